@@ -1,0 +1,229 @@
+"""The written-out arithmetic of any number of a record, from the output down to the inputs."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from attn_core.checks import check_index, check_stage, check_unchanged
+from attn_core.digits import plain
+from attn_core.record import AttentionTrace
+
+MOST_TERMS = 16
+
+
+@dataclass(frozen=True)
+class Term:
+    """One number with its arithmetic: `name` and `index` say which, `parts` what it is made of.
+
+    `str()` writes the whole tree, one line a number, each part under the number that it feeds.
+    """
+
+    name: str
+    index: tuple[int, ...]
+    value: float
+    how: str
+    parts: tuple["Term", ...] = ()
+
+    @property
+    def text(self) -> str:
+        """One line: scores[1, 0] = 0.55·0.43 + 0.87·0.15 + 0.66·0.89 = 0.9544."""
+        index = ", ".join(str(i) for i in self.index)
+        return f"{self.name}[{index}] = {self.how}"
+
+    def __str__(self) -> str:
+        lines = [self.text]
+        for part in self.parts:
+            lines += ["  " + line for line in str(part).splitlines()]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def workings(
+    record: AttentionTrace, stage: str, row: int, col: int, *, batch: int = 0, head: int = 0
+) -> Term:
+    """How one number of a record comes about, as a tree down to the inputs.
+
+    >>> from attn_core import toy, trace, workings
+    >>> x = toy.journey().x
+    >>> print(workings(trace(x, x, x, scale=1.0), "scaled", 1, 0))
+    scaled[1, 0] = 0.9544 · 1 = 0.9544
+      scores[1, 0] = 0.55·0.43 + 0.87·0.15 + 0.66·0.89 = 0.9544
+        q[1] = (0.55, 0.87, 0.66)
+        k[0] = (0.43, 0.15, 0.89)
+
+    row and col count from 0; for "output" the column is that of the values. Everything is computed
+    in float64 from the stored numbers: exact for small whole numbers up to the exponential. With a
+    `source` the tree goes on below q, k and v to x and the matrices. Taught in chapter 04.
+    """
+    check_stage(stage)
+    B, H, L, S = record.shape
+    check_index("batch", batch, B)
+    check_index("head", head, H)
+    check_index("row", row, L)
+    check_index("col", col, record.v.shape[-1] if stage == "output" else S)
+    check_unchanged({"q": record.q, "k": record.k, "v": record.v}, record.versions)
+    return Workings(record, batch, head, row).term(stage, col)
+
+
+class Workings:
+    """The numbers of one row of one head, in float64."""
+
+    def __init__(self, record: AttentionTrace, batch: int, head: int, row: int) -> None:
+        self.record, self.batch, self.head, self.row = record, batch, head, row
+        self.query = numbers(record.q[batch, head, row])
+        self.keys = numbers(record.k[batch, head])
+        self.width = len(self.keys)
+        self.scores = [dot(self.query, key) for key in self.keys]
+        self.scaled = [score * record.scale for score in self.scores]
+        part = range(row, row + 1)
+        self.keeps = [True] * self.width
+        if record.keep is not None:
+            tile = record.keep.tile(part, range(self.width), record.shape[2:], record.q.device)
+            tile = tile.expand(record.shape[0], record.shape[1], 1, self.width)
+            self.keeps = tile[batch, head, 0].tolist()
+        pairs = zip(self.scaled, self.keeps, strict=True)
+        self.masked = [cell if keep else -math.inf for cell, keep in pairs]
+        self.is_dead = not any(self.keeps)
+        self.row_max = 0.0 if self.is_dead else max(self.masked)
+        self.exps = [math.exp(cell - self.row_max) for cell in self.masked]
+        self.row_sum = 1.0 if self.is_dead else total(self.exps)
+        self.weights = [e / self.row_sum for e in self.exps]
+        self.survives = [True] * self.width
+        p = 0.0
+        if record.dropout is not None:
+            p = record.dropout.p
+            where = range(batch, batch + 1), range(head, head + 1), part, range(self.width)
+            self.survives = record.dropout.survives(*where)[0, 0, 0].tolist()
+        pairs = zip(self.weights, self.survives, strict=True)
+        self.dropped = [weight * survives / (1 - p) for weight, survives in pairs]
+
+    def term(self, stage: str, col: int) -> Term:
+        return getattr(self, f"{stage}_term")(col)
+
+    def scores_term(self, j: int) -> Term:
+        products = [(q, k) for q, k in zip(self.query, self.keys[j], strict=True)]
+        how = f"{sum_of_products(products)} = {plain(self.scores[j])}"
+        parts = self.vector("q", self.row), self.vector("k", j)
+        return Term("scores", (self.row, j), self.scores[j], how, parts)
+
+    def scaled_term(self, j: int) -> Term:
+        value = self.scaled[j]
+        how = f"{plain(self.scores[j])} · {plain(self.record.scale)} = {plain(value)}"
+        return Term("scaled", (self.row, j), value, how, (self.scores_term(j),))
+
+    def masked_term(self, j: int) -> Term:
+        if self.keeps[j]:
+            how = plain(self.masked[j])
+            return Term("masked", (self.row, j), self.masked[j], how, (self.scaled_term(j),))
+        how = "-inf, because the mask does not keep it"
+        return Term("masked", (self.row, j), -math.inf, how)
+
+    def weights_term(self, j: int) -> Term:
+        value = self.weights[j]
+        exponent = difference(self.masked[j], self.row_max)
+        how = f"exp({exponent}) / {plain(self.row_sum)} = {plain(value)}"
+        parts = self.masked_term(j), self.row_max_term(), self.row_sum_term()
+        return Term("weights", (self.row, j), value, how, parts)
+
+    def row_max_term(self) -> Term:
+        if self.is_dead:
+            return Term("row_max", (self.row,), 0.0, "0, because the row keeps nothing")
+        how = f"max({listed(self.masked, plain)}) = {plain(self.row_max)}"
+        return Term("row_max", (self.row,), self.row_max, how)
+
+    def row_sum_term(self) -> Term:
+        if self.is_dead:
+            return Term("row_sum", (self.row,), 1.0, "1, because the row keeps nothing")
+        summands = listed(self.masked, lambda cell: f"exp({difference(cell, self.row_max)})", " + ")
+        values = listed(self.exps, plain, " + ")
+        how = f"{summands} = {values} = {plain(self.row_sum)}"
+        return Term("row_sum", (self.row,), self.row_sum, how)
+
+    def dropped_term(self, j: int) -> Term:
+        value, parts = self.dropped[j], (self.weights_term(j),)
+        if self.record.dropout is None:
+            how = plain(value)
+        elif self.survives[j]:
+            p = plain(self.record.dropout.p)
+            how = f"{plain(self.weights[j])} / (1 - {p}) = {plain(value)}"
+        else:
+            how = "0, because dropout drops it"
+        return Term("dropped", (self.row, j), value, how, parts)
+
+    def output_term(self, d: int) -> Term:
+        values = numbers(self.record.v[self.batch, self.head, :, d])
+        products = list(zip(self.dropped, values, strict=True))
+        value = dot(self.dropped, values)
+        how = f"{sum_of_products(products)} = {plain(value)}"
+        shown = kept_terms(self.width)
+        parts = [self.dropped_term(j) for j in shown] + [self.number("v", j, d) for j in shown]
+        return Term("output", (self.row, d), value, how, tuple(parts))
+
+    def vector(self, name: str, position: int) -> Term:
+        """A row of q or k; below it, with a source, each of its numbers."""
+        row = self.query if name == "q" else self.keys[position]
+        parts = ()
+        if self.record.source is not None:
+            parts = tuple(self.number(name, position, d) for d in kept_terms(len(row)))
+        return Term(name, (position,), math.nan, f"({listed(row, plain)})", parts)
+
+    def number(self, name: str, position: int, d: int) -> Term:
+        """One number of q, k or v; with a source, x times a column of its matrix."""
+        tensor = getattr(self.record, name)
+        value = numbers(tensor[self.batch, self.head, position, d : d + 1])[0]
+        source = self.record.source
+        if source is None:
+            return Term(name, (position, d), value, plain(value))
+        place = ("q", "k", "v").index(name)
+        column = self.head * tensor.shape[-1] + d
+        x = numbers(source.x.reshape(-1, *source.x.shape[-2:])[self.batch, position])
+        matrix = (source.w_query, source.w_key, source.w_value)[place]
+        how = sum_of_products(list(zip(x, numbers(matrix[:, column]), strict=True)))
+        if source.biases is not None:
+            how += f" + {plain(numbers(source.biases[place][column : column + 1])[0])}"
+        return Term(name, (position, d), value, f"{how} = {plain(value)}")
+
+
+def numbers(tensor: Tensor) -> list:
+    return tensor.detach().double().cpu().tolist()
+
+
+def total(summands: Sequence[float]) -> float:
+    """From left to right, as the page adds."""
+    result = 0.0
+    for summand in summands:
+        result += summand
+    return result
+
+
+def dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return total([x * y for x, y in zip(a, b, strict=True)])
+
+
+def kept_terms(count: int) -> list[int]:
+    """Which of many terms are written: all up to 16, else the first twelve and the last."""
+    return list(range(count)) if count <= MOST_TERMS else [*range(12), count - 1]
+
+
+def listed(terms: Sequence, write: Callable[..., str], between: str = ", ") -> str:
+    """Terms in a row; of more than 16, the first twelve, how many are left out, and the last."""
+    shown = [write(terms[i]) for i in kept_terms(len(terms))]
+    if len(terms) > MOST_TERMS:
+        shown.insert(-1, f"… {len(terms) - 13} more …")
+    return between.join(shown)
+
+
+def sum_of_products(pairs: Sequence[tuple[float, float]]) -> str:
+    return listed(pairs, lambda pair: f"{factor(pair[0])}·{factor(pair[1])}", " + ")
+
+
+def factor(x: float) -> str:
+    text = plain(x)
+    return f"({text})" if text.startswith("-") else text
+
+
+def difference(a: float, b: float) -> str:
+    return f"{plain(a)} - {factor(b)}"

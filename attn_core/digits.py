@@ -1,0 +1,46 @@
+"""How a number is written: one rounding rule, here and in the page."""
+
+import math
+import struct
+from decimal import ROUND_HALF_EVEN, Decimal
+
+PLACES = 4
+
+
+def fixed(x: float, places: int = PLACES) -> str:
+    """A number with a fixed count of decimals, rounded exactly, ties to even, without −0.
+
+    >>> fixed(0.125, 2), fixed(-0.00001, 2), fixed(0.000006)
+    ('0.12', '-1e-05', '6.0e-06')
+
+    What would print as zero and isn't, and what reaches a million, is written with a power of
+    ten. Taught in chapter 04.
+    """
+    if math.isinf(x):
+        return "inf" if x > 0 else "-inf"
+    if x == 0:
+        x = 0.0
+    text = f"{Decimal(x).quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN):f}"
+    if (x != 0 and float(text) == 0) or abs(x) >= 1e6:
+        return f"{x:.{max(places - 3, 0)}e}"
+    return text
+
+
+def plain(x: float, places: int = PLACES) -> str:
+    """`fixed` without the zeros that say nothing, when the text is the number itself.
+
+    >>> plain(11.0), plain(0.5), plain(0.43), plain(1 / 3)
+    ('11', '0.5', '0.43', '0.3333')
+
+    A float32 counts as its shortest decimal: 0.43 stored in 32 bits is written 0.43.
+    """
+    text = fixed(x, places)
+    if "." not in text or "e" in text:
+        return text
+    if float(text) != x and as_float32(float(text)) != x:
+        return text
+    return text.rstrip("0").rstrip(".")
+
+
+def as_float32(x: float) -> float:
+    return struct.unpack("f", struct.pack("f", x))[0]

@@ -1,0 +1,97 @@
+"""Dropout whose bits are the same on every CPU, on every GPU and in the page."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Int64
+from torch import Tensor
+
+from attn_core.checks import check_dropout
+
+MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
+LOW_32 = 0xFFFFFFFF
+ROUNDS = 10
+
+Words = Int64[Tensor, "..."]
+
+
+def multiply(multiplier: int, word: Words) -> tuple[Words, Words]:
+    """The high and the low 32 bits of a product of two 32-bit numbers.
+
+    >>> [int(half) for half in multiply(0xFFFFFFFF, torch.tensor(0xFFFFFFFF))]
+    [4294967294, 1]
+
+    int64 cannot hold a product of 64 bits, so the word is taken in halves of 16 bits.
+    """
+    low = multiplier * (word & 0xFFFF)
+    high = multiplier * (word >> 16) + (low >> 16)
+    return high >> 16, ((high & 0xFFFF) << 16) | (low & 0xFFFF)
+
+
+def philox(
+    counter: tuple[Words, Words, Words, Words], key: tuple[int, int]
+) -> tuple[Words, Words, Words, Words]:
+    """Four random 32-bit words for each counter of four words.
+
+    >>> zero = torch.tensor(0)
+    >>> [hex(int(word)) for word in philox((zero, zero, zero, zero), (0, 0))]
+    ['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']
+
+    Philox 4x32-10 of Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3"
+    (2011), section 3.3. Taught in chapter 07.
+    """
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
+    for _ in range(ROUNDS):
+        high0, low0 = multiply(MULTIPLIERS[0], c0)
+        high1, low1 = multiply(MULTIPLIERS[1], c2)
+        c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
+        k0, k1 = (k0 + KEY_STEPS[0]) & LOW_32, (k1 + KEY_STEPS[1]) & LOW_32
+    return c0, c1, c2, c3
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Which weights survive: each one with probability 1 − p, decided by its place and the seed.
+
+    >>> Dropout(0.5, seed=7).survives(range(1), range(1), range(2), range(6))[0, 0].int()
+    tensor([[1, 1, 0, 0, 0, 1],
+            [0, 0, 1, 1, 0, 0]], dtype=torch.int32)
+
+    p: the probability of being dropped, 0 ≤ p < 1.
+    seed: a whole number, 0 ≤ seed < 2**53, so that a page can hold it too.
+
+    A weight at (batch, head, row, column) takes word column % 4 of
+    philox((column // 4, row, head, batch), key=seed) and survives iff word ≥ floor(p·2**32).
+    So a tile has the bits of the whole map, whatever the tiling. Srivastava et al., "Dropout"
+    (2014). Taught in chapter 07.
+    """
+
+    p: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        check_dropout(self.p, self.seed)
+
+    def survives(
+        self,
+        batches: range,
+        heads: range,
+        rows: range,
+        cols: range,
+        device: torch.device | str = "cpu",
+    ) -> Bool[Tensor, "B H L S"]:
+        """True where a weight survives, for any part of the map, by absolute indices."""
+
+        def axis(part: range, place: int) -> Words:
+            shape = [1, 1, 1, 1]
+            shape[place] = -1
+            return torch.tensor(part, dtype=torch.int64, device=device).view(shape)
+
+        blocks = range(min(cols) // 4, max(cols) // 4 + 1)
+        counter = (axis(blocks, 3), axis(rows, 2), axis(heads, 1), axis(batches, 0))
+        words = torch.stack(philox(counter, (self.seed & LOW_32, self.seed >> 32)), dim=-1)
+        columns = axis(cols, 3).flatten() - 4 * blocks.start
+        return words.flatten(-2)[..., columns] >= math.floor(self.p * 2**32)

@@ -1,0 +1,132 @@
+"""Attention in one call: its output, or the record from which every stage follows."""
+
+import torch
+from torch import Tensor
+
+from attn_core.checks import (
+    check_bool_keep,
+    check_broadcast,
+    check_finite,
+    check_is,
+    check_qkv,
+    check_scale,
+    check_source,
+    version_of,
+)
+from attn_core.dropout import Dropout
+from attn_core.kernels import cpu
+from attn_core.masks import Dense, Keep
+from attn_core.record import AttentionTrace, Projection
+
+
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    keep: Tensor | Keep | None = None,
+    scale: float | None = None,
+    dropout: Dropout | None = None,
+) -> Tensor:
+    """For each query the average of the values, weighted by softmax(scale·q·k).
+
+    >>> from attn_core import attention, toy
+    >>> x = toy.journey().x
+    >>> attention(x, x, x, scale=1.0)[1]
+    tensor([0.4419, 0.6515, 0.5683])
+
+    q [*, L, D], k [*, S, D], v [*, S, Dv]: [T, D] is one sequence, [B, T, D] a batch with one
+        head, [B, H, T, D] the full form; further leading axes are batch. Floats of one dtype on
+        one device, all finite.
+    keep: which keys a query may see (True = keep): a bool tensor that broadcasts to [*, L, S], or
+        causal(), window(), padding(), prefill(), or several of them joined by &.
+    scale: what the scores are multiplied by; 1/√D unless given.
+    dropout: Dropout(p, seed), or None.
+
+    Gives [*, L, Dv] in the dtype of v. A query that keeps nothing gets 0. ValueError or TypeError
+    with one sentence for what does not fit. Vaswani et al., "Attention Is All You Need" (2017),
+    equation 1. Taught in chapter 03.
+    """
+    return trace(q, k, v, keep=keep, scale=scale, dropout=dropout).output
+
+
+def trace(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    keep: Tensor | Keep | None = None,
+    scale: float | None = None,
+    dropout: Dropout | None = None,
+    source: Projection | None = None,
+) -> AttentionTrace:
+    """The record of one attention: its output, and every stage on demand.
+
+    >>> from attn_core import toy, trace
+    >>> x = toy.journey().x
+    >>> trace(x, x, x, scale=1.0).stage("scores")[1]
+    tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
+
+    source: Projection(x, w_query, w_key, w_value, biases) from which q, k and v were made, so that
+        arithmetic and editing reach down to x; None ends them at q, k and v. One projection of x
+        for all three: self-attention only.
+    All other arguments, the errors and the source are those of `attention`. Taught in chapter 03.
+    """
+    check_qkv(q, k, v)
+    check_is("dropout", dropout, Dropout)
+    check_is("source", source, Projection)
+    scale = check_scale(scale, q.shape[-1])
+    q4, k4, v4 = (with_four_axes(tensor) for tensor in (q, k, v))
+    keep = as_keep(keep, q.shape[:-2], (*q4.shape[:3], k4.shape[2]), q.device)
+    output, row_max, row_sum = cpu.forward(q4, k4, v4, keep, scale, dropout)
+    check_finite(q, k, v, (row_max, row_sum, output.detach()))
+    if source is not None:
+        check_projection(source, q4, k4, v4)
+    versions = {name: version_of(t) for name, t in (("q", q4), ("k", k4), ("v", v4))}
+    lead = tuple(q.shape[:-2])
+    return AttentionTrace(
+        q4, k4, v4, keep, scale, dropout, row_max, row_sum, output, lead, source, versions
+    )
+
+
+def with_four_axes(tensor: Tensor) -> Tensor:
+    """[T, D] → [1, 1, T, D], [B, T, D] → [B, 1, T, D], [..., H, T, D] → [B, H, T, D]."""
+    if tensor.ndim == 2:
+        return tensor[None, None]
+    if tensor.ndim == 3:
+        return tensor[:, None]
+    return tensor.reshape(-1, *tensor.shape[-3:])
+
+
+def as_keep(
+    keep: Tensor | Keep | None,
+    lead: tuple[int, ...],
+    shape: tuple[int, int, int, int],
+    device: torch.device,
+) -> Keep | None:
+    if keep is None:
+        return None
+    if not isinstance(keep, Keep):
+        check_bool_keep(keep)
+        check_broadcast(keep, (*lead, *shape[2:]))
+        if len(lead) == 1 and keep.ndim == 3:
+            keep = keep[:, None]
+        elif len(lead) > 2 and keep.ndim > 3:
+            keep = keep.expand(*lead, *keep.shape[-2:]).reshape(-1, lead[-1], *keep.shape[-2:])
+        keep = Dense(keep)
+    keep.check(shape, device)
+    return keep
+
+
+def check_projection(source: Projection, q: Tensor, k: Tensor, v: Tensor) -> None:
+    matrices = (source.w_query, source.w_key, source.w_value)
+    biases = source.biases or (None, None, None)
+    named = zip(("q", "k", "v"), (q, k, v), matrices, biases, strict=True)
+    with torch.no_grad():
+        for name, tensor, matrix, bias in named:
+            made = source.x @ matrix
+            if bias is not None:
+                made = made + bias
+            check_source(
+                name, tensor.transpose(1, 2).flatten(2), made.reshape(-1, *made.shape[-2:])
+            )

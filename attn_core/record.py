@@ -1,0 +1,235 @@
+"""The record of one attention: q and k instead of the map, and every stage derived on demand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_core import stages
+from attn_core.checks import (
+    check_cells,
+    check_index,
+    check_overview,
+    check_range,
+    check_stage,
+    check_unchanged,
+)
+from attn_core.dropout import Dropout
+from attn_core.masks import Keep
+
+TILE_CELLS = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Where q, k and v come from: x and the three matrices, so that arithmetic reaches down to x.
+
+    x [*B, T, E]; w_query, w_key [E, H·D]; w_value [E, H·Dv]; biases: None, or the three biases
+    of query, key and value [H·D], [H·D], [H·Dv]. Head h owns columns h·D to (h+1)·D. Taught in
+    chapters 04 and 05.
+    """
+
+    x: Float[Tensor, "*B T E"]
+    w_query: Float[Tensor, "E HD"]
+    w_key: Float[Tensor, "E HD"]
+    w_value: Float[Tensor, "E HDv"]
+    biases: tuple[Tensor, Tensor, Tensor] | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AttentionTrace:
+    """One attention, from which every number of every stage can be had again.
+
+    >>> from attn_core import toy, trace
+    >>> record = trace(*[toy.journey().x] * 3, scale=1.0)
+    >>> record.tile("weights", slice(1, 2), slice(0, 3))
+    tensor([[0.1385, 0.2379, 0.2333]])
+
+    It costs O(T·D) memory: `row_max` and `row_sum` are the two numbers a row that turn any score
+    into its weight, exp(masked − row_max)/row_sum. The fields have 4 axes; `output`, `lse` and
+    `stage` answer in the rank that was traced. Rabe and Staats, "Self-attention Does Not Need
+    O(n²) Memory" (2021). Taught in chapter 03.
+    """
+
+    q: Float[Tensor, "B H L D"]  # the queries
+    k: Float[Tensor, "B H S D"]  # the keys
+    v: Float[Tensor, "B H S Dv"]  # the values
+    keep: Keep | None  # what each query may see; None: everything
+    scale: float  # what the scores are multiplied by
+    dropout: Dropout | None  # which weights survive; None: all
+    row_max: Float[Tensor, "B H L"]  # the largest masked score of each row, 0 if it keeps nothing
+    row_sum: Float[Tensor, "B H L"]  # Σ exp(masked − row_max), 1 if the row keeps nothing
+    output_4d: Float[Tensor, "B H L Dv"]  # what each query gets
+    lead: tuple[int, ...]  # the caller's axes before [L, D]
+    source: Projection | None = None  # where q, k and v come from, if that is known
+    versions: dict = field(default_factory=dict)  # how often q, k, v had been written in place
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(B, H, L, S)."""
+        return *self.q.shape[:3], self.k.shape[2]
+
+    @property
+    def output(self) -> Float[Tensor, "*lead L Dv"]:
+        """What each query gets: its average of the values."""
+        return self.output_4d.reshape(*self.lead, *self.output_4d.shape[2:])
+
+    @property
+    def lse(self) -> Float[Tensor, "*lead L"]:
+        """log Σ exp(masked) of each row; −inf for a row that keeps nothing."""
+        lse = self.row_max + torch.log(self.row_sum)
+        lse = torch.where(self._dead_rows(), -torch.inf, lse)
+        return lse.reshape(*self.lead, lse.shape[-1])
+
+    def stage(self, name: str) -> Float[Tensor, "*lead L cols"]:
+        """A whole stage: scores, scaled, masked, weights, dropped [*, L, S] or output [*, L, Dv].
+
+        >>> from attn_core import causal, toy, trace
+        >>> trace(*[toy.notebook().x] * 3, keep=causal()).stage("masked")
+        tensor([[4.9193,   -inf,   -inf],
+                [4.0249, 3.5777,   -inf],
+                [4.9193, 4.0249, 7.1554]])
+
+        Refused above 2**26 cells: take `tile` or `pooled` then.
+        """
+        check_stage(name)
+        if name == "output":
+            check_unchanged({"q": self.q, "k": self.k, "v": self.v}, self.versions)
+            return self.output
+        B, H, L, S = self.shape
+        check_cells(name, self.shape)
+        cells = self._derive(name, range(B), range(H), range(L), range(S))
+        return cells.reshape(*self.lead, L, S)
+
+    def tile(
+        self,
+        name: str,
+        rows: slice | range,
+        cols: slice | range,
+        *,
+        batch: int = 0,
+        head: int = 0,
+    ) -> Float[Tensor, "rows cols"]:
+        """Some rows and columns of a stage of one head, at the cost of these cells.
+
+        For "output" the columns are those of the values.
+        """
+        check_stage(name)
+        b, h = self._one(batch, head)
+        L, S = self.shape[2:]
+        width = self.v.shape[-1] if name == "output" else S
+        rows, cols = check_range("rows", rows, L), check_range("cols", cols, width)
+        return self._derive(name, b, h, rows, cols)[0, 0]
+
+    def pooled(
+        self,
+        name: str,
+        shape: Sequence[int],
+        how: str = "mean",
+        *,
+        batch: int = 0,
+        head: int = 0,
+    ) -> Float[Tensor, "rows cols"]:
+        """An overview of a stage of one head: the mean or the max of blocks of cells.
+
+        >>> from attn_core import toy, trace
+        >>> trace(*[toy.journey().x] * 3).pooled("weights", (2, 2), "max")
+        tensor([[0.2070, 0.1635],
+                [0.1965, 0.1811]])
+
+        shape: rows and columns of the overview. Block r of n holds rows r·L//n to (r+1)·L//n − 1.
+        """
+        check_stage(name)
+        b, h = self._one(batch, head)
+        L, S = self.shape[2:]
+        width = self.v.shape[-1] if name == "output" else S
+        n, m = check_overview(shape, how, L, width)
+        columns = torch.arange(width, device=self.q.device)
+        block = torch.div((columns + 1) * m - 1, width, rounding_mode="floor")
+        step = max(1, TILE_CELLS // S)
+        reduce = "amax" if how == "max" else "sum"
+        overview = []
+        for r in range(n):
+            rows = range(r * L // n, (r + 1) * L // n)
+            parts = []
+            for start in range(rows.start, rows.stop, step):
+                part = range(start, min(start + step, rows.stop))
+                cells = self._derive(name, b, h, part, range(width))[0, 0]
+                cells = cells.amax(0) if how == "max" else cells.sum(0)
+                empty = cells.new_full((m,), -torch.inf if how == "max" else 0.0)
+                parts.append(empty.scatter_reduce(0, block, cells, reduce))
+            parts = torch.stack(parts)
+            size = torch.bincount(block, minlength=m) * len(rows)
+            overview.append(parts.amax(0) if how == "max" else parts.sum(0) / size)
+        return torch.stack(overview)
+
+    def _one(self, batch: int, head: int) -> tuple[range, range]:
+        b = check_index("batch", batch, self.shape[0])
+        h = check_index("head", head, self.shape[1])
+        return range(b, b + 1), range(h, h + 1)
+
+    def _derive(self, name: str, batches: range, heads: range, rows: range, cols: range) -> Tensor:
+        """Any part of a stage, [B, H, rows, cols], from its rows of q and of k."""
+        check_unchanged({"q": self.q, "k": self.k, "v": self.v}, self.versions)
+        float_type = self.row_max.dtype
+        part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
+        q = self.q[part][:, :, rows.start : rows.stop : rows.step].to(float_type)
+        keys = range(self.shape[3]) if name == "output" else cols
+
+        def masked(keys: range) -> Tensor:
+            k = self.k[part][:, :, keys.start : keys.stop : keys.step].to(float_type)
+            found = stages.scores(q, k)
+            if name == "scores":
+                return found
+            found = stages.scaled(found, self.scale)
+            return found if name == "scaled" else stages.masked(found, keep(keys))
+
+        def keep(keys: range) -> Tensor | None:
+            if self.keep is None:
+                return None
+            tile = self.keep.tile(rows, keys, self.shape[2:], self.q.device)
+            one_batch = slice(None) if tile.shape[0] == 1 else part[0]
+            return tile[one_batch, slice(None) if tile.shape[1] == 1 else part[1]]
+
+        found = masked(keys)
+        if name in ("scores", "scaled", "masked"):
+            return found
+        if torch.is_grad_enabled() and (self.q.requires_grad or self.k.requires_grad):
+            # Stored statistics are constants: through them the gradients would be silently off.
+            statistics = stages.row_statistics(masked(range(self.shape[3])))
+        else:
+            row_part = slice(rows.start, rows.stop, rows.step)
+            statistics = self.row_max[part][..., row_part], self.row_sum[part][..., row_part]
+        found = stages.weights(found, *statistics)
+        if name == "weights":
+            return found
+        if self.dropout is not None:
+            survives = self.dropout.survives(batches, heads, rows, keys, self.q.device)
+            found = stages.dropped(found, survives, self.dropout.p)
+        if name == "dropped":
+            return found
+        v = self.v[part][..., cols.start : cols.stop : cols.step]
+        return stages.output(found, v.to(float_type)).to(self.v.dtype)
+
+    def _dead_rows(self) -> Tensor:
+        """True for each row [B, H, L] that keeps nothing."""
+        dead = (self.row_max == 0) & (self.row_sum == 1)
+        if self.keep is None:
+            return torch.zeros_like(dead)
+        L, S = self.shape[2:]
+        suspects = dead.any(0).any(0).nonzero().flatten().tolist()
+        step = max(1, TILE_CELLS // S)
+        for start in range(0, len(suspects), step):
+            some = suspects[start : start + step]
+            rows = range(some[0], some[-1] + 1)
+            kept = self.keep.tile(rows, range(S), (L, S), self.q.device).any(-1)
+            dead[..., rows.start : rows.stop] &= ~kept
+        return dead
+
+    def __repr__(self) -> str:
+        B, H, L, S = self.shape
+        sizes = f"B={B}, H={H}, L={L}, S={S}, D={self.q.shape[-1]}, Dv={self.v.shape[-1]}"
+        how = f"scale={self.scale:.4g}, keep={self.keep}, dropout={self.dropout}"
+        return f"AttentionTrace({sizes}, {how}, {self.q.dtype})"

@@ -1,0 +1,95 @@
+"""The six formulas of attention, plain and exact: what every faster form is measured against.
+
+scores → scaled → masked → weights → dropped → output. Queries are rows, keys are columns.
+Vaswani et al., "Attention Is All You Need" (2017), equation 1, in six steps.
+"""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+Rows = Float[Tensor, "*B L"]
+Map = Float[Tensor, "*B L S"]
+
+
+def scores(q: Float[Tensor, "*B L D"], k: Float[Tensor, "*B S D"]) -> Map:
+    """How well each query fits each key: their dot product.
+
+    >>> scores(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]]))
+    tensor([[11.,  2.]])
+
+    Taught in chapter 03.
+    """
+    return q @ k.mT
+
+
+def scaled(scores: Map, scale: float) -> Map:
+    """The scores times one number, 1/√D as a rule, so that they don't grow with the width D.
+
+    >>> scaled(torch.tensor([[11.0, 2.0]]), 0.5)
+    tensor([[5.5000, 1.0000]])
+
+    Taught in chapter 04, the reason in chapter 05.
+    """
+    return scores * scale
+
+
+def masked(scaled: Map, keep: Bool[Tensor, "*#B #L #S"] | None) -> Map:
+    """The scaled scores where `keep` is True, −inf where it is not.
+
+    >>> masked(torch.tensor([[5.5, 1.0]]), torch.tensor([[True, False]]))
+    tensor([[5.5000,   -inf]])
+
+    Taught in chapter 06.
+    """
+    return scaled if keep is None else scaled.masked_fill(~keep, -torch.inf)
+
+
+def row_statistics(masked: Map) -> tuple[Rows, Rows]:
+    """Two numbers a row from which its softmax follows: the maximum, and Σ exp(masked − maximum).
+
+    >>> row_statistics(torch.tensor([[1.0, 1.0, -torch.inf]]))
+    (tensor([1.]), tensor([2.]))
+
+    A row that keeps nothing has maximum 0 and sum 1. The maximum is a shift that cancels in the
+    softmax, so no gradient flows through it. Milakov and Gimelshein, "Online normalizer
+    calculation for softmax" (2018). Taught in chapter 03.
+    """
+    highest = masked.detach().amax(-1)
+    dead = highest == -torch.inf
+    row_max = torch.where(dead, 0.0, highest)
+    row_sum = torch.exp(masked - row_max[..., None]).sum(-1)
+    return row_max, torch.where(dead, 1.0, row_sum)
+
+
+def weights(masked: Map, row_max: Rows, row_sum: Rows) -> Map:
+    """The softmax of each row: positive numbers that sum to 1, or zeros where nothing is kept.
+
+    >>> weights(torch.tensor([[1.0, 1.0, -torch.inf]]), torch.tensor([1.0]), torch.tensor([2.0]))
+    tensor([[0.5000, 0.5000, 0.0000]])
+
+    Taught in chapter 03.
+    """
+    return torch.exp(masked - row_max[..., None]) / row_sum[..., None]
+
+
+def dropped(weights: Map, survives: Bool[Tensor, "*B L S"] | None, p: float) -> Map:
+    """The weights that survive dropout, times 1/(1 − p) so that their expectation stays.
+
+    >>> dropped(torch.tensor([[0.75, 0.25]]), torch.tensor([[False, True]]), 0.5)
+    tensor([[0.0000, 0.5000]])
+
+    Taught in chapter 07.
+    """
+    return weights if survives is None else weights * survives / (1 - p)
+
+
+def output(dropped: Map, v: Float[Tensor, "*B S Dv"]) -> Float[Tensor, "*B L Dv"]:
+    """For each query the values, averaged with its weights.
+
+    >>> output(torch.tensor([[0.75, 0.25]]), torch.tensor([[4.0, 0.0], [0.0, 8.0]]))
+    tensor([[3., 2.]])
+
+    Taught in chapter 03.
+    """
+    return dropped @ v
