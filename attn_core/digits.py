@@ -2,7 +2,6 @@
 
 import math
 import struct
-from decimal import ROUND_HALF_EVEN, Decimal
 
 PLACES = 4
 
@@ -16,11 +15,11 @@ def fixed(x: float, places: int = PLACES) -> str:
     What would print as zero and isn't, and what reaches a million, is written with a power of
     ten. Taught in chapter 04.
     """
-    if math.isinf(x):
-        return "inf" if x > 0 else "-inf"
+    if not math.isfinite(x):
+        return str(x)
     if x == 0:
         x = 0.0
-    text = f"{Decimal(x).quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN):f}"
+    text = f"{x:.{places}f}"
     if (x != 0 and float(text) == 0) or abs(x) >= 1e6:
         return f"{x:.{max(places - 3, 0)}e}"
     return text

@@ -73,7 +73,26 @@ class Dropout:
     seed: int
 
     def __post_init__(self) -> None:
-        check_dropout(self.p, self.seed)
+        p, seed = check_dropout(self.p, self.seed)
+        object.__setattr__(self, "p", p)
+        object.__setattr__(self, "seed", seed)
+
+    def step(self, count: int) -> "Dropout":
+        """The same p with bits of their own for each step of a training; step 0 is itself.
+
+        >>> Dropout(0.5, seed=7).step(0), Dropout(0.5, seed=7).step(1)
+        (Dropout(p=0.5, seed=7), Dropout(p=0.5, seed=2735368061540708))
+        """
+        if count == 0:
+            return self
+        counter = tuple(torch.tensor(word) for word in (count & LOW_32, count >> 32, 0, LOW_32))
+        high, low = (int(word) for word in philox(counter, self.key)[:2])
+        return Dropout(self.p, (high << 21) | (low >> 11))
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """The two words of the key: the seed's low and its high 32 bits."""
+        return self.seed & LOW_32, self.seed >> 32
 
     def survives(
         self,
@@ -92,6 +111,6 @@ class Dropout:
 
         blocks = range(min(cols) // 4, max(cols) // 4 + 1)
         counter = (axis(blocks, 3), axis(rows, 2), axis(heads, 1), axis(batches, 0))
-        words = torch.stack(philox(counter, (self.seed & LOW_32, self.seed >> 32)), dim=-1)
+        words = torch.stack(philox(counter, self.key), dim=-1)
         columns = axis(cols, 3).flatten() - 4 * blocks.start
         return words.flatten(-2)[..., columns] >= math.floor(self.p * 2**32)

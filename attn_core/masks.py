@@ -138,9 +138,12 @@ class Dense(Keep):
 
     def __post_init__(self) -> None:
         check_bool_keep(self.cells)
-        if self.cells.ndim < 4:
-            cells = self.cells.view((1,) * (4 - self.cells.ndim) + self.cells.shape)
-            object.__setattr__(self, "cells", cells)
+        cells = self.cells.view((1,) * (4 - self.cells.ndim) + self.cells.shape)
+        for axis in range(cells.ndim):
+            if cells.stride(axis) == 0:
+                cells = cells.narrow(axis, 0, 1)
+        # A copy: whoever writes into the tensor later changes no mask.
+        object.__setattr__(self, "cells", cells.clone())
 
     def tile(
         self,

@@ -37,6 +37,13 @@ class Projection:
     w_value: Float[Tensor, "E HDv"]
     biases: tuple[Tensor, Tensor, Tensor] | None = None
 
+    def project(self) -> tuple[Tensor, Tensor, Tensor]:
+        """q, k and v of all heads side by side: [*B, T, H·D], [*B, T, H·D], [*B, T, H·Dv]."""
+        made = tuple(self.x @ w for w in (self.w_query, self.w_key, self.w_value))
+        if self.biases is None:
+            return made
+        return tuple(rows + bias for rows, bias in zip(made, self.biases, strict=True))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionTrace:
@@ -156,7 +163,8 @@ class AttentionTrace:
             parts = []
             for start in range(rows.start, rows.stop, step):
                 part = range(start, min(start + step, rows.stop))
-                cells = self._derive(name, b, h, part, range(width))[0, 0]
+                # Not in float16, whose sums overflow.
+                cells = self._derive(name, b, h, part, range(width))[0, 0].to(self.row_max.dtype)
                 cells = cells.amax(0) if how == "max" else cells.sum(0)
                 empty = cells.new_full((m,), -torch.inf if how == "max" else 0.0)
                 parts.append(empty.scatter_reduce(0, block, cells, reduce))
@@ -173,6 +181,10 @@ class AttentionTrace:
     def _derive(self, name: str, batches: range, heads: range, rows: range, cols: range) -> Tensor:
         """Any part of a stage, [B, H, rows, cols], from its rows of q and of k."""
         check_unchanged({"q": self.q, "k": self.k, "v": self.v}, self.versions)
+        with torch.autocast(self.q.device.type, enabled=False):
+            return self._cells(name, batches, heads, rows, cols)
+
+    def _cells(self, name: str, batches: range, heads: range, rows: range, cols: range) -> Tensor:
         float_type = self.row_max.dtype
         part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
         q = self.q[part][:, :, rows.start : rows.stop : rows.step].to(float_type)
@@ -219,13 +231,13 @@ class AttentionTrace:
         if self.keep is None:
             return torch.zeros_like(dead)
         L, S = self.shape[2:]
-        suspects = dead.any(0).any(0).nonzero().flatten().tolist()
         step = max(1, TILE_CELLS // S)
-        for start in range(0, len(suspects), step):
-            some = suspects[start : start + step]
-            rows = range(some[0], some[-1] + 1)
-            kept = self.keep.tile(rows, range(S), (L, S), self.q.device).any(-1)
-            dead[..., rows.start : rows.stop] &= ~kept
+        for start in range(0, L, step):
+            suspects = dead[..., start : start + step]
+            if suspects.any():
+                rows = range(start, min(start + step, L))
+                kept = self.keep.tile(rows, range(S), (L, S), self.q.device).any(-1)
+                suspects &= ~kept
         return dead
 
     def __repr__(self) -> str:

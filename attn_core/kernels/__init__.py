@@ -8,8 +8,11 @@ from attn_core.checks import (
     check_broadcast,
     check_finite,
     check_is,
+    check_output,
+    check_projection,
     check_qkv,
     check_scale,
+    check_scores,
     check_source,
     version_of,
 )
@@ -75,13 +78,16 @@ def trace(
     check_qkv(q, k, v)
     check_is("dropout", dropout, Dropout)
     check_is("source", source, Projection)
+    check_finite(q, k, v)
     scale = check_scale(scale, q.shape[-1])
+    check_scores(q, k, scale)
     q4, k4, v4 = (with_four_axes(tensor) for tensor in (q, k, v))
     keep = as_keep(keep, q.shape[:-2], (*q4.shape[:3], k4.shape[2]), q.device)
-    output, row_max, row_sum = cpu.forward(q4, k4, v4, keep, scale, dropout)
-    check_finite(q, k, v, (row_max, row_sum, output.detach()))
+    with torch.autocast(q.device.type, enabled=False):
+        output, row_max, row_sum = cpu.forward(q4, k4, v4, keep, scale, dropout)
+    check_output(output)
     if source is not None:
-        check_projection(source, q4, k4, v4)
+        compare_projection(source, q4, k4, v4)
     versions = {name: version_of(t) for name, t in (("q", q4), ("k", k4), ("v", v4))}
     lead = tuple(q.shape[:-2])
     return AttentionTrace(
@@ -91,6 +97,9 @@ def trace(
 
 def with_four_axes(tensor: Tensor) -> Tensor:
     """[T, D] → [1, 1, T, D], [B, T, D] → [B, 1, T, D], [..., H, T, D] → [B, H, T, D]."""
+    if not torch.is_grad_enabled():
+        # A view made here would ask for gradients of its own, which never reach the caller.
+        tensor = tensor.detach()
     if tensor.ndim == 2:
         return tensor[None, None]
     if tensor.ndim == 3:
@@ -118,15 +127,11 @@ def as_keep(
     return keep
 
 
-def check_projection(source: Projection, q: Tensor, k: Tensor, v: Tensor) -> None:
+def compare_projection(source: Projection, q: Tensor, k: Tensor, v: Tensor) -> None:
     matrices = (source.w_query, source.w_key, source.w_value)
-    biases = source.biases or (None, None, None)
-    named = zip(("q", "k", "v"), (q, k, v), matrices, biases, strict=True)
+    check_projection(source.x, matrices, source.biases, q)
     with torch.no_grad():
-        for name, tensor, matrix, bias in named:
-            made = source.x @ matrix
-            if bias is not None:
-                made = made + bias
-            check_source(
-                name, tensor.transpose(1, 2).flatten(2), made.reshape(-1, *made.shape[-2:])
-            )
+        named = zip(("q", "k", "v"), (q, k, v), source.project(), strict=True)
+        for name, tensor, made in named:
+            heads_side_by_side = tensor.transpose(1, 2).flatten(2)
+            check_source(name, heads_side_by_side, made.reshape(-1, *made.shape[-2:]))

@@ -1,0 +1,75 @@
+# The commands of the book. `make help` lists them.
+
+PYTHON ?= python3
+TORCH_INDEX ?=
+PORT ?= 8000
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Two workers for two cores; one thread each, or torch's threads fight over them.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
+WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_BROWSER
+# `jupyter` looks for its parts on PATH.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.DELETE_ON_ERROR:
+.PHONY: help book serve lab test slow test-all notebooks lint format clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+book: .venv/book _build/fresh  ## build the site into _build/html
+	@# A warning that failed one build would not be seen by the next, which reads only what changed.
+	@$(BIN)/jupyter-book build . -W -n --keep-going -q || { rm -rf _build/fresh; exit 1; }
+	@echo "The book is at $(CURDIR)/_build/html/index.html (open it, or: make serve)"
+
+serve: book  ## serve the site on http://localhost:8000 (PORT=… for another port)
+	@echo "http://localhost:$(PORT)  (Ctrl-C ends it)"
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+lab: .venv/book  ## open the chapters in JupyterLab
+	@$(BIN)/jupyter lab chapters
+
+test: .venv/test book  ## all tests that take less than half a minute each
+	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m "not slow" --ignore tests/errors
+	@$(PYTEST) -m "not slow" --nbval --nbval-current-env chapters book tests/errors
+
+slow: .venv/test book
+	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m slow --ignore tests/errors
+
+test-all: test slow  ## these and the slow ones
+
+notebooks: .venv/book  ## run the notebooks again and store their outputs
+	@$(BIN)/python -m tools.notebooks
+
+lint: .venv/test  ## ruff: rules and format
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+format: .venv/test  ## let ruff mend what it can
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+clean:  ## remove what was built, the environment included
+	rm -rf .venv _build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/book: requirements.txt constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("The book needs Python 3.11 or newer; %s is %s. Name another: make PYTHON=python3.12 …" % (sys.executable, sys.version.split()[0]))'
+	@echo "Making the environment .venv (a minute or two) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' requirements.txt)"
+	@$(PIP) -r requirements.txt -c constraints.txt
+	@$(PIP) --no-deps -e .
+	@touch $@
+
+.venv/test: .venv/book requirements-test.txt
+	@$(PIP) -r requirements-test.txt -c constraints.txt
+	@touch $@
+
+# What every page depends on, though Sphinx does not know it.
+_build/fresh: .venv/book _config.yml _toc.yml $(wildcard book/_ext/*.py book/_templates/*)
+	@rm -rf _build
+	@mkdir -p _build
+	@touch $@

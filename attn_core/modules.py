@@ -1,0 +1,233 @@
+"""The modules of chapters 05 to 08: project, call the kernel, merge, nothing else."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attn_core.checks import check_heads, check_width
+from attn_core.dropout import Dropout
+from attn_core.kernels import attention, trace
+from attn_core.masks import Keep, causal
+from attn_core.record import AttentionTrace, Projection
+
+
+class StepDropout(nn.Module):
+    """A Dropout for each step of a training, counted in a buffer; none in eval.
+
+    >>> drop = StepDropout(0.5, seed=7)
+    >>> drop(), drop.eval()()
+    (Dropout(p=0.5, seed=7), None)
+
+    Unlike nn.Dropout it hands out the rule and not a masked tensor: the kernel applies it to the
+    weights. Taught in chapter 07.
+    """
+
+    def __init__(self, p: float, seed: int = 0) -> None:
+        super().__init__()
+        self.dropout = Dropout(p, seed)
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+
+    def now(self) -> Dropout | None:
+        """The Dropout of the step that comes next, without counting it."""
+        if not self.training or self.dropout.p == 0:
+            return None
+        return self.dropout.step(int(self.steps))
+
+    def forward(self) -> Dropout | None:
+        dropout = self.now()
+        if dropout is not None:
+            self.steps += 1
+        return dropout
+
+
+class Head(nn.Module):
+    """One head of self-attention; a subclass says by what x is projected."""
+
+    def __init__(self, keep: Keep | None = None, drop: StepDropout | None = None) -> None:
+        super().__init__()
+        self.keep, self.drop = keep, drop
+
+    def source(self, x: Tensor) -> Projection:
+        raise NotImplementedError
+
+    def forward(self, x: Float[Tensor, "*B T E"]) -> Float[Tensor, "*B T Dv"]:
+        dropout = self.drop() if self.drop else None
+        return attention(*self.source(x).project(), keep=self.keep, dropout=dropout)
+
+    def trace(self, x: Float[Tensor, "*B T E"]) -> AttentionTrace:
+        """The record of one pass, down to x; it counts no step of dropout."""
+        source = self.source(x)
+        dropout = self.drop.now() if self.drop else None
+        return trace(*source.project(), keep=self.keep, dropout=dropout, source=source)
+
+
+class SelfAttentionV1(Head):
+    """Self-attention with three bare matrices, drawn uniformly from [0, 1).
+
+    >>> _ = torch.manual_seed(123)
+    >>> SelfAttentionV1(3, 2)(torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66]])).shape
+    torch.Size([2, 2])
+
+    Taught in chapter 05.
+    """
+
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__()
+        self.w_query = nn.Parameter(torch.rand(d_in, d_out))
+        self.w_key = nn.Parameter(torch.rand(d_in, d_out))
+        self.w_value = nn.Parameter(torch.rand(d_in, d_out))
+
+    def source(self, x: Tensor) -> Projection:
+        check_width("x", x, self.w_query.shape[0])
+        return Projection(x, self.w_query, self.w_key, self.w_value)
+
+
+class SelfAttention(Head):
+    """Self-attention with three nn.Linear, whose start suits training.
+
+    >>> SelfAttention(3, 2)(torch.zeros(2, 6, 3)).shape
+    torch.Size([2, 6, 2])
+
+    Taught in chapter 05.
+    """
+
+    def __init__(self, d_in: int, d_out: int, *, bias: bool = False) -> None:
+        super().__init__()
+        self.w_query = nn.Linear(d_in, d_out, bias=bias)
+        self.w_key = nn.Linear(d_in, d_out, bias=bias)
+        self.w_value = nn.Linear(d_in, d_out, bias=bias)
+
+    def source(self, x: Tensor) -> Projection:
+        check_width("x", x, self.w_query.in_features)
+        return projection(x, self.w_query, self.w_key, self.w_value)
+
+
+class CausalAttention(SelfAttention):
+    """Self-attention in which each token sees itself and what came before, with dropout.
+
+    >>> CausalAttention(3, 2, dropout=0.1)(torch.zeros(2, 6, 3)).shape
+    torch.Size([2, 6, 2])
+
+    The mask needs no length and no buffer: causal() is a rule. Taught in chapters 06 and 07.
+    """
+
+    def __init__(
+        self, d_in: int, d_out: int, *, dropout: float = 0.0, seed: int = 0, bias: bool = False
+    ) -> None:
+        super().__init__(d_in, d_out, bias=bias)
+        self.keep, self.drop = causal(), StepDropout(dropout, seed)
+
+
+class StackedHeads(nn.Module):
+    """Several causal heads, one after the other; their outputs side by side.
+
+    >>> StackedHeads(3, 2, num_heads=2)(torch.zeros(2, 6, 3)).shape
+    torch.Size([2, 6, 4])
+
+    d_out is the width of one head. Head h draws its dropout from seed + h. Taught in chapter 08.
+    """
+
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        num_heads: int,
+        *,
+        dropout: float = 0.0,
+        seed: int = 0,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.heads = nn.ModuleList(
+            CausalAttention(d_in, d_out, dropout=dropout, seed=seed + head, bias=bias)
+            for head in range(num_heads)
+        )
+
+    def forward(self, x: Float[Tensor, "*B T E"]) -> Float[Tensor, "*B T HDv"]:
+        return torch.cat([head(x) for head in self.heads], dim=-1)
+
+
+class MultiHeadAttention(nn.Module):
+    """All heads in one projection: split by view and transpose, attend, merge, project.
+
+    >>> x = torch.zeros(2, 6, 8)
+    >>> MultiHeadAttention(8, 8, num_heads=2, keep=causal())(x).shape
+    torch.Size([2, 6, 8])
+    >>> MultiHeadAttention(8, 8, num_heads=2)(x, memory=torch.zeros(2, 9, 8)).shape
+    torch.Size([2, 6, 8])
+
+    d_out is the width of all heads together and must be a multiple of num_heads. Queries come
+    from x, keys and values from `memory`: x itself (self-attention) or another sequence
+    (cross-attention). `keep` given to a call is joined by & to the module's own. Vaswani et al.,
+    "Attention Is All You Need" (2017), 3.2.2. Taught in chapters 08 and 09.
+    """
+
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        num_heads: int,
+        *,
+        keep: Keep | None = None,
+        dropout: float = 0.0,
+        seed: int = 0,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        check_heads(d_out, num_heads)
+        self.num_heads = num_heads
+        self.keep = keep
+        self.w_query = nn.Linear(d_in, d_out, bias=bias)
+        self.w_key = nn.Linear(d_in, d_out, bias=bias)
+        self.w_value = nn.Linear(d_in, d_out, bias=bias)
+        self.out_proj = nn.Linear(d_out, d_out)
+        self.drop = StepDropout(dropout, seed)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B L E"],
+        memory: Float[Tensor, "B S E"] | None = None,
+        keep: Keep | Tensor | None = None,
+    ) -> Float[Tensor, "B L HDv"]:
+        q, k, v = self.split_heads(x, memory)
+        heads = attention(q, k, v, keep=joined(self.keep, keep), dropout=self.drop())
+        return self.out_proj(heads.transpose(1, 2).flatten(2))
+
+    def trace(
+        self,
+        x: Float[Tensor, "B L E"],
+        memory: Float[Tensor, "B S E"] | None = None,
+        keep: Keep | Tensor | None = None,
+    ) -> AttentionTrace:
+        """The record of all heads, before out_proj; it counts no step of dropout."""
+        source = None
+        if memory is None:
+            source = projection(x, self.w_query, self.w_key, self.w_value)
+        return trace(
+            *self.split_heads(x, memory),
+            keep=joined(self.keep, keep),
+            dropout=self.drop.now(),
+            source=source,
+        )
+
+    def split_heads(
+        self, x: Float[Tensor, "B L E"], memory: Float[Tensor, "B S E"] | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """q [B, H, L, D], k [B, H, S, D], v [B, H, S, D]: head h owns columns h·D to (h+1)·D."""
+        memory = x if memory is None else memory
+        check_width("x", x, self.w_query.in_features)
+        check_width("memory", memory, self.w_key.in_features)
+        rows = self.w_query(x), self.w_key(memory), self.w_value(memory)
+        return tuple(t.view(*t.shape[:2], self.num_heads, -1).transpose(1, 2) for t in rows)
+
+
+def projection(x: Tensor, query: nn.Linear, key: nn.Linear, value: nn.Linear) -> Projection:
+    layers = (query, key, value)
+    biases = None if query.bias is None else tuple(layer.bias for layer in layers)
+    return Projection(x, *(layer.weight.T for layer in layers), biases)
+
+
+def joined(own: Keep | None, given: Keep | Tensor | None) -> Keep | Tensor | None:
+    if own is None or given is None:
+        return given if own is None else own
+    return own & given

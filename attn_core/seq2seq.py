@@ -1,0 +1,170 @@
+"""Chapter 01's translators: the same two recurrent networks, with one fixed vector or attention."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from attn_core.grammar import CHINESE, END, ENGLISH, PAD, START, Pair, batch, ids, sentence
+from attn_core.kernels import attention, trace
+from attn_core.masks import padding
+from attn_core.record import AttentionTrace
+
+WIDTH = 48
+PAIRS = 6400
+BATCH = 64
+LONGEST = 30
+STEPS = 800
+TRAINING, TESTING = 1, 2  # the seeds of the sentences to learn from and of those to test on
+
+
+class Translator(nn.Module):
+    """Reads a sentence word by word, then writes another one word by word.
+
+    >>> model = Translator(20, 25, width=8, attends=True)
+    >>> model(torch.tensor([[3, 4, 5]]), [3], torch.tensor([[1, 7]])).shape
+    torch.Size([1, 2, 25])
+
+    Each word is chosen from the writer's state and a context. Without attention the context is
+    the reader's last state, the same vector c for every word; with attention it is c_i, the
+    average of all of the reader's states that word i asks for. Nothing else differs, and both
+    have the same weights to train. Sutskever, Vinyals, Le (2014); Bahdanau, Cho, Bengio (2015);
+    the scores are the dot products of Luong, Pham, Manning (2015), 3.1. Taught in chapter 01.
+    """
+
+    def __init__(
+        self, source_vocabulary: int, target_vocabulary: int, *, width: int, attends: bool
+    ) -> None:
+        super().__init__()
+        self.attends = attends
+        self.source_words = nn.Embedding(source_vocabulary, width)
+        self.target_words = nn.Embedding(target_vocabulary, width)
+        self.reader = nn.GRU(width, width, batch_first=True)
+        self.writer = nn.GRU(width, width, batch_first=True)
+        self.ask = nn.Linear(width, width, bias=False)
+        self.blend = nn.Linear(2 * width, width)
+        self.words_out = nn.Linear(width, target_vocabulary)
+
+    def read(
+        self, source: Int[Tensor, "B S"], lengths: list[int]
+    ) -> tuple[Float[Tensor, "B S E"], Float[Tensor, "B E"]]:
+        """The reader's state after each word, and its last one: c."""
+        words = nn.utils.rnn.pack_padded_sequence(
+            self.source_words(source), lengths, batch_first=True, enforce_sorted=False
+        )
+        states, last = self.reader(words)
+        states, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True)
+        return states, last[0]
+
+    def write(
+        self,
+        words: Int[Tensor, "B T"],
+        memory: Float[Tensor, "1 B E"],
+        states: Float[Tensor, "B S E"],
+        c: Float[Tensor, "B E"],
+        lengths: list[int],
+    ) -> tuple[Float[Tensor, "B T words"], Float[Tensor, "1 B E"]]:
+        """Scores for the word after each of `words`, and the writer's memory after the last."""
+        written, memory = self.writer(self.target_words(words), memory)
+        if self.attends:
+            context = attention(self.ask(written), states, states, keep=padding(lengths))
+        else:
+            context = c[:, None].expand_as(written)
+        return self.words_out(torch.tanh(self.blend(torch.cat((written, context), -1)))), memory
+
+    def forward(
+        self, source: Int[Tensor, "B S"], lengths: list[int], target: Int[Tensor, "B T"]
+    ) -> Float[Tensor, "B T words"]:
+        """A score for each word that may follow each word of the target."""
+        states, c = self.read(source, lengths)
+        return self.write(target, c[None], states, c, lengths)[0]
+
+    def translate(self, english: Sequence[str], longest: int = 60) -> list[str]:
+        """Writes the likeliest next word until the end mark, or `longest` words."""
+        return self.translate_all([english], longest)[0]
+
+    @torch.no_grad()
+    def translate_all(
+        self, sentences: Sequence[Sequence[str]], longest: int = 60
+    ) -> list[list[str]]:
+        """Each sentence as `translate` gives it, all of them side by side."""
+        source, lengths, _ = batch([Pair(list(english), []) for english in sentences])
+        return self.write_out(*self.read(source, lengths), lengths, longest)
+
+    @torch.no_grad()
+    def write_out(
+        self,
+        states: Float[Tensor, "B S E"],
+        c: Float[Tensor, "B E"],
+        lengths: list[int],
+        longest: int = 60,
+    ) -> list[list[str]]:
+        """The likeliest words, from what `read` gave: the writer alone."""
+        words, memory = ids([START] * len(lengths), CHINESE)[:, None], c[None]
+        written, end = [], CHINESE.index(END)
+        has_ended = torch.zeros(len(lengths), dtype=torch.bool)
+        while len(written) < longest and not has_ended.all():
+            scores, memory = self.write(words, memory, states, c, lengths)
+            words = scores.argmax(-1)
+            has_ended |= words[:, 0] == end
+            written.append(words[:, 0])
+        rows = [[CHINESE[word] for word in row] for row in torch.stack(written, 1).tolist()]
+        return [row[: [*row, END].index(END)] for row in rows]
+
+    @torch.no_grad()
+    def alignment(self, english: Sequence[str], chinese: Sequence[str]) -> AttentionTrace:
+        """The record of the attention: a row for each Chinese word, at the moment it is chosen."""
+        states, c = self.read(ids(english, ENGLISH)[None], [len(english)])
+        before = ids([START, *chinese[:-1]], CHINESE)[None]
+        written, _ = self.writer(self.target_words(before), c[None])
+        return trace(self.ask(written)[0], states[0], states[0])
+
+
+def train(
+    attends: bool, *, steps: int = STEPS, report: Callable[[int, float], None] | None = None
+) -> Translator:
+    """Trains one of the two on 6,400 sentence pairs of up to 30 words; half a minute on 2 cores.
+
+    In float64: float32 training drifts between processors and numbers of threads.
+    """
+    torch.manual_seed(0)
+    model = Translator(len(ENGLISH), len(CHINESE), width=WIDTH, attends=attends).double()
+    optimizer = torch.optim.Adam(model.parameters())
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.01, total_steps=steps)
+    pairs = [sentence(TRAINING, number, LONGEST) for number in range(PAIRS)]
+    for step in range(steps):
+        start = step * BATCH % PAIRS
+        source, lengths, target = batch(pairs[start : start + BATCH])
+        scores = model(source, lengths, target[:, :-1])
+        loss = nn.functional.cross_entropy(
+            scores.flatten(0, 1), target[:, 1:].flatten(), ignore_index=ENGLISH.index(PAD)
+        )
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        if report:
+            report(step, loss.item())
+    return model
+
+
+def stored(attends: bool) -> Translator:
+    """The trained translator that comes with the book, in float64.
+
+    >>> "".join(stored(attends=True).translate(["Tom", "chases", "Jerry"]))
+    '汤姆追逐杰瑞'
+
+    `make train` trains both again and stores them. Taught in chapter 01.
+    """
+    model = Translator(len(ENGLISH), len(CHINESE), width=WIDTH, attends=attends).double()
+    with np.load(weights_file(attends)) as arrays:
+        model.load_state_dict({name: torch.from_numpy(arrays[name]) for name in arrays.files})
+    return model.eval()
+
+
+def weights_file(attends: bool) -> Path:
+    return Path(__file__).with_name("weights") / f"{'attention' if attends else 'fixed'}.npz"

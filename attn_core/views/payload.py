@@ -1,0 +1,63 @@
+"""What a page gets of a record: q, k and v as they are stored, never a map."""
+
+import base64
+import json
+import sys
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attn_core.record import AttentionTrace
+
+VERSION = 1
+
+
+def array(tensor: Tensor) -> dict:
+    """A tensor as base64 of its numbers, little endian; bfloat16 travels as float32."""
+    tensor = tensor.detach().cpu().contiguous()
+    numbers = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    if sys.byteorder == "big":
+        numbers = numbers.byteswap()
+    data = base64.b64encode(np.ascontiguousarray(numbers).tobytes()).decode("ascii")
+    return {"dtype": str(numbers.dtype), "shape": list(tensor.shape), "data": data}
+
+
+def source_arrays(record: AttentionTrace) -> dict | None:
+    source = record.source
+    if source is None:
+        return None
+    matrices = {name: array(getattr(source, name)) for name in ("w_query", "w_key", "w_value")}
+    biases = source.biases or (None, None, None)
+    names = ("b_query", "b_key", "b_value")
+    pairs = zip(names, biases, strict=True)
+    vectors = {name: None if bias is None else array(bias) for name, bias in pairs}
+    x = source.x.reshape(-1, *source.x.shape[-2:])
+    return {"x": array(x), **matrices, **vectors}
+
+
+def payload_of(
+    record: AttentionTrace, name: str, form: str, tokens: tuple[list, list], view: dict
+) -> dict:
+    """The page's data as a dict that JSON can hold."""
+    dropout = record.dropout
+    return {
+        "version": VERSION,
+        "name": name,
+        "form": form,
+        "tokens": {"queries": tokens[0], "keys": tokens[1]},
+        "q": array(record.q),
+        "k": array(record.k),
+        "v": array(record.v),
+        "keep": None if record.keep is None else record.keep.to_json(),
+        "scale": record.scale,
+        "dropout": None if dropout is None else {"p": dropout.p, "seed": dropout.seed},
+        "source": source_arrays(record),
+        "view": view,
+    }
+
+
+def inline_json(payload: dict) -> str:
+    """JSON that may stand inside a script element, whatever the tokens are."""
+    text = json.dumps(payload, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")

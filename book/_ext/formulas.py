@@ -1,0 +1,108 @@
+"""Turn formulas into MathML when the book is built, so that a page needs no script to show them.
+
+The letters of queries, keys and values carry the book's colours: `q`, `Q`, `k`, `K`, `v`, `V`
+get the class `query`, `key` or `value`, except in a subscript or superscript, where they are
+indices or names (the k of d_k is not a key).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from xml.etree.ElementTree import Element, tostring
+
+from docutils import nodes
+from latex2mathml.converter import convert_to_element
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+ROLES = {"q": "query", "k": "key", "v": "value"}
+# The children that each element must have; all but the first are scripts.
+SCRIPTS = {"msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3}
+FIXED = {**SCRIPTS, "mfrac": 2, "mroot": 2}
+
+
+def complaints(tree: Element) -> list[str]:
+    """What the converter did not understand: it never raises, it leaves traces."""
+    found = []
+    for element in tree.iter():
+        text = element.text or ""
+        if "\\" in text:
+            found.append(f"unknown command {text.strip()}")
+        if text.strip() in {"&", "$"}:
+            found.append(f"stray {text.strip()!r}: this environment is not supported")
+        if element.tag in FIXED and len(element) != FIXED[element.tag]:
+            found.append(f"{element.tag} needs {FIXED[element.tag]} parts, has {len(element)}")
+        if element.get("mathvariant", "normal") != "normal":
+            found.append(f"browsers do not draw mathvariant={element.get('mathvariant')!r}")
+    return found
+
+
+def tidy(parent: Element) -> None:
+    r"""Make one word of the letters of \mathrm{softmax}, a word, not a sign, of \operatorname,
+    and signs of fixed height of the bars of \lVert."""
+    for element in parent:
+        tidy(element)
+        if element.text in {"‖", "∥", "|"}:
+            element.tag = "mo"
+            element.attrib = {"stretchy": "false"}
+        if element.tag == "mo" and len(element.text or "") > 1 and element.text.isalpha():
+            element.tag = "mi"
+    upright = [e.tag == "mi" and e.get("mathvariant") == "normal" and e.text for e in parent]
+    if parent.tag == "mrow" and len(upright) > 1 and all(upright):
+        word = parent[0]
+        word.text = "".join(upright)
+        word.attrib.clear()
+        parent[:] = [word]
+
+
+def colour(element: Element) -> None:
+    """Mark the identifiers of queries, keys and values."""
+    if element.tag == "mi":
+        letter = unicodedata.normalize("NFKC", element.text or "").lower()
+        if letter in ROLES:
+            element.set("class", ROLES[letter])
+    for position, child in enumerate(element):
+        if not (element.tag in SCRIPTS and position > 0):
+            colour(child)
+
+
+def mathml(latex: str, display: str) -> tuple[str, list[str]]:
+    """The MathML of a formula, and what is wrong with it.
+
+    >>> mathml("q_k", "inline")[0].split("display=")[1]
+    '"inline"><mrow><msub><mi class="query">q</mi><mi>k</mi></msub></mrow></math>'
+    """
+    try:
+        tree = convert_to_element(latex, display=display)
+    except Exception as error:  # the converter has a dozen kinds
+        return "", [f"{type(error).__name__} {error}".strip()]
+    tidy(tree)
+    colour(tree)
+    # Entities like &#x0003D; arrive as text that is already escaped.
+    markup = tostring(tree, encoding="unicode").replace("&amp;#", "&#")
+    return markup, complaints(tree)
+
+
+def _visit(display):
+    def visit(translator, node):
+        latex = node.astext()
+        markup, wrong = mathml(latex, display)
+        for complaint in wrong:
+            logger.warning("formula $%s$: %s", latex, complaint, location=node)
+        if display == "block":
+            markup = f'<div class="formula">{markup}</div>'
+        translator.body.append(markup)
+        raise nodes.SkipNode
+
+    return visit
+
+
+def setup(app: Sphinx) -> dict:
+    app.add_html_math_renderer(
+        "mathml",
+        inline_renderers=(_visit("inline"), None),
+        block_renderers=(_visit("block"), None),
+    )
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

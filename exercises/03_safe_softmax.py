@@ -1,0 +1,113 @@
+"""Chapter 03, level 2: the softmax of each row, safe for scores of any size."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        rows = [[1000.0, 999.0, 998.0], [-1000.0, -999.0, -998.0], [0.5, 0.0, -0.5]]
+        return {"table": torch.tensor(rows)}
+    shape = (2 + seed % 3, 3 + seed % 2)
+    table = torch.rand(shape, generator=torch.Generator().manual_seed(seed))
+    table[0] += 1000.0 + seed
+    table[1] -= 1000.0 + seed
+    return {"table": table}
+
+
+def checks(names, parameters):
+    table, answer = parameters["table"], names.get("safe_softmax")
+    before = table.clone()
+    got = answer(table) if callable(answer) else None
+    shaped = isinstance(got, torch.Tensor) and got.shape == table.shape
+    small = torch.tensor([[0.0, 1.0], [2.0, 0.0], [0.5, 0.5]])
+    got_small = answer(small) if shaped else None
+    finite = shaped and bool(torch.isfinite(got).all())
+    return [
+        ("`safe_softmax(table)` has the shape of `table`", shaped),
+        (
+            "on small scores it is the softmax of each row",
+            shaped and torch.allclose(got_small, torch.softmax(small, dim=-1)),
+        ),
+        ("no number of it is `nan` or `inf`", finite),
+        ("each row adds up to 1", finite and torch.allclose(got.sum(dim=-1), torch.ones(len(got)))),
+        (
+            "on `table`, too, it is the softmax of each row",
+            finite and torch.allclose(got, torch.softmax(table, dim=-1), atol=1e-6),
+        ),
+        ("`table` is left as it was", shaped and torch.equal(table, before)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="03-safe-softmax",
+    chapter="03",
+    title="A softmax that holds",
+    level=2,
+    points=2,
+    text=(
+        "Write `safe_softmax(table)`: the softmax of each row of a table of scores, without "
+        "`torch.softmax`. It must hold for rows near 1000, for rows near −1000, and for both in "
+        "one table: `table = torch.tensor([[1000.0, 999.0, 998.0], [-1000.0, -999.0, -998.0], "
+        "[0.5, 0.0, -0.5]])`. *Expected: three lines in the function. `keepdim=True` keeps a "
+        "column that can be subtracted from a table.*"
+    ),
+    starter="""\
+def safe_softmax(table):
+    return ...""",
+    solution="""\
+import torch
+
+
+def safe_softmax(table):
+    row_max = table.amax(dim=-1, keepdim=True)
+    exps = torch.exp(table - row_max)
+    return exps / exps.sum(dim=-1, keepdim=True)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def safe_softmax(table):
+    exps = torch.exp(table)
+    return exps / exps.sum(dim=-1, keepdim=True)""",
+            "Right on small scores, but exp(1000) is `inf`. Subtract the largest score first.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def safe_softmax(table):
+    exps = torch.exp(table - table.max())
+    return exps / exps.sum(dim=-1, keepdim=True)""",
+            "You subtracted the largest score of the whole table. In a row far below it every exp "
+            "becomes 0, and 0/0 is `nan`: each row needs its own maximum.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def safe_softmax(table):
+    exps = torch.exp(table - table.amax(dim=0, keepdim=True))
+    return exps / exps.sum(dim=0, keepdim=True)""",
+            "Your columns add up to 1. A query is a row: use the last axis.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def safe_softmax(table):
+    exps = torch.exp(table / table.abs().amax(dim=-1, keepdim=True))
+    return exps / exps.sum(dim=-1, keepdim=True)""",
+            "Nothing overflows, but dividing changes the differences between scores, and with "
+            "them the weights. Subtracting leaves the differences alone.",
+        ),
+    ),
+)

@@ -1,0 +1,104 @@
+"""Chapter 03, level 3: what a shuffle of the words does to the weights and to the output."""
+
+import torch
+
+from attn_core import toy
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        x, order = toy.journey().x, [3, 5, 1, 0, 4, 2]
+    else:
+        generator = torch.Generator().manual_seed(seed)
+        T = 4 + seed % 4
+        x = 2 * torch.rand((T, 3), generator=generator) - 0.5
+        order = torch.randperm(T, generator=generator)
+        while torch.equal(order[order], torch.arange(T)):  # undoes itself, and so hides a mistake
+            order = torch.randperm(T, generator=generator)
+        order = order.tolist()
+    weights = torch.softmax(x @ x.T, dim=-1)
+    return {"weights": weights, "output": weights @ x, "order": order, "x": x}
+
+
+def checks(names, parameters):
+    weights, output, order = (parameters[name] for name in ("weights", "output", "order"))
+    answer = names.get("shuffled_attention")
+    got = answer(weights.clone(), output.clone(), order) if callable(answer) else None
+    two = isinstance(got, tuple) and len(got) == 2
+    got_weights, got_output = got if two else (None, None)
+    x = parameters["x"][order]
+    right = torch.softmax(x @ x.T, dim=-1)
+
+    def same(got, right):
+        fits = isinstance(got, torch.Tensor) and got.shape == right.shape
+        return fits and torch.allclose(got, right, atol=1e-5)
+
+    def adds_up(got):
+        return isinstance(got, torch.Tensor) and torch.allclose(
+            got.sum(dim=-1), torch.ones(len(order))
+        )
+
+    return [
+        ("the function gives two tensors, weights and output", two),
+        ("each row of the new weights adds up to 1", adds_up(got_weights)),
+        ("the new output is that of the shuffled sentence", same(got_output, right @ x)),
+        ("the new weights are those of the shuffled sentence", same(got_weights, right)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="03-shuffled-weights",
+    chapter="03",
+    title="Shuffle without computing",
+    level=3,
+    points=3,
+    text=(
+        "Someone has thrown `x` away and kept only `weights` and `output`. Now the words come in "
+        "the order `order`: word number `order[i]` stands at place `i`. Write "
+        "`shuffled_attention(weights, output, order)`, which gives the weights and the output of "
+        "the shuffled sentence, as two tensors, with no multiplication and no softmax. *Expected: "
+        "one line in the function. Who is a row of the weights? Who is a column?*"
+    ),
+    starter="""\
+def shuffled_attention(weights, output, order):
+    return ...""",
+    solution="""\
+def shuffled_attention(weights, output, order):
+    return weights[order][:, order], output[order]""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def shuffled_attention(weights, output, order):
+    return weights[order], output[order]""",
+            "The output is right. In the weights the queries have moved, but the keys have not: "
+            "the columns are words, too.",
+        ),
+        Mistake(
+            """\
+def shuffled_attention(weights, output, order):
+    return weights[:, order], output[order]""",
+            "The output is right. In the weights the keys have moved, but the queries have not: "
+            "the rows are words, too.",
+        ),
+        Mistake(
+            """\
+def shuffled_attention(weights, output, order):
+    return weights[order][:, order], output[order][:, [2, 1, 0]]""",
+            "The columns of the output are the numbers of a vector, not words: they stay.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def shuffled_attention(weights, output, order):
+    back = torch.argsort(torch.tensor(order))
+    return weights[back][:, back], output[back]""",
+            "You undid the shuffle instead of doing it: `order[i]` says which word comes to "
+            "place `i`, and `[order]` fetches just that.",
+        ),
+    ),
+)

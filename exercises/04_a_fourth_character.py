@@ -1,0 +1,101 @@
+"""One more query on paper: its scores, its weights with √3, its output."""
+
+import torch
+
+from attn_core import toy
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    sentence = toy.three_tokens()
+    token = torch.tensor([0.0, 1.0, 1.0, 0.0])
+    if seed:
+        source = torch.Generator().manual_seed(seed)
+        while True:
+            token = torch.randint(0, 2, (4,), generator=source).float()
+            if 0 < token.sum() < 3:
+                break
+    return {
+        "token": token,
+        "w_query": sentence.w_query,
+        "keys": sentence.x @ sentence.w_key,
+        "values": sentence.x @ sentence.w_value,
+    }
+
+
+def near(got, right, error):
+    try:
+        got = torch.as_tensor(got, dtype=torch.float32)
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return got.shape == right.shape and bool(((got - right).abs() <= error).all())
+
+
+def checks(names, parameters):
+    query = parameters["token"] @ parameters["w_query"]
+    scores = parameters["keys"] @ query
+    weights = torch.softmax(scores / 3**0.5, dim=-1)
+    return [
+        ("`query` is right", near(names.get("query"), query, 1e-4)),
+        (
+            "`scores` is right: one whole number for each key",
+            near(names.get("scores"), scores, 1e-4),
+        ),
+        ("`weights` is right to two decimals", near(names.get("weights"), weights, 0.0051)),
+        (
+            "`output` is right to two decimals",
+            near(names.get("output"), weights @ parameters["values"], 0.0051),
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="04-a-fourth-character",
+    chapter="04",
+    title="A fourth character asks",
+    level=1,
+    points=2,
+    text="""\
+The question word 吗 joins 爱学习, with `token` = (0, 1, 1, 0). It only asks: the keys and the
+values stay those of 爱, 学 and 习. On paper: its `query`, its three `scores`, its three `weights`
+with √3, its `output`. Then type in your numbers as lists, to two decimals or more, or let torch
+work them out from `token`, `w_query`, `keys` and `values`. *Expected: four lines.*""",
+    starter="query = ...\nscores = ...\nweights = ...\noutput = ...",
+    solution="""\
+import torch
+query = token @ w_query
+scores = keys @ query
+weights = torch.softmax(scores / 3**0.5, dim=-1)
+output = weights @ values""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+query = token @ w_query
+scores = keys @ query
+weights = torch.softmax(scores, dim=-1)
+output = weights @ values""",
+            "The division by √3 is missing. It comes before the exponential, on the scores.",
+        ),
+        Mistake(
+            """\
+import torch
+query = token @ w_query
+scores = keys @ query
+weights = torch.softmax(scores, dim=-1) / 3**0.5
+output = weights @ values""",
+            "√3 divides the scores, not the weights: your weights no longer sum to 1.",
+        ),
+        Mistake(
+            """\
+import torch
+query = token @ w_query
+scores = keys @ query
+weights = torch.round(torch.softmax(scores / 3**0.5, dim=-1), decimals=1)
+output = weights @ values""",
+            "You rounded the weights before you used them. Round what you show, not what you use.",
+        ),
+    ),
+)

@@ -1,0 +1,123 @@
+"""Rounding a row so that what is printed sums to 1: the method of the largest remainder."""
+
+import math
+
+import torch
+
+from attn_core import toy
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        x = toy.notebook().x.double()
+        return {"rows": torch.softmax(x @ x.T, dim=-1).tolist()}
+    source = torch.Generator().manual_seed(seed)
+    scores = torch.randint(0, 5, (4, 3 + seed % 3), generator=source).double()
+    return {"rows": torch.softmax(scores, dim=-1).tolist()}
+
+
+def answers(names, rows, places):
+    try:
+        found = [list(names["units"](list(row), places)) for row in rows]
+    except Exception:  # whatever the answer does wrong, it is a failed check
+        return None
+    whole = all(isinstance(unit, int) for row in found for unit in row)
+    right_length = all(len(got) == len(row) for got, row in zip(found, rows, strict=True))
+    return found if whole and right_length else None
+
+
+def deserved(row, got, places):
+    """No cell that was rounded down has a larger remainder than one that was rounded up."""
+    exact = [weight * 10**places for weight in row]
+    low = [math.floor(unit) for unit in exact]
+    remainders = [unit - floor for unit, floor in zip(exact, low, strict=True)]
+    cells = list(zip(got, low, remainders, strict=True))
+    up = [remainder for unit, floor, remainder in cells if unit > floor]
+    down = [remainder for unit, floor, remainder in cells if unit == floor]
+    return min(up, default=1.0) >= max(down, default=0.0) - 1e-9
+
+
+def checks(names, parameters):
+    rows = parameters["rows"]
+    found = {places: answers(names, rows, places) for places in (1, 2, 3)}
+    given = all(got is not None for got in found.values())
+    cells = [
+        (row, got, places)
+        for places, table in found.items()
+        for row, got in zip(rows, table or [], strict=False)
+    ]
+    return [
+        ("`units(row, places)` returns one whole number for each weight", given),
+        (
+            "the numbers of a row sum to 10**places",
+            given and all(sum(got) == 10**places for _, got, places in cells),
+        ),
+        (
+            "each differs from its weight by less than one unit",
+            given
+            and all(
+                abs(weight * 10**places - unit) < 1
+                for row, got, places in cells
+                for weight, unit in zip(row, got, strict=True)
+            ),
+        ),
+        (
+            "the largest remainders are the ones that are rounded up",
+            given and all(deserved(*cell) for cell in cells),
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="04-rows-that-add-up",
+    chapter="04",
+    title="Rows that add up",
+    level=3,
+    points=3,
+    text="""\
+A printed table of percentages often has to sum to exactly 100. Write `units(row, places)`. It
+takes a row of weights (floats) and returns whole numbers of units: thousandths for `places=3`. Cut
+every weight down to a whole number of units; what is missing to `10**places` goes, one unit each,
+to the cells that lost most. *Expected: six or seven lines.* Try it on the three rows of 笔记本, and
+compare with the table of the post. Which of its three slips does it explain, and which not?""",
+    starter="def units(row, places):\n    return ...",
+    solution="""\
+import math
+
+
+def units(row, places):
+    exact = [weight * 10**places for weight in row]
+    cut = [math.floor(unit) for unit in exact]
+    missing = 10**places - sum(cut)
+    most_lost = sorted(range(len(row)), key=lambda j: cut[j] - exact[j])
+    for j in most_lost[:missing]:
+        cut[j] += 1
+    return cut""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def units(row, places):
+    return [round(weight * 10**places) for weight in row]""",
+            "This rounds each cell to the nearest unit. The row need not sum to 10**places.",
+        ),
+        Mistake(
+            """\
+def units(row, places):
+    found = [int(weight * 10**places) for weight in row]
+    found[-1] += 10**places - sum(found)
+    return found""",
+            "The last cell takes whatever is missing, though it may not be the one that lost most.",
+        ),
+        Mistake(
+            """\
+def units(row, places):
+    found = [int(weight * 10**places) for weight in row]
+    found[row.index(max(row))] += 10**places - sum(found)
+    return found""",
+            "The largest weight takes what is missing. It should be the largest remainder.",
+        ),
+    ),
+)

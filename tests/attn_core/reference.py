@@ -1,0 +1,245 @@
+"""Attention once more, as loops over Python's own floats: what the library is measured against.
+
+The loops call nothing of attn_core, and nothing is computed by torch.
+"""
+
+import math
+import operator
+from dataclasses import dataclass
+from functools import cached_property, partial, reduce
+
+import numpy as np
+import torch
+from hypothesis import strategies as st
+
+from attn_core import causal, padding, prefill, window
+
+STAGES = ("scores", "scaled", "masked", "weights", "dropped", "output")
+MAPS = STAGES[:-1]
+DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+def philox_by_hand(counter, key):
+    """Philox 4x32-10 with Python's unbounded integers, written from the paper's figures."""
+    x0, x1, x2, x3 = counter
+    k0, k1 = key
+    for number in range(10):
+        if number:
+            k0 = (k0 + 2654435769) % 2**32
+            k1 = (k1 + 3144134277) % 2**32
+        product0, product1 = 3528531795 * x0, 3449720151 * x2
+        x0, x2 = (product1 >> 32) ^ x1 ^ k0, (product0 >> 32) ^ x3 ^ k1
+        x1, x3 = product1 % 2**32, product0 % 2**32
+    return x0, x1, x2, x3
+
+
+def survives_by_hand(p, seed, batch, head, row, col):
+    words = philox_by_hand((col // 4, row, head, batch), (seed % 2**32, seed >> 32))
+    return words[col % 4] >= math.floor(p * 2**32)
+
+
+def one_head(q, k, v, keep, scale, survives, p):
+    """Every stage of one head as nested lists, and row_max and row_sum."""
+    found = {name: [] for name in (*STAGES, "row_max", "row_sum")}
+    for i, query in enumerate(q):
+        scores = [math.fsum(a * b for a, b in zip(query, key, strict=True)) for key in k]
+        scaled = [score * scale for score in scores]
+        kept = [j for j in range(len(k)) if keep[i][j]]
+        row_max = max((scaled[j] for j in kept), default=0.0)
+        row_sum = math.fsum(math.exp(scaled[j] - row_max) for j in kept) if kept else 1.0
+        weights = [0.0] * len(k)
+        for j in kept:
+            weights[j] = math.exp(scaled[j] - row_max) / row_sum
+        dropped = [w / (1 - p) if survives[i][j] else 0.0 for j, w in enumerate(weights)]
+        output = [
+            math.fsum(w * row[d] for w, row in zip(dropped, v, strict=True))
+            for d in range(len(v[0]))
+        ]
+        found["scores"].append(scores)
+        found["scaled"].append(scaled)
+        found["masked"].append([x if j in kept else -math.inf for j, x in enumerate(scaled)])
+        found["weights"].append(weights)
+        found["dropped"].append(dropped)
+        found["output"].append(output)
+        found["row_max"].append(row_max)
+        found["row_sum"].append(row_sum)
+    return found
+
+
+def by_loop(q, k, v, keep=None, scale=None, dropout=None):
+    """All stages in float64 for q [*, L, D] in any rank; keep is a bool tensor [*, L, S] or None.
+
+    dropout is (p, seed) or None.
+    """
+    lead, L, S = tuple(q.shape[:-2]), q.shape[-2], k.shape[-2]
+    batches, heads = batches_and_heads(lead)
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    keep = torch.ones(*lead, L, S, dtype=torch.bool) if keep is None else keep
+    p, seed = dropout or (0.0, 0)
+    flat = [t.detach().double().reshape(batches * heads, *t.shape[-2:]).tolist() for t in (q, k, v)]
+    keep = keep.reshape(batches * heads, L, S).tolist()
+    found = {name: [] for name in (*STAGES, "row_max", "row_sum")}
+    for n in range(batches * heads):
+        b, h = divmod(n, heads)
+        survives = [[True] * S for _ in range(L)]
+        if dropout:
+            survives = [[survives_by_hand(p, seed, b, h, i, j) for j in range(S)] for i in range(L)]
+        one = one_head(*(t[n] for t in flat), keep[n], scale, survives, p)
+        for name, cells in one.items():
+            found[name].append(cells)
+    return {
+        name: torch.tensor(cells, dtype=torch.float64).reshape(*lead, *np.shape(cells)[1:])
+        for name, cells in found.items()
+    }
+
+
+def batches_and_heads(lead):
+    if len(lead) < 2:
+        return math.prod(lead), 1
+    return math.prod(lead[:-1]), lead[-1]
+
+
+@dataclass
+class Case:
+    """One input for attention: the mask once as the caller writes it and once cell by cell."""
+
+    q: torch.Tensor
+    k: torch.Tensor
+    v: torch.Tensor
+    parts: list
+    dense: torch.Tensor | None
+    scale: float | None
+    dropout: tuple[float, int] | None
+
+    def __repr__(self):
+        shapes = [tuple(t.shape) for t in (self.q, self.k, self.v)]
+        return f"Case({shapes}, {self.q.dtype}, {self.keep}, {self.scale}, {self.dropout})"
+
+    @cached_property
+    def keep(self):
+        """The mask as a caller writes it: its parts, joined by &."""
+        made = [part() for part in self.parts]
+        return reduce(operator.and_, made) if made else None
+
+    def loop(self):
+        return by_loop(self.q, self.k, self.v, self.dense, self.scale, self.dropout)
+
+    def tolerance(self):
+        """How far a float32 computation may be off: scores, weights and output.
+
+        A score is a sum of D products, each rounded once and added once; a weight inherits the
+        error of its score as a relative one, and that of a sum of S numbers; an output that of S
+        weights, and one rounding to the dtype of v.
+        """
+        wide = torch.promote_types(self.q.dtype, torch.float32)
+        eps = torch.finfo(wide).eps
+        D, S = self.k.shape[-1], self.k.shape[-2]
+        scale = 1 / math.sqrt(D) if self.scale is None else self.scale
+        largest = self.q.double().abs().max() * self.k.double().abs().max() * D
+        scores = float((D + 2) * eps * largest)
+        scaled = (scores + eps * float(largest)) * max(abs(scale), 1e-300)
+        weights = 4 * scaled + (S + 8) * eps
+        p = self.dropout[0] if self.dropout else 0.0
+        value = float(self.v.double().abs().max()) / (1 - p)
+        output = (weights * 2 + S * eps + torch.finfo(self.q.dtype).eps) * value
+        tiny = torch.finfo(self.q.dtype).tiny
+        return {
+            "scores": scores,
+            "scaled": scaled,
+            "masked": scaled,
+            "weights": weights,
+            "dropped": weights / (1 - p),
+            "output": output + tiny,
+            "row_max": scaled,
+            "row_sum": (4 * scaled + (S + 8) * eps) * S,
+        }
+
+
+def drawn(seed, *shape):
+    return torch.from_numpy(np.random.default_rng(seed).standard_normal(shape))
+
+
+def kept_by_rule(kind, b, i, j, L, S, numbers):
+    """Each mask from its sentence in the docstring, one cell at a time."""
+    place = i + S - L
+    if kind in ("causal", "prefill"):
+        return j <= place
+    if kind == "window":
+        before, after = numbers
+        return place - before <= j <= place + after
+    return j < numbers[b]
+
+
+@st.composite
+def structured(draw, lead, L, S):
+    """(what makes it, its cells [*lead, L, S]) of one structured mask."""
+    batches, heads = batches_and_heads(lead)
+    kinds = ["causal", "window", "padding"] + (["prefill"] if S >= L else [])
+    kind = draw(st.sampled_from(kinds))
+    numbers = ()
+    if kind == "causal":
+        make = causal
+    elif kind == "window":
+        numbers = draw(st.tuples(st.integers(0, 4), st.integers(0, 3)))
+        make = partial(window, *numbers)
+    elif kind == "prefill":
+        make = partial(prefill, S - L)
+    else:
+        numbers = draw(st.lists(st.integers(0, S), min_size=batches, max_size=batches))
+        make = partial(padding, torch.tensor(numbers) if draw(st.booleans()) else numbers)
+    cells = torch.zeros(batches, heads, L, S, dtype=torch.bool)
+    for b, h, i, j in np.ndindex(batches, heads, L, S):
+        cells[b, h, i, j] = kept_by_rule(kind, b, i, j, L, S, numbers)
+    return make, cells.reshape(*lead, L, S)
+
+
+@st.composite
+def dense(draw, lead, L, S, most_axes=None):
+    """A bool tensor of any shape that broadcasts to [*lead, L, S], and its cells."""
+    full = (*lead, L, S)
+    axes = draw(st.integers(0, len(full) if most_axes is None else most_axes))
+    shape = [n if draw(st.booleans()) else 1 for n in full[len(full) - axes :]]
+    seed = draw(st.integers(0, 2**20))
+    keep = torch.from_numpy(np.asarray(np.random.default_rng(seed).random(shape) < 0.7))
+    return lambda: keep, keep.expand(full)
+
+
+@st.composite
+def keeps(draw, lead, L, S):
+    """No mask, a bool tensor, a structured mask, or several to be joined by &; and the cells."""
+    kind = draw(st.sampled_from(("none", "dense", "structured", "structured", "joined")))
+    if kind == "none":
+        return [], None
+    if kind == "dense":
+        make, cells = draw(dense(lead, L, S))
+        return [make], cells
+    make, cells = draw(structured(lead, L, S))
+    parts = [make]
+    if kind == "joined":
+        for _ in range(draw(st.integers(1, 2))):
+            # Joined masks stand on the record's four axes.
+            axes = 4 if len(lead) == 2 else 2
+            other = structured(lead, L, S) | dense(lead, L, S, axes)
+            make, more_cells = draw(other)
+            parts.append(make)
+            cells = cells & more_cells
+    return parts, cells
+
+
+@st.composite
+def cases(draw, dtypes=DTYPES, with_dropout=True, with_keep=True, most=6):
+    lead = tuple(draw(st.lists(st.integers(1, 2), max_size=3)))
+    size = st.integers(1, most)
+    L, S, D, Dv = draw(size), draw(size), draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    dtype = draw(st.sampled_from(dtypes))
+    spread = draw(st.sampled_from((0.0, 0.01, 1.0, 3.0)))
+    seed = draw(st.integers(0, 2**20))
+    q = (drawn(seed, *lead, L, D) * spread).to(dtype)
+    k = (drawn(seed + 1, *lead, S, D) * spread).to(dtype)
+    v = drawn(seed + 2, *lead, S, Dv).to(dtype)
+    parts, cells = draw(keeps(lead, L, S)) if with_keep else ([], None)
+    scale = draw(st.sampled_from((None, 1.0, 0.0, -0.7, 2.5)))
+    dropout = None
+    if with_dropout and draw(st.booleans()):
+        dropout = draw(st.tuples(st.sampled_from((0.0, 0.1, 0.5, 0.9)), st.integers(0, 2**53 - 1)))
+    return Case(q, k, v, parts, cells, scale, dropout)

@@ -1,0 +1,261 @@
+"""The written arithmetic: its values are the record's, its text is its values."""
+
+import math
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+
+from attn_core import Dropout, Projection, causal, toy, trace, workings
+from attn_core.arithmetic import Term
+from attn_core.digits import plain
+from tests.attn_core.reference import STAGES, cases, drawn
+
+NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
+
+
+def every_term(term):
+    yield term
+    for part in term.parts:
+        yield from every_term(part)
+
+
+def traced(case):
+    dropout = Dropout(*case.dropout) if case.dropout else None
+    return trace(case.q, case.k, case.v, keep=case.keep, scale=case.scale, dropout=dropout)
+
+
+def assert_same(value, wanted, rel, floor):
+    if math.isinf(wanted):
+        assert value == wanted
+    else:
+        assert abs(value - wanted) <= rel * max(abs(wanted), floor), (value, wanted)
+
+
+def assert_every_number(record, rel):
+    B, H, L, S = record.shape
+    for name in STAGES:
+        width = record.v.shape[-1] if name == "output" else S
+        whole = record.stage(name).reshape(B, H, L, width)
+        # What cancels is exact only relative to what it was made of.
+        finite = whole[whole.isfinite()].abs()
+        floor = max(1.0, finite.max().item() if finite.numel() else 0.0)
+        for b in range(B):
+            for h in range(H):
+                for i in range(L):
+                    for j in range(width):
+                        term = workings(record, name, i, j, batch=b, head=h)
+                        assert (term.name, term.index) == (name, (i, j))
+                        assert_same(term.value, whole[b, h, i, j].item(), rel, floor)
+
+
+@settings(max_examples=30)
+@given(cases(dtypes=(torch.float64,), most=3))
+def test_every_number_equals_the_record_in_float64(case):
+    assert_every_number(traced(case), 1e-12)
+
+
+@settings(max_examples=15)
+@given(cases(dtypes=(torch.float32,), most=3))
+def test_every_number_equals_the_record_in_float32(case):
+    assert_every_number(traced(case), 2e-6)
+
+
+@settings(max_examples=60)
+@given(cases(dtypes=(torch.float64, torch.float32), most=4))
+def test_the_text_says_the_value_and_the_parts(case):
+    record = traced(case)
+    for name in STAGES:
+        root = workings(record, name, record.shape[2] - 1, 0)
+        for term in every_term(root):
+            assert "\n" not in term.text
+            assert term.text.startswith(f"{term.name}[")
+            if not math.isnan(term.value):
+                last = NUMBER.findall(term.how.split(", because")[0])[-1]
+                assert last == plain(term.value)
+                assert float(last) == float(plain(term.value))
+        lines = str(root).splitlines()
+        assert [line.strip() for line in lines] == [term.text for term in every_term(root)]
+
+
+def test_the_tree_as_text():
+    x = toy.journey().x
+    assert str(workings(trace(x[:2], x[:2], x[:2], scale=1.0), "weights", 1, 0)) == (
+        "weights[1, 0] = exp(0.9544 - 1.4950) / 1.5824 = 0.3680\n"
+        "  masked[1, 0] = 0.9544\n"
+        "    scaled[1, 0] = 0.9544 · 1 = 0.9544\n"
+        "      scores[1, 0] = 0.55·0.43 + 0.87·0.15 + 0.66·0.89 = 0.9544\n"
+        "        q[1] = (0.55, 0.87, 0.66)\n"
+        "        k[0] = (0.43, 0.15, 0.89)\n"
+        "  row_max[1] = max(0.9544, 1.4950) = 1.4950\n"
+        "  row_sum[1] = exp(0.9544 - 1.4950) + exp(1.4950 - 1.4950) = 0.5824 + 1 = 1.5824"
+    )
+
+
+def test_the_output_reaches_down_to_the_inputs():
+    x = toy.notebook().x
+    term = workings(trace(x, x, x, scale=1.0), "output", 0, 2)
+    assert [(part.name, part.index) for part in term.parts] == [
+        *[("dropped", (0, j)) for j in range(3)],
+        *[("v", (j, 2)) for j in range(3)],
+    ]
+    names = {part.name for part in every_term(term)}
+    assert names == {"output", "dropped", "weights", "masked", "scaled", "scores",
+                     "row_max", "row_sum", "q", "k", "v"}  # fmt: skip
+    scores = next(part for part in every_term(term) if part.name == "scores")
+    assert scores.text == "scores[0, 0] = 1·1 + 2·2 + 1·1 + 2·2 + 1·1 = 11"
+
+
+def test_each_part_feeds_the_number_above_it():
+    """The written numbers of a line are those of the parts, at their places."""
+    x = toy.journey().x
+    record = trace(x, x, x, keep=causal(), dropout=Dropout(0.25, 3), scale=0.5)
+    term = workings(record, "output", 4, 1)
+    factors = re.findall(r"(\S+)·(\S+)", term.how)
+    assert len(factors) == 6
+    for j, (dropped, value) in enumerate(factors):
+        assert dropped == plain(term.parts[j].value)
+        assert value == plain(term.parts[6 + j].value)
+        assert term.parts[6 + j].value == record.v[0, 0, j, 1].item()
+
+
+def test_negative_factors_stand_in_brackets():
+    q, k = torch.tensor([[-1.0, 2.0]]), torch.tensor([[3.0, -0.5]])
+    record = trace(q, k, k, scale=-2.0)
+    scaled = workings(record, "scaled", 0, 0)
+    assert scaled.parts[0].how == "(-1)·3 + 2·(-0.5) = -4"
+    assert scaled.how == "-4 · -2 = 8"
+    weights = workings(trace(q, k, k, scale=1.0), "weights", 0, 0)
+    assert weights.how == "exp(-4 - (-4)) / 1 = 1"
+
+
+def test_masked_and_dead():
+    q = drawn(1, 2, 2)
+    keep = torch.tensor([[True, False], [False, False]])
+    record = trace(q, q, q, keep=keep)
+    masked = workings(record, "masked", 0, 1)
+    assert (masked.value, masked.parts) == (-math.inf, ())
+    assert masked.text == "masked[0, 1] = -inf, because the mask does not keep it"
+    dead = workings(record, "weights", 1, 0)
+    assert dead.value == 0
+    assert dead.text == "weights[1, 0] = exp(-inf - 0) / 1 = 0"
+    assert [part.text for part in dead.parts[1:]] == [
+        "row_max[1] = 0, because the row keeps nothing",
+        "row_sum[1] = 1, because the row keeps nothing",
+    ]
+    assert workings(record, "output", 1, 1).value == 0
+
+
+def test_dropped():
+    q = drawn(1, 3, 2)
+    dropout = Dropout(0.5, seed=7)
+    record = trace(q, q, q, dropout=dropout)
+    survives = dropout.survives(range(1), range(1), range(3), range(3))[0, 0]
+    assert survives.any()
+    assert not survives.all()
+    for i in range(3):
+        for j in range(3):
+            term = workings(record, "dropped", i, j)
+            weight = plain(term.parts[0].value)
+            if survives[i, j]:
+                assert term.value == 2 * term.parts[0].value
+                assert term.how == f"{weight} / (1 - 0.5) = {plain(term.value)}"
+            else:
+                assert (term.value, term.how) == (0, "0, because dropout drops it")
+    no = workings(trace(q, q, q), "dropped", 0, 0)
+    assert no.how == plain(no.parts[0].value) == plain(no.value)
+
+
+def test_sums_of_up_to_16_are_written_out_longer_ones_shortened():
+    for count, terms in ((16, 16), (17, 13), (40, 13)):
+        q = torch.ones(count, count)
+        record = trace(q, q, q)
+        how = workings(record, "scores", 0, 0).how
+        assert how.count("1·1") == terms
+        assert ("more" in how) == (count > 16)
+        if count > 16:
+            assert f"1·1 + … {count - 13} more … + 1·1 = {count}" in how
+        weights = workings(record, "weights", 0, 0)
+        assert weights.parts[2].how.count("exp(") == terms
+        assert weights.value == pytest.approx(1 / count)
+        output = workings(record, "output", 0, 0)
+        shown = [part.index[1] for part in output.parts if part.name == "dropped"]
+        assert shown == (list(range(16)) if count == 16 else [*range(12), count - 1])
+        assert len(output.parts) == 2 * terms
+
+
+class TestWithASource:
+    def record(self, biases=None, lead=(2,)):
+        x = drawn(1, *lead, 4, 5)
+        matrices = drawn(2, 5, 6), drawn(3, 5, 6), drawn(4, 5, 9)
+        source = Projection(x, *matrices, biases)
+        q, k, v = source.project()
+        q, k = (t.unflatten(-1, (3, 2)).transpose(-3, -2) for t in (q, k))
+        v = v.unflatten(-1, (3, 3)).transpose(-3, -2)
+        return trace(q, k, v, source=source)
+
+    @pytest.mark.parametrize("with_biases", [False, True])
+    def test_the_tree_goes_on_to_x(self, with_biases):
+        biases = (drawn(5, 6), drawn(6, 6), drawn(7, 9)) if with_biases else None
+        record = self.record(biases)
+        source = record.source
+        term = workings(record, "output", 1, 2, batch=1, head=2)
+        below = [part for part in every_term(term) if part.name in "qkv" and len(part.index) == 2]
+        assert {part.name for part in below} == {"q", "k", "v"}
+        for part in below:
+            place = "qkv".index(part.name)
+            matrix = (source.w_query, source.w_key, source.w_value)[place]
+            position, d = part.index
+            column = 2 * (3 if part.name == "v" else 2) + d
+            wanted = (source.x[1, position] @ matrix[:, column]).item()
+            pairs = re.findall(r"\(?(-?[\d.e-]+)\)?·\(?(-?[\d.e-]+)\)?", part.how)
+            assert [pair[0] for pair in pairs] == [plain(n) for n in source.x[1, position].tolist()]
+            assert [pair[1] for pair in pairs] == [plain(n) for n in matrix[:, column].tolist()]
+            if with_biases:
+                bias = biases[place][column].item()
+                wanted += bias
+                assert part.how.split(" = ")[0].endswith(f" + {plain(bias)}")
+            assert part.value == pytest.approx(wanted, rel=1e-12)
+            assert part.how.endswith(f" = {plain(part.value)}")
+
+    def test_whole_numbers(self):
+        toys = toy.three_tokens()
+        source = Projection(toys.x, toys.w_query, toys.w_key, toys.w_value)
+        record = trace(*source.project(), scale=1.0, source=source)
+        assert str(workings(record, "scores", 0, 1)) == (
+            "scores[0, 1] = 1·4 + 0·4 + 2·0 = 4\n"
+            "  q[0] = (1, 0, 2)\n"
+            "    q[0, 0] = 1·1 + 0·1 + 1·0 + 0·0 = 1\n"
+            "    q[0, 1] = 1·0 + 0·0 + 1·0 + 0·1 = 0\n"
+            "    q[0, 2] = 1·1 + 0·0 + 1·1 + 0·1 = 2\n"
+            "  k[1] = (4, 4, 0)\n"
+            "    k[1, 0] = 0·0 + 2·1 + 0·0 + 2·1 = 4\n"
+            "    k[1, 1] = 0·0 + 2·1 + 0·1 + 2·1 = 4\n"
+            "    k[1, 2] = 0·1 + 2·0 + 0·0 + 2·0 = 0"
+        )
+
+    def test_more_leading_axes(self):
+        for lead in ((1,), (2, 2)):
+            record = self.record(lead=lead)
+            B = record.shape[0]
+            term = workings(record, "scores", 0, 1, batch=B - 1, head=1)
+            below = [part for part in every_term(term) if len(part.index) == 2 and part.name == "q"]
+            assert len(below) == 2
+            x = record.source.x.reshape(-1, 4, 5)[B - 1, 0]
+            for part in below:
+                assert part.value == pytest.approx(
+                    (x @ record.source.w_query[:, 2 + part.index[1]]).item()
+                )
+
+
+def test_inputs_that_ask_for_gradients_and_float16():
+    q = drawn(1, 2, 2).half().requires_grad_()
+    term = workings(trace(q, q, q), "scores", 0, 0)
+    assert term.value == sum(x * x for x in q[0].tolist())
+
+
+def test_a_term_shows_itself():
+    term = Term("scores", (0, 1), 2.0, "1·2 = 2", (Term("q", (0,), math.nan, "(1)"),))
+    assert term.text == "scores[0, 1] = 1·2 = 2"
+    assert repr(term) == str(term) == "scores[0, 1] = 1·2 = 2\n  q[0] = (1)"

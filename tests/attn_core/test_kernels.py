@@ -1,0 +1,118 @@
+"""The kernel against the formulas, its cost in memory, and masks of every broadcast form."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from attn_core import Dropout, attention, causal, padding, prefill, trace
+from attn_core.kernels import cpu
+from tests.attn_core.reference import STAGES, by_loop, drawn
+
+
+def test_forward_gives_output_and_row_statistics_without_gradient():
+    q, k, v = (drawn(seed, 1, 2, 3, 4).requires_grad_() for seed in (1, 2, 3))
+    output, row_max, row_sum = cpu.forward(q, k, v, causal(), 0.5, Dropout(0.3, 1))
+    keep = torch.ones(1, 2, 3, 3, dtype=torch.bool).tril()
+    wanted = by_loop(q, k, v, keep, 0.5, (0.3, 1))
+    torch.testing.assert_close(output.detach(), wanted["output"])
+    torch.testing.assert_close(row_max, wanted["row_max"])
+    torch.testing.assert_close(row_sum, wanted["row_sum"])
+    assert output.requires_grad
+    assert not row_max.requires_grad
+    assert not row_sum.requires_grad
+
+
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 2, 3)])
+def test_every_broadcast_form_of_a_bool_tensor(lead):
+    full = (*lead, 4, 5)
+    q, k = drawn(1, *lead, 4, 2), drawn(2, *lead, 5, 2)
+    for axes in range(len(full) + 1):
+        for ones in itertools.product((False, True), repeat=axes):
+            sizes = full[len(full) - axes :]
+            shape = [1 if one else n for one, n in zip(ones, sizes, strict=True)]
+            cells = np.asarray(np.random.default_rng(axes).random(shape) < 0.6)
+            keep = torch.from_numpy(cells)
+            masked = trace(q, k, k, keep=keep).stage("masked")
+            assert torch.equal(masked > -torch.inf, keep.expand(full)), shape
+
+
+def test_a_mask_joined_with_a_tensor_stands_on_the_records_axes():
+    q = drawn(1, 2, 3, 4, 2)
+    keep = torch.from_numpy(np.random.default_rng(1).random((2, 3, 4, 4)) < 0.6)
+    found = trace(q, q, q, keep=causal() & keep & padding([4, 2]))
+    wanted = keep & torch.ones(4, 4).tril().bool()
+    wanted[1, ..., 2:] = False
+    assert torch.equal(found.stage("masked") > -torch.inf, wanted)
+
+
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 2, 3)])
+def test_structured_masks_in_every_rank(lead):
+    q, k = drawn(1, *lead, 3, 2), drawn(2, *lead, 5, 2)
+    batches = int(np.prod(lead[:-1] if len(lead) > 1 else lead))
+    lengths = [(2 * b) % 6 for b in range(batches)]
+    found = trace(q, k, k, keep=prefill(2) & padding(lengths))
+    assert found.shape[0] == batches
+    allowed = torch.arange(5) < torch.tensor(lengths)[:, None, None]
+    wanted = allowed[:, None] & torch.ones(3, 5).tril(2).bool()
+    cells = found.stage("masked").reshape(batches, -1, 3, 5)
+    assert torch.equal(cells > -torch.inf, wanted.expand_as(cells))
+
+
+def test_cached_decoding_equals_the_whole():
+    """The last rows of a causal map are those that prefill gives for the new queries."""
+    q, k, v = (drawn(seed, 6, 4) for seed in (1, 2, 3))
+    whole = trace(q, k, v, keep=causal())
+    new = trace(q[4:], k, v, keep=prefill(4))
+    for name in STAGES:
+        torch.testing.assert_close(new.stage(name), whole.stage(name)[4:])
+    one = trace(q[5:], k, v, keep=causal())
+    torch.testing.assert_close(one.output, whole.output[5:])
+
+
+def test_padding_changes_nothing_for_what_is_kept():
+    q, k, v = (drawn(seed, 2, 3, 5, 4) for seed in (1, 2, 3))
+    found = attention(q, k, v, keep=padding([2, 5]))
+    torch.testing.assert_close(found[0], attention(q[0], k[0, :, :2], v[0, :, :2]))
+    torch.testing.assert_close(found[1], attention(q[1], k[1], v[1]))
+
+
+def test_one_token_one_key_one_number():
+    one = torch.tensor([[2.0]])
+    found = trace(one, one, one)
+    assert [found.stage(name).item() for name in STAGES] == [4, 4, 4, 1, 1, 2]
+
+
+def test_scale_0_gives_equal_weights_and_a_negative_one_turns_the_order_round():
+    q, k, v = (drawn(seed, 3, 4) for seed in (1, 2, 3))
+    found = trace(q, k, v, scale=0.0)
+    assert (found.stage("weights") == 1 / 3).all()
+    torch.testing.assert_close(found.output, v.mean(0).expand(3, 4))
+    up, down = (trace(q, k, v, scale=s).stage("weights") for s in (0.7, -0.7))
+    assert torch.equal(up.argsort(-1), down.argsort(-1).flip(-1))
+
+
+def test_a_source_travels_with_the_record():
+    from attn_core import Projection, toy
+
+    toys = toy.three_tokens()
+    source = Projection(toys.x, toys.w_query, toys.w_key, toys.w_value)
+    q, k, v = source.project()
+    assert trace(q, k, v, source=source).source is source
+    assert trace(q, k, v).source is None
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_a_source_may_be_off_by_a_rounding_but_not_by_more(dtype):
+    from attn_core import Projection
+
+    x, *matrices = drawn(1, 4, 6), drawn(2, 6, 3), drawn(3, 6, 3), drawn(4, 6, 3)
+    exact = [(x.to(dtype).double() @ w.to(dtype).double()).to(dtype) for w in matrices]
+    source = Projection(x.to(dtype), *(w.to(dtype) for w in matrices))
+    trace(*exact, source=source)
+    exact[1] = exact[1] + 0.5
+    with pytest.raises(
+        ValueError, match=r"^source must give k, got numbers that are off by 0\.\d+$"
+    ):
+        trace(*exact, source=source)

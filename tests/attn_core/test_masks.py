@@ -1,0 +1,182 @@
+"""Masks: each drawing, each rule cell by cell, alignment, tiles, and the form that a page gets."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attn_core import Keep, causal, padding, prefill, trace, window
+from attn_core.masks import Dense
+from tests.attn_core.reference import batches_and_heads, drawn, keeps
+
+DRAWINGS = {
+    "causal 3x3": (causal(), 3, 3, ["100", "110", "111"]),
+    "causal 2x5": (causal(), 2, 5, ["11110", "11111"]),
+    "causal 5x2": (causal(), 5, 2, ["00", "00", "00", "10", "11"]),
+    "causal 1x4": (causal(), 1, 4, ["1111"]),
+    "window before": (window(1), 4, 4, ["1000", "1100", "0110", "0011"]),
+    "window both ways": (window(1, 1), 4, 4, ["1100", "1110", "0111", "0011"]),
+    "window 0": (window(0), 3, 3, ["100", "010", "001"]),
+    "window after": (window(0, 2), 3, 3, ["111", "011", "001"]),
+    "window 2x5": (window(1), 2, 5, ["00110", "00011"]),
+    "window 4x2": (window(1), 4, 2, ["00", "00", "10", "11"]),
+    "window after 4x2": (window(0, 1), 4, 2, ["00", "10", "11", "01"]),
+    "padding": (padding([2]), 2, 3, ["110", "110"]),
+    "padding 0": (padding([0]), 2, 2, ["00", "00"]),
+    "prefill": (prefill(2), 3, 5, ["11100", "11110", "11111"]),
+    "prefill 0": (prefill(0), 2, 2, ["10", "11"]),
+    "causal and padding": (causal() & padding([2]), 3, 3, ["100", "110", "110"]),
+    "three": (causal() & window(1) & padding([2]), 3, 3, ["100", "110", "010"]),
+    "window and causal": (causal() & window(1, 5), 3, 3, ["100", "110", "011"]),
+}
+
+
+@pytest.mark.parametrize(("keep", "L", "S", "drawing"), DRAWINGS.values(), ids=DRAWINGS)
+def test_drawings(keep, L, S, drawing):
+    cells = keep.dense(L, S)
+    assert cells.dtype == torch.bool
+    assert cells.shape == (1, 1, L, S)
+    assert ["".join(map(str, row)) for row in cells[0, 0].int().tolist()] == drawing
+
+
+def test_padding_has_one_mask_for_each_sequence():
+    cells = padding([1, 3, 0]).dense(2, 3)
+    assert cells.shape == (3, 1, 2, 3)
+    assert cells.sum(-1)[:, 0].tolist() == [[1, 1], [3, 3], [0, 0]]
+    for lengths in (torch.tensor([1, 3, 0]), (1, 3, 0), torch.tensor([1, 3, 0], dtype=torch.uint8)):
+        assert torch.equal(padding(lengths).dense(2, 3), cells)
+
+
+@given(st.data(), st.lists(st.integers(1, 2), max_size=3), st.integers(1, 6), st.integers(1, 6))
+def test_tiles_are_parts_of_the_whole(data, lead, L, S):
+    lead = tuple(lead)
+    parts, _ = data.draw(keeps(lead, L, S))
+    batches, heads = batches_and_heads(lead)
+    q, k = drawn(1, *lead, L, 2), drawn(2, *lead, S, 2)
+    keep = None
+    for part in parts:
+        keep = part() if keep is None else keep & part()
+    record = trace(q, k, k, keep=keep)
+    if keep is None:
+        assert record.keep is None
+        return
+    whole = record.keep.dense(L, S)
+    assert all(n in (1, most) for n, most in zip(whole.shape, (batches, heads), strict=False))
+    rows = data.draw(st.builds(range, st.integers(0, L - 1), st.just(L), st.integers(1, 3)))
+    cols = data.draw(st.builds(range, st.integers(0, S - 1), st.just(S), st.integers(1, 3)))
+    tile = record.keep.tile(rows, cols, (L, S))
+    assert torch.equal(tile, whole[:, :, list(rows)][..., list(cols)])
+
+
+@given(st.data(), st.lists(st.integers(1, 2), max_size=3), st.integers(1, 5), st.integers(1, 5))
+def test_the_cells_equal_the_rule_written_out(data, lead, L, S):
+    lead = tuple(lead)
+    parts, cells = data.draw(keeps(lead, L, S))
+    if parts:
+        keep = parts[0]()
+        for part in parts[1:]:
+            keep = keep & part()
+        record = trace(drawn(1, *lead, L, 2), *[drawn(2, *lead, S, 2)] * 2, keep=keep)
+        assert torch.equal(record.stage("masked") > -torch.inf, cells)
+
+
+def from_json(form, L, S):
+    """The mask that a page sees, made from the JSON alone."""
+    if form["kind"] == "and":
+        found = np.ones((1, 1, L, S), dtype=bool)
+        for part in form["of"]:
+            found = found & from_json(part, L, S)
+        return found
+    if form["kind"] == "dense":
+        size = np.prod(form["shape"])
+        bits = np.frombuffer(base64.b64decode(form["bits"]), np.uint8)
+        cells = np.unpackbits(bits, bitorder="little")[:size].astype(bool)
+        return np.broadcast_to(cells.reshape(form["shape"]), (*form["shape"][:2], L, S))
+    place, key = np.arange(L)[:, None] + S - L, np.arange(S)
+    if form["kind"] == "padding":
+        return (key < np.array(form["lengths"])[:, None, None, None]) & np.ones((L, 1), bool)
+    if form["kind"] == "window":
+        cells = (key >= place - form["before"]) & (key <= place + form["after"])
+    else:
+        assert form["kind"] in ("causal", "prefill")
+        cells = key <= place
+    return cells[None, None]
+
+
+@given(st.data(), st.lists(st.integers(1, 2), max_size=3), st.integers(1, 6), st.integers(1, 6))
+def test_json_says_the_same_mask(data, lead, L, S):
+    parts, _ = data.draw(keeps(tuple(lead), L, S))
+    keep = None
+    for part in parts:
+        keep = part() if keep is None else keep & part()
+    if keep is None:
+        return
+    q, k = drawn(1, *lead, L, 2), drawn(2, *lead, S, 2)
+    keep = trace(q, k, k, keep=keep).keep
+    form = json.loads(json.dumps(keep.to_json()))
+    assert np.array_equal(from_json(form, L, S), keep.dense(L, S).numpy())
+
+
+def test_json_forms():
+    assert causal().to_json() == {"kind": "causal"}
+    assert window(2).to_json() == {"kind": "window", "before": 2, "after": 0}
+    assert window(2, 1).to_json() == {"kind": "window", "before": 2, "after": 1}
+    assert padding([3, 5]).to_json() == {"kind": "padding", "lengths": [3, 5]}
+    assert padding(torch.tensor([3, 5])).to_json() == {"kind": "padding", "lengths": [3, 5]}
+    assert prefill(2).to_json() == {"kind": "prefill", "cached": 2}
+    assert (causal() & (window(1) & padding([2]))).to_json() == {
+        "kind": "and",
+        "of": [
+            {"kind": "causal"},
+            {"kind": "window", "before": 1, "after": 0},
+            {"kind": "padding", "lengths": [2]},
+        ],
+    }
+    cells = torch.tensor([[True, False, False], [True, True, False], [True, True, True]])
+    # Nine bits, the first one lowest: 1, 0, 0, 1, 1, 0, 1, 1 is 217, then 1.
+    bits = base64.b64encode(bytes([217, 1])).decode()
+    assert Dense(cells).to_json() == {"kind": "dense", "shape": [1, 1, 3, 3], "bits": bits}
+
+
+def test_repr_is_how_one_writes_it():
+    keeps = causal(), window(2, 1), padding([2, 3]), prefill(4)
+    assert [repr(keep) for keep in keeps] == [
+        "causal()",
+        "window(2, 1)",
+        "padding([2, 3])",
+        "prefill(4)",
+    ]
+    assert repr(causal() & padding([2])) == "causal() & padding([2])"
+    assert repr(causal() & torch.ones(2, 3, dtype=torch.bool)) == "causal() & Dense(1, 1, 2, 3)"
+
+
+def test_equal_masks_are_equal():
+    assert causal() == causal()
+    assert window(1) == window(1, 0) != window(1, 1)
+    assert padding([1, 2]) == padding(torch.tensor([1, 2]))
+    assert prefill(0) != causal()
+
+
+def test_and_with_a_bool_tensor_and_with_nonsense():
+    cells = torch.tensor([[True, False], [True, True]])
+    assert torch.equal((causal() & cells).dense(2, 2)[0, 0], cells & torch.ones(2, 2).tril().bool())
+    assert isinstance(causal() & cells, Keep)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        causal() & 3
+
+
+def test_structured_masks_hold_no_map():
+    """A corner of a map of 10^12 cells."""
+    T = 10**6
+    keep = causal() & window(3) & padding([T - 1])
+    tile = keep.tile(range(T - 3, T), range(T - 4, T), (T, T))
+    assert tile[0, 0].int().tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0]]
+
+
+def test_a_dense_mask_that_is_expanded_keeps_its_small_size():
+    keep = Dense(torch.ones(1, 1, 1, 4, dtype=torch.bool).expand(64, 12, 512, 4))
+    assert keep.cells.numel() == 4

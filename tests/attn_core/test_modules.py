@@ -1,0 +1,132 @@
+"""The modules against torch's own on the same weights, and their three ways to the same heads."""
+
+import pytest
+import torch
+from torch import nn
+
+from attn_core import causal, padding, toy
+from attn_core.modules import (
+    CausalAttention,
+    MultiHeadAttention,
+    SelfAttention,
+    SelfAttentionV1,
+    StackedHeads,
+    StepDropout,
+)
+
+
+def batch_of(x):
+    return torch.stack((x, x.flip(0)))
+
+
+def test_self_attention_with_the_same_matrices_is_the_same():
+    x = toy.journey().x
+    torch.manual_seed(0)
+    linear, bare = SelfAttention(3, 2), SelfAttentionV1(3, 2)
+    with torch.no_grad():
+        for name in ("w_query", "w_key", "w_value"):
+            getattr(bare, name).copy_(getattr(linear, name).weight.T)
+    torch.testing.assert_close(linear(x), bare(x))
+    assert not torch.allclose(linear(x)[0], linear(x)[1])
+
+
+def test_self_attention_is_torchs():
+    x = batch_of(toy.journey().x)
+    torch.manual_seed(0)
+    head = SelfAttention(3, 2, bias=True)
+    q, k, v = (layer(x) for layer in (head.w_query, head.w_key, head.w_value))
+    torch.testing.assert_close(head(x), nn.functional.scaled_dot_product_attention(q, k, v))
+
+
+def test_a_causal_head_does_not_look_ahead():
+    x = batch_of(toy.journey().x)
+    head = CausalAttention(3, 2)
+    changed = x.clone()
+    changed[:, 4:] += 1.0
+    torch.testing.assert_close(head(x)[:, :4], head(changed)[:, :4], rtol=0, atol=0)
+    assert not torch.allclose(head(x)[:, 4:], head(changed)[:, 4:])
+
+
+def test_stacked_heads_stand_side_by_side():
+    x = batch_of(toy.journey().x)
+    heads = StackedHeads(3, 2, num_heads=3)
+    assert heads(x).shape == (2, 6, 6)
+    torch.testing.assert_close(heads(x)[..., 2:4], heads.heads[1](x))
+
+
+def test_split_heads_equal_stacked_heads():
+    x = batch_of(toy.journey().x)
+    stacked, split = StackedHeads(3, 2, num_heads=2), MultiHeadAttention(3, 4, 2, keep=causal())
+    with torch.no_grad():
+        for name in ("w_query", "w_key", "w_value"):
+            rows = [getattr(head, name).weight for head in stacked.heads]
+            getattr(split, name).weight.copy_(torch.cat(rows))
+        split.out_proj.weight.copy_(torch.eye(4))
+        split.out_proj.bias.zero_()
+    torch.testing.assert_close(split(x), stacked(x))
+
+
+@pytest.mark.parametrize("cross", [False, True])
+def test_multi_head_attention_is_torchs(cross):
+    torch.manual_seed(0)
+    theirs = nn.MultiheadAttention(12, 3, batch_first=True)
+    ours = MultiHeadAttention(12, 12, 3, bias=True)
+    with torch.no_grad():
+        for n, layer in enumerate((ours.w_query, ours.w_key, ours.w_value)):
+            layer.weight.copy_(theirs.in_proj_weight[12 * n : 12 * n + 12])
+            layer.bias.copy_(theirs.in_proj_bias[12 * n : 12 * n + 12].uniform_())
+        ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
+    x, memory = torch.randn(2, 5, 12), torch.randn(2, 7, 12) if cross else None
+    keys = x if memory is None else memory
+    dropped = torch.arange(keys.shape[1]) >= torch.tensor([[3], [5]])
+    output, weights = theirs(
+        x, keys, keys, key_padding_mask=dropped, need_weights=True, average_attn_weights=False
+    )
+    keep = padding([3, 5])
+    torch.testing.assert_close(ours(x, memory, keep=keep), output)
+    torch.testing.assert_close(ours.trace(x, memory, keep=keep).stage("weights"), weights)
+
+
+def test_masks_of_the_module_and_of_the_call_are_joined():
+    x = batch_of(toy.journey().x)
+    head = MultiHeadAttention(3, 4, 2, keep=causal())
+    kept = head.trace(x, keep=padding([2, 6])).stage("weights") > 0
+    assert torch.equal(kept, (causal() & padding([2, 6])).dense(6, 6).expand(2, 2, 6, 6))
+    dense = padding([2, 6]).dense(6, 6)
+    torch.testing.assert_close(head(x, keep=dense), head(x, keep=padding([2, 6])))
+
+
+def test_a_trace_reaches_down_to_x_and_gives_the_output():
+    x = batch_of(toy.journey().x)
+    head = MultiHeadAttention(3, 4, 2, bias=True)
+    record = head.trace(x)
+    assert record.source.x is x
+    merged = record.output.transpose(1, 2).flatten(2)
+    torch.testing.assert_close(head.out_proj(merged), head(x))
+
+
+def test_dropout_counts_its_steps_in_training_only():
+    x = toy.journey().x
+    torch.manual_seed(0)
+    head = CausalAttention(3, 2, dropout=0.5, seed=3)
+    traced = head.trace(x).output
+    first, second = head(x), head(x)
+    torch.testing.assert_close(first, traced)
+    assert not torch.allclose(first, second)
+    assert head.drop.steps == 2
+    head.eval()
+    torch.testing.assert_close(head(x), head(x))
+    assert head.drop.steps == 2
+    again = CausalAttention(3, 2, dropout=0.5, seed=3)
+    again.load_state_dict(head.state_dict())
+    assert again.drop.now() == StepDropout(0.5, 3).dropout.step(2)
+
+
+def test_gradients_flow_to_every_matrix():
+    x = batch_of(toy.journey().x)
+    head = MultiHeadAttention(3, 4, 2, keep=causal(), bias=True)
+    head(x).square().sum().backward()
+    for name, parameter in head.named_parameters():
+        if name != "w_key.bias":
+            assert parameter.grad.abs().max() > 1e-6, name
+    assert head.w_key.bias.grad.abs().max() < 1e-6

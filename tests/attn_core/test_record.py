@@ -1,0 +1,299 @@
+"""The record: stage, tile and pooled agree, answer in the caller's rank, and refuse in words."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attn_core import Dropout, causal, checks, padding, record, toy, trace
+from tests.attn_core.reference import MAPS, STAGES, batches_and_heads, cases, drawn
+
+KEEP = torch.tensor([[True] * 5, [False] * 5, [True, False, True, True, False], [True] * 5])
+
+
+def traced(case):
+    dropout = Dropout(*case.dropout) if case.dropout else None
+    return trace(case.q, case.k, case.v, keep=case.keep, scale=case.scale, dropout=dropout)
+
+
+def small(dtype=torch.float64, **settings):
+    """2 batches, 3 heads, 4 queries, 5 keys; one row of four keeps nothing."""
+    q, k, v = drawn(1, 2, 3, 4, 2), drawn(2, 2, 3, 5, 2), drawn(3, 2, 3, 5, 3)
+    return trace(*(t.to(dtype) for t in (q, k, v)), keep=KEEP, dropout=Dropout(0.4, 9), **settings)
+
+
+def blocks(size, count):
+    return [range(r * size // count, (r + 1) * size // count) for r in range(count)]
+
+
+@given(cases(dtypes=(torch.float64, torch.float32)), st.data())
+def test_tiles_equal_the_whole(case, data):
+    found, tolerance = traced(case), case.tolerance()
+    B, H, L, S = found.shape
+    assert batches_and_heads(case.q.shape[:-2]) == (B, H)
+    for name in STAGES:
+        width = case.v.shape[-1] if name == "output" else S
+        whole = found.stage(name).reshape(B, H, L, width)
+        b, h = data.draw(st.integers(0, B - 1)), data.draw(st.integers(0, H - 1))
+        rows = data.draw(st.builds(range, st.integers(0, L - 1), st.just(L), st.integers(1, 3)))
+        cols = data.draw(st.builds(slice, st.integers(0, width - 1), st.none(), st.integers(1, 3)))
+        tile = found.tile(name, rows, cols, batch=b, head=h)
+        wanted = whole[b, h][list(rows)][:, cols]
+        torch.testing.assert_close(tile, wanted, rtol=0, atol=2 * tolerance[name])
+
+
+@given(cases(dtypes=(torch.float64,), with_dropout=False), st.data())
+def test_overviews_equal_blocks_of_the_whole(case, data):
+    found = traced(case)
+    B, H, L, S = found.shape
+    name = data.draw(st.sampled_from(STAGES))
+    width = case.v.shape[-1] if name == "output" else S
+    n, m = data.draw(st.integers(1, L)), data.draw(st.integers(1, width))
+    b, h = data.draw(st.integers(0, B - 1)), data.draw(st.integers(0, H - 1))
+    cells = found.stage(name).reshape(B, H, L, width)[b, h]
+    for how in ("mean", "max"):
+        wanted = [
+            [getattr(cells[rows.start : rows.stop, cols.start : cols.stop], how)()
+             for cols in blocks(width, m)]
+            for rows in blocks(L, n)
+        ]  # fmt: skip
+        overview = found.pooled(name, (n, m), how, batch=b, head=h)
+        torch.testing.assert_close(overview, torch.tensor(wanted).double(), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_all_heads_and_steps(name):
+    found = small()
+    whole = found.stage(name)
+    assert whole.shape == (2, 3, 4, 3 if name == "output" else 5)
+    for b in range(2):
+        for h in range(3):
+            one = found.tile(name, slice(None), slice(None), batch=b, head=h)
+            torch.testing.assert_close(one, whole[b, h], rtol=1e-13, atol=1e-13)
+            few = found.tile(name, range(1, 4, 2), slice(-2, None), batch=b, head=h)
+            torch.testing.assert_close(few, whole[b, h, 1:4:2, -2:], rtol=1e-13, atol=1e-13)
+            one = found.pooled(name, whole.shape[2:], batch=b, head=h)
+            torch.testing.assert_close(one, whole[b, h], rtol=1e-13, atol=1e-13)
+
+
+def test_mean_is_the_default_of_an_overview():
+    found = small()
+    assert torch.equal(found.pooled("weights", (2, 2)), found.pooled("weights", (2, 2), "mean"))
+    assert not torch.equal(found.pooled("weights", (2, 2)), found.pooled("weights", (2, 2), "max"))
+
+
+@pytest.mark.parametrize("name", STAGES)
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_overviews_in_row_tiles_equal_overviews_at_once(name, how, monkeypatch):
+    wanted = small().pooled(name, (2, 2), how, batch=1, head=2)
+    monkeypatch.setattr(record, "TILE_CELLS", 5)
+    found = small().pooled(name, (2, 2), how, batch=1, head=2)
+    torch.testing.assert_close(found, wanted, rtol=1e-13, atol=1e-13)
+
+
+def test_an_overview_of_float16_outputs_does_not_overflow():
+    q = torch.zeros(40, 1, dtype=torch.float16)
+    v = torch.full((40, 2), 6e4, dtype=torch.float16)
+    assert trace(q, q, v).pooled("output", (1, 1)).item() == float(v[0, 0])
+
+
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 1, 3), (1, 2, 1, 3)])
+def test_answers_come_in_the_callers_rank(lead):
+    q, k, v = drawn(1, *lead, 4, 2), drawn(2, *lead, 5, 2), drawn(3, *lead, 5, 3)
+    found = trace(q, k, v, keep=KEEP)
+    for name in MAPS:
+        assert found.stage(name).shape == (*lead, 4, 5)
+    assert found.stage("output").shape == found.output.shape == (*lead, 4, 3)
+    assert found.lse.shape == (*lead, 4)
+    B, H = batches_and_heads(lead)
+    assert found.shape == (B, H, 4, 5)
+    assert found.q.shape == (B, H, 4, 2)
+    assert found.k.shape == (B, H, 5, 2)
+    assert found.v.shape == (B, H, 5, 3)
+    assert found.row_max.shape == found.row_sum.shape == (B, H, 4)
+    assert found.tile("output", slice(0, 1), slice(1, 3)).shape == (1, 2)
+    torch.testing.assert_close(found.stage("scores"), q @ k.mT)
+
+
+def test_each_of_many_leading_axes_stays_in_its_place():
+    q = drawn(1, 2, 3, 2, 4, 5)
+    keep = torch.rand(2, 3, 1, 4, 4, generator=torch.Generator().manual_seed(1)) < 0.6
+    found = trace(q, q, q, keep=keep)
+    for a in range(2):
+        for b in range(3):
+            one = trace(*[q[a, b]] * 3, keep=keep[a, b])
+            for name in STAGES:
+                torch.testing.assert_close(found.stage(name)[a, b], one.stage(name)[...])
+
+
+@given(cases(dtypes=(torch.float64,)))
+def test_lse_in_tiles_of_rows_equals_lse_at_once(case):
+    found = traced(case)
+    wanted = found.lse
+    before = record.TILE_CELLS
+    try:
+        record.TILE_CELLS = 1
+        assert torch.equal(found.lse, wanted)
+    finally:
+        record.TILE_CELLS = before
+
+
+class TestRefusal:
+    @pytest.fixture(autouse=True)
+    def few_cells(self, monkeypatch):
+        monkeypatch.setattr(checks, "MOST_CELLS", 2 * 3 * 4 * 5 - 1)
+
+    @pytest.mark.parametrize("name", MAPS)
+    def test_of_a_whole_stage(self, name):
+        with pytest.raises(ValueError, match=r"^stage '\w+' must have at most .* cells") as error:
+            small().stage(name)
+        assert "tile()" in str(error.value)
+        assert "pooled()" in str(error.value)
+        assert "(2, 3, 4, 5)" in str(error.value)
+        assert "\n" not in str(error.value)
+
+    def test_parts_overviews_and_output_are_not_refused(self):
+        found = small()
+        assert found.tile("weights", slice(0, 2), slice(0, 2)).shape == (2, 2)
+        assert found.pooled("weights", (2, 2)).shape == (2, 2)
+        assert found.stage("output").shape == (2, 3, 4, 3)
+
+    def test_the_limit_itself_is_allowed(self, monkeypatch):
+        monkeypatch.setattr(checks, "MOST_CELLS", 2 * 3 * 4 * 5)
+        assert small().stage("weights").shape == (2, 3, 4, 5)
+
+
+def test_the_limit():
+    assert checks.MOST_CELLS == 2**26
+
+
+class TestChangedInPlace:
+    ASK = (
+        *[lambda r, name=name: r.stage(name) for name in STAGES],
+        lambda r: r.tile("scores", slice(0, 1), slice(0, 1)),
+        lambda r: r.tile("output", slice(0, 1), slice(0, 1)),
+        lambda r: r.pooled("weights", (1, 1)),
+    )
+
+    @pytest.mark.parametrize("which", range(3))
+    @pytest.mark.parametrize("lead", [(), (2,), (2, 2)])
+    def test_is_refused(self, which, lead):
+        tensors = [drawn(seed, *lead, 3, 2) for seed in (1, 2, 3)]
+        found = trace(*tensors)
+        tensors[which][..., 0, 0] += 1
+        for ask in self.ASK:
+            with pytest.raises(RuntimeError) as error:
+                ask(found)
+            assert str(error.value) == (
+                f"{'qkv'[which]} must stay as it was when it was traced, got a tensor changed in "
+                "place: trace it again, or trace a clone"
+            )
+
+    def test_also_through_a_view_and_by_an_optimizer(self):
+        q = torch.nn.Parameter(drawn(1, 3, 2))
+        found = trace(q, q, q)
+        q.grad = torch.ones_like(q)
+        torch.optim.SGD([q], lr=0.1).step()
+        with pytest.raises(RuntimeError, match=r"^q must stay"):
+            found.stage("weights")
+        k = drawn(1, 3, 2)
+        found = trace(k.clone(), k[:, :], k.clone())
+        k.zero_()
+        with pytest.raises(RuntimeError, match=r"^k must stay"):
+            found.stage("weights")
+
+    def test_of_a_record_made_under_no_grad(self):
+        q = drawn(1, 1, 2, 3, 2).requires_grad_()
+        with torch.no_grad():
+            found = trace(q, q.detach().clone(), q.detach().clone())
+            q[0, 0, 0, 0] = 5
+        with pytest.raises(RuntimeError, match=r"^q must stay"):
+            found.stage("weights")
+
+    def test_a_clone_is_free(self):
+        q = drawn(1, 3, 2)
+        found = trace(q.clone(), q.clone(), q.clone())
+        wanted = found.stage("weights")
+        q.zero_()
+        assert torch.equal(found.stage("weights"), wanted)
+
+
+def test_inference_tensors_work():
+    with torch.inference_mode():
+        q = drawn(1, 3, 2) * 1
+        inside = trace(q, q, q, keep=causal())
+        for name in STAGES:
+            inside.stage(name)
+    outside = trace(q, q, q, keep=causal())
+    for name in STAGES:
+        assert torch.equal(inside.stage(name), outside.stage(name))
+    assert torch.equal(inside.tile("weights", slice(0, 2), slice(0, 2)),
+                       outside.stage("weights")[:2, :2])  # fmt: skip
+    assert torch.equal(inside.lse, outside.lse)
+
+
+def test_ordinary_tensors_in_inference_mode_work():
+    q = drawn(1, 2, 3, 4, 2).requires_grad_()
+    wanted = trace(q, q, q).stage("weights").detach()
+    with torch.inference_mode():
+        found = trace(q, q, q)
+        torch.testing.assert_close(found.stage("weights"), wanted)
+    torch.testing.assert_close(found.stage("weights"), wanted)
+
+
+def test_a_record_is_frozen_and_says_little():
+    found = trace(*[toy.journey().x] * 3, keep=padding([4]), scale=0.5, dropout=Dropout(0.5, 7))
+    assert repr(found) == (
+        "AttentionTrace(B=1, H=1, L=6, S=6, D=3, Dv=3, scale=0.5, keep=padding([4]), "
+        "dropout=Dropout(p=0.5, seed=7), torch.float32)"
+    )
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.scale = 1.0
+    assert found != trace(*[toy.journey().x] * 3)
+    assert found == found
+
+
+def test_the_default_scale_is_one_over_the_root_of_the_width():
+    q = drawn(1, 3, 7)
+    assert trace(q, q, q).scale == 1 / math.sqrt(7)
+    assert trace(q, q, q, scale=0.0).scale == 0.0
+
+
+def test_gradients_of_a_tile_come_from_the_whole_row():
+    """With the stored statistics taken as constants they would be those of exp alone."""
+    q, k = drawn(1, 3, 2).requires_grad_(), drawn(2, 4, 2).requires_grad_()
+    found = trace(q, k, k).tile("weights", slice(1, 2), slice(2, 3))
+    wanted = torch.softmax(q @ k.mT / math.sqrt(2), -1)[1, 2]
+    mine = torch.autograd.grad(found.sum(), (q, k))
+    theirs = torch.autograd.grad(wanted, (q, k))
+    for a, b in zip(mine, theirs, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("live", ["q", "k", "v"])
+@pytest.mark.parametrize("name", STAGES)
+def test_gradients_when_one_input_alone_asks(live, name):
+    tensors = {n: drawn(i, 3, 2) for i, n in enumerate("qkv")}
+    tensors[live].requires_grad_()
+    q, k, v = tensors.values()
+    weights = torch.softmax(q @ k.mT / math.sqrt(2), -1)
+    wanted = {
+        "scores": q @ k.mT,
+        "scaled": q @ k.mT / math.sqrt(2),
+        "masked": q @ k.mT / math.sqrt(2),
+        "weights": weights,
+        "dropped": weights,
+        "output": weights @ v,
+    }[name]
+    found = trace(q, k, v).tile(name, slice(0, 3), slice(0, 2))
+    wanted = wanted[:, :2]
+    assert found.requires_grad == wanted.requires_grad
+    if wanted.requires_grad:
+        pull = drawn(9, 3, 2)
+        mine, theirs = (
+            torch.autograd.grad((t * pull).sum(), tensors[live])[0] for t in (found, wanted)
+        )
+        torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-12)

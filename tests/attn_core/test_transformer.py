@@ -1,0 +1,183 @@
+"""The parts of the Transformer against torch's own on the same weights."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from attn_core import padding
+from attn_core.transformer import (
+    ActivationDropout,
+    DecoderLayer,
+    EncoderLayer,
+    FeedForward,
+    LayerNorm,
+    PositionalEncoding,
+    Residual,
+    Transformer,
+    WordEmbedding,
+    sinusoids,
+)
+
+WIDTH = 16
+
+
+def copy_attention(ours, theirs):
+    for n, layer in enumerate((ours.w_query, ours.w_key, ours.w_value)):
+        part = slice(WIDTH * n, WIDTH * (n + 1))
+        layer.weight.copy_(theirs.in_proj_weight[part])
+        layer.bias.copy_(theirs.in_proj_bias[part])
+    ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
+
+
+def copy_rest(ours, theirs, norms):
+    ours.feed_forward.widen.load_state_dict(theirs.linear1.state_dict())
+    ours.feed_forward.narrow.load_state_dict(theirs.linear2.state_dict())
+    for residual, norm in zip(ours.residuals, norms, strict=True):
+        residual.norm.gain.copy_(norm.weight)
+        residual.norm.bias.copy_(norm.bias)
+
+
+def shaken(module):
+    for parameter in module.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    return module
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_encoder_layer_is_torchs(norm_first):
+    torch.manual_seed(0)
+    theirs = shaken(
+        nn.TransformerEncoderLayer(WIDTH, 4, 32, 0.0, batch_first=True, norm_first=norm_first)
+    )
+    ours = EncoderLayer(WIDTH, 4, 32, norm_first=norm_first)
+    with torch.no_grad():
+        copy_attention(ours.attention, theirs.self_attn)
+        copy_rest(ours, theirs, (theirs.norm1, theirs.norm2))
+    x = torch.randn(2, 7, WIDTH)
+    dropped = torch.arange(7) >= torch.tensor([[4], [7]])
+    torch.testing.assert_close(
+        ours(x, padding([4, 7])), theirs(x, src_key_padding_mask=dropped), rtol=1e-4, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_decoder_layer_is_torchs(norm_first):
+    torch.manual_seed(0)
+    theirs = shaken(
+        nn.TransformerDecoderLayer(WIDTH, 4, 32, 0.0, batch_first=True, norm_first=norm_first)
+    )
+    ours = DecoderLayer(WIDTH, 4, 32, norm_first=norm_first)
+    with torch.no_grad():
+        copy_attention(ours.self_attention, theirs.self_attn)
+        copy_attention(ours.cross_attention, theirs.multihead_attn)
+        copy_rest(ours, theirs, (theirs.norm1, theirs.norm2, theirs.norm3))
+    x, memory = torch.randn(2, 7, WIDTH), torch.randn(2, 5, WIDTH)
+    future = nn.Transformer.generate_square_subsequent_mask(7)
+    torch.testing.assert_close(
+        ours(x, memory), theirs(x, memory, tgt_mask=future), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_each_attention_of_a_decoder_layer_has_its_own_weights():
+    layer = DecoderLayer(WIDTH, 4, 32, right_to_left=True)
+    parts = (layer.self_attention, layer.cross_attention, layer.right_to_left)
+    assert len({part.w_query.weight.data_ptr() for part in parts}) == 3
+
+
+def test_right_to_left_memory_is_a_fourth_sublayer():
+    torch.manual_seed(0)
+    layer = DecoderLayer(WIDTH, 4, 32, right_to_left=True)
+    x, memory, other = torch.randn(3, 1, 5, WIDTH)
+    assert len(layer.residuals) == 4
+    a, b = layer(x, memory, right_to_left=other), layer(x, memory, right_to_left=other + 1)
+    assert not torch.allclose(a, b)
+    with pytest.raises(ValueError, match="right_to_left must be given here, got nothing"):
+        layer(x, memory)
+    with pytest.raises(ValueError, match="right_to_left must be None here, got Tensor"):
+        DecoderLayer(WIDTH, 4, 32)(x, memory, right_to_left=other)
+
+
+def test_layer_norm_is_torchs():
+    torch.manual_seed(0)
+    x = torch.randn(2, 5, 8) * 3 + 1
+    ours, theirs = LayerNorm(8), nn.LayerNorm(8)
+    with torch.no_grad():
+        for mine, other in ((ours.gain, theirs.weight), (ours.bias, theirs.bias)):
+            mine.copy_(other.normal_())
+    torch.testing.assert_close(ours(x), theirs(x))
+    torch.testing.assert_close(LayerNorm(1)(torch.ones(3, 1)), torch.zeros(3, 1))
+
+
+def test_sinusoids_are_the_papers():
+    table = sinusoids(50, 6)
+    for position in (0, 1, 49):
+        for pair in range(3):
+            angle = position / 10000 ** (2 * pair / 6)
+            assert table[position, 2 * pair].item() == pytest.approx(math.sin(angle), abs=1e-6)
+            assert table[position, 2 * pair + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+
+
+def test_an_odd_width_is_refused_with_its_reason():
+    with pytest.raises(ValueError, match=r"width must be even, a sine and a cosine .* got 5"):
+        sinusoids(3, 5)
+
+
+def test_positions_are_added_along_the_tokens():
+    x = torch.zeros(2, 7, 4)
+    torch.testing.assert_close(PositionalEncoding(4, longest=9)(x)[1], sinusoids(7, 4))
+    with pytest.raises(ValueError, match="x must have at most 6 tokens, got 7"):
+        PositionalEncoding(4, longest=6)(x)
+
+
+def test_word_embedding_starts_with_variance_one():
+    torch.manual_seed(0)
+    words = WordEmbedding(1000, 64)(torch.arange(1000)[None])
+    assert words.std().item() == pytest.approx(1.0, abs=0.02)
+
+
+def test_feed_forward_is_its_formula():
+    torch.manual_seed(0)
+    layer, x = FeedForward(4, 8), torch.randn(1, 3, 4)
+    inner = (x @ layer.widen.weight.T + layer.widen.bias).clamp(min=0)
+    torch.testing.assert_close(layer(x), inner @ layer.narrow.weight.T + layer.narrow.bias)
+
+
+def test_residual_dropout_leaves_the_stream_alone():
+    torch.manual_seed(0)
+    x = torch.randn(1, 6, 8)
+    residual = Residual(8, dropout=0.5, norm_first=True)
+    torch.testing.assert_close(residual(x, torch.zeros_like), x)
+    changed = residual(x, torch.ones_like) - x
+    assert set(changed.detach().round(decimals=4).flatten().tolist()) == {0.0, 2.0}
+
+
+def test_activation_dropout_keeps_the_expectation():
+    drop = ActivationDropout(0.25, seed=1)
+    assert drop(torch.ones(4, 100, 100)).mean().item() == pytest.approx(1.0, abs=0.01)
+    assert torch.equal(drop.eval()(torch.ones(1, 2, 3)), torch.ones(1, 2, 3))
+
+
+def test_transformer_learns_to_copy():
+    torch.manual_seed(0)
+    model = Transformer(12, 12, width=32, num_heads=4, hidden=64, num_layers=1).double()
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    for step in range(150):
+        words = torch.randint(2, 12, (32, 5), generator=torch.Generator().manual_seed(step))
+        before = torch.cat((torch.ones(32, 1, dtype=torch.int64), words[:, :-1]), 1)
+        loss = nn.functional.cross_entropy(model(words, before).flatten(0, 1), words.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.5
+    assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+def test_a_transformers_decoder_does_not_look_ahead():
+    torch.manual_seed(0)
+    model = Transformer(12, 12, width=16, num_heads=4, hidden=32, num_layers=2, norm_first=True)
+    source, target = torch.tensor([[3, 4, 5]]), torch.tensor([[1, 6, 7, 8]])
+    changed = target.clone()
+    changed[0, 3] = 9
+    torch.testing.assert_close(model(source, target)[:, :3], model(source, changed)[:, :3])

@@ -1,0 +1,71 @@
+"""Random attentions for the page: shapes, masks, dead rows, scales, dropout, dtypes."""
+
+import random
+
+import torch
+
+from attn_core import Dropout, Projection, causal, padding, prefill, trace, window
+
+DTYPES = (torch.float32, torch.float32, torch.float64, torch.float16, torch.bfloat16)
+
+
+def random_keep(draw, B, H, L, S):
+    kinds = ["none", "causal", "window", "padding", "dense", "row", "both"]
+    kind = draw.choice([*kinds, "prefill"] if S >= L else kinds)
+    made = torch.Generator().manual_seed(draw.randrange(2**31))
+    match kind:
+        case "none":
+            return None
+        case "causal":
+            return causal()
+        case "window":
+            return window(draw.randrange(4), draw.randrange(3))
+        case "padding":
+            return padding([draw.randrange(S + 1) for _ in range(B)])
+        case "dense":
+            shape = [draw.choice([1, size]) for size in (B, H, L, S)]
+            return torch.rand(shape, generator=made) < 0.6
+        case "row":
+            return torch.rand(L, S, generator=made) < 0.3
+        case "prefill":
+            return prefill(S - L)
+        case "both":
+            return causal() & (torch.rand(B, 1, L, S, generator=made) < 0.7)
+
+
+def random_record(seed):
+    draw = random.Random(seed)
+    made = torch.Generator().manual_seed(seed)
+    B, H, D, Dv = draw.randint(1, 3), draw.randint(1, 3), draw.randint(1, 9), draw.randint(1, 6)
+    L, S = draw.randint(1, 12), draw.randint(1, 20)
+    dtype = draw.choice(DTYPES)
+    spread = draw.choice([0.01, 1.0, 1.0, 30.0])
+
+    def numbers(*shape):
+        return (torch.randn(shape, generator=made, dtype=torch.float64) * spread).to(dtype)
+
+    if draw.random() < 0.3:
+        q, k, v = (
+            torch.randint(-4, 9, (B, H, n, d), generator=made).to(dtype)
+            for n, d in ((L, D), (S, D), (S, Dv))
+        )
+    else:
+        q, k, v = numbers(B, H, L, D), numbers(B, H, S, D), numbers(B, H, S, Dv)
+    scale = draw.choice([None, None, 1.0, 0.0, -0.7, 3.25])
+    dropout = None
+    if draw.random() < 0.5:
+        dropout = Dropout(draw.choice([0.0, 0.1, 0.5, 0.9]), draw.randrange(2**53))
+    return trace(q, k, v, keep=random_keep(draw, B, H, L, S), scale=scale, dropout=dropout)
+
+
+def projected_record(seed, *, biased=True, dtype=torch.float32):
+    """Two sequences of five tokens in two heads, with the matrices that they came from."""
+    made = torch.Generator().manual_seed(seed)
+    x = torch.randn(2, 5, 4, generator=made).to(dtype)
+    matrices = [torch.randn(4, 6, generator=made).to(dtype) for _ in range(3)]
+    biases = tuple(torch.randn(6, generator=made).to(dtype) for _ in range(3)) if biased else None
+    heads = []
+    for place, matrix in enumerate(matrices):
+        projected = x @ matrix + (biases[place] if biased else 0)
+        heads.append(projected.view(2, 5, 2, 3).transpose(1, 2).contiguous())
+    return trace(*heads, keep=causal(), source=Projection(x, *matrices, biases))

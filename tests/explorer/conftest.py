@@ -1,0 +1,137 @@
+"""A bare page with the explorer alone, under a strict content security policy."""
+
+import functools
+import http.server
+import importlib.util
+import threading
+from pathlib import Path
+
+import pytest
+
+from attn_core import causal, toy, trace
+from attn_core.views import explore
+
+ROOT = Path(__file__).parents[2]
+VIEWS = ROOT / "attn_core" / "views"
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; frame-src 'none'"
+
+
+class _Strict(http.server.SimpleHTTPRequestHandler):
+    def end_headers(self):
+        self.send_header("Content-Security-Policy", POLICY)
+        super().end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
+def page_script():
+    """The build's own module, which turns the ES module into a classic script."""
+    path = ROOT / "book" / "_ext" / "page_script.py"
+    spec = importlib.util.spec_from_file_location("page_script", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Bare:
+    """Writes bare pages into a folder and opens them; hears everything that the console says."""
+
+    def __init__(self, folder, browser, address):
+        self.folder, self.browser, self.address = folder, browser, address
+        self.contexts, self.heard, self.asked = [], [], []
+
+    def write(self, body, theme="light", script="module"):
+        tag = '<script type="module" src="explorer.js"></script>'
+        if script == "classic":
+            tag = '<script defer src="classic.js"></script>'
+        text = (
+            f'<!doctype html>\n<html lang="en" data-theme="{theme}"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'<title>A bare page</title><link rel="stylesheet" href="explorer.css">{tag}</head>'
+            f"<body><main><h1>A bare page</h1>\n{body}\n<p id='after'>after</p></main>"
+            "</body></html>"
+        )
+        path = self.folder / "page.html"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def open(
+        self, *bodies, over="http", fragment="", scripts=True, script=None, theme="light", **how
+    ):
+        body = "\n".join(body if isinstance(body, str) else body.html for body in bodies)
+        path = self.write(body, theme, script or ("module" if over == "http" else "classic"))
+        context = self.browser.new_context(java_script_enabled=scripts, **how)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: self.heard.append(message.text))
+        page.on("pageerror", lambda error: self.heard.append(str(error)))
+        page.on("request", lambda request: self.asked.append(request.url))
+        address = f"{self.address}/page.html" if over == "http" else path.as_uri()
+        page.goto(address + fragment)
+        return page
+
+
+@pytest.fixture(scope="session")
+def bare_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bare")
+    module = (VIEWS / "explorer.js").read_text(encoding="utf-8")
+    (folder / "explorer.js").write_text(module, encoding="utf-8")
+    (folder / "classic.js").write_text(page_script().classic(module), encoding="utf-8")
+    names = ["fixed", "plain", "Data", "Attention", "Workings", "textOf", "philox", "heat"]
+    inside = f"window.inside = {{ {', '.join(names)} }};"
+    opened = module.replace("export default { render };", inside)
+    assert inside in opened
+    (folder / "opened.js").write_text(opened, encoding="utf-8")
+    (folder / "explorer.css").write_text((VIEWS / "explorer.css").read_text(encoding="utf-8"))
+    (folder / "opened.html").write_text(
+        '<!doctype html><title>inside</title><script type="module" src="opened.js"></script>'
+    )
+    (folder / "favicon.ico").write_bytes(b"")
+    handler = functools.partial(_Strict, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield folder, f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def bare(bare_folder, browser):
+    """Opens bare pages; at the end the console must have been silent, and no other host asked."""
+    bare = Bare(bare_folder[0], browser, bare_folder[1])
+    yield bare
+    for context in bare.contexts:
+        context.close()
+    assert bare.heard == []
+    outside = [url for url in bare.asked if not url.startswith((bare.address, "file://"))]
+    assert outside == []
+
+
+@pytest.fixture(scope="session")
+def inside(bare_folder, browser):
+    """A page in which the module's own functions can be called, as `inside.…`."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{bare_folder[1]}/opened.html")
+    page.wait_for_function("window.inside")
+    yield page
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def journey():
+    words = toy.journey()
+    return trace(words.x, words.x, words.x), words.tokens
+
+
+@pytest.fixture
+def explorer(journey):
+    record, tokens = journey
+    return explore(record, tokens=tokens, name="journey")
+
+
+@pytest.fixture
+def masked(journey):
+    x = toy.journey().x
+    return explore(trace(x, x, x, keep=causal()), tokens=journey[1], name="masked")

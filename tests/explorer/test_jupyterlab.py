@@ -1,0 +1,231 @@
+"""The explorer in a real JupyterLab: live with its traits, in an ipywidgets box, and untrusted."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from attn_core.views import explore
+from attn_core.views.figure import mix
+from tests.explorer.conftest import ROOT
+
+SETUP = """
+import ipywidgets
+from attn_core import toy, trace
+from attn_core.views import explore, show
+words = toy.journey()
+record = trace(words.x, words.x, words.x)
+view = explore(record, tokens=words.tokens, name="live")
+ipywidgets.HBox([view])
+"""
+READ = "print('read', view.stage, view.select, round(view.scale, 4), view.mask)"
+SET = "view.stage = 'scores'; view.select = [1, 0]; view.scale = 1.0; view.mask = 'causal'"
+PRINTED = "show(record, 'weights', tokens=words.tokens)"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def notebook(*sources, outputs=()):
+    cells = [
+        nbformat.v4.new_code_cell(source.strip(), id=f"c{n}") for n, source in enumerate(sources)
+    ]
+    for cell, output in zip(cells, outputs, strict=False):
+        cell.outputs, cell.execution_count = [output], 1
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """The address of a JupyterLab in an empty folder, with settings of its own and no token."""
+    home = tmp_path_factory.mktemp("lab")
+    folder = home / "notebooks"
+    folder.mkdir()
+    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    quiet = {"checkForUpdates": False, "fetchNews": "false", "doNotDisturbMode": True}
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
+    port = free_port()
+    log = (home / "log").open("w")
+    places = {
+        name: str(home / name.lower())
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR")
+    }
+    server = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "jupyterlab",
+            "--no-browser",
+            "--allow-root",
+            "--expose-app-in-browser",
+            f"--ServerApp.port={port}",
+            "--ServerApp.port_retries=0",
+            "--ServerApp.ip=127.0.0.1",
+            "--IdentityProvider.token=",
+            "--ServerApp.password=",
+            "--ServerApp.disable_check_xsrf=True",
+            f"--ServerApp.root_dir={folder}",
+            f"--LabApp.user_settings_dir={home / 'settings'}",
+            f"--LabApp.workspaces_dir={home / 'workspaces'}",
+            "--LabApp.extension_manager=readonly",
+        ],
+        env={**os.environ, **places, "PYTHONPATH": str(ROOT)},
+        stdout=log,
+        stderr=log,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(address, server, home / "log")
+        yield address, folder
+    finally:
+        server.terminate()
+        server.wait(20)
+        log.close()
+
+
+def wait_for(address, server, log):
+    for _ in range(300):
+        if server.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{address}/api", timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
+
+
+@pytest.fixture
+def open_lab(lab, browser):
+    address, folder = lab
+    context = browser.new_context(viewport={"width": 1200, "height": 1400})
+
+    def open_notebook(name, content):
+        nbformat.write(content, folder / name)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.goto(f"{address}/lab/tree/{name}?reset")
+        page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
+        page.wait_for_function(
+            "window.jupyterapp && jupyterapp.shell.currentWidget?.content?.widgets?.length"
+        )
+        return page
+
+    yield open_notebook
+    context.close()
+
+
+def run(page, index):
+    """Runs a cell and returns the text of its outputs."""
+    page.evaluate(
+        """async (index) => {
+          const panel = jupyterapp.shell.currentWidget;
+          await panel.sessionContext.ready;
+          panel.content.activeCellIndex = index;
+          await jupyterapp.commands.execute("notebook:run-cell");
+        }""",
+        index,
+    )
+    cell = page.locator(".jp-Cell").nth(index)
+    expect(cell.locator(".jp-InputPrompt").first).to_have_text(
+        re.compile(r"\[\d+\]"), timeout=60_000
+    )
+    return cell.locator(".jp-OutputArea").first
+
+
+def test_a_live_explorer_and_its_traits(open_lab):
+    page = open_lab("live.ipynb", notebook(SETUP, READ, SET, PRINTED))
+    out = run(page, 0)
+    root = out.locator(".ax-root")
+    expect(root).to_be_visible()
+    assert root.evaluate("e => !!e.closest('.widget-hbox, .jupyter-widgets.widget-container')")
+
+    assert root.bounding_box()["width"] > 500
+    root.locator('input[value="scaled"]').check()
+    cell = root.locator('[data-row="2"][data-col="3"]')
+    cell.click()
+    root.get_by_role("button", name="scale 1").click()
+    root.get_by_label("mask").last.select_option("causal")
+    read = run(page, 1)
+    expect(read).to_contain_text("read scaled [2, 3] 1.0 causal")
+
+    cell.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(
+        "[document.activeElement.dataset.row, document.activeElement.dataset.col]"
+    ) == ["1", "4"]
+    page.keyboard.press("Escape")
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    assert page.locator(".jp-Cell").count() == 4
+
+    run(page, 2)
+    expect(root.locator(".ax-stage input:checked")).to_have_value("scores")
+    expect(root.locator('[aria-selected="true"]')).to_have_text("0.9544")
+    expect(root.get_by_label("scale as a number")).to_have_value("1")
+    expect(root.locator(".ax-sentence")).to_contain_text(
+        "Query journey and key Your have the score 0.9544"
+    )
+
+    printed = run(page, 3).locator(".ax-print")
+    expect(printed).to_contain_text("tensor([[0.1916, 0.1866")
+    printed.locator('[data-row="1"][data-col="0"]').hover()
+    assert printed.locator(".ax-mate").count() == 6
+    assert "#" not in page.url
+    if folder := os.environ.get("SHOT"):
+        page.screenshot(path=folder + "/lab.png")
+
+
+def test_two_views_of_one_explorer_move_together(open_lab):
+    page = open_lab("twice.ipynb", notebook(SETUP, "ipywidgets.VBox([view])"))
+    first, second = run(page, 0).locator(".ax-root"), run(page, 1).locator(".ax-root")
+    first.locator('input[value="output"]').check()
+    expect(second.locator(".ax-stage input:checked")).to_have_value("output")
+
+
+def test_dark_jupyterlab(open_lab):
+    page = open_lab("dark.ipynb", notebook(SETUP))
+    root = run(page, 0).locator(".ax-root")
+    expect(root).to_be_visible()
+    page.evaluate(
+        "jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })"
+    )
+    expect(root).to_have_css("background-color", "rgb(27, 27, 34)")
+    page.evaluate(
+        "jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Light' })"
+    )
+    expect(root).to_have_css("background-color", "rgb(255, 255, 255)")
+
+
+def test_an_untrusted_notebook_keeps_the_coloured_table(open_lab, journey):
+    record, tokens = journey
+    data, _ = explore(record, tokens=tokens)._repr_mimebundle_()
+    data = {kind: data[kind] for kind in ("text/html", "text/plain")}
+    output = nbformat.v4.new_output("execute_result", data=data, execution_count=1)
+    page = open_lab("untrusted.ipynb", notebook("view", outputs=[output]))
+    cells = page.locator(".jp-OutputArea table td[bgcolor]")
+    expect(cells).to_have_count(36)
+    assert page.locator(".ax-root").count() == 0
+    assert page.locator(".jp-OutputArea script").count() == 0
+    weights = record.stage("weights").double()
+    color = ", ".join(str(round(255 * c)) for c in mix((weights[0, 0] / weights.max()).item()))
+    assert cells.first.evaluate("e => getComputedStyle(e).backgroundColor") == f"rgb({color})"
+    assert (
+        cells.first.locator("font").evaluate("e => getComputedStyle(e).color")
+        == "rgb(255, 255, 255)"
+    )

@@ -1,0 +1,185 @@
+"""The page's numbers are attn_core's: digits, dropout's bits, cells, lines of arithmetic."""
+
+import json
+import math
+import random
+
+import pytest
+import torch
+
+from attn_core import toy, trace, workings
+from attn_core.arithmetic import Workings
+from attn_core.checks import STAGES
+from attn_core.digits import fixed, plain
+from attn_core.views import explore
+from tests.explorer.cases import projected_record, random_record
+
+ROW_STAGES = STAGES[:-1]
+
+DERIVE = """payload => {
+  const data = new inside.Data(payload);
+  const found = {};
+  for (let batch = 0; batch < data.B; batch++) for (let head = 0; head < data.H; head++) {
+    const attention = new inside.Attention(data, { batch, head, scale: data.scale, mask: "given" });
+    for (const stage of ["scores", "scaled", "masked", "weights", "dropped", "output"]) {
+      const width = stage === "output" ? data.Dv : data.S;
+      const rows = Array.from({ length: data.L }, (_, i) =>
+        Array.from({ length: width }, (_, j) => attention.cell(stage, i, j)));
+      found[[stage, batch, head]] = rows.map((row) => row.map((x) => [inside.fixed(x), String(x)]));
+    }
+  }
+  return found;
+}"""
+
+TREE = """([payload, stage, i, j, batch, head]) => {
+  const data = new inside.Data(payload);
+  const attention = new inside.Attention(data, { batch, head, scale: data.scale, mask: "given" });
+  const lines = [];
+  const walk = (term, depth) => {
+    lines.push("  ".repeat(depth) + inside.textOf(term.line));
+    if (term.parts) term.parts().forEach((part) => walk(part, depth + 1));
+  };
+  walk(new inside.Workings(attention, i)[stage](j), 0);
+  return lines.join("\\n");
+}"""
+
+
+def payload(record):
+    return json.loads(json.dumps(explore(record).payload, allow_nan=False))
+
+
+def hard_numbers():
+    """Ties, their neighbours, −0, what prints as zero, what reaches a million."""
+    numbers = [0.0, -0.0, 0.5, 1.5, 2.5, -0.5, 0.125, 0.375, -0.125, 0.00005, 0.00015, 0.03125]
+    numbers += [999999.99995, 1e6, 1250000.0, 1350000.0, 2.5e6, 9.5e6, 95e5, 9999999.0, 1e22, 3e300]
+    numbers += [6e-6, 9.96e-6, -4.9e-5, 5e-324, 1e-300, 0.43, float(torch.tensor(0.43)), 1 / 3]
+    numbers += [n / 2**p for p in range(1, 14) for n in (1, 3, 5, 77, 1001, 9999)]
+    for number in list(numbers):
+        numbers += [math.nextafter(number, math.inf), math.nextafter(number, -math.inf), -number]
+    draw = random.Random(4)
+    numbers += [draw.uniform(-1, 1) * 10 ** draw.randint(-9, 9) for _ in range(4000)]
+    numbers += [round(draw.uniform(-9, 9), 5) for _ in range(2000)]
+    return numbers
+
+
+@pytest.mark.parametrize("places", [0, 1, 2, 3, 4, 7])
+def test_digits_are_pythons(inside, places):
+    numbers = hard_numbers()
+    for name, rule in (("fixed", fixed), ("plain", plain)):
+        found = inside.evaluate(
+            f"([numbers, places]) => numbers.map((x) => inside.{name}(Number(x), places))",
+            [[repr(x) for x in numbers], places],
+        )
+        wanted = [rule(x, places) for x in numbers]
+        wrong = [t for t in zip(numbers, found, wanted, strict=True) if t[1] != t[2]]
+        assert wrong == []
+
+
+def test_infinity_is_written_as_python_writes_it(inside):
+    assert inside.evaluate("[inside.fixed(-Infinity), inside.plain(-Infinity)]") == ["-inf", "-inf"]
+
+
+def test_philox_has_the_published_words(inside):
+    # Random123's known answers for philox4x32-10.
+    known = [
+        ([0, 0, 0, 0], [0, 0], "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+        ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+        (
+            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344],
+            [0xA4093822, 0x299F31D0],
+            "d16cfe09 94fdcceb 5001e420 24126ea1",
+        ),
+    ]
+    for counter, key, words in known:
+        found = inside.evaluate("([c, k]) => inside.philox(c, k)", [counter, key])
+        assert found == [int(word, 16) for word in words.split()]
+
+
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_every_cell_is_attn_cores(inside, first):
+    for seed in range(first, first + 50):
+        record = random_record(seed)
+        found = inside.evaluate(DERIVE, payload(record))
+        B, H, L, _ = record.shape
+        for batch in range(B):
+            for head in range(H):
+                values = record.v[batch, head].double().mT.tolist()
+                rows = [Workings(record, batch, head, i) for i in range(L)]
+                for stage in ROW_STAGES:
+                    wanted = [getattr(row, stage) for row in rows]
+                    compare(found[f"{stage},{batch},{head}"], wanted, (seed, stage))
+                wanted = [[ordered_dot(row.dropped, v) for v in values] for row in rows]
+                compare(found[f"output,{batch},{head}"], wanted, (seed, "output"))
+
+
+def ordered_dot(a, b):
+    result = 0.0
+    for x, y in zip(a, b, strict=True):
+        result += x * y
+    return result
+
+
+def compare(found, wanted, where):
+    assert [[cell[0] for cell in row] for row in found] == [
+        [fixed(x) for x in row] for row in wanted
+    ], where
+    for row, wanted_row in zip(found, wanted, strict=True):
+        for cell, x in zip(row, wanted_row, strict=True):
+            page = float(cell[1].replace("Infinity", "inf"))
+            assert page == x or abs(page - x) <= 1e-12 * max(1, abs(x)), where
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_torch_stages_are_within_a_millionth(inside, seed):
+    words = toy.journey()
+    made = torch.Generator().manual_seed(seed)
+    x = words.x + 0.1 * torch.randn(words.x.shape, generator=made)
+    record = trace(x, x, x)
+    found = inside.evaluate(DERIVE, payload(record))
+    for stage in STAGES:
+        page = torch.tensor([[float(cell[1]) for cell in row] for row in found[f"{stage},0,0"]])
+        assert (page - record.stage(stage)).abs().max() <= 1e-6
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_arithmetic_is_pythons_line_by_line(inside, seed):
+    record = random_record(1000 + seed)
+    draw = random.Random(seed)
+    data = payload(record)
+    B, H, L, S = record.shape
+    for stage in STAGES:
+        width = record.v.shape[-1] if stage == "output" else S
+        i, j, b, h = (draw.randrange(size) for size in (L, width, B, H))
+        found = inside.evaluate(TREE, [data, stage, i, j, b, h])
+        assert found == str(workings(record, stage, i, j, batch=b, head=h)), (seed, stage)
+
+
+@pytest.mark.parametrize("biased", [True, False])
+def test_with_a_source_the_arithmetic_goes_down_to_x(inside, biased):
+    record = projected_record(3, biased=biased)
+    for stage, i, j, b, h in (
+        ("scores", 2, 1, 1, 1),
+        ("output", 4, 2, 0, 1),
+        ("weights", 1, 0, 1, 0),
+    ):
+        found = inside.evaluate(TREE, [payload(record), stage, i, j, b, h])
+        assert found == str(workings(record, stage, i, j, batch=b, head=h))
+        assert found.count("\n") >= 8
+
+
+def test_every_cell_can_be_read(inside):
+    """Ink on heat has a contrast of 4.5:1 or more, light and dark, over the whole range."""
+    pairs = inside.evaluate("Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200))")
+    for back, ink in pairs:
+        for mode in (0, 1):
+            paper = [int(c) for c in back.split("rgb(")[mode + 1].split(")")[0].split()]
+            letters = ink.removeprefix("light-dark(").removesuffix(")").split(", ")[mode]
+            color = [int(letters[at : at + 2], 16) for at in (1, 3, 5)]
+            light, dark = sorted((luminance(paper), luminance(color)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (back, ink)
+
+
+def luminance(color):
+    shares = [c / 255 for c in color]
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b

@@ -1,0 +1,562 @@
+"""The explorer on a bare page: over http and from a file, by mouse, touch and keyboard."""
+
+import json
+import re
+
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from attn_core import Dropout, causal, toy, trace, workings
+from attn_core.arithmetic import Workings
+from attn_core.checks import STAGES
+from attn_core.digits import fixed
+from attn_core.views import explore, show
+from tests.explorer.cases import projected_record, random_record
+
+
+def numbers(page):
+    return page.eval_on_selector_all(
+        ".ax-grid tbody tr",
+        "rows => rows.map((r) => [...r.cells].slice(1).map((c) => c.textContent))",
+    )
+
+
+def wanted_numbers(record, stage, batch=0, head=0):
+    rows = [Workings(record, batch, head, i) for i in range(record.shape[2])]
+    if stage == "output":
+        width = record.v.shape[-1]
+        cells = [
+            [workings(record, stage, i, d, batch=batch, head=head).value for d in range(width)]
+            for i in range(len(rows))
+        ]
+    else:
+        cells = [getattr(row, stage) for row in rows]
+    is_whole = all(float(x).is_integer() for row in cells for x in row if abs(x) != float("inf"))
+    return [[fixed(x, 0 if is_whole else 4) for x in row] for row in cells]
+
+
+def choose(page, stage):
+    page.locator(f'.ax-stage input[value="{stage}"]').check()
+
+
+def cell(page, i, j):
+    return page.locator(f'.ax-cell[data-row="{i}"][data-col="{j}"]')
+
+
+@pytest.mark.parametrize("over", ["http", "file"])
+def test_each_stage_shows_attn_cores_numbers(bare, over):
+    x = toy.three_tokens().x
+    for record in (trace(x, x, x, keep=causal()), projected_record(1), random_record(5)):
+        page = bare.open(explore(record, name="numbers"), over=over)
+        for stage in STAGES:
+            choose(page, stage)
+            assert numbers(page) == wanted_numbers(record, stage), stage
+
+
+def test_head_and_batch(bare):
+    record = projected_record(2)
+    page = bare.open(explore(record, name="heads"))
+    page.get_by_label("head", exact=True).locator("visible=true").last.select_option("1")
+    page.get_by_label("batch", exact=True).locator("visible=true").last.select_option("1")
+    assert numbers(page) == wanted_numbers(record, "weights", 1, 1)
+
+
+def test_scale_changes_everything_after_it(bare, journey, explorer):
+    record, _ = journey
+    q, k, v = record.q[0, 0], record.k[0, 0], record.v[0, 0]
+    page = bare.open(explorer)
+    box = page.get_by_label("scale as a number")
+    for text, scale in (("3", 3.0), ("-0.25", -0.25), ("0", 0.0), ("1e1", 10.0)):
+        box.fill(text)
+        box.press("Enter")
+        other = trace(q, k, v, scale=scale)
+        for stage in ("scaled", "weights", "output"):
+            choose(page, stage)
+            assert numbers(page) == wanted_numbers(other, stage)
+    page.get_by_role("button", name="1/√d").click()
+    assert numbers(page) == wanted_numbers(record, "output")
+    page.get_by_role("button", name="scale 1").click()
+    assert numbers(page) == wanted_numbers(trace(q, k, v, scale=1.0), "output")
+    page.get_by_role("button", name="reset").click()
+    assert numbers(page) == wanted_numbers(record, "weights")
+    expect(page.get_by_role("button", name="reset")).to_be_hidden()
+
+
+def test_the_slider_moves_the_numbers(bare, explorer):
+    page = bare.open(explorer)
+    before = numbers(page)
+    page.get_by_label("scale", exact=True).last.focus()
+    page.keyboard.press("ArrowRight")
+    assert numbers(page) != before
+
+
+def test_a_scale_that_is_no_number_is_said(bare, explorer):
+    page = bare.open(explorer)
+    before = numbers(page)
+    box = page.get_by_label("scale as a number")
+    for text in ("two", "", "1e999", "NaN"):
+        box.fill(text)
+        box.press("Enter")
+        expect(page.locator(".ax-notice")).to_contain_text("scale must be a number")
+        assert numbers(page) == before
+
+
+def test_mask(bare, journey, explorer, masked):
+    x = toy.journey().x
+    page = bare.open(explorer)
+    page.get_by_label("mask").last.select_option("causal")
+    assert numbers(page) == wanted_numbers(masked.record, "weights")
+    choose(page, "masked")
+    assert numbers(page) == wanted_numbers(masked.record, "masked")
+    hatched = page.locator(".ax-grid .ax-masked")
+    assert hatched.count() == 15
+    assert "linear-gradient" in hatched.first.evaluate("e => getComputedStyle(e).backgroundImage")
+    page = bare.open(masked)
+    page.get_by_label("mask").last.select_option("none")
+    assert numbers(page) == wanted_numbers(trace(x, x, x), "weights")
+    page.get_by_label("mask").last.select_option("window")
+    page.get_by_label("keys before").fill("2")
+    page.get_by_label("keys before").press("Enter")
+    from attn_core import window
+
+    assert numbers(page) == wanted_numbers(trace(x, x, x, keep=window(2)), "weights")
+
+
+def test_pointing_lights_the_query_and_the_key(bare, explorer):
+    page = bare.open(explorer)
+    cell(page, 1, 4).hover()
+    assert page.locator(".ax-side.ax-lit").all_text_contents() == ["journey"]
+    assert page.locator(".ax-head.ax-lit").all_text_contents() == ["one"]
+    rows = page.locator(".ax-vectors tr").all_text_contents()
+    assert rows == ["journey q0.550.870.66", "one k0.770.250.1"]
+    choose(page, "output")
+    cell(page, 1, 2).hover()
+    assert page.locator(".ax-head.ax-lit").all_text_contents() == ["2"]
+    page.get_by_role("heading", level=1).hover()
+    assert page.locator(".ax-lit").count() == 0
+
+
+def tree_lines(page):
+    """Opens every part of the tree and reads it as Python writes it."""
+    while page.locator(".ax-tree details:not([open]) > summary").count():
+        page.locator(".ax-tree details:not([open]) > summary").first.click()
+    return page.evaluate(
+        """() => {
+          const lines = [];
+          const walk = (node, depth) => {
+            for (const part of node.children) {
+              if (part.matches(".ax-leaf")) lines.push("  ".repeat(depth) + part.textContent);
+              if (part.matches("details")) {
+                lines.push("  ".repeat(depth) + part.querySelector("summary").textContent);
+                walk(part.querySelector(".ax-parts"), depth + 1);
+              }
+            }
+          };
+          walk(document.querySelector(".ax-tree"), 0);
+          return lines.join("\\n");
+        }"""
+    )
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_selected_number_opens_to_its_arithmetic(bare, stage):
+    record = projected_record(7)
+    page = bare.open(explore(record, stage=stage, name="tree"))
+    cell(page, 3, 2).click()
+    assert tree_lines(page) == str(workings(record, stage, 3, 2))
+
+
+def test_arithmetic_follows_the_scale_and_the_mask(bare, explorer):
+    x = toy.journey().x
+    page = bare.open(explorer)
+    cell(page, 2, 1).click()
+    page.get_by_role("button", name="scale 1").click()
+    page.get_by_label("mask").last.select_option("causal")
+    assert tree_lines(page) == str(
+        workings(trace(x, x, x, scale=1.0, keep=causal()), "weights", 2, 1)
+    )
+
+
+def test_one_sentence_for_a_selection(bare):
+    words = toy.journey()
+    record = trace(words.x, words.x, words.x, keep=causal(), dropout=Dropout(0.5, 3))
+    page = bare.open(explore(record, tokens=words.tokens, name="said"))
+    sentence = page.locator(".ax-sentence")
+    assert sentence.get_attribute("aria-live") == "polite"
+    cell(page, 1, 0).click()
+    weight = fixed(workings(record, "weights", 1, 0).value)
+    expect(sentence).to_have_text(f"Query journey gives {weight} to key Your.")
+    choose(page, "masked")
+    cell(page, 0, 3).click()
+    expect(sentence).to_have_text("The mask keeps query Your from seeing key with.")
+    choose(page, "scores")
+    expect(sentence).to_have_text(re.compile("Query Your and key with have the score 0.4"))
+    choose(page, "dropped")
+    dropped = [j for j in range(6) if workings(record, "dropped", 5, j).value == 0]
+    cell(page, 5, dropped[0]).click()
+    expect(sentence).to_contain_text("Dropout takes away what query step gives")
+
+
+def test_a_keyboard_walk(bare, explorer):
+    page = bare.open(explorer)
+    here = "document.activeElement"
+    page.locator(".ax-stage input:checked").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".ax-stage input:checked").input_value() == "dropped"
+    page.keyboard.press("ArrowLeft")
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"{here}.dataset.col"):
+            break
+
+    def place():
+        return page.evaluate(f"[{here}.dataset.row, {here}.dataset.col].map(Number)")
+
+    assert place() == [0, 0]
+    for key, wanted in (
+        ("ArrowRight", [0, 1]),
+        ("ArrowDown", [1, 1]),
+        ("End", [1, 5]),
+        ("ArrowRight", [1, 5]),
+        ("Home", [1, 0]),
+        ("ArrowLeft", [1, 0]),
+        ("Control+End", [5, 5]),
+        ("ArrowDown", [5, 5]),
+        ("ArrowUp", [4, 5]),
+        ("Control+Home", [0, 0]),
+        ("ArrowUp", [0, 0]),
+        ("ArrowDown", [1, 0]),
+    ):
+        page.keyboard.press(key)
+        assert place() == wanted, key
+    assert page.locator('.ax-grid [tabindex="0"]').count() == 1
+    assert page.locator(".ax-side.ax-lit").all_text_contents() == ["journey"]
+    page.keyboard.press("Enter")
+    expect(cell(page, 1, 0)).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".ax-sentence")).to_have_text("Query journey gives 0.1515 to key Your.")
+    page.keyboard.press("Tab")
+    assert page.evaluate(f"{here}.textContent") == "close"
+    page.keyboard.press("Tab")
+    assert page.evaluate(f"{here}.tagName") == "SUMMARY"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".ax-tree")).to_contain_text("scaled[1, 0]")
+    page.keyboard.press("Escape")
+    assert place() == [1, 0]
+    assert page.locator(".ax-tree").text_content() == ""
+
+
+def test_keys_do_not_reach_what_is_around(bare, explorer):
+    """A notebook takes plain keys as commands of its own: arrows move it, d d deletes a cell."""
+    page = bare.open(explorer)
+    page.evaluate(
+        "window.taken = []; document.addEventListener('keydown', (e) => taken.push(e.key))"
+    )
+    cell(page, 0, 0).focus()
+    for key in ("ArrowDown", "Enter", "Escape", "d", "Home"):
+        page.keyboard.press(key)
+    assert page.evaluate("taken") == []
+
+
+def test_touch(bare, explorer):
+    page = bare.open(explorer, has_touch=True, viewport={"width": 390, "height": 800})
+    cell(page, 2, 2).tap()
+    expect(cell(page, 2, 2)).to_have_attribute("aria-selected", "true")
+    sizes = page.eval_on_selector_all(
+        ".ax-cell, .ax-root button, .ax-root select, .ax-root input, .ax-root summary",
+        """all => all.filter((e) => e.offsetParent).map((e) => {
+          const { width, height } = e.getBoundingClientRect();
+          return [e.outerHTML.slice(0, 60), width, height];
+        })""",
+    )
+    assert [size for size in sizes if size[1] < 24 or size[2] < 24] == []
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_the_page_never_moves_sideways(bare, width):
+    big = torch.randn(40, 4, generator=torch.Generator().manual_seed(1))
+    record = trace(big, big, big)
+    views = (
+        explore(record, name="wide"),
+        show(record, "scores"),
+        explore(projected_record(1), select=(1, 1)),
+    )
+    page = bare.open(*views, viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_without_scripts_there_is_a_coloured_table(bare, explorer, masked):
+    page = bare.open(explorer, masked, scripts=False)
+    assert page.locator(".ax-root").count() == 0
+    cells = page.locator("table").first.locator("td[bgcolor]")
+    assert cells.count() == 36
+    found = [
+        row.locator("td[bgcolor]").all_text_contents()
+        for row in page.locator("table").first.locator("tr").all()
+    ]
+    assert found[1:] == wanted_numbers(explorer.record, "weights")
+    color = cells.first.evaluate("e => getComputedStyle(e).backgroundColor")
+    assert color not in ("rgba(0, 0, 0, 0)", "rgb(255, 255, 255)")
+    expect(page.get_by_text("journey").first).to_be_visible()
+
+
+NASTY = [
+    "</script><script>window.bad=1</script>",
+    "<img src=x onerror=window.bad=1>",
+    "\"'&amp;",
+    "שלום",
+    "👩‍🚀",
+    "",
+    "{{7*7}}",
+    "a" * 200,
+]
+
+
+def test_tokens_are_shown_as_they_are(bare):
+    x = torch.randn(8, 2, generator=torch.Generator().manual_seed(3))
+    record = trace(x, x, x)
+    for over in ("http", "file"):
+        page = bare.open(explore(record, tokens=NASTY, name="nasty", select=(0, 1)), over=over)
+        assert page.locator(".ax-side").all_text_contents() == NASTY
+        assert page.locator(".ax-head").all_text_contents() == NASTY
+        assert NASTY[0] in page.locator(".ax-sentence").text_content()
+        assert page.evaluate("window.bad") is None
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_only_what_was_taught_is_shown_until_all_controls(bare, journey):
+    record, tokens = journey
+    taught = explore(
+        record, tokens=tokens, stages=["scores", "weights"], hide=["mask", "scale"], name="taught"
+    )
+    page = bare.open(taught)
+    stages = page.locator(".ax-stage:visible")
+    assert stages.all_text_contents() == ["scores", "weights"]
+    expect(page.get_by_label("mask").last).to_be_hidden()
+    expect(page.get_by_label("scale as a number")).to_be_hidden()
+    page.get_by_role("button", name="all controls").click()
+    assert stages.all_text_contents() == list(STAGES)
+    expect(page.get_by_label("scale as a number")).to_be_visible()
+    page.get_by_role("button", name="all controls").click()
+    assert stages.all_text_contents() == ["scores", "weights"]
+
+
+def test_long_axes_are_shown_through_a_window(bare):
+    x = torch.randn(100, 4, generator=torch.Generator().manual_seed(2))
+    record = trace(x, x[:70], x[:70])
+    page = bare.open(explore(record, name="long"))
+    assert len(numbers(page)) == 48
+    assert len(numbers(page)[0]) == 48
+    expect(page.locator(".ax-windows")).to_contain_text(
+        "48 of 100 queries and 48 of 70 keys are shown."
+    )
+    cell(page, 47, 47).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Control+End")
+    assert cell(page, 99, 69).evaluate("e => e === document.activeElement")
+    everything = wanted_numbers(record, "weights")
+    assert numbers(page) == [row[-48:] for row in everything[-48:]]
+    expect(page).to_have_url(re.compile("at=52,22"))
+
+
+def test_state_is_written_to_the_address_and_read_from_it(bare, masked, explorer):
+    page = bare.open(masked, explorer)
+    first = page.locator("attention-explorer").first
+    first.locator('input[value="scores"]').check()
+    first.locator('[data-row="2"][data-col="1"]').click()
+    expect(page).to_have_url(re.compile(r"#x-masked\?stage=scores&select=2,1$"))
+    page.reload()
+    assert first.locator(".ax-stage input:checked").input_value() == "scores"
+    expect(first.locator('[aria-selected="true"]')).to_have_attribute("data-row", "2")
+    assert (
+        page.locator("attention-explorer").last.locator(".ax-stage input:checked").input_value()
+        == "weights"
+    )
+    first.get_by_role("button", name="reset").click()
+    expect(page).to_have_url(re.compile("page.html$"))
+
+
+@pytest.mark.parametrize("over", ["http", "file"])
+def test_a_link_opens_a_state(bare, masked, over):
+    fragment = "#x-masked?stage=masked&scale=2&mask=window:1,0&select=3,2"
+    page = bare.open(masked, over=over, fragment=fragment)
+    assert page.locator(".ax-stage input:checked").input_value() == "masked"
+    assert page.get_by_label("scale as a number").input_value() == "2"
+    from attn_core import window
+
+    x = toy.journey().x
+    assert numbers(page) == wanted_numbers(trace(x, x, x, scale=2.0, keep=window(1)), "masked")
+    page.evaluate("location.hash = '#x-masked?stage=output'")
+    expect(page.locator(".ax-stage input:checked")).to_have_value("output")
+    assert page.get_by_label("scale as a number").input_value() == "0.5774"
+
+
+@pytest.mark.parametrize(
+    ("fragment", "said"),
+    [
+        ("stage=attention", "stage must be one of scores, scaled"),
+        ("select=99,1", "select must be a row below 6"),
+        ("select=1", "select must be"),
+        ("select=a,b", "select must be"),
+        ("scale=huge", "scale must be a number"),
+        ("scale=1e999", "scale must be a number"),
+        ("mask=window:x", "mask must be"),
+        ("head=3", "head must be a whole number below 1"),
+        ("head=0.5", "head must be"),
+        ("at=1e9,0", "at must be"),
+        ("colour=red", "there is no setting called colour"),
+        ("constructor=1", "there is no setting called constructor"),
+        ("stage=%E0%A4%A", "stage must be one of"),
+        ("stage=<img src=x onerror=window.bad=1>", "stage must be one of"),
+    ],
+)
+def test_a_broken_link_is_said_and_loses_nothing(bare, explorer, fragment, said):
+    page = bare.open(explorer, fragment=f"#x-journey?{fragment}")
+    expect(page.locator(".ax-notice")).to_contain_text(said)
+    assert numbers(page) == wanted_numbers(explorer.record, "weights")
+    assert page.evaluate("window.bad") is None
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#after", "#x-other?stage=scores", "#x-", "#%", "#x-journey", "#?"]
+)
+def test_other_fragments_are_left_alone(bare, explorer, fragment):
+    page = bare.open(explorer, fragment=fragment)
+    assert numbers(page) == wanted_numbers(explorer.record, "weights")
+    expect(page.locator(".ax-notice")).to_be_hidden()
+    assert page.evaluate("location.hash") == fragment.rstrip("?") or fragment == "#?"
+
+
+def broken(explorer, change):
+    payload = json.loads(json.dumps(explorer.payload))
+    change(payload)
+    old = re.search(r'<script type="application/json">.*?</script>', explorer.html)[0]
+    return explorer.html.replace(
+        old, f'<script type="application/json">{json.dumps(payload)}</script>'
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p.clear(),
+        lambda p: p.update(version=2),
+        lambda p: p["q"].update(data="AAAA"),
+        lambda p: p["q"].update(data="***"),
+        lambda p: p["q"].update(shape=[1, 1, 0, 3], data=""),
+        lambda p: p["k"].update(dtype="int8"),
+        lambda p: p["k"].update(shape=[1, 1, 3, 6]),
+        lambda p: p.update(v=None),
+        lambda p: p.update(keep={"kind": "magic"}),
+        lambda p: p["tokens"].update(keys=["one"]),
+        lambda p: p.update(scale=None),
+    ],
+)
+def test_a_malformed_payload_is_said_and_the_table_stays(bare, explorer, change):
+    page = bare.open(broken(explorer, change))
+    expect(page.locator(".ax-notice")).to_contain_text("This explorer cannot start")
+    expect(page.locator("table")).to_be_visible()
+    assert page.locator(".ax-root").count() == 0
+
+
+def test_text_that_is_no_json_is_said(bare, explorer):
+    html = re.sub(r'(<script type="application/json">)[^<]*', r"\1{oops", explorer.html)
+    page = bare.open(html)
+    expect(page.locator(".ax-notice")).to_contain_text("its data cannot be read")
+    expect(page.locator("table")).to_be_visible()
+
+
+def test_light_and_dark_follow_the_page(bare, explorer):
+    light = bare.open(explorer, theme="light", color_scheme="dark")
+    assert (
+        light.locator(".ax-root").evaluate("e => getComputedStyle(e).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
+    light.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert (
+        light.locator(".ax-root").evaluate("e => getComputedStyle(e).backgroundColor")
+        == "rgb(27, 27, 34)"
+    )
+    unsaid = bare.open(explorer, theme="", color_scheme="dark")
+    assert (
+        unsaid.locator(".ax-root").evaluate("e => getComputedStyle(e).backgroundColor")
+        == "rgb(27, 27, 34)"
+    )
+
+
+def test_print_shows_the_state_without_controls(bare, explorer):
+    page = bare.open(explorer, theme="dark")
+    cell(page, 1, 0).click()
+    page.emulate_media(media="print")
+    expect(page.locator(".ax-controls")).to_be_hidden()
+    expect(page.locator(".ax-tree")).to_be_visible()
+    assert (
+        page.locator(".ax-root").evaluate("e => getComputedStyle(e).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(bare, masked, theme):
+    views = masked, show(masked.record, "weights", name="printed"), explore(projected_record(1))
+    page = bare.open(*views, theme=theme)
+    page.locator(".ax-grid .ax-cell").nth(7).click()
+    page.locator(".ax-print .ax-cell").nth(7).click()
+    page.locator(".ax-grid .ax-cell").last.hover()
+    found = Axe().run(page).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in found] == []
+
+
+def test_a_printed_tensor_is_alive(bare, journey):
+    record, tokens = journey
+    printed = show(record, "weights", tokens=tokens)
+    page = bare.open(printed)
+    assert page.locator(".ax-print").text_content() == str(record.stage("weights"))
+    spans = page.locator(".ax-print .ax-cell")
+    assert spans.count() == 36
+    cell(page, 1, 3).hover()
+    mates = page.locator(".ax-mate")
+    assert mates.all_text_contents() == [f"{x:.4f}" for x in record.stage("weights")[1].tolist()]
+    cell(page, 1, 3).click()
+    assert tree_lines(page) == str(workings(record, "weights", 1, 3))
+    expect(page.locator(".ax-sentence")).to_have_text("Query journey gives 0.1421 to key with.")
+    page.keyboard.press("Escape")
+    cell(page, 1, 3).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert tree_lines(page) == str(workings(record, "weights", 2, 4))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("seed", [3, 12, 14])
+def test_each_printed_number_knows_its_place(bare, stage, seed):
+    record = projected_record(seed) if seed == 3 else random_record(seed)
+    page = bare.open(show(record, stage))
+    assert page.locator(".ax-print").text_content() == str(record.stage(stage))
+    places = page.eval_on_selector_all(
+        ".ax-print .ax-cell",
+        "all => all.map((e) => ['batch', 'head', 'row', 'col'].map((n) => Number(e.dataset[n])))",
+    )
+    B, H, L, S = record.shape
+    width = record.v.shape[-1] if stage == "output" else S
+    assert places == [
+        [b, h, i, j] for b in range(B) for h in range(H) for i in range(L) for j in range(width)
+    ]
+
+
+def test_a_shortened_print_knows_its_places_too(bare):
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(5))
+    record = trace(x, x, x)
+    page = bare.open(show(record, "scores"))
+    assert page.locator(".ax-print .ax-cell").count() == 36
+    cell(page, 39, 38).click()
+    assert tree_lines(page) == str(workings(record, "scores", 39, 38))
+
+
+def test_without_scripts_a_printed_tensor_is_its_text(bare, journey):
+    record, _ = journey
+    page = bare.open(show(record, "scores"), scripts=False)
+    assert page.locator("pre").text_content() == str(record.stage("scores"))

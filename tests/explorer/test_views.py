@@ -1,0 +1,323 @@
+"""explore, show and figure from Python: what they say, what they refuse, what a notebook stores."""
+
+import base64
+import io
+import json
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+import torch
+import traitlets
+from matplotlib import font_manager
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+
+from attn_core import Dropout, causal, padding, toy, trace, window
+from attn_core.checks import STAGES
+from attn_core.digits import fixed
+from attn_core.views import explore, figure, show
+from attn_core.views.figure import cjk_font
+from attn_core.views.payload import array, inline_json
+from tests.explorer.cases import projected_record
+
+
+def decoded(part):
+    kinds = {"float16": "<f2", "float32": "<f4", "float64": "<f8"}
+    numbers = np.frombuffer(base64.b64decode(part["data"]), kinds[part["dtype"]])
+    return torch.from_numpy(numbers.reshape(part["shape"]).copy())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_the_payload_holds_the_stored_numbers(dtype):
+    x = torch.randn(2, 3, 4, 5, generator=torch.Generator().manual_seed(1)).to(dtype)
+    payload = explore(trace(x, x * 2, x[..., :2])).payload
+    wanted = torch.float32 if dtype == torch.bfloat16 else dtype
+    for name, tensor in (("q", x), ("k", x * 2), ("v", x[..., :2])):
+        assert decoded(payload[name]).equal(tensor.to(wanted))
+
+
+def test_a_strided_tensor_is_sent_in_order():
+    x = torch.arange(24.0).view(4, 6).mT
+    assert decoded(array(x)).equal(x)
+
+
+def test_the_payload_is_the_contract(journey):
+    record, tokens = journey
+    payload = explore(
+        record, tokens=tokens, name="first-look", select=(1, 0), hide=["mask"]
+    ).payload
+    assert list(payload) == [
+        "version",
+        "name",
+        "form",
+        "tokens",
+        "q",
+        "k",
+        "v",
+        "keep",
+        "scale",
+        "dropout",
+        "source",
+        "view",
+    ]
+    assert payload["version"] == 1
+    assert payload["form"] == "explorer"
+    assert payload["tokens"] == {"queries": tokens, "keys": tokens}
+    assert payload["view"] == {
+        "stage": "weights",
+        "batch": 0,
+        "head": 0,
+        "select": [1, 0],
+        "places": 4,
+        "hide": ["mask"],
+        "stages": None,
+    }
+    x = record.q[0, 0]
+    payload = explore(trace(x, x, x, keep=causal() & padding([4]), dropout=Dropout(0.5, 7))).payload
+    assert payload["keep"]["kind"] == "and"
+    assert payload["dropout"] == {"p": 0.5, "seed": 7}
+    source = explore(projected_record(1)).payload["source"]
+    assert source["x"]["shape"] == [2, 5, 4]
+    assert source["b_query"]["shape"] == [6]
+
+
+def test_the_inline_json_cannot_end_its_script():
+    text = inline_json({"tokens": ["</script><!--", "\u2028"]})
+    assert "<" not in text
+    assert json.loads(text) == {"tokens": ["</script><!--", "\u2028"]}
+
+
+def test_it_is_the_same_text_each_time(journey):
+    record, tokens = journey
+    first, second = (explore(record, tokens=tokens) for _ in range(2))
+    assert str(first) == repr(first) == "Explorer: weights, 6 queries × 6 keys, 1 head"
+    assert first.html == second.html
+    assert first.payload == second.payload
+    assert first.payload["name"] == "weights-1x1x6x6"
+
+
+@pytest.mark.parametrize(
+    ("record", "how", "said"),
+    [
+        (
+            lambda x: trace(x, x, x[:, :1]),
+            {"stage": "output"},
+            "output, 6 queries × 1 value column, 1 head",
+        ),
+        (lambda x: trace(x[:1], x, x), {}, "weights, 1 query × 6 keys, 1 head"),
+        (
+            lambda x: projected_record(1),
+            {"stage": "scores"},
+            "scores, 5 queries × 5 keys, 2 heads, batch of 2",
+        ),
+    ],
+)
+def test_text_plain(record, how, said):
+    record = record(toy.journey().x)
+    assert str(explore(record, **how)) == f"Explorer: {said}"
+    assert repr(figure(record, how.get("stage", "weights"))) == f"Figure: {said}"
+
+
+def test_the_mime_bundle(journey):
+    record, tokens = journey
+    data, _ = explore(record, tokens=tokens)._repr_mimebundle_()
+    assert set(data) == {
+        "text/plain",
+        "text/html",
+        "image/png",
+        "application/vnd.jupyter.widget-view+json",
+    }
+    assert data["text/html"].startswith('<attention-explorer name="weights-1x1x6x6">')
+    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
+    data, _ = show(record)._repr_mimebundle_()
+    assert data["text/plain"] == repr(record.stage("weights"))
+    assert "image/png" not in data
+
+
+def test_the_stored_html_has_no_style_no_handler_no_address(journey):
+    record, tokens = journey
+    html = explore(record, tokens=["<b>", *tokens[1:]]).html
+    assert "style=" not in html
+    assert "<b>" not in html
+    assert "http" not in html
+    assert "&lt;b&gt;" in html
+
+
+def test_the_table_has_at_most_32_rows_and_columns():
+    x = torch.randn(50, 2, generator=torch.Generator().manual_seed(1))
+    html = explore(trace(x, x, x)).html
+    assert html.count("<tr>") == 33
+    assert html.count("<td bgcolor") == 32 * 32
+    assert "the first 32 of each" in html
+
+
+def test_large_data_stay_out_of_the_html_but_not_of_the_widget():
+    x = torch.randn(1, 4, 700, 32, generator=torch.Generator().manual_seed(1))
+    view = explore(trace(x, x, x))
+    assert "<script" not in view.html
+    assert "attention-explorer" not in view.html
+    assert "too large to stand in a page" in view.html
+    assert view.html.count("<tr>") == 33
+    assert decoded(view.payload["q"]).equal(x)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("keep", [None, causal(), window(1)])
+def test_show_prints_what_torch_prints(stage, keep):
+    for shape in ((6, 3), (2, 6, 3), (2, 2, 6, 3)):
+        x = torch.randn(shape, generator=torch.Generator().manual_seed(2))
+        record = trace(x, x, x, keep=keep)
+        assert str(show(record, stage)) == str(record.stage(stage))
+
+
+def test_show_needs_no_gradient():
+    x = torch.randn(4, 3, requires_grad=True)
+    assert "grad_fn" not in str(show(trace(x, x, x)))
+
+
+BAD = [
+    (lambda r: explore(r, stage="attention"), ValueError, "stage must be one of scores, scaled"),
+    (
+        lambda r: explore(r, tokens=["a"]),
+        ValueError,
+        "tokens must name each of the 6 queries, got 1",
+    ),
+    (lambda r: explore(r, tokens=[1] * 6), TypeError, "tokens must be strings, got 1"),
+    (lambda r: explore(r, key_tokens=["a"]), ValueError, "key_tokens must name each of the 6 keys"),
+    (
+        lambda r: explore(r, select=(6, 0)),
+        ValueError,
+        "select's row must be at least 0 and below 6",
+    ),
+    (lambda r: explore(r, select=(0, 3), stage="output"), ValueError, "select's column must be"),
+    (lambda r: explore(r, select=(1,)), ValueError, "select must be a row and a column"),
+    (lambda r: explore(r, head=1), ValueError, "head must be at least 0 and below 1, got 1"),
+    (lambda r: explore(r, batch=-1), ValueError, "batch must be at least 0 and below 1, got -1"),
+    (lambda r: explore(r, stages=["score"]), ValueError, "stage must be one of"),
+    (lambda r: explore(r, hide=["sound"]), ValueError, "hide must name some of strip, formula"),
+    (lambda r: explore(r, name="a b"), ValueError, "name must be of letters, digits, hyphens"),
+    (lambda r: explore(r, places=-1), ValueError, "places must be at least 0, got -1"),
+    (lambda r: explore(r, places=40), ValueError, "places must be at most 12, got 40"),
+    (
+        lambda r: explore(r.stage("weights")),
+        TypeError,
+        "record must be an AttentionTrace, got Tensor",
+    ),
+    (lambda r: show(r, "attention"), ValueError, "stage must be one of"),
+    (lambda r: show(None), TypeError, "record must be an AttentionTrace, got NoneType"),
+    (lambda r: show(r, tokens=["a"]), ValueError, "tokens must name each of the 6 queries"),
+    (lambda r: figure(r, "attention"), ValueError, "stage must be one of"),
+    (lambda r: figure(r, tokens=["a"]), ValueError, "tokens must name each of the 6 queries"),
+    (lambda r: figure(r, head=2), ValueError, "head must be at least 0 and below 1"),
+    (lambda r: figure(r.q), TypeError, "record must be an AttentionTrace, got Tensor"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "said"), BAD)
+def test_bad_arguments_get_one_sentence(journey, call, kind, said):
+    with pytest.raises(kind) as error:
+        call(journey[0])
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_traits_refuse_what_cannot_be(explorer):
+    for name, value in (
+        ("stage", "attention"),
+        ("head", 1),
+        ("batch", -1),
+        ("mask", "window:x"),
+        ("scale", float("nan")),
+        ("select", [0, 6]),
+        ("select", [1]),
+        ("select", ["a", 0]),
+    ):
+        with pytest.raises(traitlets.TraitError):
+            setattr(explorer, name, value)
+    explorer.select = [1, 2]
+    explorer.mask = "window:2,0"
+    explorer.select = None
+
+
+def test_importing_the_book_loads_no_view():
+    code = (
+        "import sys, attn_core; names = 'attn_core.views', 'matplotlib', 'anywidget'; "
+        "print([name for name in names if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def pixels(picture):
+    return imread(io.BytesIO(base64.b64decode(picture._repr_png_())))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_figure_writes_the_numbers_of_the_stage(stage):
+    x = toy.three_tokens().x
+    record = trace(x, x, x, keep=causal())
+    picture = figure(record, stage, places=3)
+    assert isinstance(picture, Figure)
+    cells = record.stage(stage).tolist()
+    whole = all(x.is_integer() for row in cells for x in row if x != -float("inf"))
+    texts = [text.get_text() for text in picture.axes[0].texts]
+    assert texts == [fixed(x, 0 if whole else 3) for row in cells for x in row]
+
+
+def test_a_figure_is_the_same_whatever_the_settings(journey):
+    record, tokens = journey
+    first = pixels(figure(record, tokens=tokens))
+    assert np.array_equal(first, pixels(figure(record, tokens=tokens)))
+    with matplotlib.rc_context(
+        {
+            "font.size": 20,
+            "axes.facecolor": "red",
+            "figure.dpi": 30,
+            "image.cmap": "jet",
+            "savefig.transparent": True,
+        }
+    ):
+        assert np.array_equal(first, pixels(figure(record, tokens=tokens)))
+
+
+def test_figures_leave_pyplot_alone():
+    code = (
+        "import sys; from attn_core import toy, trace; from attn_core.views import figure; "
+        "x = toy.journey().x; figure(trace(x, x, x))._repr_png_(); "
+        "print('matplotlib.pyplot' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
+
+
+def test_chinese_labels_come_from_a_package_not_from_the_machine():
+    words = toy.notebook()
+    picture = figure(trace(words.x, words.x, words.x), tokens=words.tokens)
+    picture._repr_png_()
+    font = font_manager.findfont(font_manager.FontProperties(family=cjk_font()))
+    assert "pylopdf_fonts_zh_cn" in font
+    assert {text.get_text() for text in picture.axes[0].get_yticklabels()} == set(words.tokens)
+
+
+def test_odd_tokens_in_a_figure_are_no_mathematics_and_no_warning():
+    x = torch.eye(4)
+    picture = figure(trace(x, x, x), tokens=["$x$", "👩", "שלום", "a\nb"])
+    assert pixels(picture).ndim == 3
+
+
+def test_a_long_map_is_drawn_by_blocks():
+    x = torch.randn(600, 4, generator=torch.Generator().manual_seed(1))
+    picture = figure(trace(x, x, x))
+    assert picture.axes[0].images[0].get_array().shape == (256, 256)
+    assert not picture.axes[0].texts
+
+
+def test_a_picture_is_told_in_words(journey):
+    record, tokens = journey
+    assert figure(record, tokens=tokens).alt == (
+        "Heatmap of weights, 6 queries × 6 keys, 1 head. "
+        "The largest number is 0.2070, query journey, key journey."
+    )

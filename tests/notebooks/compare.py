@@ -1,0 +1,158 @@
+"""Compare a cell's stored outputs with new ones: text, HTML, payloads and pictures.
+
+Numbers in text are compared exactly. With NUMBERS_TOLERANCE=1 in the environment a number with
+decimals may differ by one unit of its last printed place: for machines whose float32 sums round
+another way. Two things are always compared as numbers, since their bytes shift with the CPU: the
+arrays inside a payload (a few units of float32's last place) and the pixels of a picture.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+import numpy as np
+from PIL import Image
+
+NUMBER = re.compile(r"\s*-?\d+\.\d+(?:[eE][+-]?\d+)?")
+PAYLOAD = re.compile(r"<script\b[^>]*application/json[^>]*>(.*?)</script>", re.DOTALL)
+PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=\s]+)")
+
+# float32 keeps 24 bits: eight units of the last one.
+ARRAY_RELATIVE, ARRAY_ABSOLUTE = 1e-6, 1e-7
+# Half a dozen pixels may flip with another rasteriser; the smallest digit that changes moves more.
+PIXEL_LEVELS, PIXEL_COUNT = 24, 4
+
+SKIPPED = {"application/vnd.jupyter.widget-view+json"}  # an id drawn anew in each run
+
+
+def tolerant() -> bool:
+    return os.environ.get("NUMBERS_TOLERANCE", "0") == "1"
+
+
+def last_place(number: str) -> Decimal:
+    """One unit of the last printed place: 0.0001 for "0.9544", 1e-7 for "6.0e-06"."""
+    return Decimal(1).scaleb(Decimal(number).as_tuple().exponent)
+
+
+def text_differs(stored: str, new: str) -> str | None:
+    """What differs between two texts, or None."""
+    if stored == new:
+        return None
+    if tolerant() and NUMBER.sub("", stored) == NUMBER.sub("", new):
+        pairs = zip(NUMBER.findall(stored), NUMBER.findall(new), strict=False)
+        far = [
+            f"{a.strip()} is now {b.strip()}"
+            for a, b in pairs
+            if abs(Decimal(a.strip()) - Decimal(b.strip()))
+            > max(last_place(a.strip()), last_place(b.strip()))
+        ]
+        if not far and len(NUMBER.findall(stored)) == len(NUMBER.findall(new)):
+            return None
+        return "; ".join(far) or "another number of numbers"
+    before, after = stored.splitlines(), new.splitlines()
+    for number, (a, b) in enumerate(zip(before, after, strict=False), 1):
+        if a != b:
+            return f"line {number}: stored {a[:300]!r}, now {b[:300]!r}"
+    return f"stored {len(before)} lines, now {len(after)}"
+
+
+def array_differs(stored: dict, new: dict) -> str | None:
+    """Compare two {"dtype", "shape", "data"} arrays of a payload as numbers."""
+    if (stored["dtype"], stored["shape"]) != (new["dtype"], new["shape"]):
+        return f"array {stored['dtype']} {stored['shape']} is now {new['dtype']} {new['shape']}"
+    a, b = (
+        np.frombuffer(base64.b64decode(x["data"]), np.dtype(x["dtype"]).newbyteorder("<"))
+        for x in (stored, new)
+    )
+    if a.shape != b.shape:
+        return f"array of {a.size} numbers has now {b.size}"
+    wrong = ~np.isclose(b, a, rtol=ARRAY_RELATIVE, atol=ARRAY_ABSOLUTE, equal_nan=True)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        return f"payload array, number {at}: stored {a[at]!r}, now {b[at]!r}"
+    return None
+
+
+def json_differs(stored, new, where: str = "payload") -> str | None:
+    """Compare two JSON values; arrays in base64 as numbers, all else exactly."""
+    if isinstance(stored, dict) and isinstance(new, dict):
+        if stored.keys() != new.keys():
+            return f"{where}: keys {sorted(stored)} are now {sorted(new)}"
+        if stored.keys() >= {"dtype", "shape", "data"}:
+            wrong = array_differs(stored, new)
+            return f"{where}: {wrong}" if wrong else None
+        pairs = [(stored[key], new[key], f"{where}.{key}") for key in stored]
+    elif isinstance(stored, list) and isinstance(new, list) and len(stored) == len(new):
+        pairs = [(a, b, f"{where}[{i}]") for i, (a, b) in enumerate(zip(stored, new, strict=True))]
+    elif type(stored) is type(new) and stored == new:
+        return None
+    else:
+        return f"{where}: stored {str(stored)[:200]}, now {str(new)[:200]}"
+    return next(filter(None, (json_differs(*pair) for pair in pairs)), None)
+
+
+def picture_differs(stored: str, new: str) -> str | None:
+    """Compare two PNG pictures in base64 by their pixels."""
+    a, b = (
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(x))).convert("RGBA"), dtype=np.int16)
+        for x in (stored, new)
+    )
+    if a.shape != b.shape:
+        return f"picture of {a.shape[1]}×{a.shape[0]} pixels is now {b.shape[1]}×{b.shape[0]}"
+    moved = (np.abs(a - b).max(axis=2) > PIXEL_LEVELS).sum()
+    return f"{moved} pixels of the picture differ" if moved > PIXEL_COUNT else None
+
+
+def html_differs(stored: str, new: str) -> str | None:
+    """Compare HTML as text, but the payloads and pictures inside it as what they are."""
+    for pattern, compare in ((PAYLOAD, _payload_differs), (PICTURE, picture_differs)):
+        a, b = pattern.findall(stored), pattern.findall(new)
+        if len(a) != len(b):
+            return f"HTML with {len(a)} payloads or pictures has now {len(b)}"
+        for pair in zip(a, b, strict=True):
+            if wrong := compare(*pair):
+                return wrong
+        stored, new = pattern.sub("", stored), pattern.sub("", new)
+    return text_differs(stored, new)
+
+
+def _payload_differs(stored: str, new: str) -> str | None:
+    return json_differs(json.loads(stored), json.loads(new))
+
+
+COMPARE = {"text/html": html_differs, "image/png": picture_differs}
+
+
+def parts(outputs: list) -> list[tuple[str, object]]:
+    """Everything of a cell's outputs that is compared, in order, as (what, value)."""
+    found = []
+    for output in outputs:
+        if output["output_type"] == "stream":
+            found.append((output["name"], output["text"]))
+        elif output["output_type"] == "error":
+            found.append(("error", f"{output['ename']}: {output['evalue']}"))
+        else:
+            data = output["data"]
+            found += [(mime, data[mime]) for mime in sorted(data) if mime not in SKIPPED]
+    return found
+
+
+def differences(stored: list, new: list) -> Iterator[str]:
+    """One sentence for each output that is not what it was."""
+    a, b = parts(stored), parts(new)
+    if [what for what, _ in a] != [what for what, _ in b]:
+        yield f"stored {[what for what, _ in a]}, now {[what for what, _ in b]}"
+        return
+    for (what, before), (_, after) in zip(a, b, strict=True):
+        if isinstance(before, str) and isinstance(after, str):
+            wrong = COMPARE.get(what, text_differs)(before, after)
+        else:
+            wrong = json_differs(before, after, what)
+        if wrong:
+            yield f"{what}: {wrong}"

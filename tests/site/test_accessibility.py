@@ -1,0 +1,78 @@
+"""axe-core on every page, light and dark. What the theme itself gets wrong is listed, with why."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+
+from tests.conftest import HTML
+
+AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+
+NAME = "label-content-name-mismatch"
+# (rule, a part of the element's HTML): why it stays
+OF_THE_THEME = {
+    (
+        "region",
+        "navbar-brand logo",
+    ): "the theme sets the book's name in the sidebar outside its nav",
+    (NAME, "search-button-field"): "the theme names the button Search and shows Ctrl+K too",
+    (NAME, "theme-switch-button"): "the theme's button for light and dark holds three icons' texts",
+    (NAME, "Toggle hidden content"): "myst-nb gives every fold of a cell this name",
+}
+
+# Folds open by fading in, and half-faded text has no contrast.
+STILL = "*, *::before, *::after { transition: none !important; animation: none !important; }"
+# The names that voice control needs are a rule that axe leaves off unless asked.
+RUN = """axe.run(document, {
+  resultTypes: ["violations"],
+  rules: { "label-content-name-mismatch": { enabled: true } },
+}).then((result) => result.violations)"""
+
+
+def excused(rule, html):
+    return any(rule == known and sign in html for known, sign in OF_THE_THEME)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe(browser, site, all_pages, scheme):
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    wrong = {}
+    for name in all_pages:
+        page.goto(f"{site}/{name}", wait_until="load")
+        page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+        page.add_style_tag(content=STILL)
+        page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+        page.add_script_tag(path=AXE)
+        for violation in page.evaluate(RUN):
+            for node in violation["nodes"]:
+                if not excused(violation["id"], node["html"]):
+                    why = (
+                        violation["id"],
+                        node["html"][:160],
+                        node.get("failureSummary", "")[:300],
+                    )
+                    wrong.setdefault(str(why), []).append(name)
+    context.close()
+    assert wrong == {}, json.dumps(wrong, indent=1, ensure_ascii=False)
+
+
+def test_the_book_tells_its_readers_of_these_exceptions():
+    page = (HTML.parents[1] / "book" / "about.md").read_text(encoding="utf-8")
+    told = page.partition("<!-- exceptions: begin")[2].partition("<!-- exceptions: end")[0]
+    assert set(re.findall(r"\(`([a-z-]+)`\)", told)) == {rule for rule, _ in OF_THE_THEME}
+
+
+def test_axe_finds_what_is_wrong(open_page, site):
+    page = open_page(f"{site}/book/about.html")
+    page.evaluate(
+        "document.querySelector('article').insertAdjacentHTML('beforeend', '<img src=\"\">')"
+    )
+    page.add_script_tag(path=AXE)
+    found = {violation["id"] for violation in page.evaluate(RUN)}
+    assert "image-alt" in found

@@ -1,0 +1,51 @@
+"""Every link inside the site leads somewhere, to the very place on the page."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+from tests.conftest import HTML
+
+
+class Places(HTMLParser):
+    """The ids of a page and what it links to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links = set(), []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name == "id" or (tag == "a" and name == "name"):
+                self.ids.add(value)
+            elif name in {"href", "src"} and value:
+                self.links.append(value)
+
+
+def broken(places, path):
+    """The links of a page that lead nowhere."""
+    for link in places[path].links:
+        url = urlsplit(link)
+        if url.scheme or url.netloc or link.startswith("#x-"):  # #x-…: the state of an explorer
+            continue
+        target = (path.parent / unquote(url.path)).resolve() if url.path else path
+        ids = places[target].ids if target in places else None
+        found = target.is_file() and (
+            not url.fragment or ids is None or unquote(url.fragment) in ids
+        )
+        if not found:
+            yield link
+
+
+def test_internal_links_resolve(all_pages):
+    places = {(HTML / page).resolve(): Places(HTML / page) for page in ["index.html", *all_pages]}
+    found = {path.name: list(broken(places, path)) for path in places}
+    assert {name: links for name, links in found.items() if links} == {}
+
+
+def test_a_broken_link_is_seen(tmp_path):
+    page = tmp_path / "a.html"
+    page.write_text('<a href="b.html">b</a> <a href="#there">c</a> <p id="here">', encoding="utf-8")
+    assert list(broken({page: Places(page)}, page)) == ["b.html", "#there"]

@@ -1,0 +1,105 @@
+"""The built pages in a browser: over http and from a folder, on a phone, and with scripts off."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.conftest import HTML
+
+PHONE = {"width": 390, "height": 844}
+
+
+def address(how, site, page):
+    return f"{site}/{page}" if how == "http" else (HTML / page).as_uri()
+
+
+@pytest.mark.parametrize("how", ["http", "file"])
+def test_no_other_host_and_no_error(browser, site, all_pages, how):
+    context = browser.new_context()
+    page = context.new_page()
+    wrong, current = [], None
+    page.on("console", lambda m: m.type == "error" and wrong.append((current, m.text)))
+    page.on("pageerror", lambda error: wrong.append((current, str(error))))
+    page.on("requestfailed", lambda r: wrong.append((current, "failed", r.url)))
+    page.on("response", lambda r: r.status >= 400 and wrong.append((current, r.status, r.url)))
+
+    def from_here(request):
+        url = urlsplit(request.url)
+        if url.scheme not in {"data", "blob", "file"} and not request.url.startswith(site):
+            wrong.append((current, "other host", request.url))
+
+    page.on("request", from_here)
+    for current in ["index.html", *all_pages]:
+        page.goto(address(how, site, current), wait_until="networkidle")
+    context.close()
+    assert wrong == []
+
+
+def test_another_host_is_noticed(open_page, site):
+    """The test above can fail: a request to another host is one that Playwright reports."""
+    page = open_page(f"{site}/book/about.html")
+    with page.expect_request(lambda r: "example.invalid" in r.url):
+        page.evaluate("fetch('https://example.invalid/').catch(() => null)")
+
+
+def test_phone_width_needs_no_sideways_scrolling(browser, site, all_pages):
+    context = browser.new_context(viewport=PHONE, is_mobile=True, has_touch=True)
+    page = context.new_page()
+    wide = {}
+    for name in all_pages:
+        page.goto(f"{site}/{name}", wait_until="load")
+        page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+        width = page.evaluate("document.documentElement.scrollWidth")
+        if width > PHONE["width"]:
+            wide[name] = width
+    context.close()
+    assert wide == {}
+
+
+def test_the_first_explorer_stands_on_the_landing_page(open_page, site):
+    page = open_page(f"{site}/index.html")
+    page.wait_for_url("**/book/index.html")
+    page.wait_for_selector("attention-explorer")
+    box = page.locator("attention-explorer").first.bounding_box()
+    assert box["y"] < 800
+    assert box["height"] > 100
+
+
+def test_scripts_off_leaves_numbers(browser, site, all_pages):
+    """Each explorer is a table, or a printed tensor, with numbers in it that the reader sees."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    seen = 0
+    for name in all_pages:
+        page.goto(f"{site}/{name}", wait_until="load")
+        for explorer in page.locator("attention-explorer").all():
+            numbers = explorer.locator("table, pre").first
+            folded = explorer.evaluate("e => e.closest('details:not([open])') !== null")
+            assert folded or numbers.is_visible(), f"{name}: an explorer that shows nothing"
+            assert any(c.isdigit() for c in numbers.text_content()), f"{name}: no number"
+            seen += 1
+    context.close()
+    assert seen > 3
+
+
+@pytest.mark.parametrize("chapter", ["03_self_attention", "04_by_hand"])
+def test_a_chapter_says_how_to_run_it(open_page, site, chapter):
+    page = open_page(f"{site}/chapters/{chapter}.html")
+    links = page.locator(".chapter-links a")
+    colab = links.nth(0).get_attribute("href")
+    assert colab.startswith("https://colab.research.google.com/github/")
+    assert colab.endswith(f"/chapters/{chapter}.ipynb")
+    with page.expect_download() as download:
+        links.nth(1).click()
+    stored = (HTML.parents[1] / "chapters" / f"{chapter}.ipynb").read_bytes()
+    assert download.value.path().read_bytes() == stored
+
+
+def test_formulas_are_drawn_and_coloured(open_page, site):
+    """Queries carry their colour inside a formula, and the font for formulas is loaded."""
+    page = open_page(f"{site}/book/notation.html")
+    page.wait_for_function("document.fonts.check('16px \"Book Math\"')")
+    query = page.locator("math mi.query").first
+    assert query.evaluate("e => getComputedStyle(e).color") == "rgb(0, 114, 178)"

@@ -1,0 +1,104 @@
+"""Who may import whom in attn_core, and that `import attn_core` stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "attn_core"
+
+# module: the modules that it stands on. It may import these, what they stand on, and no other.
+STANDS_ON = {
+    "checks": [],
+    "digits": [],
+    "toy": [],
+    "masks": ["checks"],
+    "dropout": ["checks"],
+    "stages": ["checks"],
+    "record": ["stages", "masks", "dropout"],
+    "kernels": ["record"],
+    "arithmetic": ["record", "digits"],
+    "views": ["arithmetic"],
+    "modules": ["kernels"],
+    "transformer": ["modules"],
+    "grammar": ["dropout"],
+    "seq2seq": ["modules", "grammar"],
+    "pretrained": ["transformer"],
+}
+
+# What comes from outside; the standard library is free.
+EVERYWHERE = {"torch", "numpy", "jaxtyping"}
+ONLY_IN = {
+    "views": {"matplotlib", "anywidget", "traitlets", "ipywidgets", "IPython"},
+    "kernels": {"triton"},
+    "pretrained": {"safetensors", "tokenizers"},
+}
+
+
+def module_of(path: Path) -> str:
+    """The row of a file: a package is one row, with all that lies in it."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def reach(module: str) -> set[str]:
+    """All that a module stands on, through the chain, and itself."""
+    return {module}.union(*(reach(below) for below in STANDS_ON[module]))
+
+
+def imports(source: str) -> set[str]:
+    """The modules that a text imports: "attn_core.x" for ours, the top name for others."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            found.add(".".join(parts[: 2 if parts[0] == "attn_core" else 1]))
+    return found
+
+
+def forbidden(module: str, source: str) -> set[str]:
+    """What a text may not import as a part of this module."""
+    allowed = {f"attn_core.{name}" for name in reach(module)}
+    allowed |= EVERYWHERE | ONLY_IN.get(module, set()) | set(sys.stdlib_module_names)
+    return imports(source) - allowed
+
+
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_follow_the_table(path):
+    assert module_of(path) in STANDS_ON, "a new module needs a row in the table"
+    assert forbidden(module_of(path), path.read_text(encoding="utf-8")) == set()
+
+
+def test_a_forbidden_import_is_seen():
+    assert forbidden("masks", "from attn_core.record import AttentionTrace") == {"attn_core.record"}
+    assert forbidden("record", "def f():\n    import matplotlib.pyplot as plt") == {"matplotlib"}
+    assert forbidden("views", "import matplotlib\nfrom attn_core.stages import scores") == set()
+
+
+def test_import_is_light():
+    """No picture, no widget, no compiler for who only wants the function."""
+    heavy = ["matplotlib", "anywidget", "ipywidgets", "IPython", "triton", "attn_core.views"]
+    code = f"import sys, attn_core; print([m for m in {heavy} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_entry_is_short():
+    assert len((PACKAGE / "__init__.py").read_text(encoding="utf-8").splitlines()) < 25
+
+
+def test_no_drawer():
+    assert [path.stem for path in FILES if path.stem in {"utils", "common", "helpers"}] == []

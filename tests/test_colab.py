@@ -1,0 +1,115 @@
+"""Plays Colab: a machine with torch and Jupyter but no attn_core, an empty folder, one notebook.
+
+The first cell has to install attn_core from the repository's address, which git is told to find
+in a local copy; then every output has to be the stored one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tests.notebooks.compare import differences
+from tools.notebooks import NOTEBOOKS, ROOT, repository_url, tags
+
+CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
+OURS = ("attn_core", "__editable__")
+
+EXECUTE = """
+import sys, nbformat
+from nbclient import NotebookClient
+
+notebook = nbformat.read(sys.argv[1], as_version=4)
+log = ["--log-level=ERROR"]
+NotebookClient(notebook, timeout=300, coalesce_streams=True, extra_arguments=log).execute()
+nbformat.write(notebook, sys.argv[1])
+"""
+
+
+def environment_without_attn_core(folder: Path) -> Path:
+    """A new environment that sees all packages of this one but ours; returns its Python."""
+    packages = folder / "packages"
+    packages.mkdir(parents=True)
+    for path in Path(site.getsitepackages()[0]).iterdir():
+        if not path.name.lower().startswith(OURS):
+            (packages / path.name).symlink_to(path)
+    venv.create(folder / "env", with_pip=False, symlinks=True)
+    own = next((folder / "env").glob("lib/python*/site-packages"))
+    (own / "packages.pth").write_text(f"{packages}\n", encoding="utf-8")
+    return folder / "env" / "bin" / "python"
+
+
+def local_repository(folder: Path) -> Path:
+    """What a clone of the book holds, as far as an installation reads it."""
+    folder.mkdir()
+    shutil.copytree(
+        ROOT / "attn_core", folder / "attn_core", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    author = ["-c", "user.name=reader", "-c", "user.email=reader@example.invalid"]
+    for command in (["init", "--quiet"], ["add", "."], [*author, "commit", "--quiet", "-m", "."]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    return folder
+
+
+def on_that_machine(repository: Path) -> dict[str, str]:
+    """The environment variables: none of ours, and git finds the repository locally."""
+    keep = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYTEST", "GIT_"))}
+    return {
+        **keep,
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.{repository.as_uri()}.insteadOf",
+        "GIT_CONFIG_VALUE_0": repository_url(),
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_notebook_alone(chapter, tmp_path):
+    python = environment_without_attn_core(tmp_path / "machine")
+    variables = on_that_machine(local_repository(tmp_path / "repository"))
+    empty = tmp_path / "content"
+    empty.mkdir()
+    shutil.copy(chapter, empty)
+
+    def run(*command):
+        done = subprocess.run(
+            [python, *command],
+            cwd=empty,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+    found = "import importlib.util; print(importlib.util.find_spec('attn_core') is not None)"
+    assert run("-c", found).strip() == "False", "attn_core must not be there yet"
+    run("-c", EXECUTE, chapter.name)
+    where = run("-c", "import attn_core; print(attn_core.__file__)").strip()
+    assert where.startswith(str(tmp_path / "machine" / "env"))
+
+    stored = nbformat.read(chapter, as_version=4)
+    new = nbformat.read(empty / chapter.name, as_version=4)
+    wrong = {
+        before.id: list(differences(before.outputs, after.outputs))
+        for before, after in zip(stored.cells, new.cells, strict=True)
+        if before.cell_type == "code" and "setup" not in tags(before)
+    }
+    assert {name: sentences for name, sentences in wrong.items() if sentences} == {}
+
+
+def test_the_python_of_these_tests_has_attn_core():
+    """Else the environment above would lack it for another reason."""
+    found = subprocess.run([sys.executable, "-c", "import attn_core"], check=False, cwd="/")
+    assert found.returncode == 0

@@ -1,0 +1,1 @@
+"""The small scripts behind the make targets."""

@@ -1,0 +1,196 @@
+"""Write the chapters' generated cells, run the notebooks and store their outputs.
+
+    python -m tools.notebooks            # all of them: the chapters, and the pages that run
+    python -m tools.notebooks 03         # those whose file name starts so
+
+Generated are the first code cell, which installs attn_core where it is missing, and the cells of
+each exercise. Outputs are stored in one normal form, so that a second run changes no byte.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import nbformat
+import yaml
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+import exercises
+from exercises import LEVELS, Exercise
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("book/*.ipynb")])
+
+SETUP = """\
+# Where attn_core is missing, as on Colab, this installs it. Else it does nothing.
+import importlib.util
+
+if importlib.util.find_spec("attn_core") is None:
+    %pip install -q "attn_core @ git+{url}"
+"""
+
+BOX = """\
+<div class="exercise">
+
+**Exercise {number} · {title}** \
+<span role="img" aria-label="level {level} of 3">{dots}</span> · {points}
+
+{text}
+
+</div>
+"""
+
+FOLD = """\
+<details><summary>Solution</summary>
+
+```python
+{solution}
+```
+{hints}
+</details>
+"""
+
+# A live widget's place in the browser's memory: it means nothing in a stored notebook.
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def repository_url() -> str:
+    """The address that `_config.yml` gives: the one place where it stands."""
+    return yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+
+
+def tags(cell) -> list[str]:
+    return cell.metadata.get("tags", [])
+
+
+def exercise_of(cell) -> str | None:
+    """The id of the exercise whose cell this is."""
+    return next((tag.split(":", 1)[1] for tag in tags(cell) if tag.startswith("exercise:")), None)
+
+
+def setup_cell(url: str):
+    cell = new_code_cell(SETUP.format(url=url).strip(), id="setup")
+    cell.metadata["tags"] = ["setup", "hide-input"]
+    return cell
+
+
+def exercise_cells(exercise: Exercise, number: int) -> list:
+    """The box with the task, the code to start from, and the folded solution."""
+    box = BOX.format(
+        number=number,
+        title=exercise.title,
+        level=exercise.level,
+        dots=LEVELS[exercise.level],
+        points="1 point" if exercise.points == 1 else f"{exercise.points} points",
+        text=exercise.text.strip(),
+    )
+    hints = "".join(f"- {mistake.hint}\n" for mistake in exercise.mistakes)
+    fold = FOLD.format(
+        solution=exercise.solution.strip(),
+        hints=f"\nIf yours differs:\n\n{hints}" if hints else "",
+    )
+    name = f"exercise-{exercise.id}"
+    cells = [
+        new_markdown_cell(box.strip(), id=name),
+        new_code_cell(exercise.starter.strip(), id=f"{name}-answer"),
+        new_markdown_cell(fold.strip(), id=f"{name}-solution"),
+    ]
+    for cell in cells:
+        cell.metadata["tags"] = [f"exercise:{exercise.id}"]
+    return cells
+
+
+def generate(notebook, path: Path, url: str, known: dict[str, Exercise]) -> None:
+    """Put the generated cells where their tags stand; everything else stays as it is."""
+    if path.parent.name != "chapters":
+        return
+    chapter, cells, placed = path.name[:2], [], []
+    for cell in notebook.cells:
+        name = exercise_of(cell)
+        if "setup" in tags(cell):
+            cells.append(setup_cell(url))
+        elif name is None:
+            cells.append(cell)
+        elif name not in placed:
+            if name not in known or known[name].chapter != chapter:
+                sys.exit(f"chapter {chapter}: the tag exercise:{name} names no exercise of it")
+            placed.append(name)
+            cells += exercise_cells(known[name], len(placed))
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    if not code or "setup" not in tags(code[0]):
+        sys.exit(f"chapter {chapter}: its first code cell must have the tag setup")
+    missing = [e.id for e in known.values() if e.chapter == chapter and e.id not in placed]
+    if missing:
+        sys.exit(f"chapter {chapter}: no cell has the tag exercise:{missing[0]}")
+    notebook.cells = cells
+
+
+def run(notebook, path: Path) -> None:
+    """Execute all cells in a fresh kernel, telling how far it is."""
+    name = path.stem
+    total = sum(cell.cell_type == "code" for cell in notebook.cells)
+    done = 0
+    live = sys.stderr.isatty()
+
+    def tell(**_):
+        nonlocal done
+        done += 1
+        if live:
+            print(f"\r{name}: {done}/{total}", end="", file=sys.stderr, flush=True)
+
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+        coalesce_streams=True,
+        store_widget_state=False,
+        on_cell_executed=tell,
+        extra_arguments=["--log-level=ERROR"],  # each kernel warns that its TCP is not encrypted
+    )
+    client.execute()
+    if any(cell.outputs for cell in notebook.cells if "setup" in tags(cell)):
+        sys.exit(f"{name}: attn_core is not installed in this environment; run `make notebooks`")
+    print("\r" if live else "", f"{name}: {total} code cells", sep="", file=sys.stderr)
+
+
+def normalise(notebook) -> None:
+    """Keep what is the same on every machine and every run."""
+    notebook.metadata = nbformat.from_dict(
+        {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict({"tags": tags(cell)} if tags(cell) else {})
+        for output in cell.get("outputs", []):
+            output.pop("transient", None)
+            if "data" in output:
+                output.data.pop(WIDGET_VIEW, None)
+                output.metadata = nbformat.from_dict({})
+
+
+def main() -> None:
+    wanted = tuple(sys.argv[1:]) or ("",)
+    url, known = repository_url(), exercises.load()
+    paths = [path for path in NOTEBOOKS if path.name.startswith(wanted)]
+    if not paths:
+        sys.exit(f"no notebook's file name starts with {' or '.join(wanted)}")
+    for path in paths:
+        before = path.read_text(encoding="utf-8")
+        notebook = nbformat.reads(before, as_version=4)
+        generate(notebook, path, url, known)
+        run(notebook, path)
+        normalise(notebook)
+        nbformat.validate(notebook)
+        after = nbformat.writes(notebook) + "\n"
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+            print(f"{path.stem}: stored", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
