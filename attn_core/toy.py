@@ -24,6 +24,15 @@ class ProjectedSentence(NamedTuple):
     w_value: Float[Tensor, "E Dv"]
 
 
+class Translation(NamedTuple):
+    """Two sentences: what the Chinese pieces ask for [L, D], and the English states [S, D]."""
+
+    chinese: list[str]
+    queries: Float[Tensor, "L D"]
+    english: list[str]
+    states: Float[Tensor, "S D"]
+
+
 def journey() -> Sentence:
     """Six words, "Your journey starts with one step", three numbers each.
 
@@ -91,4 +100,37 @@ def three_tokens() -> ProjectedSentence:
         torch.tensor([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 1.0]]),
         torch.tensor([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]]),
         torch.tensor([[0.0, 2.0, 0.0], [0.0, 3.0, 0.0], [1.0, 0.0, 3.0], [1.0, 1.0, 0.0]]),
+    )
+
+
+def tom_and_jerry() -> Translation:
+    """Tom chases Jerry → 汤姆 追逐 杰瑞 。: a query for each of four pieces, three states.
+
+    >>> chinese, queries, english, states = tom_and_jerry()
+    >>> queries @ states.T
+    tensor([[ 2.,  0., -1.],
+            [-4., -2., -3.],
+            [ 0.,  2.,  5.],
+            [ 0.,  0.,  0.]])
+
+    The states are those of chapter 01's box that keeps half of its memory. Taught in chapter 02.
+    """
+    return Translation(
+        ["汤姆", "追逐", "杰瑞", "。"],
+        torch.tensor(
+            [
+                [0.5, -0.5],  # 汤姆
+                [-1.0, 0.0],  # 追逐
+                [0.0, 1.0],  # 杰瑞
+                [0.0, 0.0],  # 。
+            ]
+        ),
+        ["Tom", "chases", "Jerry"],
+        torch.tensor(
+            [
+                [4.0, 0.0],  # after Tom
+                [2.0, 2.0],  # after chases
+                [3.0, 5.0],  # after Jerry
+            ]
+        ),
     )

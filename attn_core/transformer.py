@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from attn_core.checks import check_even_width, check_is_given, check_length
 from attn_core.masks import Keep, causal
 from attn_core.modules import MultiHeadAttention, StepDropout
+from attn_core.record import AttentionTrace
 
 Tokens = Float[Tensor, "B T E"]
 
@@ -264,6 +266,18 @@ class DecoderLayer(nn.Module):
             x = residual(x, sublayer)
         return x
 
+    def trace_cross(self, x: Tokens, memory: Float[Tensor, "B S E"]) -> AttentionTrace:
+        """The record of the attention to the memory, in eval: a row for each token of x."""
+        x, second = self.residuals[0](x, self.self_attention), self.residuals[1]
+        return self.cross_attention.trace(second.norm(x) if second.norm_first else x, memory)
+
+
+class Written(NamedTuple):
+    """The ids of the words that were written, and at each the probabilities of all words."""
+
+    ids: list[int]
+    probabilities: Float[Tensor, "T words"]
+
 
 class Transformer(nn.Module):
     """Encoder and decoder around one sentence pair: from word ids to a score for each next word.
@@ -338,3 +352,29 @@ class Transformer(nn.Module):
     ) -> Float[Tensor, "B T words"]:
         memory = self.encode(source, source_keep)
         return self.decode(target, memory, target_keep=target_keep, source_keep=source_keep)
+
+    @torch.no_grad()
+    def generate(
+        self, source: Int[Tensor, "1 S"], *, start: int, end: int, longest: int = 60
+    ) -> Written:
+        """Writes the likeliest next word, again and again: until the end mark, or `longest` words.
+
+        The end mark is among the words. To be called in eval: dropout would draw the words anew.
+        """
+        memory, ids, probabilities = self.encode(source), [start], []
+        while len(probabilities) < longest and (not probabilities or ids[-1] != end):
+            scores = self.decode(torch.tensor([ids], device=source.device), memory)
+            probabilities.append(torch.softmax(scores[0, -1], dim=-1))
+            ids.append(int(probabilities[-1].argmax()))
+        return Written(ids[1:], torch.stack(probabilities))
+
+    @torch.no_grad()
+    def cross_traces(
+        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
+    ) -> list[AttentionTrace]:
+        """The record of each decoder layer's attention to the source, all heads in it, in eval."""
+        memory, x, traces = self.encode(source), self.target_places(self.target_words(target)), []
+        for layer in self.decoder:
+            traces.append(layer.trace_cross(x, memory))
+            x = layer(x, memory)
+        return traces

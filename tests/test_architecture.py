@@ -27,6 +27,7 @@ STANDS_ON = {
     "transformer": ["modules"],
     "grammar": ["dropout"],
     "seq2seq": ["modules", "grammar"],
+    "translation": ["transformer", "grammar"],
     "pretrained": ["transformer"],
 }
 

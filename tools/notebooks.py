@@ -72,7 +72,8 @@ def exercise_of(cell) -> str | None:
 
 def setup_cell(url: str):
     cell = new_code_cell(SETUP.format(url=url).strip(), id="setup")
-    cell.metadata["tags"] = ["setup", "hide-input"]
+    # On the page it would only stand in the way.
+    cell.metadata["tags"] = ["setup", "remove-cell"]
     return cell
 
 
@@ -156,6 +157,13 @@ def run(notebook, path: Path) -> None:
     print("\r" if live else "", f"{name}: {total} code cells", sep="", file=sys.stderr)
 
 
+def alt_text(output) -> str:
+    """What a picture says of itself in words, where the page shows the picture."""
+    if "text/html" in output.get("data", {}):
+        return ""
+    return output.get("metadata", {}).get("image/png", {}).get("alt", "")
+
+
 def normalise(notebook) -> None:
     """Keep what is the same on every machine and every run."""
     notebook.metadata = nbformat.from_dict(
@@ -165,12 +173,18 @@ def normalise(notebook) -> None:
         }
     )
     for cell in notebook.cells:
-        cell.metadata = nbformat.from_dict({"tags": tags(cell)} if tags(cell) else {})
+        metadata = {"tags": tags(cell)} if tags(cell) else {}
         for output in cell.get("outputs", []):
             output.pop("transient", None)
-            if "data" in output:
-                output.data.pop(WIDGET_VIEW, None)
-                output.metadata = nbformat.from_dict({})
+            if "data" not in output:
+                continue
+            output.data.pop(WIDGET_VIEW, None)
+            alt = alt_text(output)
+            output.metadata = nbformat.from_dict({"image/png": {"alt": alt}} if alt else {})
+            if alt:
+                # Where myst-nb looks for it when it builds the page.
+                metadata["mystnb"] = {"image": {"alt": alt}}
+        cell.metadata = nbformat.from_dict(metadata)
 
 
 def main() -> None:

@@ -10,12 +10,12 @@ const WINDOW = 48;
 const MOST_TERMS = 16; // longer sums are written with their first twelve terms and the last
 
 const FORMULAS = {
-  scores: ["the dot product of a {query} and a {key}: multiply number by number, add up"],
-  scaled: ["score × scale, so that scores do not grow with the width of q and k"],
-  masked: ["the scaled score where the mask keeps, −inf where it does not"],
-  weights: ["exp(masked − row_max) / row_sum, so that every row adds up to 1"],
-  dropped: ["weight / (1 − p) where the weight survives dropout, 0 where it does not"],
-  output: ["each row of weights · each column of the {values}, added up"],
+  scores: "the dot product of a {query} and a {key}: multiply number by number, add up",
+  scaled: "score × scale, so that scores do not grow with the width of q and k",
+  masked: "the scaled score where the mask keeps, −inf where it does not",
+  weights: "exp(masked − row_max) / row_sum, so that every row adds up to 1",
+  dropped: "weight / (1 − p) where the weight survives dropout, 0 where it does not",
+  output: "each row of weights · each column of the {values}, added up",
 };
 
 // Heat, light and dark: paper, middle, ink. views/figure.py draws with the same.
@@ -555,12 +555,13 @@ class Explorer {
     this.legend = make("div", { class: "ax-legend" });
     this.sentence = make("p", { class: "ax-sentence", ...live });
     this.hint = make("p", { class: "ax-hint" });
-    this.vectors = make("div", { class: "ax-vectors" });
+    this.vectors = make("div", { class: "ax-vectors", role: "group", "aria-label": "vectors" });
     this.tree = make("div", { class: "ax-tree" });
-    this.close = make("button", { type: "button", class: "ax-close", onclick: () => this.deselect() }, "close");
+    this.close = make("button", { type: "button", class: "ax-close", onclick: () => this.leave() }, "close");
     this.close.setAttribute("aria-label", "Close the arithmetic");
     const panel = make("div", { class: "ax-panel" }, this.close, this.sentence, this.hint, this.vectors, this.tree);
-    const map = make("div", { class: "ax-map" }, this.scroll, this.windows, this.legend);
+    const map = make("div", { class: "ax-map" }, this.scroll);
+    if (!this.isPrint) map.append(this.windows, this.legend);
     const body = make("div", { class: "ax-body" }, map, panel);
     const label = this.isPrint ? `${this.state.stage}, a printed tensor` : "Attention explorer";
     const kind = this.isPrint ? "ax-root ax-tensor" : "ax-root";
@@ -690,11 +691,8 @@ class Explorer {
     // A notebook would take plain keys for its own commands.
     this.root.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
-      if (event.key === "Escape" && this.state.select) {
-        const wasInGrid = this.grid.contains(event.target);
-        this.deselect();
-        if (!wasInGrid && this.focused) this.focused.focus();
-      } else if (cellOf(event)) this.key(event, cellOf(event));
+      if (event.key === "Escape" && this.state.select) this.leave();
+      else if (cellOf(event)) this.key(event, cellOf(event));
     });
   }
 
@@ -772,9 +770,15 @@ class Explorer {
     this.change({ select, batch: Number(cell.dataset.batch), head: Number(cell.dataset.head) });
   }
 
+  leave() {
+    this.deselect();
+    if (this.focused) this.focused.focus();
+  }
+
   deselect() {
     this.change({ select: null });
   }
+
   attention(settings) {
     const { batch, head, scale, mask } = settings;
     const name = [batch, head, scale, mask].join();
@@ -805,7 +809,7 @@ class Explorer {
       input.parentNode.hidden = !stages.includes(input.value) && input.value !== state.stage;
     });
     this.strip.hidden = hide.includes("strip");
-    const words = FORMULAS[state.stage][0].split(/[{}]/);
+    const words = FORMULAS[state.stage].split(/[{}]/);
     const colours = { query: "q", key: "k", values: "v" };
     const line = words.map((word, n) => (n % 2 ? token(word, colours[word]) : word));
     this.formula.replaceChildren(make("b", {}, state.stage), " = ", ...line);
@@ -964,7 +968,8 @@ class Explorer {
   renderVectors() {
     const place = this.point || this.state.select;
     const hide = this.state.all ? [] : this.data.view.hide || [];
-    this.vectors.hidden = !place || hide.includes("vectors");
+    const isIn = this.isPrint ? this.state.select : place;
+    this.vectors.hidden = !isIn || hide.includes("vectors");
     this.root.classList.toggle("ax-idle", !place);
     const where = this.isPrint && this.point ? { ...this.state, ...this.pointed } : this.state;
     this.hint.hidden = !!this.state.select;
@@ -987,6 +992,8 @@ class Explorer {
       table.append(line(name(data.keys[j], "k"), "k", data.vector("k", where.batch, where.head, j)));
     }
     this.vectors.replaceChildren(table);
+    // Vectors wider than the page scroll by keyboard only if they can have the focus.
+    this.vectors.tabIndex = this.vectors.scrollWidth > this.vectors.clientWidth ? 0 : -1;
   }
 
   renderPanel() {

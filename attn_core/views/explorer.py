@@ -121,7 +121,7 @@ class Explorer(anywidget.AnyWidget):
         data, metadata = super()._repr_mimebundle_(**kwargs)
         data |= {"text/plain": repr(self), "text/html": self.html}
         if self.text is None:
-            data["image/png"] = self.picture._repr_png_()
+            data["image/png"] = self.picture.png()
         return data, metadata
 
     def __repr__(self) -> str:
@@ -266,7 +266,7 @@ def table(explorer: Explorer) -> str:
             (hex_of(mix(x / end)), ink_on(mix(x / end))) if math.isfinite(x) else (MASKED, INK)
         )
         text = cell_text(x, is_whole, view["places"])
-        return f'<td bgcolor="{back}"><font color="{ink}">{text}</font></td>'
+        return f'<td align="center" bgcolor="{back}"><font color="{ink}">{text}</font></td>'
 
     kind = "value columns" if is_output else "keys"
     caption = f"{stage}: queries in rows, {kind} in columns"
@@ -276,7 +276,7 @@ def table(explorer: Explorer) -> str:
     lines.append("<tr><td></td>" + "".join(head(text, "col") for text in cols) + "</tr>")
     for text, row in zip(rows, cells, strict=True):
         lines.append(f"<tr>{head(text, 'row')}" + "".join(cell(x) for x in row) + "</tr>")
-    return "<table>\n" + "\n".join(lines) + "\n</table>\n"
+    return '<table cellpadding="5">\n' + "\n".join(lines) + "\n</table>\n"
 
 
 def hex_of(color: tuple[float, float, float]) -> str:

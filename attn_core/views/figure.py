@@ -41,10 +41,14 @@ class Picture(Figure):
             warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from font")
             super().draw(renderer)
 
-    def _repr_png_(self) -> str:
+    def png(self) -> str:
+        """The picture as PNG, in base64."""
         stream = io.BytesIO()
         self.savefig(stream, format="png", dpi=self.dpi, bbox_inches="tight", transparent=False)
         return base64.b64encode(stream.getvalue()).decode("ascii")
+
+    def _repr_png_(self) -> tuple[str, dict[str, str]]:
+        return self.png(), {"alt": self.alt}
 
     def __repr__(self) -> str:
         return self.summary

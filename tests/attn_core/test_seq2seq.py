@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attn_core.grammar import CHINESE, ENGLISH, Dice, batch, ids, sentence
+from attn_core.grammar import CHINESE, END, ENGLISH, START, Dice, Pair, batch, ids, sentence
 from attn_core.seq2seq import TESTING, Translator, stored, train, weights_file
 
 
@@ -59,15 +59,58 @@ def test_both_translators_have_the_same_weights_to_train():
     assert shapes[0] == shapes[1]
 
 
-def test_the_stored_translator_with_attention_is_right_where_the_fixed_vector_fails():
-    pairs = [sentence(TESTING, number, 30) for number in range(60)]
-    long = [pair for pair in pairs if len(pair.english) > 18]
-    right = {
-        attends: sum(stored(attends).translate(pair.english) == pair.chinese for pair in long)
-        for attends in (False, True)
-    }
-    assert right[True] >= 0.95 * len(long)
-    assert right[False] <= 0.1 * len(long)
+@pytest.mark.parametrize("attends", [False, True])
+def test_side_by_side_each_word_is_the_likeliest(attends):
+    model = stored(attends)
+    sentences = [sentence(TESTING, number, 30).english for number in range(6)]
+    for english, chinese in zip(sentences, model.translate_all(sentences), strict=True):
+        assert model.translate(english) == chinese
+        target = ids([START, *chinese], CHINESE)[None]
+        likeliest = model(ids(english, ENGLISH)[None], [len(english)], target)[0].argmax(-1)
+        assert likeliest.tolist() == ids([*chinese, END], CHINESE).tolist()
+
+
+def test_a_translation_ends_at_the_longest():
+    english = ["Tom", "chases", "Jerry"]
+    assert stored(True).translate(english, longest=2) == ["汤姆", "追逐"]
+
+
+def test_only_the_fixed_vector_carries_the_whole_sentence():
+    pairs = [Pair(text.split(), []) for text in ("Tom chases Jerry", "the cat sees Spike")]
+    source, lengths, _ = batch(pairs)
+    tom, cat = ["汤姆", "追逐", "杰瑞"], ["猫", "看见", "斯派克"]
+    for attends, right in ((False, [cat, tom]), (True, [tom, cat])):
+        states, c = stored(attends).read(source, lengths)
+        assert stored(attends).write_out(states, c.flip(0), lengths) == right
+
+
+def share_right(model, shortest, longest):
+    """How many of the test sentences of these lengths the model translates without a slip."""
+    pairs = [sentence(TESTING, number, 30) for number in range(300)]
+    pairs = [pair for pair in pairs if shortest <= len(pair.english) <= longest]
+    written = model.translate_all([pair.english for pair in pairs])
+    return sum(ours == pair.chinese for ours, pair in zip(written, pairs, strict=True)) / len(pairs)
+
+
+def check_claims(model):
+    """What chapter 01 says of the two."""
+    if model.attends:
+        assert all(share_right(model, *group) > 0.95 for group in ((3, 12), (13, 18), (19, 30)))
+        english = ["Tom", "chases", "Jerry", "in", "the", "garden"]
+        chinese = model.translate(english)
+        weights = model.alignment(english, chinese).stage("weights")
+        assert chinese == ["汤姆", "在", "花园", "里", "追逐", "杰瑞"]
+        assert weights[[0, 2, 4, 5]].argmax(1).tolist() == [0, 5, 1, 2]
+    else:
+        assert share_right(model, 3, 7) > 0.85
+        assert 0.3 < share_right(model, 8, 12) < 0.8
+        assert share_right(model, 13, 18) < 0.2
+        assert share_right(model, 19, 30) < 0.02
+
+
+@pytest.mark.parametrize("attends", [False, True])
+def test_the_stored_translators_do_what_the_chapter_says(attends):
+    check_claims(stored(attends))
 
 
 def test_the_alignment_follows_the_words():
@@ -83,7 +126,9 @@ def test_the_weights_are_small():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("attends", [False, True])
-def test_training_again_gives_the_stored_weights(attends):
-    fresh, kept = train(attends).state_dict(), stored(attends).state_dict()
-    for name, weight in fresh.items():
+def test_training_again_gives_what_the_chapter_says_and_the_stored_weights(attends):
+    model = train(attends)
+    check_claims(model)
+    kept = stored(attends).state_dict()
+    for name, weight in model.state_dict().items():
         torch.testing.assert_close(weight.float().double(), kept[name], rtol=1e-4, atol=1e-5)

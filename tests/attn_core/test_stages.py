@@ -25,7 +25,7 @@ def assert_close(found, wanted, tolerance, what):
     assert same.all(), f"{what}: off by {(found.double() - wanted).abs().max()} > {tolerance}"
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(cases())
 def test_every_stage_equals_a_plain_loop(case):
     record, wanted, tolerance = traced(case), case.loop(), case.tolerance()
@@ -123,14 +123,22 @@ def test_float16_inputs_are_not_rounded_on_the_way():
     assert record.output.tolist() == [[160.0] * 4] * 2
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_only_the_output_is_rounded_to_16_bits(dtype):
+    """Weights stay in float32 up to the end: 16-bit inputs give the float32 output, rounded."""
+    q, k, v = (drawn(seed, 2, 40, 8).to(dtype) for seed in (1, 2, 3))
+    wide = attention(q.float(), k.float(), v.float(), keep=causal())
+    assert torch.equal(attention(q, k, v, keep=causal()), wide.to(dtype))
+
+
 def test_autocast_does_not_lower_the_precision():
     q = drawn(5, 6, 8).float()
-    wanted = trace(q, q, q)
+    wanted = {name: trace(q, q, q).stage(name) for name in STAGES}
     with torch.autocast("cpu", torch.bfloat16):
         found = trace(q, q, q)
         assert found.row_max.dtype == torch.float32
         for name in STAGES:
-            assert torch.equal(found.stage(name), wanted.stage(name)), name
+            assert torch.equal(found.stage(name), wanted[name]), name
 
 
 def test_a_default_dtype_of_float64_changes_nothing():
@@ -148,6 +156,7 @@ def test_a_default_dtype_of_float64_changes_nothing():
         torch.set_default_dtype(torch.float32)
 
 
+@settings(max_examples=40)
 @given(cases())
 def test_inputs_stay_untouched_and_calls_repeat(case):
     tensors = [case.q, case.k, case.v]
@@ -292,12 +301,10 @@ class TestGradients:
             inputs,
         )
 
-    @pytest.mark.parametrize("how", ["mean", "max"])
-    def test_of_an_overview(self, name, settings, how):
+    def test_of_an_overview(self, name, settings):
         inputs = live(1, 2, 3, shape=(3, 2))
-        if name in ("weights", "dropped") and how == "max":
-            # Blocks of zeros have no single maximum, so there no derivative either.
-            settings = {}
+        # Blocks of zeros have no single maximum, so there no derivative either.
+        how = "mean" if settings else "max"
         assert torch.autograd.gradcheck(
             lambda q, k, v: finite(trace(q, k, v, **settings).pooled(name, (3, 2), how)), inputs
         )

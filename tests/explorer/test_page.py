@@ -8,7 +8,7 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from attn_core import Dropout, causal, toy, trace, workings
+from attn_core import Dropout, causal, toy, trace, window, workings
 from attn_core.arithmetic import Workings
 from attn_core.checks import STAGES
 from attn_core.digits import fixed
@@ -119,8 +119,6 @@ def test_mask(bare, journey, explorer, masked):
     page.get_by_label("mask").last.select_option("window")
     page.get_by_label("keys before").fill("2")
     page.get_by_label("keys before").press("Enter")
-    from attn_core import window
-
     assert numbers(page) == wanted_numbers(trace(x, x, x, keep=window(2)), "weights")
 
 
@@ -245,6 +243,11 @@ def test_a_keyboard_walk(bare, explorer):
     expect(page.locator(".ax-tree")).to_contain_text("scaled[1, 0]")
     page.keyboard.press("Escape")
     assert place() == [1, 0]
+    assert page.locator(".ax-tree").text_content() == ""
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert place() == [1, 0], "the close button gives the focus back to its cell"
     assert page.locator(".ax-tree").text_content() == ""
 
 
@@ -384,8 +387,6 @@ def test_a_link_opens_a_state(bare, masked, over):
     page = bare.open(masked, over=over, fragment=fragment)
     assert page.locator(".ax-stage input:checked").input_value() == "masked"
     assert page.get_by_label("scale as a number").input_value() == "2"
-    from attn_core import window
-
     x = toy.journey().x
     assert numbers(page) == wanted_numbers(trace(x, x, x, scale=2.0, keep=window(1)), "masked")
     page.evaluate("location.hash = '#x-masked?stage=output'")

@@ -150,7 +150,7 @@ def test_the_table_has_at_most_32_rows_and_columns():
     x = torch.randn(50, 2, generator=torch.Generator().manual_seed(1))
     html = explore(trace(x, x, x)).html
     assert html.count("<tr>") == 33
-    assert html.count("<td bgcolor") == 32 * 32
+    assert html.count(" bgcolor=") == 32 * 32
     assert "the first 32 of each" in html
 
 
@@ -176,52 +176,6 @@ def test_show_prints_what_torch_prints(stage, keep):
 def test_show_needs_no_gradient():
     x = torch.randn(4, 3, requires_grad=True)
     assert "grad_fn" not in str(show(trace(x, x, x)))
-
-
-BAD = [
-    (lambda r: explore(r, stage="attention"), ValueError, "stage must be one of scores, scaled"),
-    (
-        lambda r: explore(r, tokens=["a"]),
-        ValueError,
-        "tokens must name each of the 6 queries, got 1",
-    ),
-    (lambda r: explore(r, tokens=[1] * 6), TypeError, "tokens must be strings, got 1"),
-    (lambda r: explore(r, key_tokens=["a"]), ValueError, "key_tokens must name each of the 6 keys"),
-    (
-        lambda r: explore(r, select=(6, 0)),
-        ValueError,
-        "select's row must be at least 0 and below 6",
-    ),
-    (lambda r: explore(r, select=(0, 3), stage="output"), ValueError, "select's column must be"),
-    (lambda r: explore(r, select=(1,)), ValueError, "select must be a row and a column"),
-    (lambda r: explore(r, head=1), ValueError, "head must be at least 0 and below 1, got 1"),
-    (lambda r: explore(r, batch=-1), ValueError, "batch must be at least 0 and below 1, got -1"),
-    (lambda r: explore(r, stages=["score"]), ValueError, "stage must be one of"),
-    (lambda r: explore(r, hide=["sound"]), ValueError, "hide must name some of strip, formula"),
-    (lambda r: explore(r, name="a b"), ValueError, "name must be of letters, digits, hyphens"),
-    (lambda r: explore(r, places=-1), ValueError, "places must be at least 0, got -1"),
-    (lambda r: explore(r, places=40), ValueError, "places must be at most 12, got 40"),
-    (
-        lambda r: explore(r.stage("weights")),
-        TypeError,
-        "record must be an AttentionTrace, got Tensor",
-    ),
-    (lambda r: show(r, "attention"), ValueError, "stage must be one of"),
-    (lambda r: show(None), TypeError, "record must be an AttentionTrace, got NoneType"),
-    (lambda r: show(r, tokens=["a"]), ValueError, "tokens must name each of the 6 queries"),
-    (lambda r: figure(r, "attention"), ValueError, "stage must be one of"),
-    (lambda r: figure(r, tokens=["a"]), ValueError, "tokens must name each of the 6 queries"),
-    (lambda r: figure(r, head=2), ValueError, "head must be at least 0 and below 1"),
-    (lambda r: figure(r.q), TypeError, "record must be an AttentionTrace, got Tensor"),
-]
-
-
-@pytest.mark.parametrize(("call", "kind", "said"), BAD)
-def test_bad_arguments_get_one_sentence(journey, call, kind, said):
-    with pytest.raises(kind) as error:
-        call(journey[0])
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def test_traits_refuse_what_cannot_be(explorer):
@@ -252,7 +206,7 @@ def test_importing_the_book_loads_no_view():
 
 
 def pixels(picture):
-    return imread(io.BytesIO(base64.b64decode(picture._repr_png_())))
+    return imread(io.BytesIO(base64.b64decode(picture.png())))
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -286,7 +240,7 @@ def test_a_figure_is_the_same_whatever_the_settings(journey):
 def test_figures_leave_pyplot_alone():
     code = (
         "import sys; from attn_core import toy, trace; from attn_core.views import figure; "
-        "x = toy.journey().x; figure(trace(x, x, x))._repr_png_(); "
+        "x = toy.journey().x; figure(trace(x, x, x)).png(); "
         "print('matplotlib.pyplot' in sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -296,7 +250,7 @@ def test_figures_leave_pyplot_alone():
 def test_chinese_labels_come_from_a_package_not_from_the_machine():
     words = toy.notebook()
     picture = figure(trace(words.x, words.x, words.x), tokens=words.tokens)
-    picture._repr_png_()
+    picture.png()
     font = font_manager.findfont(font_manager.FontProperties(family=cjk_font()))
     assert "pylopdf_fonts_zh_cn" in font
     assert {text.get_text() for text in picture.axes[0].get_yticklabels()} == set(words.tokens)

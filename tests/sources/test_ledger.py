@@ -86,3 +86,10 @@ def test_a_wrong_digit_is_seen():
     entry = next(entry for entry in LEDGER if entry["id"] == "notebook.softmax")
     as_printed = "\n".join(" ".join(row) for row in entry["printed_strings"])
     assert missing(entry, [cell(as_printed)]) == ["put right"]
+
+
+def test_a_masked_cell_is_seen():
+    entry = next(entry for entry in LEDGER if entry["id"] == "masked-mha.scores.masked")
+    shown = "\n".join(" ".join(str(number) for number in row) for row in rows(entry["values"]))
+    assert missing(entry, [cell(shown)]) == []
+    assert missing(entry, [cell(shown.replace("-inf", "0", 1))]) == ["as printed"]

@@ -1,0 +1,85 @@
+"""Chapter 01, level 1: the context of one output word, from its weights and the states."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        states = [[4.0, 0.0], [2.0, 2.0], [3.0, 5.0]]
+        return {"weights": torch.tensor([0.8, 0.1, 0.1]), "states": torch.tensor(states)}
+    generator = torch.Generator().manual_seed(seed)
+    shares = torch.rand(3 + seed % 3, generator=generator) + 0.1
+    states = torch.rand((len(shares), 2 + seed % 3), generator=generator) * 8
+    return {"weights": shares / shares.sum(), "states": states}
+
+
+def checks(names, parameters):
+    weights, states = parameters["weights"], parameters["states"]
+    before, answer = states.clone(), names.get("context")
+    got = answer(weights, states) if callable(answer) else None
+    shaped = isinstance(got, torch.Tensor) and got.shape == states.shape[1:]
+    right = (weights[:, None] * states).sum(dim=0)
+    first = torch.zeros_like(weights)
+    first[0] = 1.0
+    return [
+        ("`context(weights, states)` has as many numbers as a state", shaped),
+        (
+            "with all the weight on the first state it is the first state",
+            shaped and torch.allclose(answer(first, states), states[0], atol=1e-5),
+        ),
+        (
+            "it is the sum of the states, each times its own weight",
+            shaped and torch.allclose(got, right, atol=1e-5),
+        ),
+        ("`states` is left as it was", shaped and torch.equal(states, before)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="01-context",
+    chapter="01",
+    title="A context of one's own",
+    level=1,
+    points=1,
+    text=(
+        "Write `context(weights, states)`: the $c_i$ of one word, from its weights and the "
+        "states, a row each. Try it with `context(torch.tensor([0.0, 0.1, 0.9]), states)`, the "
+        "third one from above. *Expected: one line in the function, or three with a loop.*"
+    ),
+    starter="""\
+def context(weights, states):
+    return ...""",
+    solution="""\
+def context(weights, states):
+    return weights @ states""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def context(weights, states):
+    return states.mean(dim=0)""",
+            "This is the plain average: every state counts the same, for every word.",
+        ),
+        Mistake(
+            """\
+def context(weights, states):
+    return states[weights.argmax()]""",
+            "You took the one state with the largest weight. The others put in their share, too.",
+        ),
+        Mistake(
+            """\
+def context(weights, states):
+    return weights[:, None] * states""",
+            "Each state has its weight. One step is left: add them up.",
+        ),
+        Mistake(
+            """\
+def context(weights, states):
+    return (weights[:, None] * states).mean(dim=0)""",
+            "Add up, and do not divide again: the weights add up to 1 already.",
+        ),
+    ),
+)

@@ -1,0 +1,103 @@
+"""Chapter 01, level 2: how much of each word is left in the memory of a box with a fixed rule."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        words = [[8.0, 0.0], [0.0, 4.0], [4.0, 8.0]]
+        return {"words": torch.tensor(words), "keep": 0.5}
+    generator = torch.Generator().manual_seed(seed)
+    words = torch.rand((3 + seed % 4, 2), generator=generator) * 8
+    return {"words": words, "keep": 0.5 + 0.1 * (seed % 4)}
+
+
+def checks(names, parameters):
+    words, keep, answer = parameters["words"], parameters["keep"], names.get("shares")
+    n = len(words)
+    got = answer(n, keep) if callable(answer) else None
+    shaped = isinstance(got, torch.Tensor) and got.shape == (n,) and got.is_floating_point()
+    memory = torch.zeros(2)
+    for word in words:
+        memory = keep * memory + (1 - keep) * word
+    most = answer(5, 0.9) if shaped else None
+    return [
+        ("`shares(n, keep)` has a number for each of the n words", shaped),
+        (
+            "the last word has the share 1 − keep",
+            shaped and abs(float(got[-1]) - (1 - keep)) < 1e-5,
+        ),
+        (
+            "each word has `keep` times the share of the word after it",
+            shaped and torch.allclose(got[:-1], keep * got[1:], atol=1e-6),
+        ),
+        (
+            "the words, mixed in these shares, are the memory that the box ends with",
+            shaped and torch.allclose(got.to(words.dtype) @ words, memory, atol=1e-4),
+        ),
+        (
+            "after 5 words with keep = 0.9 the first word's share is 0.1 · 0.9⁴",
+            shaped and abs(float(most[0]) - 0.1 * 0.9**4) < 1e-5,
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="01-shares",
+    chapter="01",
+    title="What is left of a word",
+    level=2,
+    points=2,
+    text=(
+        "A box that keeps more: after each word, memory = keep · memory + (1 − keep) · word. Ours "
+        "has keep = 0.5. Write `shares(n, keep)`: for each of n words, first to last, its share "
+        "in the final memory, as a tensor. Then find out how much of the first of 30 words "
+        "is left with keep = 0.5, and with keep = 0.9. *Expected: one or two lines in the "
+        "function. How often has word number t been multiplied by keep?*"
+    ),
+    starter="""\
+def shares(n, keep):
+    return ...""",
+    solution="""\
+import torch
+
+
+def shares(n, keep):
+    words_after = torch.arange(n - 1, -1, -1)
+    return (1 - keep) * keep**words_after""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def shares(n, keep):
+    return (1 - keep) * keep ** torch.arange(n)""",
+            "These are in the reverse order: the *last* word was multiplied by keep least often.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def shares(n, keep):
+    return keep ** torch.arange(n, 0, -1)""",
+            "Right for keep = 0.5 only. A word comes in with the share 1 − keep, not keep.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def shares(n, keep):
+    left = keep ** torch.arange(n - 1, -1, -1)
+    return left / left.sum()""",
+            "The shares of a few words do not add up to 1: what is missing is the share of the "
+            "zeros that the memory began with.",
+        ),
+    ),
+)

@@ -1,0 +1,109 @@
+"""Chapter 05, level 1: one word's output, with three matrices."""
+
+import torch
+
+from attn_core import toy
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    generator = torch.Generator().manual_seed(seed)
+    x = toy.journey().x
+    if seed > 0:
+        x = 2 * torch.rand((3 + seed % 4, 4), generator=generator) - 0.5
+    d_in, d_k, d_v = x.shape[1], 2, 2 + seed % 3
+    matrices = [torch.rand((d_in, width), generator=generator) for width in (d_k, d_k, d_v)]
+    return {"x": x, **dict(zip(("w_query", "w_key", "w_value"), matrices, strict=True))}
+
+
+def checks(names, parameters):
+    x, w_query, w_key, w_value = (parameters[n] for n in ("x", "w_query", "w_key", "w_value"))
+    answer = names.get("trained_row")
+    got = [answer(x, w_query, w_key, w_value, i) if callable(answer) else None for i in range(3)]
+    wide = w_value.shape[1]
+    shaped = all(isinstance(row, torch.Tensor) and row.shape == (wide,) for row in got)
+    values = x @ w_value
+    low, high = values.amin(dim=0) - 1e-5, values.amax(dim=0) + 1e-5
+    scaled = (x @ w_query) @ (x @ w_key).T / w_key.shape[1] ** 0.5
+    right = torch.softmax(scaled, dim=-1) @ values
+    return [
+        ("`trained_row(…)` has as many numbers as a value has", shaped),
+        (
+            "each of its numbers lies between the smallest and the largest of its column of values",
+            shaped and all(((low <= row) & (row <= high)).all() for row in got),
+        ),
+        (
+            "it is the mixture of the values with the weights of word `i`",
+            shaped
+            and all(torch.allclose(a, b, atol=1e-6) for a, b in zip(got, right, strict=False)),
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="05-a-trained-row",
+    chapter="05",
+    title="The row of any word, with matrices",
+    level=1,
+    points=1,
+    text="""\
+Write `trained_row(x, w_query, w_key, w_value, i)`: the output of word `i`, from its query, all keys
+and all values, with $\\sqrt{d_k}$. Try it with `trained_row(x, w_query, w_key, w_value, 1)`; what
+must come out stands above. *Expected: four lines in the function.*""",
+    starter="""\
+def trained_row(x, w_query, w_key, w_value, i):
+    return ...""",
+    solution="""\
+import torch
+
+
+def trained_row(x, w_query, w_key, w_value, i):
+    query, keys, values = x[i] @ w_query, x @ w_key, x @ w_value
+    scaled = keys @ query / keys.shape[-1] ** 0.5
+    weights = torch.softmax(scaled, dim=0)
+    return weights @ values""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def trained_row(x, w_query, w_key, w_value, i):
+    query, keys, values = x[i] @ w_query, x @ w_key, x @ w_value
+    return torch.softmax(keys @ query, dim=0) @ values""",
+            "The division by $\\sqrt{d_k}$ is missing. It comes before softmax.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def trained_row(x, w_query, w_key, w_value, i):
+    query, keys, values = x[i] @ w_query, x @ w_key, x @ w_value
+    return torch.softmax(keys @ query / x.shape[-1] ** 0.5, dim=0) @ values""",
+            "You divided by the root of a word's width. It is the width of a key that counts.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def trained_row(x, w_query, w_key, w_value, i):
+    query, keys = x[i] @ w_query, x @ w_key
+    return torch.softmax(keys @ query / keys.shape[-1] ** 0.5, dim=0) @ x""",
+            "You mixed the words themselves. What is handed over are their values.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def trained_row(x, w_query, w_key, w_value, i):
+    queries, key, values = x @ w_query, x[i] @ w_key, x @ w_value
+    return torch.softmax(queries @ key / len(key) ** 0.5, dim=0) @ values""",
+            "Word `i` asks, so it gives the query; the keys are those of all words.",
+        ),
+    ),
+)

@@ -1,0 +1,100 @@
+"""Chapter 05, level 3: the gradient of the loss at the scores, without backward."""
+
+import math
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    generator = torch.Generator().manual_seed(seed)
+    scores = 4 * torch.rand(4 + seed % 4, generator=generator, dtype=torch.float64) - 1
+    return {"scores": scores, "d_k": (2, 64, 16, 5)[seed % 4], "target": seed % 3}
+
+
+def checks(names, parameters):
+    scores, d_k, target = (parameters[name] for name in ("scores", "d_k", "target"))
+    answer = names.get("pull")
+    got = answer(scores.clone(), d_k, target) if callable(answer) else None
+    shaped = isinstance(got, torch.Tensor) and got.shape == scores.shape
+    free = scores.clone().requires_grad_()
+    loss = -torch.log_softmax(free / math.sqrt(d_k), dim=0)[target]
+    (right,) = torch.autograd.grad(loss, free)
+    return [
+        ("`pull(…)` has a number for each score", shaped),
+        ("its numbers add up to 0", shaped and abs(float(got.sum())) < 1e-6),
+        ("they are the gradients of the loss", shaped and torch.allclose(got, right, atol=1e-6)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="05-the-pull",
+    chapter="05",
+    title="The pull on each score",
+    level=3,
+    points=3,
+    text="""\
+The loss is −log of the weight of key `target`, in a row of `scores` that are divided by
+$\\sqrt{d_k}$. Write `pull(scores, d_k, target)`: the gradient of the loss at each score, without
+`backward`. First nudge, for a row of your own, and guess the rule from the numbers: what pulls at
+the target's score, what at the others? *Expected: three lines in the function, one softmax.*""",
+    starter="""\
+def pull(scores, d_k, target):
+    return ...""",
+    solution="""\
+import torch
+
+
+def pull(scores, d_k, target):
+    gradient = torch.softmax(scores / d_k**0.5, dim=0)
+    gradient[target] -= 1
+    return gradient / d_k**0.5""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def pull(scores, d_k, target):
+    gradient = torch.softmax(scores / d_k**0.5, dim=0)
+    gradient[target] -= 1
+    return gradient""",
+            "Right for the *scaled* scores. A nudge of a score arrives there divided by √d_k.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def pull(scores, d_k, target):
+    gradient = -torch.softmax(scores / d_k**0.5, dim=0)
+    gradient[target] += 1
+    return gradient / d_k**0.5""",
+            "The other way round: this raises the loss. A higher score of the target lowers it.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def pull(scores, d_k, target):
+    return torch.softmax(scores / d_k**0.5, dim=0) / d_k**0.5""",
+            "Right for all keys but the target, whose own score pulls the other way.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def pull(scores, d_k, target):
+    weight = torch.softmax(scores / d_k**0.5, dim=0)[target]
+    gradient = torch.zeros_like(scores)
+    gradient[target] = (weight - 1) / d_k**0.5
+    return gradient""",
+            "Right for the target. But the others stand in the same sum, and pull at it too.",
+        ),
+    ),
+)

@@ -1,0 +1,86 @@
+"""Chapter 05, level 2: scores and weights tell by what somebody divided."""
+
+import math
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    generator = torch.Generator().manual_seed(seed)
+    scores = 4 * torch.rand(6, generator=generator, dtype=torch.float64) - 1
+    divisor = (math.sqrt(3), 8.0, math.sqrt(2), math.sqrt(5), math.sqrt(512), 2.5)[seed % 6]
+    return {"scores": scores, "weights": torch.softmax(scores / divisor, dim=0)}
+
+
+def checks(names, parameters):
+    scores, weights = parameters["scores"], parameters["weights"]
+    answer = names.get("divisor")
+    got = answer(scores.clone(), weights.clone()) if callable(answer) else None
+    try:
+        number = float(got)
+    except (TypeError, ValueError, RuntimeError):
+        number = math.nan
+    again = torch.softmax(scores / number, dim=0)
+    return [
+        ("`divisor(scores, weights)` is one positive number", number > 0),
+        (
+            "dividing by it and taking softmax gives the weights",
+            number > 0 and torch.allclose(again, weights, atol=1e-6),
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="05-which-divisor",
+    chapter="05",
+    title="By what did they divide?",
+    level=2,
+    points=2,
+    text="""\
+Someone prints a row of `scores` and its `weights`, and does not say by what the scores were
+divided. Was it $\\sqrt{d_k}$ or $\\sqrt{d_{model}}$? Write `divisor(scores, weights)`, which finds
+the number. *Expected: one or two lines in the function. Two keys are enough; softmax sees only
+differences, and what undoes exp is* `torch.log`.""",
+    starter="""\
+def divisor(scores, weights):
+    return ...""",
+    solution="""\
+import torch
+
+
+def divisor(scores, weights):
+    logs = torch.log(weights)
+    return (scores[0] - scores[1]) / (logs[0] - logs[1])""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def divisor(scores, weights):
+    return scores[0] / torch.log(weights[0])""",
+            "The log of a weight is the scaled score less the same number for the whole row. "
+            "Take the difference of two, and it is gone.",
+        ),
+        Mistake(
+            """\
+def divisor(scores, weights):
+    return (scores[0] - scores[1]) / (weights[0] - weights[1])""",
+            "A difference of scores becomes a *ratio* of weights. The log makes it a difference.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def divisor(scores, weights):
+    logs = torch.log(weights)
+    return (logs[0] - logs[1]) / (scores[0] - scores[1])""",
+            "Upside down: this is the number that the scores were multiplied by.",
+        ),
+    ),
+)

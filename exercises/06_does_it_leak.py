@@ -1,0 +1,162 @@
+"""Chapter 06, level 3: a test that finds out whether an attention looks ahead."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def masked_by(hidden):
+    """An attention without trainable weights that hides what `hidden` [T, T] says."""
+
+    def attend(x):
+        scores = (x @ x.mT).masked_fill(hidden(len(x)), -torch.inf)
+        return torch.softmax(scores, dim=-1) @ x
+
+    return attend
+
+
+def above(diagonal):
+    return lambda T: torch.ones(T, T).triu(diagonal).bool()
+
+
+def first_sees_second(T):
+    hidden = above(1)(T)
+    hidden[:1, 1:2] = False
+    return hidden
+
+
+def last_but_one_sees_last(T):
+    hidden = above(1)(T)
+    hidden[-2:-1, -1:] = False
+    return hidden
+
+
+def only_itself(T):
+    return ~torch.eye(T).bool()
+
+
+def parameters(seed):
+    T = 6 if seed == 0 else 4 + seed % 4
+    x = torch.rand(T, 3, generator=torch.Generator().manual_seed(seed))
+    if seed == 0:
+        x = torch.tensor(
+            [
+                [0.43, 0.15, 0.89],
+                [0.55, 0.87, 0.66],
+                [0.57, 0.85, 0.64],
+                [0.22, 0.58, 0.33],
+                [0.77, 0.25, 0.10],
+                [0.05, 0.80, 0.55],
+            ]
+        )
+    return {"x": x}
+
+
+def checks(names, parameters):
+    x, answer = parameters["x"], names.get("leaks")
+    before = x.clone()
+
+    def says(hidden):
+        return answer(masked_by(hidden), x) if callable(answer) else None
+
+    def is_yes(got):
+        return got is not None and got is not ... and bool(got)
+
+    def is_no(got):
+        return got is not None and got is not ... and not bool(got)
+
+    return [
+        ("a causal attention does not leak", is_no(says(above(1)))),
+        ("one that sees only itself does not leak", is_no(says(only_itself))),
+        ("one without a mask leaks", is_yes(says(above(len(x))))),
+        ("one that sees a word ahead leaks", is_yes(says(above(2)))),
+        ("one whose first word sees the second leaks", is_yes(says(first_sees_second))),
+        (
+            "one whose last word but one sees the last leaks",
+            is_yes(says(last_but_one_sees_last)),
+        ),
+        ("`x` is left as it was", says(above(1)) not in (None, ...) and torch.equal(x, before)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="06-does-it-leak",
+    chapter="06",
+    title="A test that can fail",
+    level=3,
+    points=3,
+    text="""\
+Somebody hands you `attend`, a function from [T, 3] to [T, 3], and says that it is causal. Write
+`leaks(attend, x)`: True if the output of any word depends on a later word, else False. You cannot
+look inside; you can only call it. *Expected: four to six lines in the function, one loop. Try it
+with* `lambda x: attention(x, x, x, keep=causal())` *(from attn_core), then with a mask that leaks
+in one cell only.*""",
+    starter="""\
+def leaks(attend, x):
+    return ...""",
+    solution="""\
+import torch
+
+
+def leaks(attend, x):
+    output = attend(x)
+    for t in range(1, len(x)):
+        other = x.clone()
+        other[t:] += 1
+        if not torch.allclose(attend(other)[:t], output[:t]):
+            return True
+    return False""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def leaks(attend, x):
+    other = x.clone()
+    other[-1] += 1
+    return not torch.allclose(attend(other)[:-1], attend(x)[:-1])""",
+            "You changed only the last word. A first word that sees the second gets away.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def leaks(attend, x):
+    for t in range(1, len(x)):
+        other = x.clone()
+        other[t:] += 1
+        if not torch.allclose(attend(other), attend(x)):
+            return True
+    return False""",
+            "A changed word may change its own row and those after it. Compare the rows before it.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def leaks(attend, x):
+    other = x.clone()
+    other[1:] += 1
+    return not torch.allclose(attend(other)[0], attend(x)[0])""",
+            "You watched only the first word. A later one can look ahead as well.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def leaks(attend, x):
+    for t in range(1, len(x)):
+        if not torch.allclose(attend(x[:t]), attend(x)[:t], atol=1.0):
+            return True
+    return False""",
+            "To cut the sentence instead of changing it is a good idea, but compare closely: a "
+            "leak can be small.",
+        ),
+    ),
+)

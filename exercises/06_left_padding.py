@@ -1,0 +1,107 @@
+"""Chapter 06, level 2: a causal mask for a batch that is padded on the left."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        return {"lengths": [6, 2], "T": 6}
+    T = 4 + seed % 3
+    return {"lengths": [T, 1 + seed % 2, T - 1], "T": T}
+
+
+def checks(names, parameters):
+    lengths, T = parameters["lengths"], parameters["T"]
+    answer = names.get("keep_left")
+    got = answer(list(lengths), T) if callable(answer) else None
+    shaped = isinstance(got, torch.Tensor) and got.shape == (len(lengths), T, T)
+    is_bool = shaped and got.dtype == torch.bool
+    i = torch.arange(T)
+    future = i > i[:, None]
+    is_word = i >= T - torch.tensor(lengths)[:, None, None]
+    return [
+        ("`keep_left(lengths, T)` has the shape [B, T, T]", shaped),
+        ("its numbers are True and False", is_bool),
+        ("no query sees a later key", is_bool and not bool((got & future).any())),
+        ("no query sees padding", is_bool and not bool((got & ~is_word).any())),
+        (
+            "everything else is kept, also by the queries of the padding",
+            is_bool and torch.equal(got, ~future & is_word),
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="06-left-padding",
+    chapter="06",
+    title="Padding on the left",
+    level=2,
+    points=2,
+    text="""\
+A batch is padded on the *left*: sentence b has `lengths[b]` words, and they stand at the end of its
+`T` places. (`padding` does not do this: it keeps the first places.) Write `keep_left(lengths, T)`,
+the bool tensor [B, T, T] that keeps what is neither later nor padding; True keeps. Try it with
+`keep_left([6, 2], 6)`: its second table you have seen above.
+*Expected: three lines in the function. Compare numbers of places, and let shapes broadcast.*""",
+    starter="""\
+def keep_left(lengths, T):
+    return ...""",
+    solution="""\
+import torch
+
+
+def keep_left(lengths, T):
+    place = torch.arange(T)
+    is_word = place >= T - torch.tensor(lengths)[:, None, None]
+    return is_word & (place <= place[:, None])""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def keep_left(lengths, T):
+    place = torch.arange(T)
+    is_word = place < torch.tensor(lengths)[:, None, None]
+    return is_word & (place <= place[:, None])""",
+            "That is padding on the right: your words stand at the beginning.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def keep_left(lengths, T):
+    place = torch.arange(T)
+    is_word = place[:, None] >= T - torch.tensor(lengths)[:, None, None]
+    return is_word & (place <= place[:, None])""",
+            "You hid the padding as queries, in the rows. Hide it as keys, in the columns.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def keep_left(lengths, T):
+    place = torch.arange(T)
+    is_pad = place < T - torch.tensor(lengths)[:, None, None]
+    return is_pad | (place > place[:, None])""",
+            "This is what to *hide*. Here True keeps.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def keep_left(lengths, T):
+    place = torch.arange(T)
+    is_word = place >= T - torch.tensor(lengths)[:, None, None]
+    return is_word.expand(-1, T, -1)""",
+            "The padding is hidden, but the future is not.",
+        ),
+    ),
+)

@@ -1,0 +1,110 @@
+"""Chapter 06, level 1: the weights of a table of scores under a causal mask."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        scaled = torch.tensor([[0.0, 200.0, 1.0], [0.0, 1.0, 200.0], [2.0, 1.0, 0.0]])
+    else:
+        T = 3 + seed % 3
+        scaled = torch.randn(T, T, generator=torch.Generator().manual_seed(seed))
+        scaled[1, 2] += 200.0
+    return {"scaled": scaled}
+
+
+def checks(names, parameters):
+    scaled, answer = parameters["scaled"], names.get("causal_weights")
+    before = scaled.clone()
+    got = answer(scaled) if callable(answer) else None
+    shaped = isinstance(got, torch.Tensor) and got.shape == scaled.shape
+    lower = torch.ones_like(scaled).tril().bool()
+    wanted = torch.softmax(before.masked_fill(~lower, -torch.inf), dim=-1)
+    return [
+        ("`causal_weights(scaled)` has the shape of `scaled`", shaped),
+        ("no number of it is `nan`", shaped and not bool(got.isnan().any())),
+        ("what comes later has the weight 0", shaped and not bool(got[~lower].any())),
+        (
+            "every row adds up to 1",
+            shaped and torch.allclose(got.sum(dim=-1), torch.ones(len(got))),
+        ),
+        ("the weights are right", shaped and torch.allclose(got, wanted, atol=1e-6)),
+        ("`scaled` is left as it was", shaped and torch.equal(scaled, before)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="06-visible-shares",
+    chapter="06",
+    title="Shares of what can be seen",
+    level=1,
+    points=1,
+    text="""\
+Write `causal_weights(scaled)`: the weights under a causal mask, from the table of scaled scores of
+any sentence, without attn_core. It must hold for `scaled = torch.tensor([[0.0, 200.0, 1.0],
+[0.0, 1.0, 200.0], [2.0, 1.0, 0.0]])`. *Expected: two lines in the function.*""",
+    starter="""\
+def causal_weights(scaled):
+    return ...""",
+    solution="""\
+import torch
+
+
+def causal_weights(scaled):
+    hidden = torch.ones_like(scaled).triu(diagonal=1).bool()
+    return torch.softmax(scaled.masked_fill(hidden, -torch.inf), dim=-1)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def causal_weights(scaled):
+    return torch.softmax(scaled, dim=-1).tril()""",
+            "The rows no longer add up to 1: what was hidden has taken its share along.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def causal_weights(scaled):
+    zeroed = torch.softmax(scaled, dim=-1).tril()
+    return zeroed / zeroed.sum(dim=-1, keepdim=True)""",
+            "Way one: right on paper, but a large hidden score leaves 0/0. Mask before softmax.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def causal_weights(scaled):
+    return torch.softmax(scaled.tril(), dim=-1)""",
+            "You made the hidden *scores* 0, and exp(0) = 1. They must be −∞.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def causal_weights(scaled):
+    hidden = torch.ones_like(scaled).triu().bool()
+    return torch.softmax(scaled.masked_fill(hidden, -torch.inf), dim=-1)""",
+            "You hid the diagonal too: a word sees itself. The first row has nothing left.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def causal_weights(scaled):
+    hidden = torch.ones_like(scaled).tril().bool()
+    return torch.softmax(scaled.masked_fill(hidden, -torch.inf), dim=-1)""",
+            "Turned round: you hid the past, and kept the future.",
+        ),
+    ),
+)

@@ -1,0 +1,127 @@
+"""Chapter 07, level 3: whether one weight survives, from its place and the seed."""
+
+from itertools import product
+
+import torch
+
+from attn_core import Dropout
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    return {"p": (0.5, 0.1, 0.3, 0.7)[seed % 4], "seed": 7 + 1000 * seed}
+
+
+def checks(names, parameters):
+    answer = names.get("survives_at")
+
+    def agrees(p, seed, batches, heads, rows, cols):
+        wanted = Dropout(p, seed).survives(batches, heads, rows, cols).flatten().tolist()
+        places = list(product(batches, heads, rows, cols))
+        got = [answer(p, seed, *place) if callable(answer) else None for place in places]
+        said = all(isinstance(g, (bool, torch.Tensor)) for g in got)
+        return said and [bool(g) for g in got] == wanted
+
+    p, seed, one = parameters["p"], parameters["seed"], range(1)
+    return [
+        ("the first four columns of the first row agree", agrees(p, seed, one, one, one, range(4))),
+        ("six rows and six columns agree", agrees(p, seed, one, one, range(6), range(6))),
+        ("so do other heads", agrees(p, seed, one, range(1, 3), range(3), range(5))),
+        ("so do other sequences of a batch", agrees(p, seed, range(1, 3), one, range(3), range(5))),
+        ("so does a seed above 2**32", agrees(0.5, 2**40 + 3, one, one, range(3), range(8))),
+    ]
+
+
+EXERCISE = Exercise(
+    id="07-one-bit",
+    chapter="07",
+    title="One bit",
+    level=3,
+    points=3,
+    text="""\
+Write `survives_at(p, seed, batch, head, row, column)`: whether one weight survives, by the rule of
+the library, with `philox` but without `Dropout`. `philox` takes a tuple of four tensors,
+such as `torch.tensor(5)`, and a tuple of two whole numbers. Try it on the weights worked out above.
+*Expected: three or four lines in the function. For the key, mind a seed that is larger than a
+word.*""",
+    starter="""\
+def survives_at(p, seed, batch, head, row, column):
+    return ...""",
+    solution="""\
+import math
+
+import torch
+
+from attn_core.dropout import philox
+
+
+def survives_at(p, seed, batch, head, row, column):
+    counter = tuple(torch.tensor(word) for word in (column // 4, row, head, batch))
+    words = philox(counter, (seed % 2**32, seed // 2**32))
+    return bool(words[column % 4] >= math.floor(p * 2**32))""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import math
+
+import torch
+
+from attn_core.dropout import philox
+
+
+def survives_at(p, seed, batch, head, row, column):
+    counter = tuple(torch.tensor(word) for word in (column // 4, row, head, batch))
+    words = philox(counter, (seed % 2**32, seed // 2**32))
+    return bool(words[column % 4] < math.floor(p * 2**32))""",
+            "The wrong way round: below the threshold a weight is dropped.",
+        ),
+        Mistake(
+            """\
+import math
+
+import torch
+
+from attn_core.dropout import philox
+
+
+def survives_at(p, seed, batch, head, row, column):
+    counter = tuple(torch.tensor(word) for word in (column, row, head, batch))
+    words = philox(counter, (seed % 2**32, seed // 2**32))
+    return bool(words[0] >= math.floor(p * 2**32))""",
+            "Random, but not these bits: four columns share one counter, column // 4, and take "
+            "one word each.",
+        ),
+        Mistake(
+            """\
+import math
+
+import torch
+
+from attn_core.dropout import philox
+
+
+def survives_at(p, seed, batch, head, row, column):
+    counter = tuple(torch.tensor(word) for word in (batch, head, row, column // 4))
+    words = philox(counter, (seed % 2**32, seed // 2**32))
+    return bool(words[column % 4] >= math.floor(p * 2**32))""",
+            "The four words of the counter come in this order: column // 4, row, head, batch.",
+        ),
+        Mistake(
+            """\
+import math
+
+import torch
+
+from attn_core.dropout import philox
+
+
+def survives_at(p, seed, batch, head, row, column):
+    counter = tuple(torch.tensor(word) for word in (column // 4, row, head, batch))
+    words = philox(counter, (seed % 2**32, 0))
+    return bool(words[column % 4] >= math.floor(p * 2**32))""",
+            "Right for small seeds. What does not fit into 32 bits is the second word of the key.",
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""Chapter 07, level 2: find p from a row before and after dropout."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:  # the row of "with", whose last two keys are masked
+        weights = torch.tensor([0.2758, 0.2460, 0.2462, 0.2319, 0.0, 0.0])
+        survives = torch.tensor([True, False, True, True, True, False])
+        p = 0.2
+    else:
+        generator = torch.Generator().manual_seed(seed)
+        weights = torch.softmax(torch.rand(5 + seed, generator=generator), dim=0)
+        weights = torch.cat([weights, torch.zeros(seed)])
+        survives = torch.rand(len(weights), generator=generator) < 0.5
+        survives[1:3] = torch.tensor([False, True])
+        p = (0.3, 0.1, 0.4)[seed % 3]
+    return {"weights": weights, "dropped": weights * survives / (1 - p), "p": p}
+
+
+def number(value):
+    """The answer as a float; None where it is no number."""
+    if isinstance(value, torch.Tensor):
+        return float(value) if value.numel() == 1 else None
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def checks(names, parameters):
+    answer, p = names.get("rate"), parameters["p"]
+    weights = torch.tensor([0.5, 0.25, 0.25, 0.0])
+    rows = {
+        "`rate(weights, dropped)` is p": (parameters["weights"], parameters["dropped"], p),
+        "also where all survive": (weights, weights / 0.9, 0.1),
+        "also where only one survives": (weights, torch.tensor([0.0, 1.0, 0.0, 0.0]), 0.75),
+    }
+    got = {
+        sentence: number(answer(given, after)) if callable(answer) else None
+        for sentence, (given, after, _) in rows.items()
+    }
+    return [
+        (sentence, got[sentence] is not None and abs(got[sentence] - wanted) < 1e-4)
+        for sentence, (*_, wanted) in rows.items()
+    ]
+
+
+EXERCISE = Exercise(
+    id="07-which-p",
+    chapter="07",
+    title="With which p?",
+    level=2,
+    points=2,
+    text="""\
+Someone shows a row of `weights`, and the same row `dropped`, and does not say which p was used.
+Write `rate(weights, dropped)`, which finds it; at least one weight has survived. Some weights may
+be 0 because a mask hides their key. *Expected: two lines in the function. One survivor is enough:
+by what was it multiplied?*""",
+    starter="""\
+def rate(weights, dropped):
+    return ...""",
+    solution="""\
+def rate(weights, dropped):
+    one = dropped.argmax()
+    return 1 - weights[one] / dropped[one]""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def rate(weights, dropped):
+    return (dropped == 0).float().mean()""",
+            "You counted the zeros. How many fall is left to chance, and the mask makes zeros too.",
+        ),
+        Mistake(
+            """\
+def rate(weights, dropped):
+    one = dropped.argmax()
+    return weights[one] / dropped[one]""",
+            "This is 1 − p, the chance to survive.",
+        ),
+        Mistake(
+            """\
+def rate(weights, dropped):
+    return 1 - dropped.sum() / weights.sum()""",
+            "The sum of a row stays the same on average only. A single survivor tells exactly.",
+        ),
+        Mistake(
+            """\
+def rate(weights, dropped):
+    return 1 - weights[0] / dropped[0]""",
+            "Right if the first weight has survived. Else it is a division by 0.",
+        ),
+    ),
+)

@@ -1,0 +1,77 @@
+"""Chapter 08, level 2: from the wrong view back to the right heads."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    b, n, h, d = (1, 3, 2, 2) if seed == 0 else (1 + seed % 2, 3 + seed % 4, 2, 3 + seed % 3)
+    return {"wrong": torch.arange(b * n * h * d).view(b, h, n, d)}
+
+
+def checks(names, parameters):
+    wrong, answer = parameters["wrong"], names.get("mend")
+    b, h, n, d = wrong.shape
+    try:
+        got = answer(wrong)
+    except Exception:  # whatever the answer does wrong, it is a failed check
+        got = None
+    shaped = isinstance(got, torch.Tensor) and got.shape == wrong.shape
+    right = torch.arange(wrong.numel()).view(b, n, h, d).transpose(1, 2)
+    return [
+        ("`mend(wrong)` has the shape of `wrong`", shaped),
+        (
+            "no number is lost",
+            shaped and torch.equal(got.flatten().sort()[0], torch.arange(wrong.numel())),
+        ),
+        ("each head has its numbers of every word", shaped and torch.equal(got, right)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="08-mend",
+    chapter="08",
+    title="Mend the wrong view",
+    level=2,
+    points=2,
+    text=(
+        "Somebody split by `.view(b, h, n, d)` and threw the projection away; only `wrong` is "
+        "left. No number is lost. Write `mend(wrong)`, which gives what "
+        "`.view(b, n, h, d).transpose(1, 2)` would have given. Try it with the `wrong` of this "
+        "chapter. *Expected: two lines in the function.*"
+    ),
+    starter="""\
+def mend(wrong):
+    return ...""",
+    solution="""\
+def mend(wrong):
+    b, h, n, d = wrong.shape
+    return wrong.reshape(b, n, h, d).transpose(1, 2)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def mend(wrong):
+    b, h, n, d = wrong.shape
+    return wrong.transpose(1, 2).reshape(b, h, n, d)""",
+            "You swapped the axes first. Go back to the strip first: a view moves no number, so "
+            "another view undoes it.",
+        ),
+        Mistake(
+            """\
+def mend(wrong):
+    return wrong.transpose(1, 2)""",
+            "This only exchanges the names of the two axes. In the wrong split they do not stand "
+            "for word and head at all; first view the strip anew.",
+        ),
+        Mistake(
+            """\
+def mend(wrong):
+    b, h, n, d = wrong.shape
+    return wrong.reshape(b, n, h, d).reshape(b, h, n, d)""",
+            "The second `reshape` takes the first one back. To swap two axes you need `transpose`.",
+        ),
+    ),
+)

@@ -1,0 +1,81 @@
+"""Chapter 08, level 2: the heads of each word side by side again."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    # Each number is its place on the strip that was split; no two sizes are alike but in the first.
+    sizes = (1, 3, 2, 2) if seed == 0 else (1 + seed % 2, 3 + seed % 3, 2, 4 + seed % 2)
+    b, n, h, d = sizes
+    strip = torch.arange(b * n * h * d, dtype=torch.float32)
+    heads = strip.view(b, n, h, d).transpose(1, 2)
+    return {"heads": heads.contiguous()}
+
+
+def checks(names, parameters):
+    heads, answer = parameters["heads"], names.get("merge_heads")
+    b, h, n, d = heads.shape
+    try:
+        got = answer(heads)
+    except Exception:  # whatever the answer does wrong, it is a failed check
+        got = None
+    shaped = isinstance(got, torch.Tensor) and got.shape == (b, n, h * d)
+    strip = torch.arange(b * n * h * d, dtype=torch.float32).view(b, n, h * d)
+    own = shaped and all(torch.equal(got[:, t].sort(dim=-1)[0], strip[:, t]) for t in range(n))
+    return [
+        ("`merge_heads(heads)` has the shape [b, n, h·d]", shaped),
+        ("each row holds the numbers of its own word", own),
+        ("head 0 comes first, each head in its own order", shaped and torch.equal(got, strip)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="08-merge-heads",
+    chapter="08",
+    title="The way back",
+    level=2,
+    points=2,
+    text=(
+        "Write `merge_heads(heads)`: from [b, h, n, d], what attention gives, to [b, n, h·d], each "
+        "word's heads side by side. Use neither `flatten` nor a loop. Try it with `right`: it must "
+        "give back the strip in three rows, 0 to 3, 4 to 7, 8 to 11. *Expected: two lines in the "
+        "function.*"
+    ),
+    starter="""\
+def merge_heads(heads):
+    return ...""",
+    solution="""\
+def merge_heads(heads):
+    b, h, n, d = heads.shape
+    return heads.transpose(1, 2).reshape(b, n, h * d)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def merge_heads(heads):
+    b, h, n, d = heads.shape
+    return heads.reshape(b, n, h * d)""",
+            "The shape is right, but the rows mix words: the wrong view once more, on the way "
+            "back. The word axis must stand before the head axis before you merge.",
+        ),
+        Mistake(
+            """\
+def merge_heads(heads):
+    b, h, n, d = heads.shape
+    return heads.permute(0, 2, 3, 1).reshape(b, n, h * d)""",
+            "Each row holds its own word, but the heads are shuffled into each other: number 0 of "
+            "every head, then number 1. `out_proj` expects one head after the other.",
+        ),
+        Mistake(
+            """\
+def merge_heads(heads):
+    b, h, n, d = heads.shape
+    return heads.transpose(1, 2).view(b, n, h * d)""",
+            "The right idea, but `view` refuses: after `transpose` a word's numbers do not lie "
+            "together. `reshape` copies them, as `.contiguous().view` does.",
+        ),
+    ),
+)

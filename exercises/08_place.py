@@ -1,0 +1,95 @@
+"""Chapter 08, level 1: the place on the strip of each number of each head."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        words, heads, width = 3, 2, 2
+    else:
+        words, heads, width = 2 + seed % 5, 2 + seed % 3, 1 + (seed + 1) % 4
+    return {"words": words, "heads": heads, "width": width}
+
+
+def table(function, words, heads, width):
+    """What the answer says for every number, as [heads, words, width], or None."""
+    try:
+        found = [
+            [[function(h, t, i, heads, width) for i in range(width)] for t in range(words)]
+            for h in range(heads)
+        ]
+        return torch.tensor(found)
+    except Exception:  # whatever the answer does wrong, it is a failed check
+        return None
+
+
+def checks(names, parameters):
+    words, heads, width = parameters["words"], parameters["heads"], parameters["width"]
+    shape = (heads, words, width)
+    found = table(names.get("place"), words, heads, width)
+    given = found is not None and found.shape == shape and not found.is_floating_point()
+    strip = torch.arange(words * heads * width)
+    right = strip.view(words, heads, width).transpose(0, 1)
+    other = table(names.get("place"), 4, 3, 5) if given else None
+    other_right = torch.arange(60).view(4, 3, 5).transpose(0, 1)
+    return [
+        ("`place(h, t, i, heads, width)` gives one whole number", given),
+        ("head 0 of word 0 begins at place 0", given and found[0, 0, 0].item() == 0),
+        ("every place is used once", given and torch.equal(found.flatten().sort()[0], strip)),
+        (
+            "each head gets some numbers of every word, in order",
+            given and torch.equal(found, right),
+        ),
+        (
+            "it holds for 4 words, 3 heads of 5 numbers, too",
+            other is not None and torch.equal(other, other_right),
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="08-place",
+    chapter="08",
+    title="Which place on the strip?",
+    level=1,
+    points=1,
+    text=(
+        "Write `place(h, t, i, heads, width)`: the place on the strip of number `i` of word `t` in "
+        "head `h`, after `.view(b, n, heads, width).transpose(1, 2)`, for the first text. `width` "
+        "is how many numbers a head has. With `heads` = 2 and `width` = 2 it must give the first "
+        "of the two tables. *Expected: one line in the function.*"
+    ),
+    starter="""\
+def place(h, t, i, heads, width):
+    return ...""",
+    solution="""\
+def place(h, t, i, heads, width):
+    return t * heads * width + h * width + i""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def place(h, t, i, heads, width):
+    return h * 3 * width + t * width + i""",
+            "This is the wrong view for three words: head 1 begins in the middle of the sentence. "
+            "From word to word it is `heads * width` places, from head to head only `width`.",
+        ),
+        Mistake(
+            """\
+def place(h, t, i, heads, width):
+    return t * heads * width + i * heads + h""",
+            "Every word keeps its numbers, but you deal them out to the heads by turns. A head's "
+            "numbers lie together, where the product with its own matrix has put them.",
+        ),
+        Mistake(
+            """\
+def place(h, t, i, heads, width):
+    return t * width + h * width + i""",
+            "From word to word you step over one head only; a word's numbers for all heads lie "
+            "between.",
+        ),
+    ),
+)

@@ -1,0 +1,113 @@
+"""Chapter 08, level 3: concatenation and out_proj as a sum over the heads."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    b, h, n, d = (1, 2, 3, 2) if seed == 0 else (1 + seed % 2, 2 + seed % 3, 4, 2 + seed % 2)
+    source = torch.Generator().manual_seed(seed)
+    return {
+        "heads": torch.rand(b, h, n, d, generator=source),
+        "weight": torch.rand(h * d, h * d, generator=source) - 0.5,
+        "bias": torch.rand(h * d, generator=source),
+    }
+
+
+def checks(names, parameters):
+    heads, weight, bias = (parameters[name] for name in ("heads", "weight", "bias"))
+    answer = names.get("sum_of_heads")
+
+    def ask(heads, bias):
+        try:
+            got = answer(heads, weight, bias)
+        except Exception:  # whatever the answer does wrong, it is a failed check
+            return None
+        return got if isinstance(got, torch.Tensor) else None
+
+    def right(heads, bias):
+        return torch.nn.functional.linear(heads.transpose(1, 2).flatten(2), weight, bias)
+
+    got, nothing = ask(heads, bias), torch.zeros_like(bias)
+    shaped = got is not None and got.shape == right(heads, bias).shape
+    first = heads.clone()
+    first[:, 1:] = 0
+    alone = ask(first, nothing) if shaped else None
+    return [
+        ("`sum_of_heads(heads, weight, bias)` has the shape [b, n, h·d]", shaped),
+        (
+            "with all heads but the first at zero, and no bias, it is right",
+            alone is not None and torch.allclose(alone, right(first, nothing), atol=1e-6),
+        ),
+        (
+            "with heads of zeros it is the bias, once",
+            shaped
+            and torch.allclose(
+                ask(torch.zeros_like(heads), bias), bias.expand(got.shape), atol=1e-6
+            ),
+        ),
+        (
+            "it is what `out_proj` makes of the heads side by side",
+            shaped and torch.allclose(got, right(heads, bias), atol=1e-6),
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="08-sum-of-heads",
+    chapter="08",
+    title="A sum of heads",
+    level=3,
+    points=3,
+    text=(
+        "Putting heads side by side and multiplying by one matrix is the same as multiplying each "
+        "head by a matrix of its own and *adding up*. Write `sum_of_heads(heads, weight, bias)`: "
+        "heads [b, h, n, d], weight and bias those of `out_proj`, result [b, n, h·d]; without "
+        "merging the heads. Mind that `nn.Linear` computes x · weightᵀ + bias. *Expected: five "
+        "lines in the function.*"
+    ),
+    starter="""\
+def sum_of_heads(heads, weight, bias):
+    return ...""",
+    solution="""\
+def sum_of_heads(heads, weight, bias):
+    d = heads.shape[-1]
+    total = bias
+    for h in range(heads.shape[1]):
+        total = total + heads[:, h] @ weight[:, h * d : (h + 1) * d].T
+    return total""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def sum_of_heads(heads, weight, bias):
+    d = heads.shape[-1]
+    total = bias
+    for h in range(heads.shape[1]):
+        total = total + heads[:, h] @ weight[h * d : (h + 1) * d]
+    return total""",
+            "You took rows of `weight`. It is stored transposed: a head meets *columns* of it.",
+        ),
+        Mistake(
+            """\
+def sum_of_heads(heads, weight, bias):
+    d = heads.shape[-1]
+    total = 0
+    for h in range(heads.shape[1]):
+        total = total + heads[:, h] @ weight[:, h * d : (h + 1) * d].T + bias
+    return total""",
+            "The bias comes in once, not once for each head.",
+        ),
+        Mistake(
+            """\
+def sum_of_heads(heads, weight, bias):
+    total = bias
+    for h in range(heads.shape[1]):
+        total = total + heads[:, h] @ weight[:, h :: heads.shape[1]].T
+    return total""",
+            "You gave the heads every second column by turns. Head h owns columns h·d to (h+1)·d.",
+        ),
+    ),
+)

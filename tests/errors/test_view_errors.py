@@ -1,0 +1,59 @@
+"""What explore, show and figure say to bad arguments: one sentence each."""
+
+from __future__ import annotations
+
+import pytest
+
+from attn_core import toy, trace
+from attn_core.views import explore, figure, show
+
+
+def journey():
+    x = toy.journey().x
+    return trace(x, x, x, scale=1.0)
+
+
+BAD = [
+    (lambda r: explore(r, stage="attention"), ValueError, "stage must be one of scores, scaled"),
+    (
+        lambda r: explore(r, tokens=["a"]),
+        ValueError,
+        "tokens must name each of the 6 queries, got 1",
+    ),
+    (lambda r: explore(r, tokens=[1] * 6), TypeError, "tokens must be strings, got 1"),
+    (lambda r: explore(r, key_tokens=["a"]), ValueError, "key_tokens must name each of the 6 keys"),
+    (
+        lambda r: explore(r, select=(6, 0)),
+        ValueError,
+        "select's row must be at least 0 and below 6",
+    ),
+    (lambda r: explore(r, select=(0, 3), stage="output"), ValueError, "select's column must be"),
+    (lambda r: explore(r, select=(1,)), ValueError, "select must be a row and a column"),
+    (lambda r: explore(r, head=1), ValueError, "head must be at least 0 and below 1, got 1"),
+    (lambda r: explore(r, batch=-1), ValueError, "batch must be at least 0 and below 1, got -1"),
+    (lambda r: explore(r, stages=["score"]), ValueError, "stage must be one of"),
+    (lambda r: explore(r, hide=["sound"]), ValueError, "hide must name some of strip, formula"),
+    (lambda r: explore(r, name="a b"), ValueError, "name must be of letters, digits, hyphens"),
+    (lambda r: explore(r, places=-1), ValueError, "places must be at least 0, got -1"),
+    (lambda r: explore(r, places=40), ValueError, "places must be at most 12, got 40"),
+    (
+        lambda r: explore(r.stage("weights")),
+        TypeError,
+        "record must be an AttentionTrace, got Tensor",
+    ),
+    (lambda r: show(r, "attention"), ValueError, "stage must be one of"),
+    (lambda r: show(None), TypeError, "record must be an AttentionTrace, got NoneType"),
+    (lambda r: show(r, tokens=["a"]), ValueError, "tokens must name each of the 6 queries"),
+    (lambda r: figure(r, "attention"), ValueError, "stage must be one of"),
+    (lambda r: figure(r, tokens=["a"]), ValueError, "tokens must name each of the 6 queries"),
+    (lambda r: figure(r, head=2), ValueError, "head must be at least 0 and below 1"),
+    (lambda r: figure(r.q), TypeError, "record must be an AttentionTrace, got Tensor"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "said"), BAD)
+def test_bad_arguments_get_one_sentence(call, kind, said):
+    with pytest.raises(kind) as error:
+        call(journey())
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
