@@ -1,0 +1,130 @@
+"""The API reference from attn_core's docstrings, tied to the chapters in both directions.
+
+A docstring says "Taught in chapter 03.": on the reference page the number becomes a link, and under
+the chapter stands a line with the names that say so.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from html import escape
+
+from sphinx.application import Sphinx
+
+TAUGHT = re.compile(r"Taught in chapters?\b[^.]*\.")
+CHAPTER = re.compile(r"\b\d\d\b")
+# "q [*, L, D], k …:" or "keep: …": a line that explains arguments.
+ARGUMENTS = re.compile(r"[a-z]\w*(?:, [a-z]\w*)*(?:: | \[.*?\](?:,|:))")
+
+
+def chapter_pages(docnames) -> dict[str, str]:
+    """"03" → "chapters/03_self_attention", for the chapters that are in the book."""
+    return {name[9:11]: name for name in docnames if re.match(r"chapters/\d\d_", name)}
+
+
+def taught_in(docstring: str) -> list[str]:
+    """The chapters that a docstring names.
+
+    >>> taught_in("A box. Taught in chapter 04, the reason in\\n    chapter 05.")
+    ['04', '05']
+    """
+    sentence = TAUGHT.search(docstring)
+    return CHAPTER.findall(sentence[0]) if sentence else []
+
+
+def plain(text: str, pages: dict[str, str]) -> str:
+    """A docstring's words as reStructuredText: no sign but `code` means anything."""
+    parts = text.split("`")
+    marked = [re.sub(r"([*_|\\])", r"\\\1", part) for part in parts]
+    marked[1::2] = [f"``{part}``" for part in parts[1::2]]
+    text = "".join(marked)
+    sentence = TAUGHT.search(text)
+    if not sentence:
+        return text
+    linked = CHAPTER.sub(
+        lambda number: f":doc:`{number[0]} </{pages[number[0]]}>`"
+        if number[0] in pages
+        else number[0],
+        sentence[0],
+    )
+    return text.replace(sentence[0], linked)
+
+
+def blocks(paragraph: list[str]) -> list[str]:
+    """A paragraph's lines joined, but for lines that explain arguments: "* " before each.
+
+    >>> blocks(["q [L, D]: the queries,", "    a row each", "keep: the mask", "It raises."])
+    ['* q [L, D]: the queries, a row each', '* keep: the mask', 'It raises.']
+    """
+    found: list[str] = []
+    for line in paragraph:
+        ended = not found or found[-1].endswith((".", ";")) or found[-1].startswith("* ")
+        is_indented = line.startswith(" ")
+        if not is_indented and ended and ARGUMENTS.match(line):
+            found.append(f"* {line}")
+        elif found and (is_indented or not ended or not line[:1].isupper()):
+            found[-1] += f" {line.strip()}"
+        elif found and not found[-1].startswith("* "):
+            found[-1] += f" {line.strip()}"
+        else:
+            found.append(line)
+    return found
+
+
+def to_rst(lines: list[str], pages: dict[str, str]) -> list[str]:
+    """A docstring of attn_core as reStructuredText; its examples stay as they are."""
+    result: list[str] = []
+    for paragraph in re.split(r"\n\s*\n", "\n".join(lines).strip()):
+        if paragraph.startswith(">>>"):
+            result += [*paragraph.split("\n"), ""]
+            continue
+        for block in blocks(paragraph.split("\n")):
+            result += [plain(block, pages), ""]
+    return result
+
+
+def process(app: Sphinx, what, name, obj, options, lines: list[str]) -> None:
+    lines[:] = to_rst(lines, chapter_pages(app.env.found_docs))
+
+
+def named(name: str) -> object:
+    """The object that a dotted name stands for."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+def names_of(app: Sphinx, chapter: str) -> list[tuple[str, str]]:
+    """The documented names whose docstring names the chapter, each with its place."""
+    found = []
+    for name, entry in sorted(app.env.get_domain("py").objects.items()):
+        if entry.objtype != "module" and chapter in taught_in(named(name).__doc__ or ""):
+            found.append((name, f"{entry.docname}#{entry.node_id}"))
+    return found
+
+
+def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if not re.match(r"chapters/\d\d_", pagename) or "body" not in context:
+        return
+    items = []
+    for name, place in names_of(app, pagename[9:11]):
+        docname, _, anchor = place.partition("#")
+        href = f"{context['pathto'](docname)}#{anchor}"
+        short = name.removeprefix("attn_core.")
+        items.append(f'<a href="{escape(href)}"><code>{escape(short)}</code></a>')
+    if items:
+        context["body"] += f'<p class="taught-here">In the reference: {", ".join(items)}</p>'
+
+
+def setup(app: Sphinx) -> dict:
+    app.connect("autodoc-process-docstring", process)
+    app.connect("html-page-context", add)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

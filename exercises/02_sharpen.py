@@ -1,0 +1,85 @@
+"""Chapter 02, level 2: the weights of a longer query, from the weights alone."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        scores, t = torch.tensor([-4.0, -2.0, -3.0]), 3.0
+    else:
+        generator = torch.Generator().manual_seed(seed)
+        scores = 3 * torch.rand(3 + seed % 3, generator=generator) - 1
+        t = (0.5, 2.0, 2.5)[seed % 3]
+    return {"weights": torch.softmax(scores, dim=0), "t": t}
+
+
+def checks(names, parameters):
+    weights, t = parameters["weights"], parameters["t"]
+    before, answer = weights.clone(), names.get("sharpen")
+    got = answer(weights, t) if callable(answer) else None
+    shaped = isinstance(got, torch.Tensor) and got.shape == weights.shape
+    right = torch.softmax(t * weights.log(), dim=0)
+    even = torch.full_like(weights, 1 / len(weights))
+    return [
+        ("`sharpen(weights, t)` has a number for each weight", shaped),
+        ("they add up to 1", shaped and abs(float(got.sum()) - 1) < 1e-5),
+        (
+            "a query of zeros, t = 0, gives equal weights",
+            shaped and torch.allclose(answer(weights, 0.0), even, atol=1e-5),
+        ),
+        (
+            "they are the weights of a query t times as long",
+            shaped and torch.allclose(got, right, atol=1e-5),
+        ),
+        ("`weights` is left as it was", shaped and torch.equal(weights, before)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="02-sharpen",
+    chapter="02",
+    title="Softer and sharper",
+    level=2,
+    points=2,
+    text=(
+        "Someone kept the weights of one row and lost its query and its keys. Write "
+        "`sharpen(weights, t)`: the weights that a query t times as long would have got. Try it "
+        "with the row of 追逐 and t = 3, and compare with the table in *From soft to hard*. "
+        "*Expected: one or two lines in the function. What becomes of exp(s) when s is "
+        "multiplied by t?*"
+    ),
+    starter="""\
+def sharpen(weights, t):
+    return ...""",
+    solution="""\
+def sharpen(weights, t):
+    powers = weights**t
+    return powers / powers.sum()""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def sharpen(weights, t):
+    return t * weights / (t * weights).sum()""",
+            "The t cancels: these are the old weights. It multiplied the *scores*, inside exp.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def sharpen(weights, t):
+    return torch.softmax(t * weights, dim=0)""",
+            "Softmax takes scores, and these are weights. Softmax twice makes everything flatter.",
+        ),
+        Mistake(
+            """\
+def sharpen(weights, t):
+    return weights**t""",
+            "The ratios are right. Make them shares again: divide by their sum.",
+        ),
+    ),
+)

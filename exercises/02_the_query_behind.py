@@ -1,0 +1,101 @@
+"""Chapter 02, level 3: find the query that gives the wanted weights."""
+
+import torch
+
+from attn_core import toy
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        return {"wanted": torch.tensor([0.8, 0.1, 0.1]), "keys": toy.tom_and_jerry().states}
+    generator = torch.Generator().manual_seed(seed)
+    shares = torch.rand(3, generator=generator) + 0.1
+    keys = torch.tensor([[1.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])
+    return {"wanted": shares / shares.sum(), "keys": keys + torch.rand(2, generator=generator)}
+
+
+def checks(names, parameters):
+    wanted, keys = parameters["wanted"], parameters["keys"]
+    answer = names.get("query_behind")
+    got = answer(wanted, keys) if callable(answer) else None
+    shaped = isinstance(got, torch.Tensor) and got.shape == keys.shape[1:]
+    even = torch.full((3,), 1 / 3)
+    return [
+        ("`query_behind(wanted, keys)` has as many numbers as a key", shaped),
+        (
+            "for equal weights it is the query of zeros",
+            shaped and torch.allclose(answer(even, keys), torch.zeros(2), atol=1e-5),
+        ),
+        (
+            "with it, the weights are the wanted ones",
+            shaped and torch.allclose(torch.softmax(keys @ got, 0), wanted, atol=1e-4),
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="02-the-query-behind",
+    chapter="02",
+    title="The query behind the weights",
+    level=3,
+    points=3,
+    text=(
+        "In chapter 01 someone gave the weights 0.8, 0.1 and 0.1 for 汤姆. Which query has them? "
+        "Write `query_behind(wanted, keys)` for three keys of two numbers, the corners of a "
+        "triangle. Try `query_behind(torch.tensor([0.8, 0.1, 0.1]), states)`, and check the query "
+        "by the three stages. "
+        "*Expected: three lines in the function. A ratio of two weights is exp of a difference of "
+        "two scores: that makes two equations for two numbers, and `torch.linalg.solve(A, b)` "
+        "finds the q with A @ q = b.*"
+    ),
+    starter="""\
+def query_behind(wanted, keys):
+    return ...""",
+    solution="""\
+import torch
+
+
+def query_behind(wanted, keys):
+    key_differences = keys[1:] - keys[0]
+    score_differences = torch.log(wanted[1:] / wanted[0])
+    return torch.linalg.solve(key_differences, score_differences)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def query_behind(wanted, keys):
+    return torch.linalg.lstsq(keys, wanted[:, None]).solution[:, 0]""",
+            "You asked for scores that equal the weights. Softmax stands between them.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def query_behind(wanted, keys):
+    return torch.linalg.lstsq(keys, wanted.log()[:, None]).solution[:, 0]""",
+            "Three equations for two numbers: in general no query has the scores log(weight). "
+            "Only the *differences* of the scores are fixed, and those are two.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def query_behind(wanted, keys):
+    return torch.linalg.solve(keys[1:] - keys[0], wanted[1:] - wanted[0])""",
+            "Differences of scores go with *ratios* of weights, not with their differences.",
+        ),
+        Mistake(
+            """\
+def query_behind(wanted, keys):
+    return wanted @ keys""",
+            "This is the context that these weights give: the way forward. Asked is the way back.",
+        ),
+    ),
+)

@@ -1,0 +1,109 @@
+"""Chapter 02, level 1: one context by score, weight and mixture, keys and values apart."""
+
+import torch
+
+from attn_core import toy
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        _, queries, _, states = toy.tom_and_jerry()
+        return {"query": queries[2], "keys": states, "values": states.clone()}
+    generator = torch.Generator().manual_seed(seed)
+    S = 3 + seed % 3
+    query = 2 * torch.rand(2, generator=generator) - 1
+    keys = 3 * torch.rand((S, 2), generator=generator) - 1
+    return {"query": query, "keys": keys, "values": torch.rand((S, 3), generator=generator)}
+
+
+def same(got, right):
+    return got.shape == right.shape and torch.allclose(got, right, atol=1e-4)
+
+
+def checks(names, parameters):
+    query, keys, values = (parameters[name] for name in ("query", "keys", "values"))
+    answer = names.get("context")
+    got = answer(query, keys, values) if callable(answer) else None
+    shaped = isinstance(got, torch.Tensor) and got.shape == values.shape[1:]
+    other_values = torch.arange(12.0).reshape(3, 4)
+    other_keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, -2.0]])
+    ask = torch.tensor([1.0, -1.0])
+    return [
+        ("`context(query, keys, values)` has as many numbers as a value", shaped),
+        (
+            "a query of zeros gets the plain average of the values",
+            shaped and same(answer(0 * query, keys, values), values.mean(0)),
+        ),
+        (
+            "it is the sum of the values, each times the weight of its key",
+            shaped
+            and same(got, torch.softmax(keys @ query, 0) @ values)
+            and same(
+                answer(ask, other_keys, other_values),
+                torch.softmax(other_keys @ ask, 0) @ other_values,
+            ),
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="02-three-stages",
+    chapter="02",
+    title="Three stages, one function",
+    level=1,
+    points=1,
+    text=(
+        "Write `context(query, keys, values)`: the three stages for one query. Try it with "
+        "`context(queries[2], states, states)`, which is $c_3$. The values may be others than the "
+        "keys, and wider. *Expected: three lines in the function, one a stage.*"
+    ),
+    starter="""\
+def context(query, keys, values):
+    return ...""",
+    solution="""\
+import torch
+
+
+def context(query, keys, values):
+    scores = keys @ query
+    weights = torch.softmax(scores, dim=0)
+    return weights @ values""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def context(query, keys, values):
+    scores = keys @ query
+    return scores / scores.sum() @ values""",
+            "You divided the scores by their sum, without exp. With a score below 0 these are no "
+            "shares, and a query of zeros gives 0/0.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def context(query, keys, values):
+    return torch.softmax(keys @ query, dim=0) @ keys""",
+            "Right while keys and values are the same. The keys are there to be compared; what is "
+            "mixed are the values.",
+        ),
+        Mistake(
+            """\
+def context(query, keys, values):
+    return values[(keys @ query).argmax()]""",
+            "That is a look-up: the value of the best key alone. The others put in their share.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def context(query, keys, values):
+    return torch.softmax(keys @ query, dim=0)""",
+            "These are the weights. One stage is left: the sum of the values with them.",
+        ),
+    ),
+)
