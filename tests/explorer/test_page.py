@@ -364,6 +364,20 @@ def test_long_axes_are_shown_through_a_window(bare):
     expect(page).to_have_url(re.compile("at=52,22"))
 
 
+@pytest.mark.parametrize(
+    ("select", "top", "left"), [((60, 30), 36, 6), ((5, 3), 0, 0), ((99, 69), 52, 22)]
+)
+def test_the_window_opens_around_the_selected_number(bare, select, top, left):
+    x = torch.randn(100, 4, generator=torch.Generator().manual_seed(2))
+    record = trace(x, x[:70], x[:70])
+    page = bare.open(explore(record, name="around", select=select))
+    everything = wanted_numbers(record, "weights")
+    assert numbers(page) == [row[left : left + 48] for row in everything[top : top + 48]]
+    expect(cell(page, *select)).to_have_attribute("aria-selected", "true")
+    cell(page, top, left).click()
+    expect(page).to_have_url(re.compile(rf"#x-around\?select={top},{left}$"))
+
+
 def test_state_is_written_to_the_address_and_read_from_it(bare, masked, explorer):
     page = bare.open(masked, explorer)
     first = page.locator("attention-explorer").first

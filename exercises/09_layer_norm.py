@@ -1,0 +1,101 @@
+"""Chapter 09, level 1: layer norm from mean and variance."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        x = torch.tensor([[2.0, 2.0, 6.0, 6.0], [0.0, 4.0, 4.0, 8.0], [7.0, 5.0, 5.0, 7.0]])
+    else:
+        source = torch.Generator().manual_seed(seed)
+        x = 5 * torch.rand(3, 4 + seed % 3, generator=source)
+    return {"x": x}
+
+
+def checks(names, parameters):
+    x, answer = parameters["x"], names.get("layer_norm")
+
+    def ask(x):
+        try:
+            got = answer(x)
+        except Exception:  # whatever the answer does wrong, it is a failed check
+            return None
+        return got if isinstance(got, torch.Tensor) and got.shape == x.shape else None
+
+    def right(x, got, atol=1e-4):
+        wanted = torch.nn.functional.layer_norm(x, x.shape[-1:])
+        return got is not None and torch.allclose(got, wanted, atol=atol)
+
+    got = ask(x)
+    equal, tiny = torch.full((2, 4), 3.0), x / 1000
+    return [
+        ("`layer_norm(x)` has the shape of `x`", got is not None),
+        (
+            "the mean of each row is 0",
+            got is not None and bool((got.mean(-1).abs() < 1e-4).all()),
+        ),
+        ("it is torch's", right(x, got)),
+        ("a row of equal numbers gives zeros", right(equal, ask(equal))),
+        ("eps stands under the root", right(tiny, ask(tiny), atol=1e-3)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="09-layer-norm",
+    chapter="09",
+    title="Layer norm",
+    level=1,
+    points=1,
+    text=(
+        "Write `layer_norm(x)`: each row of a table brought to mean 0 and variance 1, with "
+        "`eps = 1e-5` under the root, no gain and no bias, without torch's own. Try it with "
+        "`layer_norm(rows)`, the three rows from above. *Expected: three lines in the function.*"
+    ),
+    starter="""\
+def layer_norm(x):
+    return ...""",
+    solution="""\
+import torch
+
+
+def layer_norm(x):
+    distance = x - x.mean(dim=-1, keepdim=True)
+    variance = (distance**2).mean(dim=-1, keepdim=True)
+    return distance / torch.sqrt(variance + 1e-5)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def layer_norm(x):
+    return (x - x.mean(dim=-1, keepdim=True)) / (x.std(dim=-1, keepdim=True) + 1e-5)""",
+            "`std` divides by n − 1. Layer norm divides by n, and its eps stands under the root.",
+        ),
+        Mistake(
+            """\
+def layer_norm(x):
+    distance = x - x.mean(dim=-1, keepdim=True)
+    variance = (distance**2).mean(dim=-1, keepdim=True)
+    return distance / (variance.sqrt() + 1e-5)""",
+            "eps stands under the root: for rows that hardly vary this is another number.",
+        ),
+        Mistake(
+            """\
+def layer_norm(x):
+    distance = x - x.mean(dim=-1, keepdim=True)
+    variance = (distance**2).mean(dim=-1, keepdim=True)
+    return distance / (variance + 1e-5)""",
+            "You divided by the variance. Its root is missing.",
+        ),
+        Mistake(
+            """\
+def layer_norm(x):
+    distance = x - x.mean(dim=0, keepdim=True)
+    variance = (distance**2).mean(dim=0, keepdim=True)
+    return distance / (variance + 1e-5).sqrt()""",
+            "That is the mean over the tokens, column by column. Each token has its own: dim=-1.",
+        ),
+    ),
+)

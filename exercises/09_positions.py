@@ -1,0 +1,112 @@
+"""Chapter 09, level 2: the table of positions."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    return {"length": 3 + seed, "width": 4 + 2 * (seed % 3)}
+
+
+def checks(names, parameters):
+    length, width = parameters["length"], parameters["width"]
+    answer = names.get("positions")
+    try:
+        got = answer(length, width)
+    except Exception:  # whatever the answer does wrong, it is a failed check
+        got = None
+    shaped = isinstance(got, torch.Tensor) and got.shape == (length, width)
+    got = got.double() if shaped else None
+    place = torch.arange(length, dtype=torch.float64)[:, None]
+    rate = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+
+    def close(ours, wanted):
+        return shaped and torch.allclose(ours, wanted, atol=1e-5)
+
+    return [
+        ("`positions(length, width)` has the shape [length, width]", shaped),
+        (
+            "position 0 is 0, 1, 0, 1, …",
+            shaped and close(got[0], torch.tensor([0.0, 1.0]).double().repeat(width // 2)),
+        ),
+        ("the even columns are the sines", shaped and close(got[:, 0::2], (place * rate).sin())),
+        ("the odd columns are the cosines", shaped and close(got[:, 1::2], (place * rate).cos())),
+    ]
+
+
+EXERCISE = Exercise(
+    id="09-positions",
+    chapter="09",
+    title="The table of positions",
+    level=2,
+    points=2,
+    text=(
+        "Write `positions(length, width)`: a row for each position, sines in columns 0, 2, 4, …, "
+        "cosines in columns 1, 3, 5, …, without `sinusoids`. Compare `positions(3, 4)` with the "
+        "table above, and try a width of 6, too. *Expected: five or six lines; two loops are "
+        "fine, none is faster. `table[:, 0::2]` is every second column.*"
+    ),
+    starter="""\
+def positions(length, width):
+    return ...""",
+    solution="""\
+import torch
+
+
+def positions(length, width):
+    table = torch.zeros(length, width)
+    for position in range(length):
+        rate = 10000 ** (-torch.arange(0, width, 2) / width)
+        table[position, 0::2] = torch.sin(position * rate)
+        table[position, 1::2] = torch.cos(position * rate)
+    return table""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def positions(length, width):
+    angle = torch.arange(length)[:, None] * 10000 ** (-torch.arange(0, width, 2) / width)
+    return torch.cat((angle.sin(), angle.cos()), dim=1)""",
+            "All sines stand first, then all cosines. Here they take turns. (Some libraries do "
+            "it your way; a model that was trained with one can't use the other.)",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def positions(length, width):
+    angle = torch.arange(length)[:, None] * 10000 ** (-2 * torch.arange(0, width, 2) / width)
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)""",
+            "The exponent is 2i/width for columns 2i and 2i + 1. Your step of two has doubled it "
+            "already.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def positions(length, width):
+    angle = torch.arange(length)[:, None] * 10000 ** (-torch.arange(width) / width)
+    table = angle.sin()
+    table[:, 1::2] = angle[:, 1::2].cos()
+    return table""",
+            "A sine and the cosine beside it share one rate. Yours differ.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def positions(length, width):
+    angle = torch.arange(1, length + 1)[:, None] * 10000 ** (-torch.arange(0, width, 2) / width)
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)""",
+            "The first position is 0, not 1.",
+        ),
+    ),
+)

@@ -1,0 +1,160 @@
+"""Chapter 09, level 3: writing word by word, from scores for the next word."""
+
+import torch
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    source = torch.Generator().manual_seed(seed)
+    return {"table": torch.rand(9, 9, generator=source).round(decimals=3)}
+
+
+def decoder(table):
+    """Scores after each word, from the word, how many there are, and the sum of all so far."""
+
+    def decode(ids):
+        ids = torch.as_tensor(ids)
+        mix = (ids.cumsum(0) + torch.arange(len(ids))) % len(table)
+        scores = table[mix].clone()
+        scores[:, 0] = -1.0  # the start mark is never written
+        return scores
+
+    return decode
+
+
+def written(decode, start, end, longest):
+    ids = [start]
+    while len(ids) <= longest and (len(ids) == 1 or ids[-1] != end):
+        ids.append(int(decode(torch.tensor(ids))[-1].argmax()))
+    return ids[1:]
+
+
+def checks(names, parameters):
+    table, answer = parameters["table"], names.get("write")
+    decode = decoder(table)
+    # An end mark that comes soon, and one that never comes.
+    soon, never = written(decode, 0, -1, 3)[-1], len(table)
+
+    def ask(end, longest):
+        steps = 0
+
+        def counted(ids):
+            nonlocal steps
+            steps += 1
+            if steps > 200:
+                raise RuntimeError("it does not stop")
+            return decode(ids)
+
+        try:
+            got = answer(counted, 0, end, longest)
+        except Exception:  # whatever the answer does wrong, it is a failed check
+            return None
+        try:
+            return [int(word) for word in got]
+        except (TypeError, ValueError):
+            return None
+
+    first, whole, cut = ask(never, 1), ask(soon, 20), ask(never, 6)
+    return [
+        (
+            "the first word is the likeliest after the start mark",
+            first == written(decode, 0, never, 1),
+        ),
+        (
+            "it ends with the end mark, and has it as its last word",
+            whole == written(decode, 0, soon, 20),
+        ),
+        ("without an end mark it stops at `longest` words", cut == written(decode, 0, never, 6)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="09-word-by-word",
+    chapter="09",
+    title="Word by word",
+    level=3,
+    points=3,
+    text=(
+        "Write `write(decode, start, end, longest)`. `decode(ids)` takes the ids so far, a tensor "
+        "that begins with `start`, and gives a row of scores *for each of them*: row i is about "
+        "the word after word i. Return the list of ids that were written, without `start`; stop "
+        "after `end`, which is the last of the list, or at `longest` words. Try it: "
+        "`decode = lambda ids: model.decode(ids[None], memory)[0]`, then `write(decode, 1, 2, 20)` "
+        "should give the ids of 汤姆 追逐 杰瑞 and the end mark, `[3, 17, 4, 2]`. *Expected: six "
+        "lines in the function.*"
+    ),
+    starter="""\
+def write(decode, start, end, longest):
+    return ...""",
+    solution="""\
+import torch
+
+
+def write(decode, start, end, longest):
+    ids = [start]
+    while len(ids) <= longest:
+        scores = decode(torch.tensor(ids))
+        ids.append(int(scores[-1].argmax()))
+        if ids[-1] == end:
+            break
+    return ids[1:]""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def write(decode, start, end, longest):
+    ids = [start]
+    while len(ids) <= longest:
+        ids.append(int(decode(torch.tensor(ids[-1:]))[-1].argmax()))
+        if ids[-1] == end:
+            break
+    return ids[1:]""",
+            "You gave the decoder the last word only. It has no memory of its own: each time it "
+            "needs all the words so far.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def write(decode, start, end, longest):
+    ids = [start]
+    while len(ids) <= longest:
+        ids.append(int(decode(torch.tensor(ids))[0].argmax()))
+        if ids[-1] == end:
+            break
+    return ids[1:]""",
+            "Row 0 is about the word after the start mark, again and again. The newest word's row "
+            "is the last.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def write(decode, start, end, longest):
+    ids = [start]
+    for _ in range(longest):
+        ids.append(int(decode(torch.tensor(ids))[-1].argmax()))
+    return ids[1:]""",
+            "It does not stop at the end mark.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def write(decode, start, end, longest):
+    ids = [start]
+    while ids[-1] != end:
+        ids.append(int(decode(torch.tensor(ids))[-1].argmax()))
+    return ids[1:]""",
+            "A decoder may never choose the end mark. Stop at `longest` words, too.",
+        ),
+    ),
+)

@@ -1,0 +1,93 @@
+"""Chapter 10, level 2: how many convolution layers until both ends of a text meet."""
+
+import random
+from math import ceil
+
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        return {"n": 6, "k": 3}
+    draw = random.Random(seed)
+    return {"n": draw.randrange(7, 400), "k": draw.choice((3, 5, 7, 9))}
+
+
+def right(n, k):
+    return ceil((n - 1) / (k - 1))
+
+
+def answer(function, n, k):
+    """What the answer says as a whole number, or None."""
+    try:
+        found = function(n, k)
+        return int(found) if found == int(found) else None
+    except Exception:  # whatever the answer does wrong, it is a failed check
+        return None
+
+
+def checks(names, parameters):
+    function = names.get("layers_needed")
+    n, k = parameters["n"], parameters["k"]
+    threes = {m: answer(function, m, 3) for m in (6, 7, 12, 24, 48)}
+    wider = {(m, w): answer(function, m, w) for m in (48, 49, 50, 101) for w in (5, 7)}
+    return [
+        (
+            "it gives what the table of the chapter has for kernels of three",
+            all(found == right(m, 3) for m, found in threes.items()),
+        ),
+        ("it holds for wider kernels", all(wider[m, w] == right(m, w) for m, w in wider)),
+        (f"n = {n}, k = {k}", answer(function, n, k) == right(n, k)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="10-layers-needed",
+    chapter="10",
+    title="How many layers?",
+    level=2,
+    points=2,
+    text=(
+        "A kernel of k words, k odd, reads the same number of neighbours to each side. Write "
+        "`layers_needed(n, k)`: how many layers until some place sees both the first and the last "
+        "of n words. For k = 3 it must give the last column of the table above: 3, 6, 12, 24. "
+        "*Expected: one line in the function; `math.ceil` rounds up.*"
+    ),
+    starter="""\
+def layers_needed(n, k):
+    return ...""",
+    solution="""\
+from math import ceil
+
+
+def layers_needed(n, k):
+    return ceil((n - 1) / (k - 1))""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+from math import ceil
+
+
+def layers_needed(n, k):
+    return ceil(n / k)""",
+            "A layer does not add k places to the field: the middle one is there already. It adds "
+            "k − 1, and the first place of the field comes for nothing.",
+        ),
+        Mistake(
+            """\
+def layers_needed(n, k):
+    return (n - 1) // (k - 1)""",
+            "When it does not come out even you round down, and the last word is not yet in the "
+            "field.",
+        ),
+        Mistake(
+            """\
+def layers_needed(n, k):
+    return n - 1""",
+            "That is the way from one end to the *other end*, and for kernels of three only. Both "
+            "ends meet in the middle.",
+        ),
+    ),
+)

@@ -1,0 +1,135 @@
+"""Chapter 10, level 3: a tile of the weights from q, k and two numbers a row."""
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from attn_core import causal, trace
+from exercises import Exercise, Mistake
+
+
+def parameters(seed):
+    n, width = (64, 4) if seed == 0 else (40 + 7 * seed, 3 + seed % 3)
+    draw = torch.Generator().manual_seed(seed)
+    q, k = (2 * torch.rand(n, width, generator=draw) - 1 for _ in range(2))
+    return {"record": trace(3 * q, k, k, keep=causal())}
+
+
+def checks(names, parameters):
+    record, function = parameters["record"], names.get("weights_tile")
+
+    def try_it(rows, cols):
+        try:
+            with FlopCounterMode(display=False) as counter:
+                found = function(record, rows, cols)
+            count = counter.get_total_flops() // 2
+            shaped = found.shape == (len(rows), len(cols))
+            return (found, count) if shaped and found.is_floating_point() else None
+        except Exception:  # whatever the answer does wrong, it is a failed check
+            return None
+
+    def agrees(tried, rows, cols):
+        right = record.tile("weights", rows, cols)
+        return tried is not None and torch.allclose(tried[0], right, atol=1e-5)
+
+    places = {
+        "below the diagonal": (range(30, 36), range(4, 12)),
+        "on the diagonal": (range(20, 30), range(18, 30)),
+        "above the diagonal, all zeros": (range(2, 8), range(25, 30)),
+    }
+    tried = {where: try_it(*place) for where, place in places.items()}
+    width = record.q.shape[-1]
+    cheap = all(
+        tried[where] is not None and tried[where][1] <= len(rows) * len(cols) * width
+        for where, (rows, cols) in places.items()
+    )
+    found = [(f"a tile {where}", agrees(tried[where], *place)) for where, place in places.items()]
+    return [*found, ("no product for a cell outside the tile", cheap)]
+
+
+EXERCISE = Exercise(
+    id="10-tile",
+    chapter="10",
+    title="A tile of your own",
+    level=3,
+    points=3,
+    text=(
+        "Write `weights_tile(record, rows, cols)`: the weights of these rows and columns (two "
+        "`range`s) of a record with one head and a causal mask, without its `tile` and `stage`, "
+        "and without computing any other cell. You have `record.q[0, 0]` and `record.k[0, 0]`, "
+        "[n, D], `record.row_max[0, 0]` and `record.row_sum[0, 0]`, [n], and `record.scale`. Try "
+        "`weights_tile(record, range(1899, 1902), range(775, 780))`. *Expected: six lines in the "
+        "function or so. `torch.tensor(rows)[:, None] >= torch.tensor(cols)` says who may see "
+        "whom.*"
+    ),
+    starter="""\
+def weights_tile(record, rows, cols):
+    return ...""",
+    solution="""\
+import torch
+
+
+def weights_tile(record, rows, cols):
+    i, j = torch.tensor(rows), torch.tensor(cols)
+    scaled = record.q[0, 0][i] @ record.k[0, 0][j].T * record.scale
+    masked = scaled.masked_fill(i[:, None] < j, -torch.inf)
+    row_max, row_sum = record.row_max[0, 0][i], record.row_sum[0, 0][i]
+    return torch.exp(masked - row_max[:, None]) / row_sum[:, None]""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+
+def weights_tile(record, rows, cols):
+    i, j = torch.tensor(rows), torch.tensor(cols)
+    scaled = record.q[0, 0][i] @ record.k[0, 0][j].T * record.scale
+    masked = scaled.masked_fill(i[:, None] < j, -torch.inf)
+    return torch.softmax(masked, dim=-1)""",
+            "The softmax of a tile knows nothing of the rest of the row. The row's own maximum and "
+            "sum are in the record.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def weights_tile(record, rows, cols):
+    i, j = torch.tensor(rows), torch.tensor(cols)
+    scaled = record.q[0, 0][i] @ record.k[0, 0][j].T * record.scale
+    keep = torch.ones(len(i), len(j)).tril().bool()
+    masked = scaled.masked_fill(~keep, -torch.inf)
+    row_max, row_sum = record.row_max[0, 0][i], record.row_sum[0, 0][i]
+    return torch.exp(masked - row_max[:, None]) / row_sum[:, None]""",
+            "Your mask is a triangle in the tile. The mask belongs to the whole map: compare the "
+            "places in the text, not in the tile.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def weights_tile(record, rows, cols):
+    i, j = torch.tensor(rows), torch.tensor(cols)
+    scaled = record.q[0, 0] @ record.k[0, 0].T * record.scale
+    n = len(scaled)
+    masked = scaled.masked_fill(~torch.ones(n, n).tril().bool(), -torch.inf)
+    return torch.softmax(masked, dim=-1)[i][:, j]""",
+            "Right numbers, but you made the whole map to look at a corner of it. Take the rows of "
+            "q and of k first.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def weights_tile(record, rows, cols):
+    i, j = torch.tensor(rows), torch.tensor(cols)
+    masked = (record.q[0, 0][i] @ record.k[0, 0][j].T).masked_fill(i[:, None] < j, -torch.inf)
+    row_max, row_sum = record.row_max[0, 0][i], record.row_sum[0, 0][i]
+    return torch.exp(masked - row_max[:, None]) / row_sum[:, None]""",
+            "`row_max` is the maximum of *scaled* scores: multiply by `record.scale` first.",
+        ),
+    ),
+)

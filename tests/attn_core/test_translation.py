@@ -1,0 +1,125 @@
+"""Chapter 09's Transformer: what the stored weights can, word by word, and that they come again."""
+
+import pytest
+import torch
+
+from attn_core.grammar import CHINESE, END, START, batch, sentence
+from attn_core.masks import padding
+from attn_core.transformer import DecoderLayer
+from attn_core.translation import (
+    LONGEST,
+    TESTING,
+    WEIGHTS,
+    alignment,
+    store,
+    stored,
+    train,
+    translate,
+    untrained,
+)
+
+PAIRS = [sentence(TESTING, number, LONGEST) for number in range(300)]
+
+
+def share_right(model):
+    """How many test sentences have every next word right, given the right words so far.
+
+    The likeliest words, one by one, are then the translation itself.
+    """
+    source, lengths, target = batch(PAIRS)
+    with torch.no_grad():
+        likeliest = model(source, target[:, :-1], source_keep=padding(lengths)).argmax(-1)
+    wanted = target[:, 1:]
+    return ((likeliest == wanted) | (wanted == 0)).all(1).double().mean().item()
+
+
+def check_claims(model):
+    """What chapter 09 says of it."""
+    assert share_right(model) > 0.97
+    for text, wanted in (
+        ("Tom chases Jerry", "汤姆追逐杰瑞"),
+        ("Jerry chases Tom", "杰瑞追逐汤姆"),
+        ("Tom chases Jerry in the garden", "汤姆在花园里追逐杰瑞"),
+    ):
+        words, probabilities = translate(model, text.split())
+        assert "".join(words) == wanted + END
+        assert probabilities.amax(1).min() > 0.99
+    words = ["汤姆", "在", "花园", "里", "追逐", "杰瑞"]
+    record = alignment(model, ["Tom", "chases", "Jerry", "in", "the", "garden"], words)[-1]
+    best = record.stage("weights")[0].amax(0)
+    assert best.argmax(1)[[0, 4, 5]].tolist() == [0, 1, 2]
+
+
+def test_the_stored_model_does_what_the_chapter_says():
+    check_claims(stored())
+
+
+def test_each_word_is_the_likeliest_after_those_before():
+    model, pair = stored(), PAIRS[3]
+    words, probabilities = translate(model, pair.english)
+    assert words == [*pair.chinese, END]
+    assert [CHINESE[i] for i in probabilities.argmax(1)] == words
+    torch.testing.assert_close(probabilities.sum(1), torch.ones(len(words)).double())
+    source, _, target = batch([pair])
+    all_at_once = torch.softmax(model(source, target[:, :-1])[0], dim=-1).detach()
+    torch.testing.assert_close(all_at_once, probabilities)
+
+
+def test_it_stops_at_the_end_mark_or_at_the_longest():
+    model, (source, _, _) = stored(), batch(PAIRS[:1])
+    start, end = CHINESE.index(START), CHINESE.index(END)
+    assert len(model.generate(source, start=start, end=end, longest=2).ids) == 2
+    whole = model.generate(source, start=start, end=end).ids
+    assert whole.index(end) == len(whole) - 1
+    assert len(model.generate(source, start=end, end=end, longest=1).ids) == 1
+
+
+def test_cross_traces_are_those_of_the_pass():
+    model, pair = stored(), PAIRS[0]
+    seen = []
+    for layer in model.decoder:
+        layer.cross_attention.register_forward_pre_hook(lambda module, args: seen.append(args))
+    records = alignment(model, pair.english, [*pair.chinese, END])
+    assert len(records) == len(seen) == 2
+    for layer, record, args in zip(model.decoder, records, seen, strict=True):
+        wanted = layer.cross_attention.trace(*args)
+        torch.testing.assert_close(record.stage("weights"), wanted.stage("weights"))
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_a_decoder_layers_trace_is_what_it_attends(norm_first):
+    torch.manual_seed(0)
+    layer, seen = DecoderLayer(8, 2, 16, norm_first=norm_first), []
+    layer.cross_attention.register_forward_hook(lambda *call: seen.append(call[2]))
+    x, memory = torch.randn(1, 3, 8), torch.randn(1, 5, 8)
+    layer(x, memory)
+    heads = layer.trace_cross(x, memory).output.transpose(1, 2).flatten(2)
+    torch.testing.assert_close(layer.cross_attention.out_proj(heads), seen[0])
+
+
+def test_without_positions_two_orders_are_one():
+    model = stored()
+    model.source_places.positions.zero_()
+    one, other = (translate(model, text.split()) for text in ("Tom sees Tyke", "Tyke sees Tom"))
+    assert one.words == other.words
+    torch.testing.assert_close(one.probabilities, other.probabilities)
+
+
+def test_the_weights_are_small():
+    assert WEIGHTS.stat().st_size < 400_000
+
+
+def test_what_is_stored_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("attn_core.translation.WEIGHTS", tmp_path / "t.npz")
+    model = untrained()
+    store(model)
+    for ours, theirs in zip(stored().parameters(), model.parameters(), strict=True):
+        assert torch.equal(ours, theirs.float().double())
+
+
+@pytest.mark.slow
+def test_training_again_gives_what_the_chapter_says_and_the_stored_weights():
+    model = train()
+    check_claims(model)
+    for ours, kept in zip(model.parameters(), stored().parameters(), strict=True):
+        torch.testing.assert_close(ours.float().double(), kept, rtol=1e-3, atol=1e-4)
