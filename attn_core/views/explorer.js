@@ -466,10 +466,10 @@ class Explorer {
     this.payload = payload;
     const { stage = "weights", batch = 0, head = 0, select = null } = this.data.view;
     const { scale } = this.data;
-    // The window of a long axis opens around the number that is selected.
+    // The window of a long axis opens at the selected number, in sight on a phone too.
     const sizes = [this.data.L, stage === "output" ? this.data.Dv : this.data.S];
     const at = (select || [0, 0]).map((place, axis) => (sizes[axis] > MOST_SHOWN
-      ? Math.max(0, Math.min(place - WINDOW / 2, sizes[axis] - WINDOW)) : 0));
+      ? Math.max(0, Math.min(place - 3, sizes[axis] - WINDOW)) : 0));
     this.first = { stage, batch, head, scale, mask: "given", select, all: false, at };
     this.state = { ...this.first };
     this.point = null;

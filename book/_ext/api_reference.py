@@ -80,7 +80,8 @@ def to_rst(lines: list[str], pages: dict[str, str]) -> list[str]:
             result += [*paragraph.split("\n"), ""]
             continue
         for block in blocks(paragraph.split("\n")):
-            result += [plain(block, pages), ""]
+            bullet = "* " if block.startswith("* ") else ""
+            result += [bullet + plain(block.removeprefix(bullet), pages), ""]
     return result
 
 

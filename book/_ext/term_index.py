@@ -1,10 +1,11 @@
-"""Entries of the general index: each term of the glossary, and each place that links to it."""
+"""Entries of the general index: each term of the glossary, and each chapter that links to it."""
 
 from __future__ import annotations
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 
 GLOSSARY = "book/notation"
 
@@ -13,37 +14,41 @@ def entry(text: str, place: str) -> addnodes.index:
     return addnodes.index(entries=[("single", text, place, "", None)])
 
 
-def terms(doctree: nodes.document) -> dict[str, nodes.section]:
-    """The glossary's sections by the anchor that links use: "dead row" is dead-row."""
+def terms(doctree: nodes.document) -> list[nodes.section]:
+    """The sections of the glossary, one a term."""
     for section in doctree.findall(nodes.section):
         if section[0].astext() == "Glossary":
-            inner = [part for part in section.children if isinstance(part, nodes.section)]
-            return {part[0].astext().lower().replace(" ", "-"): part for part in inner}
-    return {}
+            return [part for part in section.children if isinstance(part, nodes.section)]
+    return []
 
 
-def index(app: Sphinx, doctree: nodes.document) -> None:
-    docname = app.env.docname
-    if docname == GLOSSARY:
-        for section in terms(doctree).values():
-            section.insert(1, entry(section[0].astext(), section["ids"][0]))
-        return
-    titles = list(doctree.findall(nodes.title))
-    if not docname.startswith("chapters/") or not titles:
-        return
-    done = set()
-    for link in list(doctree.findall(addnodes.pending_xref)):
-        page, _, anchor = link.get("reftarget", "").partition("#")
-        anchor = anchor or link.get("reftargetid") or ""
-        if not page.rpartition("/")[2].startswith("notation") or not anchor or anchor in done:
-            continue
-        done.add(anchor)
-        place = f"term-{anchor}"
-        link.insert(0, nodes.target("", "", ids=[place]))
-        term = anchor.replace("-", " ")
-        link.insert(0, entry(f"{term}; in {titles[0].astext()}", place))
+class TermIndex(SphinxTransform):
+    # Before Sphinx's own transform that collects the entries.
+    default_priority = 800
+
+    def apply(self) -> None:
+        docname = self.env.docname
+        if docname == GLOSSARY:
+            for section in terms(self.document):
+                section.insert(1, entry(section[0].astext(), section["ids"][0]))
+        elif docname.startswith("chapters/"):
+            self.index_links()
+
+    def index_links(self) -> None:
+        title = next(self.document.findall(nodes.title)).astext()
+        done = set()
+        for link in list(self.document.findall(addnodes.pending_xref)):
+            page = str(link.get("reftarget", "")).rpartition("/")[2]
+            anchor = link.get("reftargetid") or page.partition("#")[2]
+            if page.partition("#")[0] not in {"notation.md", "notation"} or anchor in {"", *done}:
+                continue
+            done.add(anchor)
+            place = f"term-{anchor}"
+            where = link.parent.index(link)
+            link.parent.insert(where, nodes.target("", "", ids=[place]))
+            link.parent.insert(where, entry(f"{anchor.replace('-', ' ')}; {title}", place))
 
 
 def setup(app: Sphinx) -> dict:
-    app.connect("doctree-read", index)
+    app.add_transform(TermIndex)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
