@@ -174,6 +174,9 @@ def normalise(notebook) -> None:
     )
     for cell in notebook.cells:
         metadata = {"tags": tags(cell)} if tags(cell) else {}
+        if "hide-output" in tags(cell):
+            # The tag folds the output on the site; this folds it in JupyterLab.
+            metadata["jupyter"] = {"outputs_hidden": True}
         for output in cell.get("outputs", []):
             output.pop("transient", None)
             if "data" not in output:

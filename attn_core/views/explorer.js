@@ -609,7 +609,7 @@ class Explorer {
       onchange: () => this.readScale(),
     });
     control("scale", "scale", this.scaleSlider, this.scaleNumber,
-      button("1/√d", () => this.change({ scale: 1 / Math.sqrt(data.D) }), { title: `1/√${data.D}` }),
+      button("1/√D", () => this.change({ scale: 1 / Math.sqrt(data.D) }), { title: `1/√${data.D}` }),
       button("1", () => this.change({ scale: 1 }), { "aria-label": "scale 1" }));
     const choices = [["given", data.keepJson ? "as given" : "none (as given)"], ["none", "none"]];
     choices.push(["causal", "causal"], ["window", "window"]);

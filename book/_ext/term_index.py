@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -12,6 +15,16 @@ GLOSSARY = "book/notation"
 
 def entry(text: str, place: str) -> addnodes.index:
     return addnodes.index(entries=[("single", text, place, "", None)])
+
+
+def names(text: str) -> dict[str, str]:
+    """The glossary's headings by the anchors that links use.
+
+    >>> names("## Glossary\\n\\n### dead row\\n\\n### self-attention\\n")
+    {'dead-row': 'dead row', 'self-attention': 'self-attention'}
+    """
+    found = re.findall(r"^### (.+)$", text.partition("## Glossary\n")[2], re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-"): name for name in found}
 
 
 def terms(doctree: nodes.document) -> list[nodes.section]:
@@ -36,17 +49,22 @@ class TermIndex(SphinxTransform):
 
     def index_links(self) -> None:
         title = next(self.document.findall(nodes.title)).astext()
+        glossary = Path(self.env.doc2path(GLOSSARY))
+        self.env.note_dependency(str(glossary))
+        known = names(glossary.read_text(encoding="utf-8"))
         done = set()
         for link in list(self.document.findall(addnodes.pending_xref)):
             page = str(link.get("reftarget", "")).rpartition("/")[2]
             anchor = link.get("reftargetid") or page.partition("#")[2]
-            if page.partition("#")[0] not in {"notation.md", "notation"} or anchor in {"", *done}:
+            if page.partition("#")[0] not in {"notation.md", "notation"}:
+                continue
+            if anchor in done or anchor not in known:
                 continue
             done.add(anchor)
             place = f"term-{anchor}"
             where = link.parent.index(link)
             link.parent.insert(where, nodes.target("", "", ids=[place]))
-            link.parent.insert(where, entry(f"{anchor.replace('-', ' ')}; {title}", place))
+            link.parent.insert(where, entry(f"{known[anchor]}; {title}", place))
 
 
 def setup(app: Sphinx) -> dict:

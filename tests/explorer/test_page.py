@@ -75,7 +75,7 @@ def test_scale_changes_everything_after_it(bare, journey, explorer):
         for stage in ("scaled", "weights", "output"):
             choose(page, stage)
             assert numbers(page) == wanted_numbers(other, stage)
-    page.get_by_role("button", name="1/√d").click()
+    page.get_by_role("button", name="1/√D").click()
     assert numbers(page) == wanted_numbers(record, "output")
     page.get_by_role("button", name="scale 1").click()
     assert numbers(page) == wanted_numbers(trace(q, k, v, scale=1.0), "output")

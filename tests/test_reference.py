@@ -1,0 +1,66 @@
+"""The reference pages: every public name is documented, and every chapter is found again."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+import attn_core
+from attn_core import views
+
+ROOT = Path(__file__).parents[1]
+BOOK = ROOT / "book"
+# They come back from `explore` and `figure`; nobody makes one.
+RESULTS = {"Explorer", "Picture"}
+PUBLIC = [f"attn_core.{name}" for name in attn_core.__all__]
+PUBLIC += [f"attn_core.views.{name}" for name in views.__all__ if name not in RESULTS]
+
+
+def extension(name: str):
+    spec = importlib.util.spec_from_file_location(name, BOOK / "_ext" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def api_reference():
+    return extension("api_reference")
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_name_is_in_the_reference_and_says_where_it_is_taught(name, api_reference):
+    page = (BOOK / "api.md").read_text(encoding="utf-8")
+    assert re.search(rf"auto(function|class):: {re.escape(name)}(\(\))?$", page, re.MULTILINE)
+    assert api_reference.taught_in(api_reference.named(name).__doc__)
+
+
+@pytest.mark.parametrize("name", ["api_reference", "term_index"])
+def test_examples_of_the_extensions(name):
+    result = doctest.testmod(extension(name))
+    assert result.failed == 0
+    assert result.attempted > 0
+
+
+def test_signs_of_a_docstring_mean_nothing(api_reference):
+    text = "A box [*B, T].\n\n>>> 2 ** 3\n8\n\nkeep: `x`, a_\n    or |b|"
+    made = api_reference.to_rst(text.split("\n"), {})
+    assert made[0] == r"A box [\*B, T]."
+    assert made[2:4] == [">>> 2 ** 3", "8"]
+    assert made[5] == r"* keep: ``x``, a\_ or \|b\|"
+
+
+def test_a_chapter_becomes_a_link(api_reference):
+    made = api_reference.plain("Taught in chapters 04 and 99.", {"04": "chapters/04_by_hand"})
+    assert made == "Taught in chapters :doc:`04 </chapters/04_by_hand>` and 99."
+
+
+@pytest.mark.parametrize("page", ["errata.md", "your_notes.md"])
+def test_every_chapter_of_the_sources_is_led_to(page):
+    text = (BOOK / page).read_text(encoding="utf-8")
+    chapters = {path.name for path in ROOT.glob("chapters/*.ipynb")}
+    assert set(re.findall(r"chapters/(\d\d_\w+\.ipynb)", text)) == chapters
