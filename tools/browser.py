@@ -17,6 +17,8 @@ from pathlib import Path
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
+LONGEST_TRY = 300  # seconds
+
 # No browser service may call home: the tests assert that no request leaves the machine.
 ARGUMENTS = [
     "--no-sandbox",
@@ -57,13 +59,26 @@ def install() -> None:
     for way in ways:
         for command in way:
             print("no browser yet, trying:", " ".join(command), file=sys.stderr)
-            done = subprocess.run(
-                command, stdout=sys.stderr, stdin=subprocess.DEVNULL, env=environment, check=False
-            )
-            if done.returncode:
+            if not succeeds(command, environment):
                 break
         if present():
             return
+
+
+def succeeds(command: list[str], environment: dict[str, str]) -> bool:
+    """Whether it worked; a download that hangs counts as one that failed."""
+    try:
+        done = subprocess.run(
+            command,
+            stdout=sys.stderr,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+            check=False,
+            timeout=LONGEST_TRY,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
 
 
 def main() -> None:
