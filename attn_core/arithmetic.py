@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from attn_core.checks import check_index, check_stage, check_unchanged
+from attn_core.checks import check_index, check_stage
 from attn_core.digits import plain
 from attn_core.record import AttentionTrace
 
@@ -59,12 +59,12 @@ def workings(
     `source` the tree goes on below q, k and v to x and the matrices. Taught in chapter 04.
     """
     check_stage(stage)
-    B, H, L, S = record.shape
+    B, H, L, _ = record.shape
     check_index("batch", batch, B)
     check_index("head", head, H)
     check_index("row", row, L)
-    check_index("col", col, record.v.shape[-1] if stage == "output" else S)
-    check_unchanged({"q": record.q, "k": record.k, "v": record.v}, record.versions)
+    check_index("col", col, record.columns(stage))
+    record.check_unchanged()
     return Workings(record, batch, head, row).term(stage, col)
 
 

@@ -78,6 +78,14 @@ class AttentionTrace:
         """(B, H, L, S)."""
         return *self.q.shape[:3], self.k.shape[2]
 
+    def columns(self, stage: str) -> int:
+        """How many columns a stage has: S keys, or Dv value columns for "output"."""
+        return self.v.shape[-1] if stage == "output" else self.k.shape[2]
+
+    def check_unchanged(self) -> None:
+        """Raises one sentence if q, k or v was written in place since it was traced."""
+        check_unchanged({"q": self.q, "k": self.k, "v": self.v}, self.versions)
+
     @property
     def output(self) -> Float[Tensor, "*lead L Dv"]:
         """What each query gets: its average of the values."""
@@ -103,7 +111,7 @@ class AttentionTrace:
         """
         check_stage(name)
         if name == "output":
-            check_unchanged({"q": self.q, "k": self.k, "v": self.v}, self.versions)
+            self.check_unchanged()
             return self.output
         B, H, L, S = self.shape
         check_cells(name, self.shape)
@@ -125,9 +133,8 @@ class AttentionTrace:
         """
         check_stage(name)
         b, h = self._one(batch, head)
-        L, S = self.shape[2:]
-        width = self.v.shape[-1] if name == "output" else S
-        rows, cols = check_range("rows", rows, L), check_range("cols", cols, width)
+        rows = check_range("rows", rows, self.shape[2])
+        cols = check_range("cols", cols, self.columns(name))
         return self._derive(name, b, h, rows, cols)[0, 0]
 
     def pooled(
@@ -151,7 +158,7 @@ class AttentionTrace:
         check_stage(name)
         b, h = self._one(batch, head)
         L, S = self.shape[2:]
-        width = self.v.shape[-1] if name == "output" else S
+        width = self.columns(name)
         n, m = check_overview(shape, how, L, width)
         columns = torch.arange(width, device=self.q.device)
         block = torch.div((columns + 1) * m - 1, width, rounding_mode="floor")
@@ -180,7 +187,7 @@ class AttentionTrace:
 
     def _derive(self, name: str, batches: range, heads: range, rows: range, cols: range) -> Tensor:
         """Any part of a stage, [B, H, rows, cols], from its rows of q and of k."""
-        check_unchanged({"q": self.q, "k": self.k, "v": self.v}, self.versions)
+        self.check_unchanged()
         with torch.autocast(self.q.device.type, enabled=False):
             return self._cells(name, batches, heads, rows, cols)
 

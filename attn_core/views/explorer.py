@@ -228,8 +228,7 @@ def check_select(
     if len(select) != 2:
         raise ValueError(f"select must be a row and a column, got {list(select)}")
     check_index("select's row", select[0], record.shape[2])
-    width = record.v.shape[-1] if stage == "output" else record.shape[3]
-    check_index("select's column", select[1], width)
+    check_index("select's column", select[1], record.columns(stage))
     return list(select)
 
 
@@ -249,7 +248,7 @@ def table(explorer: Explorer) -> str:
     record, stage = explorer.record, view["stage"]
     is_output = stage == "output"
     rows = tokens["queries"][:MOST_IN_TABLE]
-    width = record.v.shape[-1] if is_output else record.shape[3]
+    width = record.columns(stage)
     cols = [str(d) for d in range(width)] if is_output else tokens["keys"]
     cols = cols[:MOST_IN_TABLE]
     part = slice(0, MOST_IN_TABLE)

@@ -82,7 +82,7 @@ def figure(
     check_index("batch", batch, record.shape[0])
     check_index("head", head, record.shape[1])
     rows, cols = token_lists(record, tokens, key_tokens)
-    L, width = record.shape[2], record.v.shape[-1] if stage == "output" else record.shape[3]
+    L, width = record.shape[2], record.columns(stage)
     if stage == "output":
         cols = [str(d) for d in range(width)]
     is_pooled = max(L, width) > MOST_DRAWN
