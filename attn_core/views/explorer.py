@@ -11,6 +11,7 @@ import traitlets
 
 from attn_core.checks import STAGES, check_index, check_stage
 from attn_core.record import AttentionTrace
+from attn_core.views import script
 from attn_core.views.figure import (
     INK,
     MASKED,
@@ -38,7 +39,7 @@ class Explorer(anywidget.AnyWidget):
     select: [row, column] of the number whose arithmetic is open, or None.
     """
 
-    _esm = HERE / "explorer.js"
+    _esm = script.module()
     _css = HERE / "explorer.css"
 
     payload = traitlets.Dict().tag(sync=True)

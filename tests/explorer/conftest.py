@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attn_core import causal, toy, trace
-from attn_core.views import explore
+from attn_core.views import explore, script
 
 ROOT = Path(__file__).parents[2]
 VIEWS = ROOT / "attn_core" / "views"
@@ -76,7 +76,7 @@ class Bare:
 @pytest.fixture(scope="session")
 def bare_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bare")
-    module = (VIEWS / "explorer.js").read_text(encoding="utf-8")
+    module = script.module()
     (folder / "explorer.js").write_text(module, encoding="utf-8")
     (folder / "classic.js").write_text(page_script().classic(module), encoding="utf-8")
     names = ["fixed", "plain", "Data", "Attention", "Workings", "textOf", "philox", "heat"]

@@ -1,0 +1,17 @@
+// Elements, made in one line. Text from the data reaches the page through textContent alone.
+
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children);
+  return element;
+}
+
+export const token = (text, colour) => make("bdi", { class: `ax-token ax-${colour}` }, text);
+
+export function coloured(line) {
+  return line.map(([text, colour]) => (colour ? make("span", { class: `ax-${colour}` }, text) : text));
+}
