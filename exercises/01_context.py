@@ -2,16 +2,16 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     if seed == 0:
         states = [[4.0, 0.0], [2.0, 2.0], [3.0, 5.0]]
         return {"weights": torch.tensor([0.8, 0.1, 0.1]), "states": torch.tensor(states)}
-    generator = torch.Generator().manual_seed(seed)
-    shares = torch.rand(3 + seed % 3, generator=generator) + 0.1
-    states = torch.rand((len(shares), 2 + seed % 3), generator=generator) * 8
+    draw = Draws(seed)
+    shares = draw.uniform(3 + seed % 3, low=0.1, high=1.1)
+    states = draw.uniform(len(shares), draw.integer(2, 5), high=8.0)
     return {"weights": shares / shares.sum(), "states": states}
 
 

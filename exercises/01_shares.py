@@ -2,15 +2,14 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     if seed == 0:
         words = [[8.0, 0.0], [0.0, 4.0], [4.0, 8.0]]
         return {"words": torch.tensor(words), "keep": 0.5}
-    generator = torch.Generator().manual_seed(seed)
-    words = torch.rand((3 + seed % 4, 2), generator=generator) * 8
+    words = Draws(seed).uniform(3 + seed % 4, 2, high=8.0)
     return {"words": words, "keep": 0.5 + 0.1 * (seed % 4)}
 
 

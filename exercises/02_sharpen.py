@@ -2,16 +2,16 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     if seed == 0:
         scores, t = torch.tensor([-4.0, -2.0, -3.0]), 3.0
     else:
-        generator = torch.Generator().manual_seed(seed)
-        scores = 3 * torch.rand(3 + seed % 3, generator=generator) - 1
-        t = (0.5, 2.0, 2.5)[seed % 3]
+        draw = Draws(seed)
+        scores = draw.uniform(3 + seed % 3, low=-1.0, high=2.0)
+        t = draw.choice((0.5, 2.0, 2.5))
     return {"weights": torch.softmax(scores, dim=0), "t": t}
 
 

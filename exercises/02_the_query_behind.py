@@ -3,16 +3,16 @@
 import torch
 
 from attn_core import toy
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     if seed == 0:
         return {"wanted": torch.tensor([0.8, 0.1, 0.1]), "keys": toy.tom_and_jerry().states}
-    generator = torch.Generator().manual_seed(seed)
-    shares = torch.rand(3, generator=generator) + 0.1
+    draw = Draws(seed)
+    shares = draw.uniform(3, low=0.1, high=1.1)
     keys = torch.tensor([[1.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])
-    return {"wanted": shares / shares.sum(), "keys": keys + torch.rand(2, generator=generator)}
+    return {"wanted": shares / shares.sum(), "keys": keys + draw.uniform(2)}
 
 
 def checks(names, parameters):

@@ -3,18 +3,18 @@
 import torch
 
 from attn_core import toy
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     if seed == 0:
         _, queries, _, states = toy.tom_and_jerry()
         return {"query": queries[2], "keys": states, "values": states.clone()}
-    generator = torch.Generator().manual_seed(seed)
+    draw = Draws(seed)
     S = 3 + seed % 3
-    query = 2 * torch.rand(2, generator=generator) - 1
-    keys = 3 * torch.rand((S, 2), generator=generator) - 1
-    return {"query": query, "keys": keys, "values": torch.rand((S, 3), generator=generator)}
+    query = draw.uniform(2, low=-1.0)
+    keys = draw.uniform(S, 2, low=-1.0, high=2.0)
+    return {"query": query, "keys": keys, "values": draw.uniform(S, 3)}
 
 
 def same(got, right):

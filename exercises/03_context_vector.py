@@ -3,14 +3,14 @@
 import torch
 
 from attn_core import toy
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     x = toy.journey().x
     if seed > 0:
         shape = (3 + seed % 4, 2 + seed % 3)
-        x = 2 * torch.rand(shape, generator=torch.Generator().manual_seed(seed)) - 0.5
+        x = Draws(seed).uniform(*shape, low=-0.5, high=1.5)
     return {"x": x}
 
 

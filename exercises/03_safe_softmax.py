@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
@@ -10,9 +10,9 @@ def parameters(seed):
         rows = [[1000.0, 999.0, 998.0], [-1000.0, -999.0, -998.0], [0.5, 0.0, -0.5]]
         return {"table": torch.tensor(rows)}
     shape = (2 + seed % 3, 3 + seed % 2)
-    table = torch.rand(shape, generator=torch.Generator().manual_seed(seed))
-    table[0] += 1000.0 + seed
-    table[1] -= 1000.0 + seed
+    table = Draws(seed).uniform(*shape)
+    table[0] += 1000.0 + seed % 100
+    table[1] -= 1000.0 + seed % 100
     return {"table": table}
 
 

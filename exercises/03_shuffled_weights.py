@@ -3,20 +3,19 @@
 import torch
 
 from attn_core import toy
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     if seed == 0:
         x, order = toy.journey().x, [3, 5, 1, 0, 4, 2]
     else:
-        generator = torch.Generator().manual_seed(seed)
+        draw = Draws(seed)
         T = 4 + seed % 4
-        x = 2 * torch.rand((T, 3), generator=generator) - 0.5
-        order = torch.randperm(T, generator=generator)
-        while torch.equal(order[order], torch.arange(T)):  # undoes itself, and so hides a mistake
-            order = torch.randperm(T, generator=generator)
-        order = order.tolist()
+        x = draw.uniform(T, 3, low=-0.5, high=1.5)
+        order = draw.order(T)
+        while [order[i] for i in order] == list(range(T)):  # undoes itself, and hides a mistake
+            order = draw.order(T)
     weights = torch.softmax(x @ x.T, dim=-1)
     return {"weights": weights, "output": weights @ x, "order": order, "x": x}
 

@@ -3,16 +3,16 @@
 import torch
 
 from attn_core import toy
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     sentence = toy.three_tokens()
     token = torch.tensor([0.0, 1.0, 1.0, 0.0])
     if seed:
-        source = torch.Generator().manual_seed(seed)
+        draw = Draws(seed)
         while True:
-            token = torch.randint(0, 2, (4,), generator=source).float()
+            token = draw.integers(0, 2, 4).float()
             if 0 < token.sum() < 3:
                 break
     return {

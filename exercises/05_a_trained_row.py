@@ -3,16 +3,16 @@
 import torch
 
 from attn_core import toy
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
-    generator = torch.Generator().manual_seed(seed)
+    draw = Draws(seed)
     x = toy.journey().x
     if seed > 0:
-        x = 2 * torch.rand((3 + seed % 4, 4), generator=generator) - 0.5
+        x = draw.uniform(3 + seed % 4, 4, low=-0.5, high=1.5)
     d_in, d_k, d_v = x.shape[1], 2, 2 + seed % 3
-    matrices = [torch.rand((d_in, width), generator=generator) for width in (d_k, d_k, d_v)]
+    matrices = [draw.uniform(d_in, width) for width in (d_k, d_k, d_v)]
     return {"x": x, **dict(zip(("w_query", "w_key", "w_value"), matrices, strict=True))}
 
 

@@ -4,12 +4,12 @@ import math
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
-    generator = torch.Generator().manual_seed(seed)
-    scores = 4 * torch.rand(4 + seed % 4, generator=generator, dtype=torch.float64) - 1
+    draw = Draws(seed)
+    scores = draw.uniform(4 + seed % 4, low=-1.0, high=3.0, dtype=torch.float64)
     return {"scores": scores, "d_k": (2, 64, 16, 5)[seed % 4], "target": seed % 3}
 
 

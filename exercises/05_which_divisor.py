@@ -4,12 +4,11 @@ import math
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
-    generator = torch.Generator().manual_seed(seed)
-    scores = 4 * torch.rand(6, generator=generator, dtype=torch.float64) - 1
+    scores = Draws(seed).uniform(6, low=-1.0, high=3.0, dtype=torch.float64)
     divisor = (math.sqrt(3), 8.0, math.sqrt(2), math.sqrt(5), math.sqrt(512), 2.5)[seed % 6]
     return {"scores": scores, "weights": torch.softmax(scores / divisor, dim=0)}
 

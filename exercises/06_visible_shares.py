@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
@@ -10,7 +10,7 @@ def parameters(seed):
         scaled = torch.tensor([[0.0, 200.0, 1.0], [0.0, 1.0, 200.0], [2.0, 1.0, 0.0]])
     else:
         T = 3 + seed % 3
-        scaled = torch.randn(T, T, generator=torch.Generator().manual_seed(seed))
+        scaled = Draws(seed).uniform(T, T, low=-2.0, high=2.0)
         scaled[1, 2] += 200.0
     return {"scaled": scaled}
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
@@ -10,9 +10,9 @@ def parameters(seed):
         weights = torch.tensor([0.1935, 0.1663, 0.1666, 0.1542, 0.1666, 0.1529])
         survives = torch.tensor([False, True, False, False, False, False])
         return {"weights": weights, "survives": survives, "p": 0.5}
-    generator = torch.Generator().manual_seed(seed)
-    weights = torch.softmax(torch.rand(3 + seed, generator=generator), dim=0)
-    survives = torch.rand(3 + seed, generator=generator) < 0.6
+    draw, count = Draws(seed), 4 + seed % 5
+    weights = torch.softmax(draw.uniform(count), dim=0)
+    survives = draw.uniform(count) < 0.6
     survives[:2] = torch.tensor([True, False])
     return {"weights": weights, "survives": survives, "p": (0.1, 0.2, 0.3)[seed % 3]}
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
@@ -11,10 +11,10 @@ def parameters(seed):
         survives = torch.tensor([True, False, True, True, True, False])
         p = 0.2
     else:
-        generator = torch.Generator().manual_seed(seed)
-        weights = torch.softmax(torch.rand(5 + seed, generator=generator), dim=0)
-        weights = torch.cat([weights, torch.zeros(seed)])
-        survives = torch.rand(len(weights), generator=generator) < 0.5
+        draw, hidden = Draws(seed), 1 + seed % 3
+        weights = torch.softmax(draw.uniform(5 + seed % 4), dim=0)
+        weights = torch.cat([weights, torch.zeros(hidden)])
+        survives = draw.uniform(len(weights)) < 0.5
         survives[1:3] = torch.tensor([False, True])
         p = (0.3, 0.1, 0.4)[seed % 3]
     return {"weights": weights, "dropped": weights * survives / (1 - p), "p": p}

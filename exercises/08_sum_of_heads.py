@@ -2,16 +2,16 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     b, h, n, d = (1, 2, 3, 2) if seed == 0 else (1 + seed % 2, 2 + seed % 3, 4, 2 + seed % 2)
-    source = torch.Generator().manual_seed(seed)
+    draw = Draws(seed)
     return {
-        "heads": torch.rand(b, h, n, d, generator=source),
-        "weight": torch.rand(h * d, h * d, generator=source) - 0.5,
-        "bias": torch.rand(h * d, generator=source),
+        "heads": draw.uniform(b, h, n, d),
+        "weight": draw.uniform(h * d, h * d, low=-0.5, high=0.5),
+        "bias": draw.uniform(h * d),
     }
 
 

@@ -1,16 +1,15 @@
 """Chapter 10, level 2: how many convolution layers until both ends of a text meet."""
 
-import random
 from math import ceil
 
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     if seed == 0:
         return {"n": 6, "k": 3}
-    draw = random.Random(seed)
-    return {"n": draw.randrange(7, 400), "k": draw.choice((3, 5, 7, 9))}
+    draw = Draws(seed)
+    return {"n": draw.integer(7, 400), "k": draw.choice((3, 5, 7, 9))}
 
 
 def right(n, k):

@@ -1,15 +1,13 @@
 """Chapter 10, level 1: the multiply-adds of one attention layer."""
 
-import random
-
-from exercises import Exercise, Mistake
+from exercises import Draws, Exercise, Mistake
 
 
 def parameters(seed):
     if seed == 0:
         return {"n": 6, "d": 3}
-    draw = random.Random(seed)
-    return {"n": draw.randrange(10, 2000), "d": draw.randrange(4, 800)}
+    draw = Draws(seed)
+    return {"n": draw.integer(10, 2000), "d": draw.integer(4, 800)}
 
 
 def right(n, d):

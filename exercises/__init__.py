@@ -2,22 +2,22 @@
 
     import torch
 
-    from exercises import Exercise, Mistake
+    from exercises import Draws, Exercise, Mistake
 
 
     def parameters(seed):
         if seed == 0:  # seed 0 is what the chapter itself has at this place
-            x = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66]])
-        else:
-            x = torch.rand(2 + seed % 3, 3, generator=torch.Generator().manual_seed(seed))
-        return {"x": x}
+            return {"x": torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66]])}
+        draw = Draws(seed)
+        return {"x": draw.uniform(draw.integer(2, 5), 3, places=2)}
 
 
     def checks(names, parameters):
-        x, got = parameters["x"], names.get("scores")
+        x, answer = parameters["x"], names.get("scores")
+        got = answer(x) if callable(answer) else None
         shaped = isinstance(got, torch.Tensor) and got.shape == (len(x), len(x))
         return [
-            ("`scores` is a tensor of shape [T, T]", shaped),
+            ("`scores(x)` is a tensor of shape [T, T]", shaped),
             ("row i, column j is x[i]·x[j]", shaped and torch.allclose(got, x @ x.T)),
         ]
 
@@ -28,17 +28,22 @@
         title="All scores at once",
         level=1,
         points=1,
-        text="Compute the scores of every query with every key. Use no loop. *Expected: one line.*",
-        starter="scores = ...",
-        solution="scores = x @ x.T",
+        text="Write `scores(x)`: every query with every key. Use no loop. *Expected: one line.*",
+        starter="def scores(x):\\n    return ...",
+        solution="def scores(x):\\n    return x @ x.T",
         parameters=parameters,
         checks=checks,
-        mistakes=(Mistake("scores = x * x", "`*` multiplies cell by cell; a score is a sum."),),
+        mistakes=(
+            Mistake("def scores(x):\\n    return x * x", "`*` multiplies cell by cell."),
+        ),
     )
 
 A starter, a solution and a mistake are run with the names of `parameters(seed)` already there, so
 the chapter must define these names above the exercise, or the answer must be a function that the
-checks call with the parameters. Whatever else the code needs, it imports.
+checks call with the parameters. Whatever else the code needs, it imports. Any whole number up to
+2**32 may come as a seed: draw from `Draws`, and keep sizes small with `%`.
+
+The names that the starter defines are the answer's names: values or functions.
 
 `checks(names, parameters)` gets all names that the answer left behind. It must hold its ground
 against a blank answer (`...`, a function that returns None), which fails every check.
@@ -48,57 +53,25 @@ against a blank answer (`...`, a function that returns None), which fails every 
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import importlib.util
+from pathlib import Path
 
-LEVELS = {1: "●○○", 2: "●●○", 3: "●●●"}
+from exercises.draws import Draws
+from exercises.form import LEVELS, Exercise, Mistake, Names, Parameters
 
-Names = dict[str, Any]
-Parameters = dict[str, Any]
+__all__ = ["LEVELS", "Draws", "Exercise", "Mistake", "Names", "Parameters", "load"]
 
-
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong answer that people give, and what to tell them."""
-
-    code: str
-    hint: str
+HERE = Path(__file__).parent
 
 
-@dataclass(frozen=True)
-class Exercise:
-    """One exercise: its text, its two codes, and what decides whether an answer is right."""
-
-    id: str  # stable, "03-all-scores": chapter, then a slug of [a-z0-9-]
-    chapter: str  # "03"
-    title: str
-    level: int  # 1, 2 or 3
-    points: int
-    text: str  # Markdown; say what to compute, under which name, and the expected length
-    starter: str  # what the reader gets: runs without error, passes no check
-    solution: str
-    parameters: Callable[[int], Parameters]  # the numbers for a seed; seed 0: the chapter's own
-    checks: Callable[[Names, Parameters], list[tuple[str, bool]]]
-    mistakes: tuple[Mistake, ...] = ()
-
-    def answer(self, code: str, seed: int = 0) -> list[tuple[str, bool]]:
-        """Run `code` as an answer and return every check as (sentence, passed)."""
-        names = dict(self.parameters(seed))
-        exec(compile(code, f"<{self.id}>", "exec"), names)
-        return [
-            (sentence, bool(passed))
-            for sentence, passed in self.checks(names, self.parameters(seed))
-        ]
-
-
-def load() -> dict[str, Exercise]:
-    """Every exercise of the book by its id, in the order of the file names."""
-    found = {}
-    for module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
-        exercise = importlib.import_module(f"{__name__}.{module.name}").EXERCISE
+def load(folder: Path = HERE) -> dict[str, Exercise]:
+    """Every exercise of a folder by its id, in the order of the file names."""
+    found: dict[str, Exercise] = {}
+    for path in sorted(Path(folder).glob("[0-9]*.py")):
+        spec = importlib.util.spec_from_file_location(f"{__name__}.{path.stem}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        exercise = module.EXERCISE
         if exercise.id in found:
             raise ValueError(f"two exercises have the id {exercise.id!r}")
         found[exercise.id] = exercise
