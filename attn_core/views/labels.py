@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from attn_core.checks import check_whole
+from attn_core.checks import check_index, check_whole
+from attn_core.digits import fixed
 from attn_core.record import AttentionTrace
 
 
@@ -49,3 +50,48 @@ def count_text(record: AttentionTrace, stage: str) -> str:
     size = " × ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts)
     heads = f"{H} head{'' if H == 1 else 's'}"
     return f"{stage}, {size}, {heads}" + (f", batch of {B}" if B > 1 else "")
+
+
+def check_select(
+    record: AttentionTrace, stage: str, select: Sequence[int] | None
+) -> list[int] | None:
+    if select is None:
+        return None
+    if len(select) != 2:
+        raise ValueError(f"select must be a row and a column, got {list(select)}")
+    check_index("select's row", select[0], record.shape[2])
+    check_index("select's column", select[1], record.columns(stage))
+    return list(select)
+
+
+def check_head_names(record: AttentionTrace, names: Sequence[str] | None) -> list[str] | None:
+    return None if names is None else check_tokens("head_names", names, record.shape[1], "heads")
+
+
+def selection_text(
+    record: AttentionTrace,
+    stage: str,
+    select: list[int] | None,
+    rows: list[str],
+    cols: list[str],
+    batch: int,
+    head: int,
+) -> str:
+    """One sentence about the selected number, as the page says it."""
+    if select is None:
+        return ""
+    i, j = select
+    parts = slice(i, i + 1), slice(j, j + 1)
+    number = record.tile(stage, *parts, batch=batch, head=head).item()
+    query, key, text = rows[i], cols[j], fixed(number)
+    match stage:
+        case "output":
+            return f"For query {query}, column {key} of the values averages to {text}."
+        case "weights":
+            return f"Query {query} gives {text} to key {key}."
+        case "dropped":
+            return f"After dropout query {query} gives {text} to key {key}."
+        case "masked" if text == "-inf":
+            return f"The mask keeps query {query} from seeing key {key}."
+    kind = "score" if stage == "scores" else "scaled score"
+    return f"Query {query} and key {key} have the {kind} {text}."

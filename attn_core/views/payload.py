@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attn_core.record import AttentionTrace
+from attn_core.views.compact import check_store, stored, weight_error
 
 VERSION = 1
 
@@ -37,24 +38,33 @@ def source_arrays(record: AttentionTrace) -> dict | None:
 
 
 def payload_of(
-    record: AttentionTrace, name: str, form: str, tokens: tuple[list, list], view: dict
+    record: AttentionTrace,
+    name: str,
+    form: str,
+    tokens: tuple[list, list],
+    view: dict,
+    store: str | None = None,
 ) -> dict:
     """The page's data as a dict that JSON can hold."""
+    check_store(store)
     dropout = record.dropout
-    return {
+    # Shorter numbers than those of the source would no longer follow from it.
+    source = source_arrays(record) if store is None else None
+    payload = {
         "version": VERSION,
         "name": name,
         "form": form,
         "tokens": {"queries": tokens[0], "keys": tokens[1]},
-        "q": array(record.q),
-        "k": array(record.k),
-        "v": array(record.v),
+        **{part: array(stored(getattr(record, part), part, store)) for part in "qkv"},
         "keep": None if record.keep is None else record.keep.to_json(),
         "scale": record.scale,
         "dropout": None if dropout is None else {"p": dropout.p, "seed": dropout.seed},
-        "source": source_arrays(record),
+        "source": source,
         "view": view,
     }
+    if store is not None:
+        payload["error"] = weight_error(record, store)
+    return payload
 
 
 def inline_json(payload: dict) -> str:

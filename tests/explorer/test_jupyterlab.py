@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attn_core.views import explore
-from attn_core.views.figure import mix
+from attn_core.views.heat import mix
 from tests.explorer.conftest import ROOT
 
 SETUP = """

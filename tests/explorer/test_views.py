@@ -19,7 +19,9 @@ from attn_core import Dropout, causal, padding, toy, trace, window
 from attn_core.checks import STAGES
 from attn_core.digits import fixed
 from attn_core.views import explore, figure, show
-from attn_core.views.figure import cjk_font
+from attn_core.views.figure import written
+from attn_core.views.fonts import cjk_font
+from attn_core.views.heat import mix
 from attn_core.views.payload import array, inline_json
 from tests.explorer.cases import projected_record
 
@@ -218,7 +220,8 @@ def test_a_figure_writes_the_numbers_of_the_stage(stage):
     cells = record.stage(stage).tolist()
     whole = all(x.is_integer() for row in cells for x in row if x != -float("inf"))
     texts = [text.get_text() for text in picture.axes[0].texts]
-    assert texts == [fixed(x, 0 if whole else 3) for row in cells for x in row]
+    assert texts == [written(x, whole, 3) for row in cells for x in row]
+    assert not any("e-" in text for text in texts)
 
 
 def test_a_figure_is_the_same_whatever_the_settings(journey):
@@ -275,3 +278,69 @@ def test_a_picture_is_told_in_words(journey):
         "Heatmap of weights, 6 queries × 6 keys, 1 head. "
         "The largest number is 0.2070, query journey, key journey."
     )
+
+
+def test_a_selected_number_is_framed_and_told(journey):
+    record, tokens = journey
+    plain, lit = (figure(record, tokens=tokens, select=s) for s in (None, (1, 0)))
+    weight = fixed(record.stage("weights")[1, 0].item())
+    assert lit.alt == f"{plain.alt} Query journey gives {weight} to key Your."
+    assert len(lit.axes[0].patches) == len(plain.axes[0].patches) + 4
+    bold = [t.get_text() for t in lit.axes[0].get_yticklabels() if t.get_fontweight() == "bold"]
+    assert bold == ["journey"]
+    with pytest.raises((IndexError, ValueError), match="select's row must be"):
+        figure(record, select=(6, 0))
+
+
+def test_the_still_shows_the_state_that_the_text_speaks_about(journey):
+    record, tokens = journey
+    view = explore(record, tokens=tokens, stage="scores", select=(1, 0))
+    assert view.picture.axes[0].get_title(loc="left") == "scores"
+    assert "Query journey and key Your have the score 0.9544." in view.picture.alt
+
+
+def test_all_heads_are_drawn_small_in_the_same_colours():
+    x = torch.randn(1, 12, 9, 4, generator=torch.Generator().manual_seed(6))
+    record = trace(x, x * torch.arange(1, 13).view(12, 1, 1), x)
+    picture = figure(record, head=None, head_names=[f"layer 0, head {h}" for h in range(12)])
+    assert [axes.get_title() for axes in picture.axes] == [f"layer 0, head {h}" for h in range(12)]
+    weights = record.stage("weights")[0]
+    for axes, cells in zip(picture.axes, weights, strict=True):
+        found = torch.from_numpy(axes.images[0].get_array()).double()
+        share = cells / weights.max()
+        wanted = torch.tensor([[mix(s) for s in row] for row in share.double().tolist()]).double()
+        assert torch.allclose(found, wanted)
+    largest = weights.amax((1, 2)).argmax()
+    assert picture.alt.endswith(f"The largest number is in layer 0, head {largest}.")
+    with pytest.raises(ValueError, match="head_names must name each of the 12 heads, got 1"):
+        figure(record, head=None, head_names=["one"])
+
+
+@pytest.mark.parametrize("keep", [None, causal(), padding([5])])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_float16_is_measured_over_all_heads(keep, seed):
+    made = torch.Generator().manual_seed(seed)
+    q, k, v = (torch.randn(1, 3, 7, 4, generator=made) for _ in range(3))
+    q[:, 2] *= 8  # the last head is off by most
+    view = explore(trace(q, k, v, keep=keep), store="float16")
+    rounded = [t.half().double() for t in (q, k, v)]
+    given = trace(q.double(), k.double(), v.double(), keep=keep).stage("weights")
+    wanted = (trace(*rounded, keep=keep).stage("weights") - given).abs().max().item()
+    assert wanted > 0
+    assert view.payload["error"] == pytest.approx(wanted, rel=1e-9)
+    assert decoded(view.payload["q"]).equal(q.half())
+    assert f"no weight is off by more than {fixed(view.payload['error'], 6)}." in view.html
+
+
+def test_what_float16_cannot_hold_is_said():
+    x = torch.full((3, 2), 70000.0)
+    with pytest.raises(ValueError, match="q must be at most 65504 to be stored as float16"):
+        explore(trace(x, x, x, scale=1e-9), store="float16")
+    with pytest.raises(ValueError, match="store must be 'float16', 'float32' or None"):
+        explore(trace(x, x, x, scale=1e-9), store="int8")
+
+
+def test_shorter_numbers_leave_the_source_out():
+    record = projected_record(1)
+    assert explore(record).payload["source"] is not None
+    assert explore(record, store="float16").payload["source"] is None

@@ -1,0 +1,75 @@
+"""A matplotlib figure that shows itself, and the axes of a map in it."""
+
+import base64
+import io
+import math
+import warnings
+
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from attn_core.views.heat import INK, KEY, QUERY, VALUE, mix
+
+MOST_WRITTEN = 12
+
+
+class Picture(Figure):
+    """A matplotlib figure that shows itself in a notebook; `alt` says in words what it shows."""
+
+    alt = ""
+    summary = "Figure"
+
+    def draw(self, renderer) -> None:
+        with warnings.catch_warnings():
+            # A token may hold a character that no font here has; it is drawn as a box.
+            warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from font")
+            super().draw(renderer)
+
+    def png(self) -> str:
+        """The picture as PNG, in base64."""
+        stream = io.BytesIO()
+        self.savefig(stream, format="png", dpi=self.dpi, bbox_inches="tight", transparent=False)
+        return base64.b64encode(stream.getvalue()).decode("ascii")
+
+    def _repr_png_(self) -> tuple[str, dict[str, str]]:
+        return self.png(), {"alt": self.alt}
+
+    def __repr__(self) -> str:
+        return self.summary
+
+
+def colors_of(low: float, high: float, end: float) -> ListedColormap:
+    share = [low / end + (high - low) / end * step / 255 for step in range(256)]
+    return ListedColormap([mix(s) for s in share])
+
+
+def light(axes, stage: str, n: int, m: int, i: int, j: int) -> None:
+    """The row and the column of a cell between lines of their colours, the cell in a ring."""
+    side = VALUE if stage == "output" else KEY
+    line = {"fill": False, "clip_on": False}
+    axes.add_patch(Rectangle((-0.5, i - 0.5), m, 1, edgecolor=QUERY, lw=1.6, **line))
+    axes.add_patch(Rectangle((j - 0.5, -0.5), 1, n, edgecolor=side, lw=1.6, **line))
+    axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, edgecolor="#ffffff", lw=4, **line))
+    axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, edgecolor=INK, lw=2.2, **line))
+    for axis, place in ((axes.yaxis, i), (axes.xaxis, j)):
+        for label, at in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True):
+            if at == place:
+                label.set_fontweight("bold")
+
+
+def label_axes(axes, stage: str, rows: list[str], cols: list[str], fonts: list[str]) -> None:
+    side = VALUE if stage == "output" else KEY
+    name = "value column" if stage == "output" else "key"
+    for axis, labels, color in ((axes.yaxis, rows, QUERY), (axes.xaxis, cols, side)):
+        step = 1 if len(labels) <= 48 else math.ceil(len(labels) / 16)
+        places = range(0, len(labels), step)
+        axis.set_ticks(places, [labels[i].replace("$", r"\$") for i in places])
+        for label in axis.get_ticklabels():
+            label.set(color=color, family=fonts, fontsize=9 if len(labels) <= 24 else 7)
+    if max(len(text) for text in cols) > 6 or len(cols) > MOST_WRITTEN:
+        axes.tick_params(axis="x", rotation=90 if len(cols) > MOST_WRITTEN else 40)
+    axes.tick_params(length=0)
+    axes.set_xlabel(f"{name} →", color=side, fontsize=9, family=fonts)
+    axes.set_ylabel("← query", color=QUERY, fontsize=9, family=fonts)
+    axes.spines[:].set_visible(False)
