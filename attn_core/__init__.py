@@ -1,13 +1,13 @@
 """Attention, Number by Number: attention whose every number can be traced to its arithmetic."""
 
 from attn_core.arithmetic import workings
+from attn_core.diagnosis import diagnose
 from attn_core.dropout import Dropout
 from attn_core.kernels import attention, trace
 from attn_core.masks import Keep, causal, padding, prefill, window
 from attn_core.record import AttentionTrace, Projection
 
 __version__ = "0.1.0"
-
 __all__ = [
     "AttentionTrace",
     "Dropout",
@@ -15,6 +15,7 @@ __all__ = [
     "Projection",
     "attention",
     "causal",
+    "diagnose",
     "padding",
     "prefill",
     "trace",

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -232,7 +233,30 @@ def check_scores(q: Tensor, k: Tensor, scale: float) -> None:
         )
 
 
-def check_output(output: Tensor) -> None:
+def check_numbers(q: Tensor, k: Tensor, v: Tensor, scale: float) -> None:
+    """`check_finite` and `check_scores`, in one pass over each tensor as long as all is well."""
+    sizes = [at_most(tensor) for tensor in (q, k, v)]
+    most = torch.finfo(torch.promote_types(q.dtype, torch.float32)).max
+    scores = q.shape[-1] * sizes[0] * sizes[1] * max(1.0, abs(scale))
+    if not (scores < most and sizes[2] < most):
+        check_finite(q, k, v)
+        check_scores(q, k, scale)
+
+
+def at_most(tensor: Tensor) -> float:
+    """No number of the tensor is larger; not finite if one of them isn't, or if squares overflow.
+
+    The length of all numbers as one vector, with room for its rounding and for squares below the
+    smallest float.
+    """
+    float_type = torch.promote_types(tensor.dtype, torch.float32)
+    return 2 * torch.linalg.vector_norm(tensor.detach(), dtype=float_type).item() + 1e-18
+
+
+def check_output(output: Tensor, v: Tensor, dropout: object) -> None:
+    """Averages of finite values are finite, up to what dropout's 1/(1 − p) makes of them."""
+    if at_most(v) / (1 - (dropout.p if dropout else 0.0)) < torch.finfo(v.dtype).max:
+        return
     if not math.isfinite(largest(output)):
         raise ValueError(f"v must give a finite output, got an overflow in {output.dtype}")
 
@@ -245,6 +269,60 @@ def largest(tensor: Tensor) -> float:
 def check_stage(stage: str) -> None:
     if not isinstance(stage, str) or stage not in STAGES:
         raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {brief(stage)}")
+
+
+def check_is_formula(name: str, fits: bool, wanted: str = "formula") -> None:
+    if not fits:
+        has = "pair()" if wanted == "formula" else "apply()"
+        raise ValueError(f"{name} must be a mistake of a {wanted}, got one that has {has} instead")
+
+
+def check_yours(yours: object) -> tuple[Tensor, float, float]:
+    """Somebody's array in float64, the rounding of its dtype, and half of its last decimal.
+
+    Half of the last decimal is 0 unless all numbers have three to five decimals.
+    """
+    if isinstance(yours, Tensor):
+        found = yours.detach().cpu()
+    else:
+        try:
+            numbers = np.asarray(yours)
+        except ValueError:
+            raise ValueError("yours must have rows of one length, got a ragged list") from None
+        if numbers.dtype.kind not in "fiu":
+            raise TypeError(f"yours must hold numbers, got {brief(yours)} of {numbers.dtype}")
+        found = torch.from_numpy(
+            np.array(numbers, dtype=np.float64 if numbers.dtype.kind != "f" else numbers.dtype)
+        )
+    if found.is_complex() or found.dtype == torch.bool:
+        raise TypeError(f"yours must hold numbers, got {found.dtype}")
+    if found.ndim < 2 or 0 in found.shape:
+        raise ValueError(f"yours must have rows and columns, got {shape_of(found)}")
+    eps = torch.finfo(found.dtype).eps if found.is_floating_point() else 0.0
+    found = found.double()
+    finite = found[found.isfinite()]
+
+    def has(places: int) -> bool:
+        units = finite * 10**places
+        return bool(((units - units.round()).abs() <= units.abs() * eps + 1e-9).all())
+
+    places = next((n for n in (3, 4, 5) if finite.numel() > 3 and not has(2) and has(n)), None)
+    return found, eps, 0.0 if places is None else 0.5 * 10.0**-places
+
+
+def check_fits_a_stage(cells: Tensor, stages: Sequence[Tensor]) -> None:
+    shapes = dict.fromkeys(shape_of(stage) for stage in stages)
+    if shape_of(cells) not in shapes and shape_of(cells.mT) not in shapes:
+        raise ValueError(
+            f"yours must have the shape of a stage, {' or '.join(map(str, shapes))}, "
+            f"got {shape_of(cells)}"
+        )
+
+
+def check_no_nan(cells: Tensor) -> None:
+    if cells.isnan().any():
+        index = tuple(cells.isnan().nonzero()[0].tolist())
+        raise ValueError(f"yours must hold numbers, got nan at {index}")
 
 
 def check_cells(stage: str, shape: Sequence[int]) -> None:

@@ -46,3 +46,11 @@ def site():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Prints what a test has to say besides that it passed: record_property("summary", …)."""
+    for report in terminalreporter.getreports("passed"):
+        for name, text in getattr(report, "user_properties", ()):
+            if name == "summary":
+                terminalreporter.write_line(text)

@@ -29,6 +29,8 @@ STANDS_ON = {
     "seq2seq": ["modules", "grammar"],
     "translation": ["transformer", "grammar"],
     "pretrained": ["transformer"],
+    "mistakes": ["transformer", "toy"],
+    "diagnosis": ["mistakes", "digits"],
 }
 
 # What comes from outside; the standard library is free.

@@ -1,0 +1,182 @@
+"""Mistakes of the mask: what is hidden, and with what."""
+
+import torch
+from torch import Tensor
+
+from attn_core import stages
+from attn_core.masks import Both, Dense, Keep, Padding
+from attn_core.mistakes import examples
+from attn_core.mistakes.mistake import Given, Mistake
+
+HIDDEN_IS_ZERO = "(weights[~keep] == 0).all()"
+
+
+def only_masked(formula):
+    """The formula where there is a mask, the scaled scores where there is none."""
+    return {"masked": lambda a, scaled: scaled if a.keep is None else formula(a, scaled)}
+
+
+def upper_triangle(a: Given, scaled: Tensor) -> Tensor:
+    upper = torch.ones(a.keep.shape[-2:], device=scaled.device).triu(diagonal=1)
+    return scaled.masked_fill(upper == 0, -torch.inf)
+
+
+def from_first_key(a: Given, scaled: Tensor) -> Tensor:
+    return stages.masked(scaled, aligned_to_top_left(a.rule, a.keep))
+
+
+def aligned_to_top_left(rule: Keep, keep: Tensor) -> Tensor:
+    """The mask as if query i stood at position i, whatever is in the cache."""
+    L, S = keep.shape[-2:]
+    if isinstance(rule, Both):
+        cells = torch.ones_like(keep)
+        for part in rule.parts:
+            cells = cells & aligned_to_top_left(part, keep)
+        return cells
+    if isinstance(rule, Dense):
+        return rule.dense(L, S, keep.device).expand_as(keep)
+    return rule.tile(range(L), range(S), (S, S), keep.device).expand_as(keep)
+
+
+def padded_queries(a: Given, scaled: Tensor) -> Tensor:
+    return stages.masked(scaled, padding_in_the_rows(a.rule, a.keep))
+
+
+def padding_in_the_rows(rule: Keep, keep: Tensor) -> Tensor:
+    """The mask with each length counted along the queries instead of the keys."""
+    L, S = keep.shape[-2:]
+    if isinstance(rule, Both):
+        cells = torch.ones_like(keep)
+        for part in rule.parts:
+            cells = cells & padding_in_the_rows(part, keep)
+        return cells
+    if isinstance(rule, Padding):
+        lengths = torch.tensor(rule.lengths, device=keep.device).view(-1, 1, 1, 1)
+        return (torch.arange(L, device=keep.device)[:, None] < lengths).expand_as(keep)
+    return rule.dense(L, S, keep.device).expand_as(keep)
+
+
+MASKING = (
+    Mistake(
+        name="no-mask",
+        title="no mask",
+        does="The mask is left out.",
+        looks="Weights above the diagonal or on padding; in training a loss that is too good.",
+        invisible="Where every query may see every key, as when one token is decoded with a cache.",
+        wrong="weights = torch.softmax(scaled, dim=-1)",
+        right="weights = torch.softmax(scaled.masked_fill(~keep, -torch.inf), dim=-1)",
+        check=HIDDEN_IS_ZERO,
+        source=("2-02", "2-10"),
+        where="masked",
+        formulas=only_masked(lambda a, scaled: scaled),
+        shows=examples.masked,
+        hides=examples.seen_by_all,
+    ),
+    Mistake(
+        name="mask-turned",
+        title="the mask turned round",
+        does="True is taken for “hide” where it means “keep”, or the other way round.",
+        looks="Each query sees what it must not, and nothing else.",
+        invisible="Without a mask.",
+        wrong="masked = scaled.masked_fill(keep, -torch.inf)",
+        right="masked = scaled.masked_fill(~keep, -torch.inf)",
+        check=HIDDEN_IS_ZERO,
+        source=("lucidrains/x-transformers#160", "InseeFrLab/torchTextClassifiers#92"),
+        where="masked",
+        formulas=only_masked(lambda a, scaled: stages.masked(scaled, ~a.keep)),
+        shows=examples.padded,
+        hides=examples.plain,
+    ),
+    Mistake(
+        name="upper-triangle-kept",
+        title="the upper triangle kept",
+        does="The triangle above the diagonal marks what to hide, and is used as what to keep.",
+        looks="Each word sees the future and not itself; the last row sees nothing.",
+        invisible="Without a mask.",
+        wrong="masked = scaled.masked_fill(torch.triu(ones, diagonal=1) == 0, -torch.inf)",
+        right="masked = scaled.masked_fill(torch.triu(ones, diagonal=1) == 1, -torch.inf)",
+        check=HIDDEN_IS_ZERO,
+        source=("rasbt/LLMs-from-scratch#1061", "2-01"),
+        where="masked",
+        formulas=only_masked(upper_triangle),
+        shows=examples.masked,
+        hides=examples.plain,
+    ),
+    Mistake(
+        name="mask-added",
+        title="a mask of ones and zeros added",
+        does="A mask of 1 and 0 is added to the scores; only one of 0 and −∞ may be.",
+        looks="Nothing is hidden: what should be kept weighs e times as much as before, no more.",
+        invisible="Without a mask; and in the weights of a row that keeps every key.",
+        wrong="masked = scaled + keep",
+        right="masked = scaled + torch.zeros(L, S).masked_fill(~keep, -torch.inf)",
+        check=HIDDEN_IS_ZERO,
+        source=("pytorch/pytorch#117939", "timeseriesAI/tsai#171", "2-12"),
+        where="masked",
+        formulas=only_masked(lambda a, scaled: scaled + a.keep),
+        shows=examples.masked,
+        hides=examples.seen_by_all,
+        silent_from="weights",
+    ),
+    Mistake(
+        name="mask-multiplied",
+        title="the mask multiplied in",
+        does="Hidden scores become 0 instead of −∞, and exp(0) = 1.",
+        looks="Hidden keys get a weight, the same one along a row.",
+        invisible="Where every query may see every key.",
+        wrong="masked = scaled * keep",
+        right="masked = scaled.masked_fill(~keep, -torch.inf)",
+        check=HIDDEN_IS_ZERO,
+        source=("georg-wolflein/good-features#1", "huggingface/transformers#542"),
+        where="masked",
+        formulas=only_masked(lambda a, scaled: scaled * a.keep),
+        shows=examples.masked,
+        hides=examples.seen_by_all,
+    ),
+    Mistake(
+        name="minus-1e9",
+        title="−1e9 in the place of −∞",
+        does="A large negative number hides as well as −∞, as long as one key of the row is kept.",
+        looks="A row that keeps nothing gets equal weights over all that is forbidden.",
+        invisible="In the weights, where every row keeps at least one key.",
+        wrong="masked = scaled.masked_fill(~keep, -1e9)",
+        right="masked = scaled.masked_fill(~keep, -torch.inf)  # and a row that keeps nothing: 0",
+        check="(output[~keep.any(-1)] == 0).all()",
+        source=("hyunwoongko/transformer#40", "3-12"),
+        where="masked",
+        formulas=only_masked(lambda a, scaled: scaled.masked_fill(~a.keep, -1e9)),
+        shows=examples.empty_rows,
+        hides=examples.masked,
+        silent_from="weights",
+    ),
+    Mistake(
+        name="mask-ignores-cache",
+        title="a mask that ignores the cache",
+        does="Query i is put at position i, though it stands behind the keys in the cache.",
+        looks="With a cache, the first new word sees one key; what it has read is hidden from it.",
+        invisible="As many queries as keys: training, and the first pass.",
+        wrong="keep = torch.tril(torch.ones(L, S)).bool()  # and is_causal=True",
+        right="keep = torch.tril(torch.ones(L, S), diagonal=S - L).bool()",
+        check="(weights[..., -1, :] > 0).all()",
+        source=("pytorch/pytorch#144858", "pytorch/pytorch#108108", "2-04"),
+        where="masked",
+        formulas=only_masked(from_first_key),
+        shows=examples.cached,
+        hides=examples.masked,
+    ),
+    Mistake(
+        name="padding-on-queries",
+        title="padding hidden as queries",
+        does="The padding mask lies along the rows: padded queries are empty, padded keys seen.",
+        looks="Real words give weight to padding, and the rows of the padding are empty.",
+        invisible="No padding: each sentence as long as the batch.",
+        wrong="keep = is_word[:, None, :, None]",
+        right="keep = is_word[:, None, None, :]",
+        check=HIDDEN_IS_ZERO,
+        source=("hyunwoongko/transformer#40", "bentrevett/pytorch-seq2seq#96"),
+        where="masked",
+        formulas=only_masked(padded_queries),
+        shows=examples.padded,
+        hides=examples.full,
+    ),
+)

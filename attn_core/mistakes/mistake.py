@@ -1,0 +1,153 @@
+"""What a mistake is, and how a wrong formula is put in the place of the right one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attn_core import stages
+from attn_core.checks import STAGES, check_cells, check_is_formula
+from attn_core.masks import Keep
+from attn_core.record import AttentionTrace
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What the six formulas are given: a record's inputs, each with the four axes of a map."""
+
+    q: Float[Tensor, "B H L D"]
+    k: Float[Tensor, "B H S D"]
+    v: Float[Tensor, "B H S Dv"]
+    keep: Bool[Tensor, "B H L S"] | None  # True = keep; None: no mask
+    rule: Keep | None  # the same mask as its rule
+    scale: float
+    survives: Bool[Tensor, "B H L S"] | None  # None: no dropout
+    p: float
+    model_width: int  # E of the tokens where they are known, else the heads side by side
+
+    @classmethod
+    def of(cls, record: AttentionTrace) -> "Given":
+        B, H, L, S = record.shape
+        wide = record.row_max.dtype
+        q, k, v = (tensor.detach().to(wide) for tensor in (record.q, record.k, record.v))
+        keep = survives = None
+        if record.keep is not None:
+            keep = record.keep.dense(L, S, q.device).expand(B, H, L, S)
+        if record.dropout is not None:
+            whole = range(B), range(H), range(L), range(S)
+            survives = record.dropout.survives(*whole, q.device)
+        width = H * q.shape[-1] if record.source is None else record.source.x.shape[-1]
+        p = 0.0 if record.dropout is None else record.dropout.p
+        return cls(q, k, v, keep, record.keep, record.scale, survives, p, width)
+
+
+Formula = Callable[[Given, Tensor], Tensor]
+
+# Each stage from what is given and the stage before it.
+FORMULAS: dict[str, Formula] = {
+    "scores": lambda a, _: stages.scores(a.q, a.k),
+    "scaled": lambda a, scores: stages.scaled(scores, a.scale),
+    "masked": lambda a, scaled: stages.masked(scaled, a.keep),
+    "weights": lambda a, masked: stages.weights(masked, *stages.row_statistics(masked)),
+    "dropped": lambda a, weights: stages.dropped(weights, a.survives, a.p),
+    "output": lambda a, dropped: stages.output(dropped, a.v),
+}
+
+
+class Run(NamedTuple):
+    """One run of a module: the record of its attention, and the names that the check may use."""
+
+    record: AttentionTrace
+    names: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Mistake:
+    """A wrong version of attention that people write, and the line that finds it.
+
+    >>> from attn_core import toy, trace
+    >>> from attn_core.mistakes import MISTAKES
+    >>> mistake = MISTAKES["softmax-over-queries"]
+    >>> mistake.title, mistake.where, mistake.is_formula
+    ('softmax over queries', 'weights', True)
+    >>> mistake.check
+    '((weights.sum(-1) - 1).abs() < 1e-5).all()'
+    >>> mistake.apply(trace(*[toy.notebook().x] * 3))["weights"].sum(-1)
+    tensor([0.8869, 0.4500, 1.6631])
+
+    Taught in chapter 11.
+    """
+
+    name: str  # "softmax-over-queries"
+    title: str  # what "the weights with …" ends with
+    does: str
+    looks: str
+    invisible: str  # on which inputs it changes nothing
+    wrong: str  # the line that people write
+    right: str
+    check: str  # an expression that is true for the right version and false for the wrong one
+    source: tuple[str, ...]  # where it was reported: "owner/repository#number", or an erratum's id
+    where: str  # the first stage that it can touch, or the module
+    formulas: Mapping[str, Formula] = field(default_factory=dict)  # those of FORMULAS it changes
+    inputs: Callable[[AttentionTrace], AttentionTrace] | None = None  # or what it makes of a record
+    shows: Callable[[], AttentionTrace] | None = None  # a record on which it is seen
+    hides: Callable[[], AttentionTrace] | None = None  # a record on which it is not
+    run: Callable[[bool, bool], Run] | None = None  # of a module: (wrong?, on a hiding input?)
+    replaces: tuple[type, ...] = ()  # of a module: the wrong classes, each on top of its right one
+    silent_from: str = "scores"  # on a hiding input all stages from this one on are the right ones
+
+    @property
+    def is_formula(self) -> bool:
+        """True if it changes a formula, False if it changes how a module uses them."""
+        return bool(self.formulas)
+
+    def apply(self, record: AttentionTrace) -> dict[str, Tensor]:
+        """All six stages as this mistake makes them of a record, in the rank that was traced."""
+        check_is_formula(self.name, self.is_formula or self.inputs is not None)
+        return wrong_stages(record, self)
+
+    def pair(self, *, hidden: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
+        """Of a module: the right and the wrong record, from the same x and the same weights."""
+        check_is_formula(self.name, self.run is not None, wanted="module")
+        return self.run(False, hidden).record, self.run(True, hidden).record
+
+    def names(self, *, wrong: bool) -> dict[str, Any]:
+        """What `check` may use, of the input that shows the mistake; axes as in the record."""
+        if self.run is not None:
+            return {"torch": torch, **self.run(wrong, False).names}
+        record = self.shows()
+        given = Given.of(record)
+        found = stages_of(given, self.formulas if wrong else {})
+        shared = {name: getattr(given, name) for name in ("q", "k", "v", "keep", "survives", "p")}
+        return {"torch": torch, **shared, "scale": given.scale, **found}
+
+    def passes(self, *, wrong: bool) -> bool:
+        """What the check says of the right or of the wrong version."""
+        return bool(eval(self.check, self.names(wrong=wrong)))
+
+
+def stages_of(given: Given, changed: Mapping[str, Formula]) -> dict[str, Tensor]:
+    """The six stages [B, H, L, ·], some formulas changed."""
+    found, before = {}, given.q
+    for stage in STAGES:
+        found[stage] = before = changed.get(stage, FORMULAS[stage])(given, before)
+    return found
+
+
+def right_stages(record: AttentionTrace) -> dict[str, Tensor]:
+    """All six stages of a record, in the rank that was traced."""
+    return {stage: record.stage(stage).detach() for stage in STAGES}
+
+
+def wrong_stages(record: AttentionTrace, mistake: Mistake) -> dict[str, Tensor]:
+    check_cells("weights", record.shape)
+    record.check_unchanged()
+    if mistake.inputs is not None:
+        record = mistake.inputs(record)
+    with torch.no_grad():
+        found = stages_of(Given.of(record), mistake.formulas)
+    found["output"] = found["output"].to(record.v.dtype)
+    return {name: cells.reshape(*record.lead, *cells.shape[-2:]) for name, cells in found.items()}

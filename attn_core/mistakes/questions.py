@@ -1,0 +1,45 @@
+"""Inputs of small whole numbers that tell mistakes apart."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attn_core.dropout import Dropout
+from attn_core.kernels import trace
+from attn_core.masks import Keep, causal, padding
+from attn_core.record import AttentionTrace
+
+
+class Question(NamedTuple):
+    """An input of small whole numbers, for `trace(**question._asdict())` and for your own code."""
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    keep: Keep | None
+    dropout: Dropout | None
+
+    def trace(self) -> AttentionTrace:
+        return trace(**self._asdict())
+
+
+def whole_numbers(*shape: int, step: int) -> Tensor:
+    count = torch.arange(torch.Size(shape).numel())
+    return ((count * step + count // 5) % 7 - 3).float().view(shape)
+
+
+def questions() -> tuple[Question, ...]:
+    """Inputs that tell mistakes apart: each is made for those that hide on the ones before."""
+
+    def made(B: int, H: int, L: int, S: int, keep: Keep, p: float, size: float = 1.0) -> Question:
+        q, k = whole_numbers(B, H, L, 3, step=2), whole_numbers(B, H, S, 3, step=3)
+        v = whole_numbers(B, H, S, 2, step=5)
+        return Question(q * size, k * size, v, keep, Dropout(p, seed=3))
+
+    return (
+        made(2, 2, 3, 5, causal() & padding([4, 0]), 0.25),
+        made(1, 3, 3, 3, causal(), 0.25),
+        made(2, 2, 4, 4, causal() & padding([4, 2]), 0.25),
+        made(1, 2, 3, 3, causal(), 0.25, size=20.0),
+    )

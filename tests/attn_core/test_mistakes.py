@@ -1,0 +1,191 @@
+"""Each mistake is wrong where it shows, right where it hides, and caught by the book's checks."""
+
+import itertools
+import re
+
+import pytest
+import torch
+
+from attn_core import Dropout, toy, trace
+from attn_core.checks import STAGES
+from attn_core.mistakes import MISTAKES
+from attn_core.mistakes.mistake import FORMULAS, Given, right_stages, stages_of
+from attn_core.mistakes.questions import questions
+from tests.attn_core import test_modules, test_stages, test_transformer
+from tests.attn_core.reference import Case
+
+FORMULA = [mistake for mistake in MISTAKES.values() if mistake.is_formula]
+MODULE = [mistake for mistake in MISTAKES.values() if not mistake.is_formula]
+# Those that can be made again from any record.
+REPLAYED = [mistake for mistake in MISTAKES.values() if mistake.is_formula or mistake.inputs]
+
+
+def equal(a, b):
+    if a.shape != b.shape:
+        return False
+    return torch.allclose(a.double(), b.double(), rtol=1e-5, atol=1e-6, equal_nan=True)
+
+
+def first_difference(right, wrong, since="scores"):
+    later = STAGES[STAGES.index(since) :]
+    return next((stage for stage in later if not equal(right[stage], wrong[stage])), None)
+
+
+def versions(mistake, hidden):
+    """The right and the wrong stages on the mistake's own input."""
+    if mistake.is_formula:
+        record = mistake.hides() if hidden else mistake.shows()
+        return right_stages(record), mistake.apply(record)
+    return tuple(right_stages(record) for record in mistake.pair(hidden=hidden))
+
+
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def test_it_is_seen_where_it_shows_and_not_where_it_hides(mistake):
+    seen = first_difference(*versions(mistake, hidden=False))
+    assert seen == mistake.where if mistake.is_formula else seen in STAGES
+    assert first_difference(*versions(mistake, hidden=True), mistake.silent_from) is None
+
+
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def test_its_one_line_passes_for_the_right_version_and_fails_for_the_wrong_one(mistake):
+    assert mistake.passes(wrong=False)
+    assert not mistake.passes(wrong=True)
+    assert "\n" not in mistake.check
+
+
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def test_form(mistake):
+    assert MISTAKES[mistake.name] is mistake
+    assert re.fullmatch(r"[a-z0-9-]+", mistake.name)
+    for text in (mistake.does, mistake.looks, mistake.invisible):
+        assert text.endswith(".")
+    assert mistake.source
+    for source in mistake.source:
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+#\d+|\d-\d\d", source)
+    assert mistake.wrong != mistake.right
+    assert bool(mistake.replaces) == (not mistake.is_formula)
+    assert set(mistake.formulas) <= set(FORMULAS)
+
+
+def test_at_least_twenty_with_names_of_their_own():
+    assert len(MISTAKES) >= 20
+    assert len({mistake.title for mistake in MISTAKES.values()}) == len(MISTAKES)
+
+
+def test_the_formulas_unchanged_are_the_records_stages():
+    for question in questions():
+        record = question.trace()
+        found = stages_of(Given.of(record), {})
+        for stage, cells in right_stages(record).items():
+            torch.testing.assert_close(found[stage], cells, rtol=0, atol=0)
+
+
+def test_wrong_stages_have_the_callers_rank_and_dtype():
+    x = toy.journey().x.double()
+    for rank in (x, x[None], x[None, None]):
+        made = MISTAKES["no-scale"].apply(trace(rank, rank, rank))
+        assert made["weights"].shape == (*rank.shape[:-1], 6)
+        assert made["output"].dtype == torch.float64
+
+
+def test_apply_and_pair_say_what_they_are_for():
+    record = questions()[0].trace()
+    with pytest.raises(ValueError, match=r"layer-norm-n-minus-1 must be a mistake of a formula"):
+        MISTAKES["layer-norm-n-minus-1"].apply(record)
+    with pytest.raises(ValueError, match=r"no-scale must be a mistake of a module"):
+        MISTAKES["no-scale"].pair()
+
+
+def test_a_mistake_made_of_a_record_is_the_modules_own():
+    for name in ("heads-split-by-view", "shared-heads", "mask-on-heads"):
+        right, wrong = MISTAKES[name].pair()
+        assert first_difference(right_stages(wrong), MISTAKES[name].apply(right)) is None, name
+
+
+def test_every_pair_is_told_apart_by_an_input_of_diagnose():
+    made = [{m.name: m.apply(question.trace()) for m in REPLAYED} for question in questions()]
+    same = [
+        (a.name, b.name)
+        for a, b in itertools.combinations(REPLAYED, 2)
+        if all(first_difference(one[a.name], one[b.name]) is None for one in made)
+    ]
+    assert same == []
+
+
+class Wrong:
+    """A record all of whose stages a mistake has made."""
+
+    def __init__(self, record, mistake):
+        self.record, self.stages = record, mistake.apply(record)
+
+    def stage(self, name):
+        return self.stages[name]
+
+    @property
+    def output(self):
+        return self.stages["output"]
+
+    def __getattr__(self, name):
+        return getattr(self.record, name)
+
+
+def reference_cases():
+    for question in questions():
+        q, k, v, keep, dropout = question
+        cells = keep.dense(q.shape[2], k.shape[2]).expand(*q.shape[:3], k.shape[2])
+        given = (dropout.p, dropout.seed) if isinstance(dropout, Dropout) else None
+        yield Case(q, k, v, [lambda keep=keep: keep], cells, None, given)
+
+
+def reference_checks():
+    """test_stages: every stage against a plain loop."""
+    check = test_stages.test_every_stage_equals_a_plain_loop.hypothesis.inner_test
+    return [lambda case=case: check(case) for case in reference_cases()]
+
+
+def module_checks():
+    return [
+        test_modules.test_stacked_heads_stand_side_by_side,
+        test_modules.test_split_heads_equal_stacked_heads,
+        lambda: test_modules.test_multi_head_attention_is_torchs(False),
+        test_modules.test_masks_of_the_module_and_of_the_call_are_joined,
+        test_transformer.test_layer_norm_is_torchs,
+        test_transformer.test_positions_are_added_along_the_tokens,
+        lambda: test_transformer.test_decoder_layer_is_torchs(False),
+        test_transformer.test_residual_dropout_leaves_the_stream_alone,
+    ]
+
+
+def fails(checks):
+    for check in checks:
+        try:
+            check()
+        except Exception:
+            return True
+    return False
+
+
+def put_in_place(mistake, monkeypatch):
+    """The mistake in the place of the right code."""
+    if mistake.is_formula:
+        wrong = lambda *given, **others: Wrong(trace(*given, **others), mistake)  # noqa: E731
+        monkeypatch.setattr(test_stages, "trace", wrong)
+    for wrong in mistake.replaces:
+        for name, method in vars(wrong).items():
+            if callable(method):
+                monkeypatch.setattr(wrong.__bases__[0], name, method)
+
+
+def test_the_books_own_checks_catch_every_mistake(monkeypatch, record_property):
+    """Mutation proof. Unchanged, all checks pass."""
+    assert not fails(reference_checks())
+    assert not fails(module_checks())
+    missed = []
+    for mistake in MISTAKES.values():
+        with monkeypatch.context() as patch:
+            put_in_place(mistake, patch)
+            if not fails(reference_checks() if mistake.is_formula else module_checks()):
+                missed.append(mistake.name)
+    caught = len(MISTAKES) - len(missed)
+    record_property("summary", f"mistakes: {caught} of {len(MISTAKES)} caught by the book's checks")
+    assert missed == []
