@@ -51,6 +51,22 @@ class Keep:
     def rule(self, position: Tensor, key: Tensor) -> Bool[Tensor, "B H rows cols"]:
         raise NotImplementedError
 
+    def visible(self, rows: range, shape: tuple[int, int]) -> range:
+        """The columns outside of which none of these rows sees anything.
+
+        >>> causal().visible(range(2, 4), (8, 8)), window(1).visible(range(2, 4), (8, 8))
+        (range(0, 4), range(1, 4))
+        """
+        return range(shape[1])
+
+    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
+        """Columns that all of these rows see, in every batch and head; there it hides nothing.
+
+        >>> causal().unmasked(range(2, 4), (8, 8)), window(1).unmasked(range(2, 4), (8, 8))
+        (range(0, 3), range(2, 3))
+        """
+        return range(0)
+
     def dense(self, L: int, S: int, device: torch.device | str = "cpu") -> Bool[Tensor, "B H L S"]:
         """The whole mask."""
         return self.tile(range(L), range(S), (L, S), device)
@@ -75,6 +91,12 @@ class Keep:
 class Causal(Keep):
     def rule(self, position: Tensor, key: Tensor) -> Tensor:
         return key <= position
+
+    def visible(self, rows: range, shape: tuple[int, int]) -> range:
+        return between(0, rows[-1] + shape[1] - shape[0], shape[1])
+
+    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
+        return between(0, rows[0] + shape[1] - shape[0], shape[1])
 
     def to_json(self) -> dict:
         return {"kind": "causal"}
@@ -105,6 +127,14 @@ class Window(Keep):
     def rule(self, position: Tensor, key: Tensor) -> Tensor:
         return (position - self.before <= key) & (key <= position + self.after)
 
+    def visible(self, rows: range, shape: tuple[int, int]) -> range:
+        first, last = (row + shape[1] - shape[0] for row in (rows[0], rows[-1]))
+        return between(first - self.before, last + self.after, shape[1])
+
+    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
+        first, last = (row + shape[1] - shape[0] for row in (rows[0], rows[-1]))
+        return between(last - self.before, first + self.after, shape[1])
+
     def to_json(self) -> dict:
         return {"kind": "window", "before": self.before, "after": self.after}
 
@@ -119,6 +149,12 @@ class Padding(Keep):
     def rule(self, position: Tensor, key: Tensor) -> Tensor:
         lengths = torch.tensor(self.lengths, device=key.device).view(-1, 1, 1, 1)
         return (key < lengths).expand(-1, -1, position.shape[2], -1)
+
+    def visible(self, rows: range, shape: tuple[int, int]) -> range:
+        return range(max(self.lengths))
+
+    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
+        return range(min(self.lengths))
 
     def check(self, shape: tuple[int, int, int, int], device: torch.device) -> None:
         check_padding(self.lengths, shape[0], shape[3])
@@ -187,6 +223,12 @@ class Both(Keep):
         tiles = [part.tile(rows, cols, shape, device) for part in self.parts]
         return reduce(torch.logical_and, tiles)
 
+    def visible(self, rows: range, shape: tuple[int, int]) -> range:
+        return reduce(common, (part.visible(rows, shape) for part in self.parts))
+
+    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
+        return reduce(common, (part.unmasked(rows, shape) for part in self.parts))
+
     def check(self, shape: tuple[int, int, int, int], device: torch.device) -> None:
         for part in self.parts:
             part.check(shape, device)
@@ -196,6 +238,17 @@ class Both(Keep):
 
     def __repr__(self) -> str:
         return " & ".join(repr(part) for part in self.parts)
+
+
+def between(first: int, last: int, size: int) -> range:
+    """The columns from first to last, both included, that an axis of this size has."""
+    start = min(max(first, 0), size)
+    return range(start, max(start, min(last + 1, size)))
+
+
+def common(one: range, other: range) -> range:
+    start = max(one.start, other.start)
+    return range(start, max(start, min(one.stop, other.stop)))
 
 
 def parts_of(keep: Keep) -> tuple[Keep, ...]:

@@ -6,13 +6,12 @@ from torch import Tensor
 from attn_core.checks import (
     check_bool_keep,
     check_broadcast,
-    check_finite,
     check_is,
+    check_numbers,
     check_output,
     check_projection,
     check_qkv,
     check_scale,
-    check_scores,
     check_source,
     version_of,
 )
@@ -49,8 +48,18 @@ def attention(
     Gives [*, L, Dv] in the dtype of v. A query that keeps nothing gets 0. ValueError or TypeError
     with one sentence for what does not fit. Vaswani et al., "Attention Is All You Need" (2017),
     equation 1. Taught in chapter 03.
+
+    Which code computes: above 65,536 cells torch's scaled_dot_product_attention, in float32 at
+    least, where no gradient is asked for, there is no dropout, and the mask is None, or causal()
+    with L = S. Else the code of `trace`; between the two lies rounding and nothing more.
     """
-    return trace(q, k, v, keep=keep, scale=scale, dropout=dropout).output
+    q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
+    with torch.autocast(q.device.type, enabled=False):
+        output = None if dropout is not None else cpu.output_by_torch(q4, k4, v4, keep, scale)
+        if output is None:
+            output, _, _ = cpu.forward(q4, k4, v4, keep, scale, dropout)
+    check_output(output, v, dropout)
+    return output.reshape(*q.shape[:-1], v.shape[-1])
 
 
 def trace(
@@ -75,17 +84,11 @@ def trace(
         for all three: self-attention only.
     All other arguments, the errors and the source are those of `attention`. Taught in chapter 03.
     """
-    check_qkv(q, k, v)
-    check_is("dropout", dropout, Dropout)
     check_is("source", source, Projection)
-    check_finite(q, k, v)
-    scale = check_scale(scale, q.shape[-1])
-    check_scores(q, k, scale)
-    q4, k4, v4 = (with_four_axes(tensor) for tensor in (q, k, v))
-    keep = as_keep(keep, q.shape[:-2], (*q4.shape[:3], k4.shape[2]), q.device)
+    q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
     with torch.autocast(q.device.type, enabled=False):
         output, row_max, row_sum = cpu.forward(q4, k4, v4, keep, scale, dropout)
-    check_output(output)
+    check_output(output, v, dropout)
     if source is not None:
         compare_projection(source, q4, k4, v4)
     versions = {name: version_of(t) for name, t in (("q", q4), ("k", k4), ("v", v4))}
@@ -93,6 +96,17 @@ def trace(
     return AttentionTrace(
         q4, k4, v4, keep, scale, dropout, row_max, row_sum, output, lead, source, versions
     )
+
+
+def prepared(q, k, v, keep, scale, dropout) -> tuple[Tensor, Tensor, Tensor, Keep | None, float]:
+    """What both functions are given, checked, with four axes."""
+    check_qkv(q, k, v)
+    check_is("dropout", dropout, Dropout)
+    scale = check_scale(scale, q.shape[-1])
+    check_numbers(q, k, v, scale)
+    q4, k4, v4 = (with_four_axes(tensor) for tensor in (q, k, v))
+    keep = as_keep(keep, q.shape[:-2], (*q4.shape[:3], k4.shape[2]), q.device)
+    return q4, k4, v4, keep, scale
 
 
 def with_four_axes(tensor: Tensor) -> Tensor:

@@ -138,3 +138,18 @@ def test_the_whole_batch_is_one_axis_beyond_four():
     assert torch.equal(
         five.reshape(6, 2, 4, 4), trace(*[four] * 3, dropout=dropout).stage("dropped")
     )
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 2**32 - 1, 2**32 + 3, 5 * 2**40])
+@pytest.mark.parametrize("seed", [0, 7, 2**53 - 1])
+def test_each_step_has_a_seed_of_its_own(seed, count):
+    """The first 53 bits that Philox makes of the step, under a counter that no weight has."""
+    high, low, _, _ = philox_by_hand(
+        (count % 2**32, count // 2**32, 0, 2**32 - 1), (seed % 2**32, seed // 2**32)
+    )
+    assert Dropout(0.25, seed).step(count) == Dropout(0.25, high * 2**21 + low // 2**11)
+
+
+def test_step_0_is_the_dropout_itself():
+    dropout = Dropout(0.25, 7)
+    assert dropout.step(0) == dropout != dropout.step(1)

@@ -116,3 +116,45 @@ def test_a_source_may_be_off_by_a_rounding_but_not_by_more(dtype):
         ValueError, match=r"^source must give k, got numbers that are off by 0\.\d+$"
     ):
         trace(*exact, source=source)
+
+
+def projection(*lead, biases=True):
+    """A source of 2 heads, q and k 3 wide, v 4 wide."""
+    from attn_core import Projection
+
+    matrices = drawn(2, 5, 6), drawn(3, 5, 6), drawn(4, 5, 8)
+    offsets = (drawn(5, 6), drawn(6, 6), drawn(7, 8)) if biases else None
+    return Projection(drawn(1, *lead, 4, 5), *matrices, offsets)
+
+
+def split(rows):
+    """[*, T, H·D] → [*, H, T, D] for 2 heads."""
+    return torch.stack(rows.chunk(2, -1), -3)
+
+
+def test_a_projection_adds_its_biases():
+    source = projection(3)
+    without = projection(3, biases=False).project()
+    for made, plain, bias in zip(source.project(), without, source.biases, strict=True):
+        torch.testing.assert_close(made - plain, bias.expand_as(made))
+
+
+def test_a_projection_takes_no_two_biases():
+    from dataclasses import replace
+
+    source = projection()
+    with pytest.raises(ValueError, match="shorter"):
+        replace(source, biases=source.biases[:2]).project()
+
+
+@pytest.mark.parametrize("lead", [(1,), (3,), (2, 3)])
+@pytest.mark.parametrize("biases", [False, True])
+def test_a_source_of_several_heads_in_every_rank(lead, biases):
+    source = projection(*lead, biases=biases)
+    q, k, v = map(split, source.project())
+    assert trace(q, k, v, source=source).source is source
+    for n, name in enumerate("qkv"):
+        wrong = [q, k, v]
+        wrong[n] = wrong[n].flip(-3)
+        with pytest.raises(ValueError, match=rf"^source must give {name}, got numbers"):
+            trace(*wrong, source=source)
