@@ -9,12 +9,15 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Two workers for two cores; one thread each, or torch's threads fight over them.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
+# Tests for which the shapes are not checked at run time: errors as a user sees them, and kernels that
+# Triton reads as text.
+PLAIN := tests/errors tests/triton
 WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_BROWSER
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab test slow test-all notebooks train lint format clean
+.PHONY: help book serve lab test slow test-all notebooks train bench release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,11 +35,11 @@ lab: .venv/book  ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab chapters
 
 test: .venv/test book  ## all tests that take less than half a minute each
-	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m "not slow" --ignore tests/errors
-	@$(PYTEST) -m "not slow" --nbval --nbval-current-env chapters book tests/errors
+	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m "not slow" $(PLAIN:%=--ignore %)
+	@$(PYTEST) -m "not slow" --nbval --nbval-current-env chapters book $(PLAIN)
 
 slow: .venv/test book
-	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m slow --ignore tests/errors
+	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m slow $(PLAIN:%=--ignore %)
 
 test-all: test slow  ## these and the slow ones
 
@@ -45,6 +48,13 @@ notebooks: .venv/book  ## run the notebooks again and store their outputs
 
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
 	@$(BIN)/python -m tools.train_translators
+
+bench: .venv-bench/made  ## compare the explorer with other viewers (minutes), and write the tables
+	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.viewers
+	@.venv-bench/bin/python -m benchmarks.report
+
+release: book  ## the three files of a release into _build/release: site, notebooks, wheel
+	@$(BIN)/python -m tools.release $(if $(TAG),--tag "$(TAG)")
 
 lint: .venv/test  ## ruff: rules and format
 	@$(BIN)/ruff check .
@@ -55,7 +65,7 @@ format: .venv/test  ## let ruff mend what it can
 	@$(BIN)/ruff format .
 
 clean:  ## remove what was built, the environment included
-	rm -rf .venv _build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench _build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/book: requirements.txt requirements-model.txt constraints.txt pyproject.toml
@@ -69,6 +79,14 @@ clean:  ## remove what was built, the environment included
 
 .venv/test: .venv/book requirements-test.txt
 	@$(PIP) -r requirements-test.txt -c constraints.txt
+	@touch $@
+
+# The viewers to compare with, in an environment of their own that sees the book's packages.
+.venv-bench/made: .venv/test requirements-bench.txt
+	@$(BIN)/python -m venv .venv-bench
+	@.venv-bench/bin/python -m pip install --quiet --no-deps -r requirements-bench.txt
+	@site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
+	  $(BIN)/python -c "$$site" > "$$(.venv-bench/bin/python -c "$$site")/book.pth"
 	@touch $@
 
 # What every page depends on, though Sphinx does not know it.

@@ -1,0 +1,132 @@
+"""The files of a release: the site opens from its zip, the wheel works in an empty environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from tests.test_colab import environment_without_attn_core
+from tools import release
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder that the release is written into."""
+    monkeypatch.setattr(release, "RELEASE", tmp_path / "release")
+    (tmp_path / "release").mkdir()
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(release, "RELEASE", tmp_path_factory.mktemp("wheel"))
+        yield release.wheel()
+
+
+def unzip(archive: Path, folder: Path) -> Path:
+    """The one folder that a zip holds, unzipped."""
+    with zipfile.ZipFile(archive) as zipped:
+        tops = {name.partition("/")[0] for name in zipped.namelist()}
+        zipped.extractall(folder)
+    assert tops == {archive.stem}
+    return folder / archive.stem
+
+
+def faults(browser, root: Path, pages: list[str]) -> list:
+    """What the console says on these pages of a folder, and what they ask for outside it."""
+    context = browser.new_context()
+    page = context.new_page()
+    wrong = []
+    page.on("console", lambda m: m.type == "error" and wrong.append((page.url, m.text)))
+    page.on("pageerror", lambda error: wrong.append((page.url, str(error))))
+
+    def failed(request):
+        if request.failure != "net::ERR_ABORTED":  # that is the next page being opened
+            wrong.append((page.url, request.failure, request.url))
+
+    def inside(request):
+        url = urlsplit(request.url)
+        if url.scheme in {"data", "blob"}:
+            return
+        path = Path(unquote(url.path))
+        if url.scheme != "file" or not path.is_relative_to(root):
+            wrong.append((page.url, "outside", request.url))
+
+    page.on("requestfailed", failed)
+    page.on("request", inside)
+    for name in pages:
+        page.goto((root / name).as_uri(), wait_until="load")
+    context.close()
+    return wrong
+
+
+@pytest.mark.slow
+def test_the_site_opens_from_its_zip(folder, browser, all_pages):
+    root = unzip(release.site_zip("book"), folder / "a folder with spaces, 注意")
+    assert faults(browser, root, ["index.html", *all_pages]) == []
+    assert list(root.glob("_sources/chapters/*.ipynb")), "the notebooks to download are missing"
+
+
+def test_a_lost_file_is_seen(folder, browser):
+    root = unzip(release.site_zip("book"), folder)
+    (root / "_static" / "explorer.js").unlink()
+    assert any("explorer.js" in str(fault) for fault in faults(browser, root, ["book/index.html"]))
+
+
+def test_the_notebooks(folder):
+    root = unzip(release.notebooks_zip("book"), folder)
+    stored = {path.name: path.read_bytes() for path in release.ROOT.glob("chapters/*.ipynb")}
+    assert {path.name: path.read_bytes() for path in root.glob("chapters/*")} == stored
+    assert (root / "LICENSE").is_file()
+
+
+def test_the_same_files_give_the_same_zip(folder):
+    first = release.notebooks_zip("book").read_bytes()
+    assert release.notebooks_zip("book").read_bytes() == first
+
+
+USE = """
+import attn_core
+from attn_core import toy, trace
+from attn_core.views import explore
+
+x = toy.journey().x
+view = explore(trace(x, x, x), tokens=toy.journey().tokens)
+assert "<attention-explorer" in view.html
+assert len(str(view._esm)) > 10_000 and len(str(view._css)) > 1_000, "the page's files are missing"
+print(attn_core.__file__)
+"""
+
+
+@pytest.mark.slow
+def test_the_wheel_works_where_only_it_is_installed(folder, wheel):
+    """attn_core is installed from the wheel; torch and the other dependencies are there already."""
+    python = environment_without_attn_core(folder / "machine")
+    own = next((folder / "machine" / "env").glob("lib/python*/site-packages"))
+    install = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", str(own)]
+    subprocess.run([sys.executable, *install, str(wheel)], check=True)
+    variables = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYTEST"))}
+    done = subprocess.run(
+        [python, "-c", USE], cwd=folder, env=variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip().startswith(str(own))
+
+
+def test_the_wheel_holds_every_file_of_the_package(wheel):
+    with zipfile.ZipFile(wheel) as zipped:
+        there = set(zipped.namelist())
+    package = release.ROOT / "attn_core"
+    files = {
+        path.relative_to(release.ROOT).as_posix()
+        for path in package.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert files - there == set()

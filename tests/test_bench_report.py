@@ -1,0 +1,65 @@
+"""The benchmarks' tables are made of the stored rows; the command that makes them works."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks import report
+
+ROW = {
+    "section": "toy",
+    "what": "a thing",
+    "goal": "below 2 s",
+    "measured": "1.5 s",
+    "met": True,
+    "spread": "",
+    "note": "",
+}
+
+
+def test_the_stored_tables_are_those_of_the_stored_rows():
+    stored = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+    assert report.TABLES.read_text(encoding="utf-8") == report.tables(stored)
+
+
+def test_every_section_says_where_and_when():
+    stored = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+    for name, section in stored.items():
+        assert all(section[key] for key in ("title", "command", "machine", "date", "versions"))
+        assert section["rows"]
+        assert all(set(row) == set(report.KEYS) for row in section["rows"])
+        assert {row["section"] for row in section["rows"]} == {name}
+
+
+def test_a_section_is_replaced_and_the_others_stay(tmp_path):
+    path = tmp_path / "results.json"
+    for section, measured in (("toy", "1 s"), ("other", "2 s"), ("toy", "3 s")):
+        row = ROW | {"section": section, "measured": measured}
+        report.store([row], section, "make bench", ["torch"], path)
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert {name: s["rows"][0]["measured"] for name, s in stored.items()} == {
+        "toy": "3 s",
+        "other": "2 s",
+    }
+
+
+def test_a_table_leaves_empty_columns_out():
+    missed = ROW | {"measured": "2.5 s", "met": False}
+    assert report.table([ROW, missed]).splitlines() == [
+        "| what | measured | goal | met |",
+        "| --- | --- | --- | --- |",
+        "| a thing | 1.5 s | below 2 s | yes |",
+        "| a thing | 2.5 s | below 2 s | **no** |",
+    ]
+
+
+def test_named_columns():
+    rows = [ROW | {"measured": {"page": "1 MB", "time": "2 s"}, "goal": "", "met": None}]
+    assert report.table(rows).splitlines()[0] == "| what | page | time |"
+
+
+def test_a_row_that_lacks_a_key_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="a row must have the keys"):
+        report.store([{"section": "toy"}], "Toy", "make bench", [], tmp_path / "results.json")

@@ -1,0 +1,75 @@
+"""The workflows can be read, pin what they use, call what exists, and need no secret."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / ".github" / "workflows"
+PINNED = re.compile(r"[\w-]+/[\w-]+@v\d+\.\d+\.\d+")
+
+
+def targets() -> set[str]:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+
+
+def faults(text: str) -> list[str]:
+    """What is wrong with a workflow, a sentence each."""
+    workflow = yaml.safe_load(text)
+    wrong = ["it reads a secret"] if "secrets." in text else []
+    jobs = workflow["jobs"]
+    for name, job in jobs.items():
+        needed = job.get("needs", [])
+        for other in [needed] if isinstance(needed, str) else needed:
+            if other not in jobs:
+                wrong.append(f"{name} needs {other}, which is no job")
+        for step in job["steps"]:
+            if "uses" in step and not PINNED.fullmatch(step["uses"]):
+                wrong.append(f"{step['uses']} is not pinned to a version")
+            command = step.get("run", "").split()
+            if command[:1] == ["make"] and command[1] not in targets():
+                wrong.append(f"make {command[1]} is no target")
+            if command and command[0].startswith("./") and not (ROOT / command[0]).is_file():
+                wrong.append(f"{command[0]} is no file")
+    return wrong
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.yml")), ids=lambda path: path.name)
+def test_a_workflow(path):
+    assert faults(path.read_text(encoding="utf-8")) == []
+
+
+def test_what_starts_them():
+    started = {
+        path.stem: yaml.safe_load(path.read_text("utf-8"))[True] for path in FOLDER.iterdir()
+    }
+    assert set(started["test"]) == {"push", "pull_request"}
+    assert started["publish"] == {"push": {"tags": ["v*"]}}
+
+
+def test_what_is_published_was_tested_in_the_same_job():
+    publish = yaml.safe_load((FOLDER / "publish.yml").read_text(encoding="utf-8"))
+    commands = [step.get("run", "") for step in publish["jobs"]["build"]["steps"]]
+    assert commands.index("./.ci/run") < [c.startswith("make release") for c in commands].index(
+        True
+    )
+    assert publish["jobs"]["pages"]["needs"] == publish["jobs"]["files"]["needs"] == "build"
+
+
+@pytest.mark.parametrize(
+    ("step", "word"),
+    [
+        ("uses: actions/checkout@v4", "not pinned"),
+        ("run: make rubbish", "no target"),
+        ("run: ./no/such/file", "no file"),
+        ("run: echo ${{ secrets.TOKEN }}", "secret"),
+    ],
+)
+def test_each_fault_is_seen(step, word):
+    (sentence,) = faults(f"jobs:\n  a:\n    steps:\n      - {step}\n")
+    assert word in sentence
