@@ -164,17 +164,26 @@ class AttentionTrace:
         block = torch.div((columns + 1) * m - 1, width, rounding_mode="floor")
         step = max(1, TILE_CELLS // S)
         reduce = "amax" if how == "max" else "sum"
+        # Beyond what a mask lets these rows see, weights are zeros: their sum and, as no weight is
+        # below 0, their maximum start from there.
+        few = self.keep is not None and name in ("weights", "dropped")
+        start_at = -torch.inf if how == "max" and not few else 0.0
         overview = []
         for r in range(n):
             rows = range(r * L // n, (r + 1) * L // n)
             parts = []
             for start in range(rows.start, rows.stop, step):
                 part = range(start, min(start + step, rows.stop))
+                cols = self.keep.visible(part, (L, S)) if few else range(width)
+                empty = self.row_max.new_full((m,), start_at)
+                if not cols:
+                    parts.append(empty)
+                    continue
                 # Not in float16, whose sums overflow.
-                cells = self._derive(name, b, h, part, range(width))[0, 0].to(self.row_max.dtype)
+                cells = self._derive(name, b, h, part, cols)[0, 0].to(self.row_max.dtype)
                 cells = cells.amax(0) if how == "max" else cells.sum(0)
-                empty = cells.new_full((m,), -torch.inf if how == "max" else 0.0)
-                parts.append(empty.scatter_reduce(0, block, cells, reduce))
+                place = block[cols.start : cols.stop]
+                parts.append(empty.scatter_reduce(0, place, cells, reduce))
             parts = torch.stack(parts)
             size = torch.bincount(block, minlength=m) * len(rows)
             overview.append(parts.amax(0) if how == "max" else parts.sum(0) / size)
@@ -194,6 +203,10 @@ class AttentionTrace:
     def _cells(self, name: str, batches: range, heads: range, rows: range, cols: range) -> Tensor:
         float_type = self.row_max.dtype
         part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
+        if name == "output" and not (torch.is_grad_enabled() and self.output_4d.requires_grad):
+            # It is stored; derived, a row of it would cost all S cells of its map.
+            stored = self.output_4d.detach()[part][:, :, rows.start : rows.stop : rows.step]
+            return stored[..., cols.start : cols.stop : cols.step]
         q = self.q[part][:, :, rows.start : rows.stop : rows.step].to(float_type)
         keys = range(self.shape[3]) if name == "output" else cols
 

@@ -57,9 +57,9 @@ def row_statistics(masked: Map) -> tuple[Rows, Rows]:
     """
     highest = masked.detach().amax(-1)
     dead = highest == -torch.inf
-    row_max = torch.where(dead, 0.0, highest)
+    row_max = highest.masked_fill(dead, 0.0)
     row_sum = torch.exp(masked - row_max[..., None]).sum(-1)
-    return row_max, torch.where(dead, 1.0, row_sum)
+    return row_max, row_sum.masked_fill(dead, 1.0)
 
 
 def weights(masked: Map, row_max: Rows, row_sum: Rows) -> Map:

@@ -80,6 +80,7 @@ def bare_folder(tmp_path_factory):
     (folder / "explorer.js").write_text(module, encoding="utf-8")
     (folder / "classic.js").write_text(page_script().classic(module), encoding="utf-8")
     names = ["fixed", "plain", "Data", "Attention", "Workings", "textOf", "philox", "heat"]
+    names += ["AttentionMap"]
     inside = f"window.inside = {{ {', '.join(names)} }};"
     opened = module.replace("export default { render };", inside)
     assert inside in opened

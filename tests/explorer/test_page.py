@@ -346,38 +346,6 @@ def test_only_what_was_taught_is_shown_until_all_controls(bare, journey):
     assert stages.all_text_contents() == ["scores", "weights"]
 
 
-def test_long_axes_are_shown_through_a_window(bare):
-    x = torch.randn(100, 4, generator=torch.Generator().manual_seed(2))
-    record = trace(x, x[:70], x[:70])
-    page = bare.open(explore(record, name="long"))
-    assert len(numbers(page)) == 48
-    assert len(numbers(page)[0]) == 48
-    expect(page.locator(".ax-windows")).to_contain_text(
-        "48 of 100 queries and 48 of 70 keys are shown."
-    )
-    cell(page, 47, 47).focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Control+End")
-    assert cell(page, 99, 69).evaluate("e => e === document.activeElement")
-    everything = wanted_numbers(record, "weights")
-    assert numbers(page) == [row[-48:] for row in everything[-48:]]
-    expect(page).to_have_url(re.compile("at=52,22"))
-
-
-@pytest.mark.parametrize(
-    ("select", "top", "left"), [((40, 20), 37, 17), ((5, 2), 2, 0), ((99, 69), 52, 22)]
-)
-def test_the_window_opens_at_the_selected_number(bare, select, top, left):
-    x = torch.randn(100, 4, generator=torch.Generator().manual_seed(2))
-    record = trace(x, x[:70], x[:70])
-    page = bare.open(explore(record, name="around", select=select))
-    everything = wanted_numbers(record, "weights")
-    assert numbers(page) == [row[left : left + 48] for row in everything[top : top + 48]]
-    expect(cell(page, *select)).to_have_attribute("aria-selected", "true")
-    cell(page, top, left).click()
-    expect(page).to_have_url(re.compile(rf"#x-around\?select={top},{left}$"))
-
-
 def test_state_is_written_to_the_address_and_read_from_it(bare, masked, explorer):
     page = bare.open(masked, explorer)
     first = page.locator("attention-explorer").first
@@ -575,3 +543,79 @@ def test_without_scripts_a_printed_tensor_is_its_text(bare, journey):
     record, _ = journey
     page = bare.open(show(record, "scores"), scripts=False)
     assert page.locator("pre").text_content() == str(record.stage("scores"))
+
+
+def middle(locator):
+    box = locator.bounding_box()
+    return round(box["y"] + box["height"] / 2)
+
+
+def test_the_buttons_take_no_row_of_their_own(bare, explorer):
+    stages = ["scores", "weights"]
+    taught = explore(explorer.record, stages=stages, name="taught")
+    hidden = explore(explorer.record, stages=stages, hide=["mask", "scale"], name="hidden")
+    page = bare.open(taught, hidden, viewport={"width": 736, "height": 900})
+    first, last = page.locator("attention-explorer").first, page.locator("attention-explorer").last
+    button = "button:text-is('all controls')"
+    first.get_by_role("button", name="scale 1").click()
+    for place in (first.locator(button), first.get_by_role("button", name="reset")):
+        assert abs(middle(place) - middle(first.locator("[data-control=scale]"))) <= 3
+    assert abs(middle(last.locator(button)) - middle(last.locator(".ax-stage").first)) <= 3
+    last.locator(button).focus()
+    page.keyboard.press("Enter")
+    expect(last.locator(button)).to_be_focused()
+    assert middle(last.locator(button)) > middle(last.locator(".ax-formula"))
+
+
+def test_a_box_that_goes_on_says_so_at_its_edge(bare, explorer):
+    x = torch.randn(20, 12, generator=torch.Generator().manual_seed(1))
+    record = trace(x, x, x)
+    views = show(record, "scores"), explore(record, stage="output", name="w", select=(2, 3))
+    page = bare.open(*views, viewport={"width": 390, "height": 800})
+    boxes = page.locator(".ax-scroll, .ax-vectors:visible")
+    assert boxes.count() == 3
+    mask = "e => getComputedStyle(e).maskImage"
+    for box in boxes.all():
+        expect(box).to_have_class(re.compile("ax-more"))
+        assert "linear-gradient" in box.evaluate(mask)
+        box.evaluate("e => e.scrollTo(e.scrollWidth, 0)")
+        expect(box).not_to_have_class(re.compile("ax-more"))
+        assert box.evaluate(mask) == "none"
+        box.evaluate("e => e.scrollTo(0, 0)")
+        expect(box).to_have_class(re.compile("ax-more"))
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.matches('.ax-print .ax-cell')")
+    assert boxes.first.evaluate(mask) == "none", "the focus is seen whole"
+    page.emulate_media(forced_colors="active")
+    assert boxes.last.evaluate(mask) == "none"
+    assert boxes.last.evaluate("e => getComputedStyle(e).borderRightStyle") == "dotted"
+    page.emulate_media(forced_colors="none")
+    page.set_viewport_size({"width": 2400, "height": 800})
+    expect(page.locator(".ax-more")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("stages", "fragment", "said"),
+    [
+        (["scores", "weights"], "", "exp(scaled − row_max)"),
+        (["scores", "weights"], "scale=1", "exp(scores − row_max)"),
+        (["scores", "scaled", "weights"], "scale=1", "exp(scaled − row_max)"),
+        (["scores", "weights"], "mask=causal", "exp(masked − row_max)"),
+        (["scores", "masked", "weights"], "", "exp(masked − row_max)"),
+    ],
+)
+def test_the_formula_names_a_hidden_stage_only_if_it_changes_something(
+    bare, explorer, stages, fragment, said
+):
+    taught = explore(explorer.record, stages=stages, name="taught")
+    page = bare.open(taught, fragment=f"#x-taught?{fragment}" if fragment else "")
+    expect(page.locator(".ax-formula")).to_contain_text(said)
+    page.get_by_role("button", name="all controls").click()
+    expect(page.locator(".ax-formula")).to_contain_text("exp(masked − row_max)")
+
+
+def test_the_formula_names_the_mask_that_is_given(bare, masked):
+    page = bare.open(explore(masked.record, stages=["scores", "weights"], name="taught"))
+    expect(page.locator(".ax-formula")).to_contain_text("exp(masked − row_max)")
+    page.get_by_label("mask").last.select_option("none")
+    expect(page.locator(".ax-formula")).to_contain_text("exp(scaled − row_max)")

@@ -12,7 +12,7 @@ export function readAddress(name) {
     } catch {
       text = raw;
     }
-    if (key === "select" && text === "") wanted.select = null;
+    if ((key === "select" || key === "at") && text === "") wanted[key] = null;
     else if (key === "select" || key === "at") wanted[key] = text.split(",").map((n) => (n === "" ? NaN : Number(n)));
     else if (["batch", "head", "scale"].includes(key)) wanted[key] = text.trim() === "" ? NaN : Number(text);
     else wanted[key] = key === "all" ? text === "1" : text;

@@ -6,19 +6,28 @@ import { STAGES } from "./words.js";
 
 export const FORMULAS = {
   scores: (a, i) => a.data.scores(a.batch, a.head, i),
-  scaled: (a, i) => a.row("scores", i).map((score) => score * a.scale),
+  scaled(a, i) {
+    const row = a.row("scores", i).slice();
+    for (let j = 0; j < row.length; j++) row[j] *= a.scale;
+    return row;
+  },
   masked(a, i) {
-    const keeps = a.keeps(i);
-    return a.row("scaled", i).map((cell, j) => (keeps[j] ? cell : -Infinity));
+    const [row, keeps] = [a.row("scaled", i).slice(), a.keeps(i)];
+    for (let j = 0; j < row.length; j++) if (!keeps[j]) row[j] = -Infinity;
+    return row;
   },
   weights(a, i) {
     const { exps, sum } = a.statistics(i);
-    return exps.map((e) => e / sum);
+    const row = exps.slice();
+    for (let j = 0; j < row.length; j++) row[j] /= sum;
+    return row;
   },
   dropped(a, i) {
     const survives = a.survives(i);
-    const weights = a.row("weights", i);
-    return survives ? weights.map((w, j) => (w * survives[j]) / (1 - a.dropout.p)) : weights;
+    if (!survives) return a.row("weights", i);
+    const row = a.row("weights", i).slice();
+    for (let j = 0; j < row.length; j++) row[j] = (row[j] * survives[j]) / (1 - a.dropout.p);
+    return row;
   },
   output(a, i) {
     const dropped = a.row("dropped", i);
@@ -26,18 +35,33 @@ export const FORMULAS = {
   },
 };
 
+const MOST_HELD = 2 ** 23; // cells of rows: with more, all are derived again
+
 export class Attention {
-  // settings: batch, head, scale, mask; `formulas` may override some of the six.
-  constructor(data, { batch, head, scale, mask }, formulas = FORMULAS) {
-    Object.assign(this, { data, batch, head, scale, formulas, dropout: data.dropout });
-    const json = mask === "given" ? data.keepJson : maskJson(mask);
-    this.keep = json && keepRule(json, data.L, data.S);
-    const made = () => Object.fromEntries(STAGES.map((stage) => [stage, []]));
-    Object.assign(this, { rows: made(), kept: [], found: [], columns: [] });
+  // settings: batch, head, scale, mask, dropout (undefined: as given, null: none), drawn ([row,
+  // column] of cells toggled over the mask); `formulas` may override some of the six.
+  constructor(data, { batch, head, scale, mask, dropout = data.dropout, drawn = [] }, formulas = FORMULAS) {
+    Object.assign(this, { data, batch, head, scale, formulas: { ...FORMULAS, ...formulas }, dropout, drawn });
+    this.rules = mask.split("+").map((part) => (part === "given" ? data.keepJson : maskJson(part)))
+      .filter(Boolean).map((json) => keepRule(json, data.L, data.S));
+    this.columns = [];
+    this.forget();
+  }
+
+  forget() {
+    this.held = 0;
+    this.rows = Object.fromEntries([...STAGES, "keeps", "survives", "statistics"].map((name) => [name, []]));
+  }
+
+  hold(name, i, make) {
+    if (this.rows[name][i]) return this.rows[name][i];
+    const made = make();
+    if ((this.held += this.data.S) > MOST_HELD) this.forget();
+    return (this.rows[name][i] = made);
   }
 
   row(stage, i) {
-    return (this.rows[stage][i] ??= this.formulas[stage](this, i));
+    return this.rows[stage][i] || this.hold(stage, i, () => this.formulas[stage](this, i));
   }
 
   cell(stage, i, j) {
@@ -45,26 +69,29 @@ export class Attention {
   }
 
   keeps(i) {
-    return (this.kept[i] ??= Uint8Array.from({ length: this.data.S },
-      (_, j) => !this.keep || this.keep(this.batch, this.head, i, j)));
+    return this.hold("keeps", i, () => {
+      const row = new Uint8Array(this.data.S).fill(1);
+      for (const rule of this.rules) rule(row, this.batch, this.head, i);
+      for (const [r, j] of this.drawn) if (r === i) row[j] ^= 1;
+      return row;
+    });
   }
 
   survives(i) {
-    return this.dropout && survivors(this.dropout, this.batch, this.head, i, this.data.S);
+    if (!this.dropout) return null;
+    return this.hold("survives", i, () => survivors(this.dropout, this.batch, this.head, i, this.data.S));
   }
 
   // Of a row that keeps nothing: max 0, sum 1, and weights 0.
   statistics(i) {
-    return (this.found[i] ??= this.countRow(i));
-  }
-
-  countRow(i) {
-    const masked = this.row("masked", i);
-    const isDead = !this.keeps(i).includes(1);
-    const max = isDead ? 0 : masked.reduce((a, b) => Math.max(a, b));
-    const exps = masked.map((cell) => Math.exp(cell - max));
-    const sum = isDead ? 1 : exps.reduce((a, b) => a + b, 0);
-    return { max, sum, exps, isDead };
+    return this.hold("statistics", i, () => {
+      const isDead = !this.keeps(i).includes(1);
+      const exps = this.row("masked", i).slice();
+      let [max, sum] = [isDead ? 0 : -Infinity, isDead ? 1 : 0];
+      for (let j = 0; j < exps.length; j++) if (exps[j] > max) max = exps[j];
+      for (let j = 0; j < exps.length; j++) sum += exps[j] = Math.exp(exps[j] - max);
+      return { max, sum, exps, isDead };
+    });
   }
 
   values(d) {
@@ -75,8 +102,9 @@ export class Attention {
 }
 
 export function maskJson(mask) {
-  if (mask === "none") return null;
-  if (mask === "causal") return { kind: "causal" };
-  const [before, after] = mask.slice("window:".length).split(",").map(Number);
-  return { kind: "window", before, after };
+  const [kind, sizes = ""] = mask.split(":");
+  const numbers = sizes.split(",").map(Number);
+  if (kind === "none") return null;
+  if (kind === "padding") return { kind, lengths: numbers };
+  return { kind, before: numbers[0], after: numbers[1] };
 }

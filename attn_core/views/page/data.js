@@ -17,6 +17,8 @@ export function half(bits) {
   return power ? sign * 2 ** (power - 25) * (1024 + rest) : sign * 2 ** -24 * rest;
 }
 
+const halves = [];
+
 export function decode(array, name, axes) {
   const kinds = { float16: Uint16Array, float32: Float32Array, float64: Float64Array };
   const Kind = array && kinds[array.dtype];
@@ -29,33 +31,39 @@ export function decode(array, name, axes) {
     throw new Problem(`${name} must hold the numbers of its shape ${array.shape.join("×")}`);
   }
   const stored = new Kind(bytes.buffer);
-  const numbers = Kind === Uint16Array ? Float64Array.from(stored, half) : Float64Array.from(stored);
-  if (!numbers.every(Number.isFinite)) throw new Problem(`${name} must be finite`);
-  return { shape: array.shape, numbers };
+  const numbers = new Float64Array(count);
+  for (let n = 0; n < count; n++) {
+    numbers[n] = Kind === Uint16Array ? (halves[stored[n]] ??= half(stored[n])) : stored[n];
+    if (!Number.isFinite(numbers[n])) throw new Problem(`${name} must be finite`);
+  }
+  return { ...array, data: null, numbers };
 }
 
-// A mask's JSON form as a rule: (batch, head, row, column) → keeps?
+// A mask's JSON form as a rule that writes 0 into a row of ones where it does not keep.
 export function keepRule(json, L, S) {
   const first = S - L;
+  const past = (j) => Math.max(0, j);
   switch (json.kind) {
     case "causal":
     case "prefill":
-      return (b, h, i, j) => j <= i + first;
+      return (row, b, h, i) => row.fill(0, past(i + first + 1));
     case "window":
-      return (b, h, i, j) => i + first - json.before <= j && j <= i + first + json.after;
+      return (row, b, h, i) => row.fill(0, 0, past(i + first - json.before)).fill(0, past(i + first + json.after + 1));
     case "padding":
-      return (b, h, i, j) => j < json.lengths[b];
+      return (row, b) => row.fill(0, json.lengths[b]);
     case "and": {
       const rules = json.of.map((part) => keepRule(part, L, S));
-      return (...place) => rules.every((rule) => rule(...place));
+      return (...row) => rules.forEach((rule) => rule(...row));
     }
     case "dense": {
       const bits = bytesOf(json.bits);
-      const shape = json.shape;
-      return (...place) => {
-        let at = 0;
-        place.forEach((index, axis) => (at = at * shape[axis] + (shape[axis] > 1 ? index : 0)));
-        return ((bits[at >> 3] >> (at & 7)) & 1) === 1;
+      const [B, H, R, C] = json.shape.map((size) => size > 1);
+      return (row, b, h, i) => {
+        const start = ((B ? b : 0) * json.shape[1] + (H ? h : 0)) * json.shape[2] + (R ? i : 0);
+        for (let j = 0; j < S; j++) {
+          const at = start * json.shape[3] + (C ? j : 0);
+          if (!((bits[at >> 3] >> (at & 7)) & 1)) row[j] = 0;
+        }
       };
     }
     default:
@@ -63,17 +71,23 @@ export function keepRule(json, L, S) {
   }
 }
 
+export const SIDES = { q: "query", k: "key", v: "value" };
+export const MOST_KEPT = 2 ** 20; // the scores of longer maps are derived again
+
 export class Data {
   constructor(payload) {
     if (!payload || payload.version !== 1) throw new Problem("its version must be 1");
     this.q = decode(payload.q, "q", 4);
     this.k = decode(payload.k, "k", 4);
     this.v = decode(payload.v, "v", 4);
+    this.overview = payload.overview;
+    this.error = payload.error;
     [this.B, this.H, this.L, this.D] = this.q.shape;
     [this.S, this.Dv] = [this.k.shape[2], this.v.shape[3]];
-    const shapes = [this.k.shape, this.v.shape, [this.B, this.H, this.S]];
-    const fits = [0, 1].every((a) => shapes.every((s) => s[a] === this.q.shape[a]));
-    if (!fits || this.k.shape[3] !== this.D || this.v.shape[2] !== this.S) {
+    const { shape, heads } = this.v;
+    const held = heads ? heads.length : this.H;
+    const fits = `${this.k.shape}` === `${[this.B, this.H, this.S, this.D]}`;
+    if (!fits || `${shape}` !== `${[this.B, held, this.S, this.Dv]}`) {
       throw new Problem("q, k and v must fit each other");
     }
     if (!Number.isFinite(payload.scale)) throw new Problem("its scale must be a number");
@@ -91,41 +105,129 @@ export class Data {
     this.queries = labels("queries", this.L);
     this.keys = labels("keys", this.S);
     this.source = payload.source && this.readSource(payload.source);
-    this.scoreRows = new Map();
+    Object.assign(this, { rows: new Map(), set: new Set() });
     if (this.keepJson) keepRule(this.keepJson, this.L, this.S);
   }
 
   readSource(source) {
-    const part = (name, axes) => source[name] && decode(source[name], name, axes);
-    return {
-      x: decode(source.x, "x", 3),
-      q: { w: part("w_query", 2), b: part("b_query", 1) },
-      k: { w: part("w_key", 2), b: part("b_key", 1) },
-      v: { w: part("w_value", 2), b: part("b_value", 1) },
-    };
+    const found = { x: decode(source.x, "x", 3) };
+    for (const side of Object.values(SIDES)) {
+      found[`w_${side}`] = decode(source[`w_${side}`], `w_${side}`, 2);
+      if (source[`b_${side}`]) found[`b_${side}`] = decode(source[`b_${side}`], `b_${side}`, 1);
+    }
+    return found;
+  }
+
+  // Of a large record only one head's values may have been sent.
+  hasValues(head) {
+    return !this.v.heads || this.v.heads.includes(head);
+  }
+
+  start(name, b, h, i) {
+    const { shape, heads } = this[name];
+    return ((b * shape[1] + (heads ? heads.indexOf(h) : h)) * shape[2] + i) * shape[3];
   }
 
   number(name, b, h, i, d) {
-    const { shape, numbers } = this[name];
-    return numbers[((b * shape[1] + h) * shape[2] + i) * shape[3] + d];
+    return this[name].numbers[this.start(name, b, h, i) + d];
   }
 
   // The row of a position in q, k or v.
   vector(name, b, h, i) {
-    const { shape, numbers } = this[name];
-    const start = ((b * shape[1] + h) * shape[2] + i) * shape[3];
-    return numbers.subarray(start, start + shape[3]);
+    const start = this.start(name, b, h, i);
+    return this[name].numbers.subarray(start, start + this[name].shape[3]);
   }
 
   scores(b, h, i) {
-    const place = `${b},${h},${i}`;
-    if (!this.scoreRows.has(place)) {
-      const query = this.vector("q", b, h, i);
-      const row = new Float64Array(this.S);
-      for (let j = 0; j < this.S; j++) row[j] = dot(query, this.vector("k", b, h, j));
-      this.scoreRows.set(place, row);
+    const head = b * this.H + h;
+    const rows = this.rows.get(head) || [];
+    if (rows[i]) return rows[i];
+    const isNew = !this.base || this.touched.has(`q${[b, h, i]}`);
+    const row = isNew ? new Float64Array(this.S) : this.base.scores(b, h, i).slice();
+    const [D, query, keys] = [this.D, this.vector("q", b, h, i), this.k.numbers];
+    for (let j = 0, at = this.start("k", b, h, 0); j < row.length; j++, at += D) {
+      if (!isNew && !this.touched.has(at)) continue;
+      let sum = 0;
+      for (let d = 0; d < D; d++) sum += query[d] * keys[at + d];
+      row[j] = sum;
     }
-    return this.scoreRows.get(place);
+    if (this.L * this.S <= MOST_KEPT) {
+      rows[i] = row;
+      this.rows.set(head, rows);
+      if (this.rows.size > 4) this.rows.delete(this.rows.keys().next().value);
+    }
+    return row;
+  }
+
+  array(name) {
+    return SIDES[name] ? this[name] : this.source && this.source[name];
+  }
+
+  isSet(name, place) {
+    return this.set.has(`${name}${place}`);
+  }
+
+  // The same with some numbers or tokens changed: [name, place, value] each. What depends on a
+  // changed number of the source is projected again; only the scores of changed rows are new.
+  edited(edits) {
+    if (!edits.length) return this;
+    const made = Object.assign(Object.create(Data.prototype), this, {
+      base: this, rows: new Map(), set: new Set(), touched: new Set(), source: this.source && { ...this.source },
+    });
+    const isSide = ([name]) => (SIDES[name] ? 1 : 0);
+    for (const [name, place, value] of [...edits].sort((a, b) => isSide(a) - isSide(b))) {
+      if (name === "queries" || name === "keys") {
+        if (!(place[0] in this[name])) throw new Problem(`${name} has no token ${place}`);
+        if (made[name] === this[name]) made[name] = [...this[name]];
+        made[name][place[0]] = String(value);
+      } else made.put(name, place, value);
+      made.set.add(`${name}${place}`);
+    }
+    return made;
+  }
+
+  put(name, place, value) {
+    const array = this.array(name);
+    const fits = array && place.length === array.shape.length &&
+      place.every((n, axis) => Number.isInteger(n) && n >= 0 && n < array.shape[axis]);
+    if (!fits) throw new Problem(`there is no number ${name}[${place.join(", ")}]`);
+    const stored = array.dtype === "float64" ? value : Math.fround(value);
+    if (typeof value !== "number" || !Number.isFinite(stored)) {
+      throw new Problem(`${name}[${place.join(", ")}] must be a number that fits ${array.dtype}, got ${value}`);
+    }
+    if (array === this.base.array(name)) {
+      (SIDES[name] ? this : this.source)[name] = { ...array, numbers: array.numbers.slice() };
+    }
+    const at = place.reduce((sum, n, axis) => sum * array.shape[axis] + n, 0);
+    this.array(name).numbers[at] = stored;
+    if (name === "q") this.touched.add(`q${place.slice(0, 3)}`);
+    if (name === "k") this.touched.add(at - place[3]);
+    if (SIDES[name]) return;
+    const [B, T] = this.source.x.shape;
+    for (const [side, full] of Object.entries(SIDES)) {
+      const columns = this.source[`w_${full}`].shape[1];
+      if (name === "x") {
+        for (let c = 0; c < columns; c++) this.project(side, place[0], place[1], c);
+      } else if (name.endsWith(full)) {
+        for (let b = 0; b < B; b++) for (let t = 0; t < T; t++) this.project(side, b, t, place.at(-1));
+      }
+    }
+  }
+
+  project(side, b, t, column) {
+    const width = this[side].shape[3];
+    const { x, w, bias } = this.origin(side, b, t, column);
+    this.put(side, [b, Math.floor(column / width), t, column % width], dot(x, w) + bias);
+  }
+
+  // What a number of q, k or v is made of: a row of x, a column of its matrix, its bias.
+  origin(side, b, t, column) {
+    const { x, [`w_${SIDES[side]}`]: matrix, [`b_${SIDES[side]}`]: biases } = this.source;
+    const [, T, E] = x.shape;
+    const w = new Float64Array(E);
+    for (let e = 0; e < E; e++) w[e] = matrix.numbers[e * matrix.shape[1] + column];
+    const start = (b * T + t) * E;
+    return { x: x.numbers.subarray(start, start + E), w, hasBias: !!biases, bias: biases ? biases.numbers[column] : 0 };
   }
 }
 

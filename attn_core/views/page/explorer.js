@@ -5,11 +5,10 @@ import { fixed, plain } from "./digits.js";
 import { Data, Problem } from "./data.js";
 import { Attention, maskJson } from "./attention.js";
 import { Workings } from "./workings.js";
-import { PLAIN, heat } from "./heat.js";
+import { Grid, MOST_SHOWN, moved } from "./grid.js";
+import { AttentionMap } from "./map.js";
+import { heat } from "./heat.js";
 import { coloured, make, token } from "./dom.js";
-
-export const MOST_SHOWN = 64; // longer axes are shown through a window
-export const WINDOW = 48;
 
 let count = 0; // radio groups and labels need names of their own
 
@@ -23,10 +22,9 @@ export class Explorer {
     this.payload = payload;
     const { stage = "weights", batch = 0, head = 0, select = null } = this.data.view;
     const { scale } = this.data;
-    // The window of a long axis opens at the selected number, in sight on a phone too.
-    const sizes = [this.data.L, stage === "output" ? this.data.Dv : this.data.S];
-    const at = (select || [0, 0]).map((place, axis) => (sizes[axis] > MOST_SHOWN
-      ? Math.max(0, Math.min(place - 3, sizes[axis] - WINDOW)) : 0));
+    this.isLong = Math.max(this.data.L, this.data.S, this.data.Dv) > MOST_SHOWN;
+    // A long map opens at the selected number, near enough to read it.
+    const at = this.isLong && select ? [...select.map((n) => Math.max(0, n - 3)), 10] : null;
     this.first = { stage, batch, head, scale, mask: "given", select, all: false, at };
     this.state = { ...this.first };
     this.point = null;
@@ -53,7 +51,10 @@ export class Explorer {
     if (name === "mask" && !/^(given|none|causal|window:\d{1,6},\d{1,6})$/.test(value)) {
       fail("given, none, causal or window:2,0");
     }
-    if (name === "at" && !(whole(value[0], data.L) && whole(value[1], data.S))) fail("a row and a column");
+    if (name === "at" && value !== null) {
+      const fits = value.length === 3 && whole(value[0], data.L) && value.slice(1).every((n) => whole(n, 1e6));
+      if (!fits) fail("a row, a column and a count of columns");
+    }
     if (name === "select" && value !== null) {
       const width = stage === "output" ? data.Dv : data.S;
       const fits = value.length === 2 && whole(value[0], data.L) && whole(value[1], width);
@@ -96,23 +97,17 @@ export class Explorer {
     const inside = ([i, j]) => [Math.min(i, data.L - 1), Math.min(j, this.columns - 1)];
     if (state.select) state.select = inside(state.select);
     if (this.point) this.point = inside(this.point);
-    this.focus = inside(this.focus || state.select || [0, 0]);
-    const last = (size) => Math.max(0, size - this.span(size));
-    state.at = [Math.min(state.at[0], last(data.L)), Math.min(state.at[1], last(this.columns))];
   }
 
-  span(size) {
-    return size > MOST_SHOWN ? WINDOW : size;
-  }
   build(host) {
     const live = { role: "status", "aria-live": "polite" };
     this.strip = make("div", { class: "ax-strip", role: "radiogroup", "aria-label": "Stage" });
     this.formula = make("p", { class: "ax-formula" });
     this.controls = make("div", { class: "ax-controls" });
     this.noticeLine = make("p", { class: "ax-notice", role: "status" });
-    this.grid = this.isPrint ? this.buildPrint() : make("table", { class: "ax-grid", role: "grid" });
-    this.scroll = make("div", { class: "ax-scroll" }, this.grid);
-    this.windows = make("div", { class: "ax-windows" });
+    this.grid = this.isPrint ? null : this.buildGrid();
+    this.print = this.isPrint && this.buildPrint();
+    const drawn = this.isPrint ? make("div", { class: "ax-scroll" }, this.print) : this.grid.element;
     this.legend = make("div", { class: "ax-legend" });
     this.sentence = make("p", { class: "ax-sentence", ...live });
     this.hint = make("p", { class: "ax-hint" });
@@ -121,8 +116,8 @@ export class Explorer {
     this.close = make("button", { type: "button", class: "ax-close", onclick: () => this.leave() }, "close");
     this.close.setAttribute("aria-label", "Close the arithmetic");
     const panel = make("div", { class: "ax-panel" }, this.close, this.sentence, this.hint, this.vectors, this.tree);
-    const map = make("div", { class: "ax-map" }, this.scroll);
-    if (!this.isPrint) map.append(this.windows, this.legend);
+    const map = make("div", { class: "ax-map" }, drawn);
+    if (!this.isPrint) map.append(this.legend);
     const body = make("div", { class: "ax-body" }, map, panel);
     const label = this.isPrint ? `${this.state.stage}, a printed tensor` : "Attention explorer";
     const kind = this.isPrint ? "ax-root ax-tensor" : "ax-root";
@@ -131,10 +126,20 @@ export class Explorer {
     else {
       this.buildStrip();
       this.buildControls();
-      this.root.append(this.strip, this.formula, this.controls, this.noticeLine, body);
+      this.root.append(make("div", { class: "ax-top" }, this.strip, this.formula, this.controls), this.noticeLine, body);
     }
     this.listen();
     host.append(this.root);
+    this.root.addEventListener("scroll", this.fade, true);
+    new ResizeObserver(this.fade).observe(this.root);
+  }
+
+  buildGrid() {
+    const grid = this.isLong ? new AttentionMap(this.data) : new Grid(this.data);
+    grid.onpoint = (place) => this.pointAt(place);
+    grid.onselect = (select) => this.change({ select });
+    grid.onview = (at) => this.change({ at });
+    return grid;
   }
 
   buildStrip() {
@@ -243,55 +248,30 @@ export class Explorer {
     return print;
   }
   listen() {
-    const cellOf = (event) => event.target.closest && event.target.closest("[data-col]");
-    this.grid.addEventListener("pointerover", (event) => this.pointAt(cellOf(event)));
-    this.grid.addEventListener("pointerleave", () => this.pointAt(null));
-    this.grid.addEventListener("focusin", (event) => this.pointAt(cellOf(event)));
-    this.grid.addEventListener("focusout", () => this.pointAt(null));
-    this.grid.addEventListener("click", (event) => cellOf(event) && this.select(cellOf(event)));
     // A notebook would take plain keys for its own commands.
     this.root.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
       if (event.key === "Escape" && this.state.select) this.leave();
-      else if (cellOf(event)) this.key(event, cellOf(event));
+    });
+    if (!this.isPrint) return;
+    const cellOf = (event) => event.target.closest && event.target.closest("[data-col]");
+    const listen = (name, act) => this.print.addEventListener(name, act);
+    for (const name of ["pointerover", "focusin"]) listen(name, (event) => this.pointPrint(cellOf(event)));
+    for (const name of ["pointerleave", "focusout"]) listen(name, () => this.pointPrint(null));
+    listen("click", (event) => cellOf(event) && this.selectPrint(cellOf(event)));
+    listen("keydown", (event) => {
+      const cell = cellOf(event);
+      const place = cell && this.placeOf(cell);
+      const next = place && moved(event, place, [this.data.L, this.columns]);
+      if (!next) return;
+      event.preventDefault();
+      if (next === place) this.selectPrint(cell);
+      else this.stepPrint(cell, event.key, next);
     });
   }
 
   placeOf(cell) {
     return [Number(cell.dataset.row), Number(cell.dataset.col)];
-  }
-
-  key(event, cell) {
-    const [i, j] = this.placeOf(cell);
-    const [bottom, right] = [this.data.L - 1, this.columns - 1];
-    const far = event.ctrlKey || event.metaKey;
-    const moves = {
-      ArrowUp: [far ? 0 : i - 1, j],
-      ArrowDown: [far ? bottom : i + 1, j],
-      ArrowLeft: [i, far ? 0 : j - 1],
-      ArrowRight: [i, far ? right : j + 1],
-      Home: [far ? 0 : i, 0],
-      End: [far ? bottom : i, right],
-    };
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      this.select(cell);
-    } else if (moves[event.key]) {
-      event.preventDefault();
-      if (this.isPrint) this.stepPrint(cell, event.key, moves[event.key]);
-      else this.moveTo(moves[event.key]);
-    }
-  }
-
-  moveTo([i, j]) {
-    this.focus = [Math.max(0, Math.min(i, this.data.L - 1)), Math.max(0, Math.min(j, this.columns - 1))];
-    const at = [this.data.L, this.columns].map((size, axis) => {
-      const [from, place, span] = [this.state.at[axis], this.focus[axis], this.span(size)];
-      return place < from ? place : place >= from + span ? place - span + 1 : from;
-    });
-    if (at.join() !== this.state.at.join()) this.change({ at });
-    this.setTabStop();
-    this.focused.focus();
   }
 
   // In a printed tensor: the neighbour in the row, or the number above or below.
@@ -312,28 +292,26 @@ export class Explorer {
     this.focused = cell;
   }
 
-  pointAt(cell) {
-    const place = cell ? this.placeOf(cell) : null;
-    if (place && this.isPrint) {
-      this.pointed = { batch: Number(cell.dataset.batch), head: Number(cell.dataset.head) };
-    }
+  pointPrint(cell) {
+    if (cell) this.pointed = { batch: Number(cell.dataset.batch), head: Number(cell.dataset.head) };
+    this.pointAt(cell && this.placeOf(cell));
+  }
+
+  selectPrint(cell) {
+    this.setPrintStop(cell);
+    this.change({ select: this.placeOf(cell), batch: Number(cell.dataset.batch), head: Number(cell.dataset.head) });
+  }
+
+  pointAt(place) {
     if (String(place) === String(this.point) && !this.isPrint) return;
     this.point = place;
     this.light();
     this.renderVectors();
   }
 
-  select(cell) {
-    const select = this.placeOf(cell);
-    this.focus = select;
-    if (!this.isPrint) return this.change({ select });
-    this.setPrintStop(cell);
-    this.change({ select, batch: Number(cell.dataset.batch), head: Number(cell.dataset.head) });
-  }
-
   leave() {
     this.deselect();
-    if (this.focused) this.focused.focus();
+    if (this.isPrint ? this.focused : this.grid) (this.isPrint ? this.focused : this.grid).focus();
   }
 
   deselect() {
@@ -354,12 +332,23 @@ export class Explorer {
   render() {
     if (!this.isPrint) {
       this.renderControls();
-      this.renderGrid();
+      const { state, first } = this;
+      const given = this.attention({ ...first, batch: state.batch, head: state.head });
+      const ends = this.grid.draw(this.attention(state), state, given);
+      this.root.classList.toggle("ax-wide", this.isLong || this.columns > 8);
+      this.renderLegend(ends);
     }
     this.light();
-    this.renderVectors();
     this.renderPanel();
+    this.renderVectors();
   }
+
+  // A box that goes on to the right says so by its edge.
+  fade = () => {
+    for (const box of this.root.querySelectorAll(".ax-scroll, .ax-vectors")) {
+      box.classList.toggle("ax-more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
+    }
+  };
 
   renderControls() {
     const { state, first, data } = this;
@@ -370,7 +359,10 @@ export class Explorer {
       input.parentNode.hidden = !stages.includes(input.value) && input.value !== state.stage;
     });
     this.strip.hidden = hide.includes("strip");
-    const words = MEANINGS[state.stage].split(/[{}]/);
+    // A hidden stage is named only if it changes something.
+    const does = { scaled: state.scale !== 1, masked: state.mask === "given" ? data.keepJson : state.mask !== "none" };
+    const last = ["masked", "scaled"].find((name) => does[name] || stages.includes(name)) || "scores";
+    const words = MEANINGS[state.stage].replace("masked", last).split(/[{}]/);
     const colours = { query: "q", key: "k", values: "v" };
     const line = words.map((word, n) => (n % 2 ? token(word, colours[word]) : word));
     this.formula.replaceChildren(make("b", {}, state.stage), " = ", ...line);
@@ -399,97 +391,14 @@ export class Explorer {
     this.noticeLine.hidden = !this.notice;
   }
 
-  // The part of the matrix in view, made anew only when its rows or columns change.
-  renderGrid() {
-    const { data, state } = this;
-    const isOutput = state.stage === "output";
-    const [rows, cols] = [data.L, this.columns].map((size, axis) =>
-      Array.from({ length: this.span(size) }, (_, n) => n + state.at[axis]));
-    const key = [isOutput, rows[0], cols[0]].join();
-    if (key !== this.gridKey) this.buildGrid(rows, cols, isOutput);
-    this.gridKey = key;
-    this.grid.setAttribute("aria-label", `${state.stage}: queries in rows, ${isOutput ? "value columns" : "keys"} in columns`);
-    const attention = this.attention(state);
-    const cells = rows.map((i) => cols.map((j) => attention.cell(state.stage, i, j)));
-    const given = this.attention({ ...this.first, batch: state.batch, head: state.head });
-    const finite = cells.flat().filter(Number.isFinite);
-    // The end of the colours stays where the given settings put it, so that more ink is more.
-    const anchors = rows.flatMap((i) => cols.map((j) => given.cell(state.stage, i, j)));
-    const most = anchors.filter(Number.isFinite).concat(finite);
-    const high = most.reduce((a, b) => Math.max(a, b), 0);
-    const low = most.reduce((a, b) => Math.min(a, b), 0);
-    const end = Math.max(high, -low) || 1;
-    const isWhole = finite.every(Number.isInteger);
-    this.write = (x) => fixed(x, isWhole && Math.abs(x) < 1e6 ? 0 : data.places);
-    cells.forEach((row, r) => row.forEach((x, c) => {
-      const cell = this.cells[r][c];
-      const text = this.write(x);
-      if (cell.firstChild.data !== text) cell.firstChild.data = text;
-      const [back, ink] = x === -Infinity ? PLAIN : heat(x / end);
-      if (cell.back === back) return;
-      cell.back = back;
-      cell.classList.toggle("ax-masked", x === -Infinity);
-      cell.style.backgroundColor = back;
-      cell.style.color = ink;
-    }));
-    this.renderLegend(high, low, end, cells.flat().includes(-Infinity));
-    this.setTabStop();
-  }
-
-  buildGrid(rows, cols, isOutput) {
-    const { data } = this;
-    const corner = make("th", { class: "ax-corner", scope: "col" }, isOutput ? token("value →", "v") : token("key →", "k"),
-      token("query ↓", "q"));
-    const side = isOutput ? "v" : "k";
-    this.heads = cols.map((j) => {
-      const text = isOutput ? String(j) : data.keys[j];
-      return make("th", { scope: "col", class: `ax-head ax-${side}`, title: text }, make("bdi", {}, text));
-    });
-    this.sides = rows.map((i) => make("th", { scope: "row", class: "ax-side ax-q", title: data.queries[i] },
-      make("bdi", {}, data.queries[i])));
-    this.cells = rows.map((i) => cols.map((j) =>
-      make("td", { class: "ax-cell", role: "gridcell", tabindex: -1, "data-row": i, "data-col": j }, "")));
-    this.lit = "";
-    const head = make("thead", {}, make("tr", { role: "row" }, corner, ...this.heads));
-    const lines = this.cells.map((line, r) => make("tr", { role: "row" }, this.sides[r], ...line));
-    this.grid.replaceChildren(head, make("tbody", {}, ...lines));
-    this.grid.classList.toggle("ax-values", isOutput);
-    this.grid.setAttribute("aria-rowcount", data.L + 1);
-    this.grid.setAttribute("aria-colcount", this.columns + 1);
-    this.root.classList.toggle("ax-wide", cols.length > 8);
-    this.renderWindows();
-  }
-
-  renderWindows() {
-    const { data, state } = this;
-    const axes = [["queries", data.L, 0], [state.stage === "output" ? "columns" : "keys", this.columns, 1]];
-    const long = axes.filter(([, size]) => size > MOST_SHOWN);
-    this.windows.hidden = !long.length;
-    if (this.windows.contains(document.activeElement)) return;
-    const sliders = long.map(([name, size, axis]) => make("label", {}, `first of the ${name} `, make("input", {
-      type: "range", min: 0, max: size - WINDOW, value: state.at[axis],
-      oninput: (event) => this.change({ at: this.state.at.map((n, a) => (a === axis ? Number(event.target.value) : n)) }),
-    })));
-    const shown = long.map(([name, size]) => `${WINDOW} of ${size} ${name}`).join(" and ");
-    this.windows.replaceChildren(make("p", {}, `${shown} are shown. Sliders and arrow keys move this window.`), ...sliders);
-  }
-
-  setTabStop() {
-    const [i, j] = this.focus;
-    const [r, c] = [i - this.state.at[0], j - this.state.at[1]];
-    if (this.focused) this.focused.tabIndex = -1;
-    this.focused = (this.cells[r] && this.cells[r][c]) || this.cells[0][0];
-    this.focused.tabIndex = 0;
-  }
-
-  renderLegend(high, low, end, hasMasked) {
+  renderLegend({ high, low, end, hasMasked, isClipped, write }) {
     const bar = make("span", { class: "ax-bar" });
     const stops = [];
     const from = low < 0 ? low / end : 0;
     const to = high > 0 ? high / end : 0;
     for (let n = 0; n <= 8; n++) stops.push(heat(from + ((to - from) * n) / 8)[0]);
     bar.style.backgroundImage = `linear-gradient(to right, ${stops.join(", ")})`;
-    this.legend.replaceChildren(this.write(low), bar, this.write(high));
+    this.legend.replaceChildren(write(low), bar, `${isClipped ? "≥ " : ""}${write(high)}`);
     if (hasMasked) this.legend.append(make("span", { class: "ax-swatch ax-masked" }), "masked");
     this.legend.hidden = !this.state.all && (this.data.view.hide || []).includes("legend");
   }
@@ -497,20 +406,8 @@ export class Explorer {
   // The row and the column of the cell in question.
   light() {
     const place = this.point || this.state.select;
-    if (this.isPrint) return this.lightPrint(place);
-    const { at, select } = this.state;
-    const [r, c] = place ? [place[0] - at[0], place[1] - at[1]] : [-1, -1];
-    const lit = [r, c, select].join();
-    if (lit === this.lit) return;
-    this.lit = lit;
-    this.sides.forEach((side, n) => side.classList.toggle("ax-lit", n === r));
-    this.heads.forEach((head, n) => head.classList.toggle("ax-lit", n === c));
-    this.cells.forEach((line, n) => line.forEach((cell, m) => {
-      cell.classList.toggle("ax-row", n === r);
-      cell.classList.toggle("ax-col", m === c);
-      const isSelected = !!select && select[0] === n + at[0] && select[1] === m + at[1];
-      cell.setAttribute("aria-selected", String(isSelected));
-    }));
+    if (this.isPrint) this.lightPrint(place);
+    else this.grid.light(place);
   }
 
   lightPrint(place) {
@@ -536,7 +433,7 @@ export class Explorer {
     this.hint.hidden = !!this.state.select;
     const hint = ["Point at a number to see what it is made from. Select it to read its arithmetic."];
     this.hint.replaceChildren(...(place ? this.say(place, where) : hint));
-    if (!place || this.vectors.hidden) return;
+    if (!place || this.vectors.hidden) return this.fade();
     const attention = this.attention(where);
     const { data } = this;
     const [i, j] = place;
@@ -555,6 +452,7 @@ export class Explorer {
     this.vectors.replaceChildren(table);
     // Vectors wider than the page scroll by keyboard only if they can have the focus.
     this.vectors.tabIndex = this.vectors.scrollWidth > this.vectors.clientWidth ? 0 : -1;
+    this.fade();
   }
 
   renderPanel() {

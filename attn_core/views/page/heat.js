@@ -1,4 +1,4 @@
-// The colours of the cells, light and dark. views/figure.py draws with the same.
+// The colours of the cells, light and dark. views/heat.py draws with the same.
 
 export const HEAT = {
   light: { more: ["#ffffff", "#a98fd8", "#3b1f6b"], less: ["#ffffff", "#dcbc55", "#8a6d00"] },

@@ -1,16 +1,15 @@
 // Which weights survive dropout: the bits of dropout.py.
 
-export function multiply(a, b) {
-  const low = (a & 0xffff) * b;
-  const high = (a >>> 16) * b + Math.floor(low / 0x10000);
-  return [Math.floor(high / 0x10000), (((high & 0xffff) << 16) | (low & 0xffff)) >>> 0];
+// The high 32 bits of a product; Math.imul has the low ones.
+export function highBits(a, b) {
+  return Math.floor(((a >>> 16) * b + Math.floor(((a & 0xffff) * b) / 0x10000)) / 0x10000);
 }
 
 // Philox 4x32-10: four random 32-bit words for a counter of four words.
 export function philox([c0, c1, c2, c3], [k0, k1]) {
   for (let round = 0; round < 10; round++) {
-    const [high0, low0] = multiply(0xd2511f53, c0);
-    const [high1, low1] = multiply(0xcd9e8d57, c2);
+    const [high0, high1] = [highBits(0xd2511f53, c0), highBits(0xcd9e8d57, c2)];
+    const [low0, low1] = [Math.imul(0xd2511f53, c0) >>> 0, Math.imul(0xcd9e8d57, c2) >>> 0];
     [c0, c1, c2, c3] = [(high1 ^ c1 ^ k0) >>> 0, low1, (high0 ^ c3 ^ k1) >>> 0, low0];
     [k0, k1] = [(k0 + 0x9e3779b9) >>> 0, (k1 + 0xbb67ae85) >>> 0];
   }

@@ -96,7 +96,7 @@ export class Workings {
     const survives = this.attention.survives(this.i);
     let how = [[plain(dropped[j]), "result"]];
     if (survives && survives[j]) {
-      how = [[`${plain(weights[j])} / (1 - ${plain(this.data.dropout.p)}) = `], ...how];
+      how = [[`${plain(weights[j])} / (1 - ${plain(this.attention.dropout.p)}) = `], ...how];
     } else if (survives) {
       how = [["0", "result"], [", because dropout drops it"]];
     }
@@ -122,14 +122,11 @@ export class Workings {
   number(name, position, d) {
     const { data, attention } = this;
     const result = [plain(data.number(name, attention.batch, attention.head, position, d)), name];
-    if (!data.source) return this.term(name, [position, d], [result], undefined, name);
-    const { w, b } = data.source[name];
-    const [, T, E] = data.source.x.shape;
+    const isSet = data.isSet(name, [attention.batch, attention.head, position, d]);
+    if (!data.source || isSet) return this.term(name, [position, d], [result], undefined, name);
     const column = attention.head * data[name].shape[3] + d;
-    const start = (attention.batch * T + position) * E;
-    const x = data.source.x.numbers.subarray(start, start + E);
-    const weights = Float64Array.from({ length: E }, (_, e) => w.numbers[e * w.shape[1] + column]);
-    const how = [...sumOfProducts(x, weights), ...(b ? [[` + ${plain(b.numbers[column])}`]] : [])];
+    const { x, w, hasBias, bias } = data.origin(name, attention.batch, position, column);
+    const how = [...sumOfProducts(x, w), ...(hasBias ? [[` + ${plain(bias)}`]] : [])];
     return this.term(name, [position, d], [...how, [" = "], result], undefined, name);
   }
 }

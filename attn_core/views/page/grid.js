@@ -1,0 +1,151 @@
+// The matrix as a table: every number a cell that can be pointed at, focused and selected.
+
+import { fixed } from "./digits.js";
+import { PLAIN, heat } from "./heat.js";
+import { make, token } from "./dom.js";
+
+export const MOST_SHOWN = 32; // longer axes are drawn on a map
+
+// Where the colours end, of rows of cells: with those of the given settings, so that more ink is more.
+export function endsOf(shown, given, places) {
+  const all = shown.concat(given).filter(Number.isFinite);
+  const high = all.reduce((a, b) => Math.max(a, b), 0);
+  const low = all.reduce((a, b) => Math.min(a, b), 0);
+  const isWhole = shown.every((x) => !Number.isFinite(x) || Number.isInteger(x));
+  const write = (x) => fixed(x, isWhole && Math.abs(x) < 1e6 ? 0 : places);
+  return { low, high, end: Math.max(high, -low) || 1, hasMasked: shown.includes(-Infinity), write };
+}
+
+// Tells `onpoint(place | null)` and `onselect(place)`; a place is [row, column].
+export class Grid {
+  constructor(data) {
+    this.data = data;
+    this.table = make("table", { class: "ax-grid", role: "grid" });
+    this.element = make("div", { class: "ax-scroll" }, this.table);
+    this.onpoint = this.onselect = () => {};
+    const placeOf = ({ target }) => {
+      const cell = target.closest && target.closest("[data-col]");
+      return cell && [Number(cell.dataset.row), Number(cell.dataset.col)];
+    };
+    const listen = (name, act) => this.table.addEventListener(name, act);
+    for (const name of ["pointerover", "focusin"]) listen(name, (event) => this.onpoint(placeOf(event)));
+    for (const name of ["pointerleave", "focusout"]) listen(name, () => this.onpoint(null));
+    const select = (event) => {
+      const place = placeOf(event);
+      if (place) this.onselect((this.place = place));
+    };
+    listen("click", select);
+    listen("keydown", (event) => {
+      const place = placeOf(event);
+      const next = place && moved(event, place, [this.data.L, this.width]);
+      if (!next) return;
+      event.preventDefault();
+      if (next === place) select(event);
+      else this.moveTo(next);
+    });
+  }
+
+  // Returns where the colours end, for the legend.
+  draw(attention, state, given) {
+    const { data } = this;
+    const { stage } = state;
+    const isOutput = stage === "output";
+    this.width = isOutput ? data.Dv : data.S;
+    const [rows, cols] = [data.L, this.width].map((size) =>
+      Array.from({ length: size }, (_, n) => n));
+    if (isOutput !== this.isOutput) this.build(rows, cols, isOutput);
+    this.isOutput = isOutput;
+    this.table.setAttribute("aria-label", `${stage}: queries in rows, ${isOutput ? "value columns" : "keys"} in columns`);
+    const cells = rows.map((i) => cols.map((j) => attention.cell(stage, i, j)));
+    const anchors = rows.flatMap((i) => cols.map((j) => given.cell(stage, i, j)));
+    const ends = endsOf(cells.flat(), anchors, data.places);
+    cells.forEach((row, r) => row.forEach((x, c) => {
+      const cell = this.cells[r][c];
+      const text = ends.write(x);
+      if (cell.firstChild.data !== text) cell.firstChild.data = text;
+      const [back, ink] = x === -Infinity ? PLAIN : heat(x / ends.end);
+      if (cell.back === back) return;
+      cell.back = back;
+      cell.classList.toggle("ax-masked", x === -Infinity);
+      cell.style.backgroundColor = back;
+      cell.style.color = ink;
+    }));
+    this.selected = state.select;
+    this.setTabStop(this.place || state.select || [0, 0]);
+    return ends;
+  }
+
+  build(rows, cols, isOutput) {
+    const { data } = this;
+    const corner = make("th", { class: "ax-corner", scope: "col" }, isOutput ? token("value →", "v") : token("key →", "k"),
+      token("query ↓", "q"));
+    const side = isOutput ? "v" : "k";
+    this.heads = cols.map((j) => {
+      const text = isOutput ? String(j) : data.keys[j];
+      return make("th", { scope: "col", class: `ax-head ax-${side}`, title: text }, make("bdi", {}, text));
+    });
+    this.sides = rows.map((i) => make("th", { scope: "row", class: "ax-side ax-q", title: data.queries[i] },
+      make("bdi", {}, data.queries[i])));
+    this.cells = rows.map((i) => cols.map((j) =>
+      make("td", { class: "ax-cell", role: "gridcell", tabindex: -1, "data-row": i, "data-col": j }, "")));
+    this.lit = "";
+    const head = make("thead", {}, make("tr", { role: "row" }, corner, ...this.heads));
+    const lines = this.cells.map((line, r) => make("tr", { role: "row" }, this.sides[r], ...line));
+    this.table.replaceChildren(head, make("tbody", {}, ...lines));
+    this.table.classList.toggle("ax-values", isOutput);
+    this.table.setAttribute("aria-rowcount", data.L + 1);
+    this.table.setAttribute("aria-colcount", this.width + 1);
+  }
+
+  moveTo(place) {
+    this.setTabStop(place);
+    this.focus();
+  }
+
+  setTabStop([i, j]) {
+    this.place = [Math.min(i, this.data.L - 1), Math.min(j, this.width - 1)];
+    if (this.stop) this.stop.tabIndex = -1;
+    this.stop = this.cells[this.place[0]][this.place[1]];
+    this.stop.tabIndex = 0;
+  }
+
+  focus() {
+    this.stop.focus();
+  }
+
+  // The row and the column of a place.
+  light(place) {
+    const { selected } = this;
+    const [r, c] = place || [-1, -1];
+    const lit = [r, c, selected].join();
+    if (lit === this.lit) return;
+    this.lit = lit;
+    this.sides.forEach((side, n) => side.classList.toggle("ax-lit", n === r));
+    this.heads.forEach((head, n) => head.classList.toggle("ax-lit", n === c));
+    this.cells.forEach((line, n) => line.forEach((cell, m) => {
+      cell.classList.toggle("ax-row", n === r);
+      cell.classList.toggle("ax-col", m === c);
+      const isSelected = !!selected && selected[0] === n && selected[1] === m;
+      cell.setAttribute("aria-selected", String(isSelected));
+    }));
+  }
+}
+
+// Where a key leads from a place: the place itself for Enter, nothing for other keys.
+export function moved(event, place, sizes) {
+  const [i, j] = place;
+  const [bottom, right] = sizes.map((size) => size - 1);
+  const far = event.ctrlKey || event.metaKey;
+  const to = {
+    Enter: place,
+    " ": place,
+    ArrowUp: [far ? 0 : i - 1, j],
+    ArrowDown: [far ? bottom : i + 1, j],
+    ArrowLeft: [i, far ? 0 : j - 1],
+    ArrowRight: [i, far ? right : j + 1],
+    Home: [far ? 0 : i, 0],
+    End: [far ? bottom : i, right],
+  }[event.key];
+  if (!to || to === place) return to;
+  return [Math.max(0, Math.min(to[0], bottom)), Math.max(0, Math.min(to[1], right))];
+}

@@ -1,0 +1,408 @@
+// A long matrix on a canvas: pooled from afar, single cells with their numbers from near.
+// Same calls as Grid. state.at is [first row, first column, columns in view], or null: the whole.
+
+import { fixed } from "./digits.js";
+import { HEAT, inkOn, mix } from "./heat.js";
+import { make } from "./dom.js";
+import { moved } from "./grid.js";
+
+export const BLOCK = 64; // rows that are derived and painted at a time
+const LEAST = 8; // columns in view at the nearest
+const [LEFT, TOP] = [76, 62]; // room for the tokens, in CSS pixels
+const COLOURS = { light: ["#0072b2", "#c24e00", "#00795a"], dark: ["#56b4e9", "#ff9e5e", "#3ddbb0"] };
+
+// Rows of cells pooled into rows × columns: the largest, or the mean of those that are kept.
+export function pooled(cells, rows, columns, how) {
+  const [height, width] = [cells.length, cells[0].length];
+  const [made, counts] = [new Float64Array(rows * columns), new Float64Array(rows * columns)];
+  if (how === "max") made.fill(-Infinity);
+  for (let i = 0; i < height; i++) {
+    const start = Math.floor((i * rows) / height) * columns;
+    for (let j = 0; j < width; j++) {
+      const [x, at] = [cells[i][j], start + Math.floor((j * columns) / width)];
+      if (x === -Infinity) continue;
+      counts[at]++;
+      if (how !== "max") made[at] += x;
+      else if (x > made[at]) made[at] = x;
+    }
+  }
+  for (let n = 0; n < made.length; n++) {
+    if (!counts[n]) made[n] = -Infinity;
+    else if (how !== "max") made[n] /= counts[n];
+  }
+  return made;
+}
+
+export const isDark = (element) => {
+  const scheme = getComputedStyle(element).colorScheme;
+  return scheme === "dark" || (scheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+};
+
+// The colours for −1 to 1 in 401 steps, and the same as pixels.
+export function shades(mode) {
+  const colours = Array.from({ length: 401 }, (_, n) => mix(HEAT[mode][n < 200 ? "less" : "more"], Math.abs(n - 200) / 200));
+  const pixels = new Uint8Array(colours.flatMap((rgb) => [...rgb, 255]));
+  return { colours, pixels: new Uint32Array(pixels.buffer) };
+}
+
+export const shadeAt = (share) => Math.round(Math.max(-1, Math.min(1, share)) * 200) + 200;
+
+// Numbers as pixels; a masked one is left clear, so that the hatching shows.
+export function paint(context, numbers, columns, end, shades, y = 0) {
+  const image = context.createImageData(columns, numbers.length / columns);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let n = 0; n < numbers.length; n++) {
+    if (numbers[n] !== -Infinity) pixels[n] = shades.pixels[shadeAt(numbers[n] / end)];
+  }
+  context.putImageData(image, 0, y);
+}
+
+const surface = (width, height) => make("canvas", { width, height }).getContext("2d");
+
+export class AttentionMap {
+  constructor(data) {
+    this.data = data;
+    this.canvas = make("canvas", { class: "ax-canvas", tabindex: 0, role: "application" });
+    this.canvas.setAttribute("aria-roledescription", "matrix");
+    Object.assign(this.canvas.style, { display: "block", width: "100%" });
+    this.element = make("div", { class: "ax-scroll" }, this.canvas);
+    this.element.style.width = "100%";
+    this.context = this.canvas.getContext("2d");
+    this.onpoint = this.onselect = this.onview = () => {};
+    this.pointers = new Map();
+    const listen = (name, act, how) => this.canvas.addEventListener(name, act, how);
+    listen("pointerdown", (event) => this.down(event));
+    listen("pointermove", (event) => this.drag(event));
+    listen("pointerup", (event) => this.up(event));
+    for (const name of ["pointercancel", "pointerleave"]) {
+      listen(name, (event) => this.pointers.delete(event.pointerId) || this.onpoint(null));
+    }
+    listen("focus", () => this.pointers.size || this.onpoint(this.place));
+    listen("blur", () => this.onpoint(null));
+    listen("keydown", (event) => this.key(event));
+    // A wheel scrolls the page, unless the map has the focus or Ctrl is held.
+    listen("wheel", (event) => {
+      if (!event.ctrlKey && document.activeElement !== this.canvas) return;
+      event.preventDefault();
+      this.zoom(Math.exp(event.deltaY / 300), event);
+    }, { passive: false });
+    new ResizeObserver(() => this.resize()).observe(this.element);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.restart());
+    new MutationObserver(() => this.restart()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  }
+
+  draw(attention, state, given) {
+    const [L, width] = [this.data.L, state.stage === "output" ? this.data.Dv : this.data.S];
+    const isNew = width !== this.width;
+    Object.assign(this, { attention, state, width, selected: state.select, how: state.how || "max" });
+    if (isNew || !this.place) this.place = [0, 0];
+    this.place = [Math.min((state.select || this.place)[0], L - 1), Math.min((state.select || this.place)[1], width - 1)];
+    if (isNew || String(state.at) !== this.told) this.setView(state.at || [0, 0, width]);
+    this.told = String(state.at);
+    if (isNew) this.resize();
+    const kindNow = [state.stage, this.how].join();
+    if (this.drawn !== attention || this.kind !== kindNow) {
+      Object.assign(this, { drawn: attention, kind: kindNow, ends: this.findEnds(given) });
+      this.restart();
+    }
+    const kind = state.stage === "output" ? "value columns" : "keys";
+    this.canvas.setAttribute("aria-label", `${state.stage}: ${L} queries in rows, ${width} ${kind} in columns. ` +
+      "Arrow keys move, plus and minus zoom, Enter selects.");
+    this.ask();
+    return this.ends;
+  }
+
+  sample(attention) {
+    const step = Math.ceil(this.data.L / 48);
+    return Array.from({ length: Math.ceil(this.data.L / step) }, (_, n) => attention.row(this.state.stage, n * step));
+  }
+
+  // The colours end at what half of the rows reach; the rest has the deepest ink.
+  findEnds(given) {
+    this.samples = this.sample(this.attention);
+    let low = 0, high = 0, hasMasked = false;
+    const median = (rows) => {
+      const reach = rows.map((row) => row.reduce((most, x) => (x === -Infinity ? most : Math.max(most, x, -x)), 0));
+      return reach.sort((a, b) => a - b)[reach.length >> 1];
+    };
+    for (const row of this.samples) {
+      for (let j = 0; j < row.length; j++) {
+        if (row[j] === -Infinity) hasMasked = true;
+        else if (row[j] < low) low = row[j];
+        else if (row[j] > high) high = row[j];
+      }
+    }
+    const end = Math.max(median(this.samples), median(this.sample(given))) || Math.max(high, -low) || 1;
+    const isClipped = high > end || -low > end;
+    const write = (x) => fixed(x, this.data.places);
+    return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, write };
+  }
+
+  // Begins to derive all rows anew, a block at a time.
+  restart() {
+    if (!this.ends) return;
+    const { L } = this.data;
+    this.mode = isDark(this.canvas) ? "dark" : "light";
+    this.shades = shades(this.mode);
+    this.levels = [];
+    for (let size = 1; size <= BLOCK; size *= 2) {
+      const [rows, columns] = [Math.ceil(L / size), Math.ceil(this.width / size)];
+      if (rows * columns <= 2 ** 22) this.levels.push({ size, columns, context: surface(columns, rows) });
+    }
+    const rows = this.samples.length;
+    const columns = Math.min(this.width, 128);
+    this.preview = surface(columns, rows);
+    paint(this.preview, pooled(this.samples, rows, columns, this.how), columns, this.ends.end, this.shades);
+    this.done = 0;
+    if (L * this.width <= 2 ** 18) while (this.done < L) this.sweep();
+    this.ask();
+  }
+
+  sweep() {
+    const from = this.done;
+    const to = Math.min(from + BLOCK, this.data.L);
+    const rows = Array.from({ length: to - from }, (_, n) => this.attention.row(this.state.stage, from + n));
+    for (const { size, columns, context } of this.levels) {
+      const numbers = new Float64Array(Math.ceil(rows.length / size) * columns);
+      const line = new Float64Array(columns);
+      for (let r = 0; r * size < rows.length; r++) {
+        this.poolLine(rows.slice(r * size, (r + 1) * size), size, line);
+        numbers.set(line, r * columns);
+      }
+      paint(context, numbers, columns, this.ends.end, this.shades, from / size);
+    }
+    this.done = to;
+  }
+
+  // One line of pixels, each of size × size cells.
+  poolLine(rows, size, line) {
+    for (let c = 0; c < line.length; c++) {
+      let sum = 0, count = 0, most = -Infinity;
+      const stop = Math.min(this.width, (c + 1) * size);
+      for (let r = 0; r < rows.length; r++) {
+        const row = rows[r];
+        for (let j = c * size; j < stop; j++) {
+          const x = row[j];
+          if (x === -Infinity) continue;
+          sum += x;
+          count++;
+          if (x > most) most = x;
+        }
+      }
+      line[c] = count && this.how === "mean" ? sum / count : most;
+    }
+  }
+
+  resize() {
+    const ratio = window.devicePixelRatio || 1;
+    const width = Math.max(220, this.element.clientWidth);
+    this.plot = [Math.max(150, Math.min(560, innerHeight * 0.7, ((width - LEFT) * this.data.L) / (this.width || 1))), width - LEFT];
+    this.canvas.width = width * ratio;
+    this.canvas.height = (this.plot[0] + TOP) * ratio;
+    this.ratio = ratio;
+    this.ask();
+  }
+
+  // [first row, first column, columns in view], kept inside the matrix.
+  setView([row, col, columns]) {
+    const count = Math.max(Math.min(LEAST, this.width), Math.min(this.width, columns));
+    const rows = (this.data.L * count) / this.width;
+    this.view = [Math.max(0, Math.min(row, this.data.L - rows)), Math.max(0, Math.min(col, this.width - count)), count];
+  }
+
+  get cellSize() {
+    const zoomed = this.width / this.view[2];
+    return [(this.plot[0] * zoomed) / this.data.L, this.plot[1] / this.view[2]];
+  }
+
+  go(view) {
+    this.setView(view);
+    this.ask();
+    const [row, col, columns] = this.view.map(Math.round);
+    clearTimeout(this.telling);
+    const at = columns >= this.width ? null : [row, col, columns];
+    this.telling = setTimeout(() => this.onview(at, (this.told = String(at))), 200);
+  }
+
+  zoom(by, event) {
+    const box = this.canvas.getBoundingClientRect();
+    const [h, w] = this.cellSize;
+    const at = event ? [(event.clientY - box.top - TOP) / h, (event.clientX - box.left - LEFT) / w]
+      : this.place.map((n, axis) => n + 0.5 - this.view[axis]);
+    const [row, col, before] = this.view;
+    const columns = Math.max(Math.min(LEAST, this.width), Math.min(this.width, before * by));
+    this.go([row + at[0] * (1 - columns / before), col + at[1] * (1 - columns / before), columns]);
+  }
+
+  placeAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const [h, w] = this.cellSize;
+    const place = [this.view[0] + (event.clientY - box.top - TOP) / h, this.view[1] + (event.clientX - box.left - LEFT) / w];
+    const isInside = event.clientY >= box.top + TOP && event.clientX >= box.left + LEFT;
+    const [i, j] = place.map(Math.floor);
+    return isInside && i < this.data.L && j < this.width ? [i, j] : null;
+  }
+
+  down(event) {
+    this.pointers.set(event.pointerId, event);
+    this.travel = 0;
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+
+  drag(event) {
+    const before = this.pointers.get(event.pointerId);
+    if (!before) return this.onpoint(this.placeAt(event));
+    const [x, y] = [event.clientX - before.clientX, event.clientY - before.clientY];
+    this.travel += Math.abs(x) + Math.abs(y);
+    const other = [...this.pointers.values()].find((pointer) => pointer.pointerId !== event.pointerId);
+    this.pointers.set(event.pointerId, event);
+    const apart = (a, b) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));
+    if (other) return this.zoom(apart(before, other) / apart(event, other), other);
+    const [h, w] = this.cellSize;
+    if (this.travel > 4) this.go([this.view[0] - y / h, this.view[1] - x / w, this.view[2]]);
+  }
+
+  up(event) {
+    const place = this.placeAt(event);
+    if (this.pointers.delete(event.pointerId) && this.travel <= 4 && place) this.onselect((this.place = place));
+  }
+
+  key(event) {
+    const by = { "+": 0.5, "=": 0.5, "-": 2, 0: Infinity }[event.key];
+    const next = moved(event, this.place, [this.data.L, this.width]);
+    if (!by && !next) return;
+    event.preventDefault();
+    if (by) return by === Infinity ? this.go([0, 0, this.width]) : this.zoom(by);
+    if (next === this.place) return this.onselect(this.place);
+    this.place = next;
+    const shown = [(this.data.L * this.view[2]) / this.width, this.view[2]];
+    const at = next.map((n, axis) => {
+      const from = this.view[axis];
+      return n < from ? n : n + 1 > from + shown[axis] ? n + 1 - shown[axis] : from;
+    });
+    if (at.join() !== this.view.slice(0, 2).join()) this.go([...at, this.view[2]]);
+    this.onpoint(next);
+  }
+
+  focus() {
+    this.canvas.focus();
+  }
+
+  light(place) {
+    this.lit = place;
+    this.ask();
+  }
+
+  // One frame at most; while rows are missing, each frame derives a block of them.
+  ask() {
+    this.waiting ||= requestAnimationFrame(() => {
+      this.waiting = 0;
+      if (!this.canvas.isConnected || !this.ends || !this.plot) return;
+      if (this.done < this.data.L) {
+        this.sweep();
+        this.ask();
+      }
+      this.frame();
+    });
+  }
+
+  frame() {
+    const { context, mode, width, ratio, data } = this;
+    const [height, across] = this.plot;
+    const [row, col, columns] = this.view;
+    const [h, w] = this.cellSize;
+    const rows = (data.L * columns) / width;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, LEFT + across, TOP + height);
+    context.fillStyle = getComputedStyle(this.canvas).color;
+    this.labels(h, w);
+    context.save();
+    context.beginPath();
+    context.rect(LEFT, TOP, across, height);
+    context.clip();
+    this.hatch();
+    context.translate(LEFT - col * w, TOP - row * h);
+    context.imageSmoothingEnabled = false;
+    const last = [Math.min(data.L, Math.ceil(row + rows)), Math.min(width, Math.ceil(col + columns))];
+    if (w >= 12 && h >= 6) this.cells(Math.floor(row), Math.floor(col), last, h, w);
+    else {
+      const place = (image, size) => context.drawImage(image.canvas, 0, 0, image.canvas.width * size[1], image.canvas.height * size[0]);
+      if (this.done < data.L) place(this.preview, [(h * data.L) / this.preview.canvas.height, (w * width) / this.preview.canvas.width]);
+      const level = this.levels.find(({ size }) => size * Math.min(w, h) * ratio >= 1) || this.levels.at(-1);
+      place(level.context, [h * level.size, w * level.size]);
+    }
+    const cross = (place, colours, line) => {
+      context.lineWidth = line;
+      [[0, place[0] * h, width * w, h], [place[1] * w, 0, w, data.L * h]].forEach((box, axis) => {
+        context.strokeStyle = colours[axis];
+        context.strokeRect(...box);
+      });
+    };
+    const [query, key, value] = COLOURS[mode];
+    if (this.lit) cross(this.lit, [query, this.state.stage === "output" ? value : key], 1.5);
+    if (this.selected) {
+      const [i, j] = this.selected;
+      context.strokeStyle = getComputedStyle(this.canvas).color;
+      context.lineWidth = 3;
+      context.strokeRect(j * w - 1, i * h - 1, Math.max(w, 4) + 2, Math.max(h, 4) + 2);
+    }
+    context.restore();
+  }
+
+  cells(row, col, [bottom, right], h, w) {
+    const { context, ends } = this;
+    const { colours } = this.shades;
+    const hasRoom = w >= 46 && h >= 15;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.font = "12px system-ui, sans-serif";
+    for (let i = row; i < bottom; i++) {
+      const cells = this.attention.row(this.state.stage, i);
+      for (let j = col; j < right; j++) {
+        const x = cells[j];
+        if (x !== -Infinity) {
+          const rgb = colours[shadeAt(x / ends.end)];
+          context.fillStyle = `rgb(${rgb.join(" ")})`;
+          context.fillRect(j * w, i * h, w + 0.5, h + 0.5);
+          context.fillStyle = inkOn(rgb);
+        } else context.fillStyle = getComputedStyle(this.canvas).color;
+        if (hasRoom) context.fillText(ends.write(x), (j + 0.5) * w, (i + 0.5) * h, w - 4);
+      }
+    }
+  }
+
+  hatch() {
+    const { context } = this;
+    context.beginPath();
+    for (let x = LEFT - this.plot[0]; x < LEFT + this.plot[1]; x += 8) {
+      context.moveTo(x, TOP + this.plot[0]);
+      context.lineTo(x + this.plot[0], TOP);
+    }
+    context.strokeStyle = this.mode === "dark" ? "#3c3b48" : "#d9d8e0";
+    context.lineWidth = 1;
+    context.stroke();
+  }
+
+  // Tokens where a cell has room for one, else every few places.
+  labels(h, w) {
+    const { context, data, view } = this;
+    context.font = "12px system-ui, sans-serif";
+    const step = (size, room) => 2 ** Math.max(0, Math.ceil(Math.log2(room / size)));
+    const isOutput = this.state.stage === "output";
+    [[h, data.L, data.queries, 0], [w, this.width, isOutput ? null : data.keys, 1]].forEach(([size, count, names, axis]) => {
+      const every = step(size, 14);
+      context.textAlign = axis ? "left" : "right";
+      context.textBaseline = "middle";
+      const from = Math.ceil(view[axis] / every) * every;
+      for (let n = from; n < count && (n + 0.5 - view[axis]) * size < this.plot[axis]; n += every) {
+        const text = names ? names[n] : String(n);
+        const at = (n + 0.5 - view[axis]) * size;
+        context.save();
+        context.translate(axis ? LEFT + at : LEFT - 6, axis ? TOP - 6 : TOP + at);
+        if (axis) context.rotate(-Math.PI / 2);
+        context.fillText(text.length > 11 ? `${text.slice(0, 10)}…` : text, 0, 0, axis ? TOP - 8 : LEFT - 8);
+        context.restore();
+      }
+    });
+  }
+}

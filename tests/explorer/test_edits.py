@@ -1,0 +1,195 @@
+"""What a reader changes in the page gives what attn_core gives for the changed input."""
+
+import random
+
+import pytest
+import torch
+
+from attn_core import Dropout, Projection, causal, padding, trace, window
+from attn_core.checks import STAGES
+from tests.explorer.cases import projected_record, random_record
+from tests.explorer.test_numbers import payload
+
+DERIVE = """cases => cases.map(([payload, edits, settings]) => {
+  const before = new inside.Data(payload);
+  const old = new inside.Attention(before, settings);
+  for (let i = 0; i < before.L; i++) old.row("output", i);
+  const data = before.edited(edits);
+  const attention = new inside.Attention(data, settings);
+  const stages = ["scores", "scaled", "masked", "weights", "dropped", "output"];
+  const rows = (stage) => Array.from({ length: data.L }, (_, i) =>
+    Array.from(attention.row(stage, i), String));
+  return Object.fromEntries(stages.map((stage) => [stage, rows(stage)]));
+})"""
+
+SETTINGS = {"batch": 0, "head": 0, "scale": 1.0, "mask": "given"}
+
+
+def compare(found, record, batch, head, where):
+    for stage in STAGES:
+        rows = [[float(x.replace("Infinity", "inf")) for x in row] for row in found[stage]]
+        page = torch.tensor(rows, dtype=torch.float64)
+        kept = record.stage(stage)[batch, head].double()
+        assert torch.equal(page.isinf(), kept.isinf()), (where, stage)
+        page, kept = page.nan_to_num(neginf=0.0), kept.nan_to_num(neginf=0.0)
+        assert torch.allclose(page, kept, rtol=1e-9, atol=1e-9), (where, stage)
+
+
+def in_float64(record, q=None, k=None, v=None, **changed):
+    parts = [record.q if q is None else q, record.k if k is None else k]
+    parts.append(record.v if v is None else v)
+    settings = {"keep": record.keep, "scale": record.scale, "dropout": record.dropout} | changed
+    return trace(*(part.double() for part in parts), **settings)
+
+
+def test_changed_numbers_of_q_k_and_v(inside):
+    cases, wanted = [], []
+    for seed in range(120):
+        record, draw = random_record(3000 + seed), random.Random(seed)
+        parts = {name: getattr(record, name).clone() for name in "qkv"}
+        edits = []
+        for _ in range(draw.randint(1, 4)):
+            name = draw.choice("qkv")
+            place = [draw.randrange(size) for size in parts[name].shape]
+            value = draw.choice([0.0, -1.5, 7.25, 0.5])
+            parts[name][tuple(place)] = value
+            edits.append([name, place, value])
+        batch, head = (draw.randrange(size) for size in record.shape[:2])
+        settings = {"batch": batch, "head": head, "scale": record.scale, "mask": "given"}
+        cases.append([payload(record), edits, settings])
+        wanted.append((in_float64(record, **parts), batch, head))
+    for seed, (found, (record, batch, head)) in enumerate(
+        zip(inside.evaluate(DERIVE, cases), wanted, strict=True)
+    ):
+        compare(found, record, batch, head, seed)
+
+
+@pytest.mark.parametrize("biased", [True, False])
+def test_a_changed_source_is_projected_again(inside, biased):
+    record = projected_record(5, biased=biased, dtype=torch.float64)
+    source = record.source
+    edits = [["x", [1, 2, 0], 3.5], ["w_key", [1, 4], -2.0], ["w_value", [0, 3], 0.25]]
+    x, w_query, w_key, w_value = (
+        part.clone() for part in (source.x, source.w_query, source.w_key, source.w_value)
+    )
+    x[1, 2, 0], w_key[1, 4], w_value[0, 3] = 3.5, -2.0, 0.25
+    biases = None
+    if biased:
+        edits.append(["b_query", [5], 1.5])
+        biases = [bias.clone() for bias in source.biases]
+        biases[0][5] = 1.5
+    parts = []
+    for place, matrix in enumerate((w_query, w_key, w_value)):
+        projected = x @ matrix + (biases[place] if biased else 0)
+        parts.append(projected.view(2, 5, 2, 3).transpose(1, 2))
+    changed = trace(*parts, keep=causal(), scale=record.scale)
+    places = [(batch, head) for batch in (0, 1) for head in (0, 1)]
+    settings = [SETTINGS | {"batch": b, "head": h, "scale": record.scale} for b, h in places]
+    found = inside.evaluate(DERIVE, [[payload(record), edits, each] for each in settings])
+    for (batch, head), cells in zip(places, found, strict=True):
+        compare(cells, changed, batch, head, (batch, head))
+
+
+def test_only_the_scores_of_changed_rows_and_columns_are_new(inside):
+    made = torch.Generator().manual_seed(2)
+    q, k, v = (torch.randn(1, 1, 6, 3, generator=made) for _ in range(3))
+    kept = inside.evaluate(
+        """([payload, edits]) => {
+          const data = new inside.Data(payload);
+          const marked = Array.from({ length: 6 }, (_, i) => data.scores(0, 0, i).fill(99));
+          const edited = data.edited(edits);
+          return marked.map((_, i) => Array.from(edited.scores(0, 0, i), (x) => x === 99));
+        }""",
+        [payload(trace(q, k, v)), [["q", [0, 0, 2, 1], 5.0], ["k", [0, 0, 4, 0], 5.0]]],
+    )
+    for i, row in enumerate(kept):
+        assert row == [i != 2 and j != 4 for j in range(6)]
+
+
+def test_tokens_change_and_the_original_stays(inside, journey):
+    record, _ = journey
+    found = inside.evaluate(
+        """(payload) => {
+          const data = new inside.Data(payload);
+          const edited = data.edited([["keys", [1], "</script> \\u200f"], ["q", [0, 0, 0, 0], 9]]);
+          const same = data.number("q", 0, 0, 0, 0) !== 9;
+          return [data.keys[1], edited.keys[1], edited.queries[1], same,
+            edited.isSet("q", [0, 0, 0, 0]), data.isSet("q", [0, 0, 0, 0])];
+        }""",
+        payload(record),
+    )
+    assert found == ["1", "</script> \u200f", "1", True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (["q", [0, 0, 9, 0], 1], "there is no number q[0, 0, 9, 0]"),
+        (["q", [0, 0], 1], "there is no number q[0, 0]"),
+        (["x", [0, 0, 0], 1], "there is no number x[0, 0, 0]"),
+        (["q", [0, 0, 0, 0], 1e39], "q[0, 0, 0, 0] must be a number that fits float32, got 1e+39"),
+        (["q", [0, 0, 0, 0], "1"], "q[0, 0, 0, 0] must be a number that fits float32, got 1"),
+        (["keys", [6], "a"], "keys has no token 6"),
+    ],
+)
+def test_what_cannot_be_changed_is_said_in_a_sentence(inside, journey, edit, sentence):
+    said = inside.evaluate(
+        """([payload, edit]) => {
+          try { new inside.Data(payload).edited([edit]); } catch (error) { return error.message; }
+          return "taken";
+        }""",
+        [payload(journey[0]), edit],
+    )
+    assert said == sentence
+
+
+def test_masks_and_dropout_of_the_reader(inside):
+    made = torch.Generator().manual_seed(7)
+    q, k = (torch.randn(2, 2, size, 4, generator=made) for size in (7, 9))
+    v = torch.randn(2, 2, 9, 3, generator=made)
+    record = trace(q, k, v, keep=window(3, 1), dropout=Dropout(0.5, 11), scale=0.5)
+    drawn = [[0, 8], [3, 4], [6, 6]]
+    dense = causal().dense(7, 9).expand(1, 1, 7, 9).clone()
+    for i, j in drawn:
+        dense[..., i, j] ^= True
+    kinds = [
+        ({"mask": "given", "dropout": None}, {"dropout": None}),
+        ({"mask": "none"}, {"keep": None}),
+        ({"mask": "padding:3,0"}, {"keep": padding([3, 0])}),
+        ({"mask": "causal+padding:4,9"}, {"keep": causal() & padding([4, 9])}),
+        ({"mask": "given+padding:4,9"}, {"keep": window(3, 1) & padding([4, 9])}),
+        ({"mask": "window:1,2"}, {"keep": window(1, 2)}),
+        ({"mask": "causal", "drawn": drawn}, {"keep": dense}),
+        (
+            {"mask": "causal", "dropout": {"p": 0.2, "seed": 2**52 + 5}},
+            {"keep": causal(), "dropout": Dropout(0.2, 2**52 + 5)},
+        ),
+    ]
+    data = payload(record)
+    cases = [
+        [data, [], {"batch": b, "head": h, "scale": 0.5} | page]
+        for page, _ in kinds
+        for b in (0, 1)
+        for h in (0, 1)
+    ]
+    found = iter(inside.evaluate(DERIVE, cases))
+    for page, changed in kinds:
+        wanted = in_float64(record, **changed)
+        for batch in (0, 1):
+            for head in (0, 1):
+                compare(next(found), wanted, batch, head, (page, batch, head))
+
+
+def test_a_projection_of_one_sequence_reaches_every_head(inside):
+    x = torch.eye(3)[None]
+    matrix = torch.arange(12.0).view(3, 4)
+    heads = (x @ matrix).view(1, 3, 2, 2).transpose(1, 2)
+    record = trace(heads, heads, heads, source=Projection(x, matrix, matrix, matrix))
+    found = inside.evaluate(
+        """(payload) => {
+          const data = new inside.Data(payload).edited([["x", [0, 1, 0], 1]]);
+          return [0, 1].flatMap((h) => Array.from(data.vector("v", 0, h, 1)));
+        }""",
+        payload(record),
+    )
+    assert found == [4.0, 6.0, 8.0, 10.0]

@@ -1,0 +1,68 @@
+"""The page's wrong formulas give the numbers of attn_core.mistakes."""
+
+import json
+
+import pytest
+import torch
+
+from attn_core.checks import STAGES
+from attn_core.mistakes import MISTAKES
+from attn_core.mistakes.examples import projected
+from attn_core.mistakes.questions import questions
+from attn_core.views import explore, script
+
+FORMULA = [name for name, mistake in MISTAKES.items() if mistake.is_formula]
+
+DERIVE = """([payload, name]) => {
+  const data = new wrong.Data(payload);
+  const settings = { scale: data.scale, mask: "given" };
+  const found = {};
+  for (const stage in wrong.FORMULAS) found[stage] = [];
+  for (let batch = 0; batch < data.B; batch++) for (let head = 0; head < data.H; head++) {
+    const attention = new wrong.Attention(data, { batch, head, ...settings }, wrong.MISTAKES[name]);
+    for (const stage in found) for (let i = 0; i < data.L; i++)
+      found[stage].push(Array.from(attention.row(stage, i), String));
+  }
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(bare_folder, browser):
+    folder, address = bare_folder
+    opened = script.module("mistakes") + "window.wrong = { Data, Attention, FORMULAS, MISTAKES };\n"
+    (folder / "mistakes.js").write_text(opened, encoding="utf-8")
+    (folder / "mistakes.html").write_text(
+        '<!doctype html><title>mistakes</title><script type="module" src="mistakes.js"></script>'
+    )
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{address}/mistakes.html")
+    page.wait_for_function("window.wrong")
+    yield page
+    context.close()
+
+
+def test_the_page_has_every_mistake_of_a_formula(page):
+    assert sorted(page.evaluate("Object.keys(wrong.MISTAKES)")) == sorted(FORMULA)
+
+
+@pytest.mark.parametrize("name", FORMULA)
+def test_the_page_gives_pythons_numbers(page, name):
+    """Python computes in float32, the page in float64."""
+    records = [*(question.trace() for question in questions()), projected(), MISTAKES[name].shows()]
+    for record in records:
+        payload = json.loads(json.dumps(explore(record).payload, allow_nan=False))
+        found = page.evaluate(DERIVE, [payload, name])
+        wanted = MISTAKES[name].apply(record)
+        for stage in STAGES:
+            cells = [[float(x.replace("Infinity", "inf")) for x in row] for row in found[stage]]
+            theirs = wanted[stage].reshape(-1, wanted[stage].shape[-1]).double()
+            torch.testing.assert_close(
+                torch.tensor(cells, dtype=torch.float64),
+                theirs,
+                rtol=1e-4,
+                atol=1e-5,
+                equal_nan=True,
+                msg=lambda text, stage=stage: f"{stage}: {text}",
+            )
