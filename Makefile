@@ -10,8 +10,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
 # Tests for which the shapes are not checked at run time: errors as a user sees them, and kernels that
-# Triton reads as text.
-PLAIN := tests/errors tests/triton
+# Triton reads as text; and one that starts a browser of its own.
+PLAIN := tests/errors tests/triton tests/test_bench_viewers.py
 WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_BROWSER
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)

@@ -70,8 +70,8 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     Two numbers are the same if they differ by no more than a few roundings of the coarser dtype; if
     all of yours have three to five decimals, by no more than half of the last. Every mistake
     that gives these numbers is named, and if there are several, `tell_apart` is an input on which
-    they differ. It never guesses. The mistakes are those of the
-    *break it* sections, chapters 02 to 09.
+    they differ. It never guesses. Taught in chapter 06, under
+    *break it*.
     """
     if stage is not None:
         check_stage(stage)

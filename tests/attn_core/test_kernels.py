@@ -139,14 +139,6 @@ def test_a_projection_adds_its_biases():
         torch.testing.assert_close(made - plain, bias.expand_as(made))
 
 
-def test_a_projection_takes_no_two_biases():
-    from dataclasses import replace
-
-    source = projection()
-    with pytest.raises(ValueError, match="shorter"):
-        replace(source, biases=source.biases[:2]).project()
-
-
 @pytest.mark.parametrize("lead", [(1,), (3,), (2, 3)])
 @pytest.mark.parametrize("biases", [False, True])
 def test_a_source_of_several_heads_in_every_rank(lead, biases):
