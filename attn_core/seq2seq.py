@@ -130,7 +130,8 @@ def train(
 ) -> Translator:
     """Trains one of the two on 6,400 sentence pairs of up to 30 words, in a minute or two.
 
-    In float64: float32 training drifts between processors and numbers of threads.
+    In float64, so that no number of threads changes it. Another processor rounds otherwise, and
+    gets other weights, which translate as these do.
     """
     torch.manual_seed(0)
     model = Translator(len(ENGLISH), len(CHINESE), width=WIDTH, attends=attends).double()
