@@ -3,11 +3,22 @@
 PYTHON ?= python3
 TORCH_INDEX ?=
 PORT ?= 8000
+COURSE ?= ../course
+CHAPTERS ?= 03 04
+EDITION ?= public
 
+ifeq ($(filter public student instructor,$(EDITION)),)
+$(error EDITION must be public, student or instructor; it is "$(EDITION)")
+endif
+# What holds a build's _build/html: each edition has a folder of its own.
+SITE := $(CURDIR)$(if $(filter-out public,$(EDITION)),/_build/$(EDITION))
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Two workers for two cores; one thread each, or torch's threads fight over them.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/grading
+# Grading has an environment of its own, and so have its tests.
+GRADING := OMP_NUM_THREADS=1 PATH="$(CURDIR)/.venv-grading/bin:$$PATH" .venv-grading/bin/python
+GRADED := $(GRADING) -m pytest -o addopts= --strict-markers --import-mode=importlib --doctest-modules
 SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
 # Tests for which the shapes are not checked at run time: errors as a user sees them, and kernels that
 # Triton reads as text; and one that starts a browser of its own.
@@ -18,19 +29,20 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab test slow test-all notebooks train bench release lint format clean
+.PHONY: help book serve lab test slow test-all notebooks train bench mutants course grade class-300 release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-book: .venv/book _build/fresh  ## build the site into _build/html
+book: .venv/book _build/fresh  ## build the site (EDITION=student: without solutions, EDITION=instructor: with all keys)
 	@# A warning that failed one build would not be seen by the next, which reads only what changed.
-	@$(BIN)/jupyter-book build . -W -n --keep-going -q || { rm -rf _build/fresh; exit 1; }
-	@echo "The book is at $(CURDIR)/_build/html/index.html (open it, or: make serve)"
+	@BOOK_EDITION=$(EDITION) $(BIN)/jupyter-book build . --path-output $(SITE) -W -n --keep-going -q \
+	  || { rm -rf _build/fresh; exit 1; }
+	@echo "The book is at $(SITE)/_build/html/index.html (open it, or: make serve)"
 
 serve: book  ## serve the site on http://localhost:8000 (PORT=… for another port)
 	@echo "http://localhost:$(PORT)  (Ctrl-C ends it)"
-	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory $(SITE)/_build/html
 
 lab: .venv/book  ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab chapters
@@ -56,6 +68,19 @@ bench: .venv-bench/made  ## compare the explorer with other viewers (minutes), a
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.viewers
 	@.venv-bench/bin/python -m benchmarks.report
 
+mutants: .venv-mutants/made  ## change attn_core in one small place after another: does a test notice? (ONLY=masks)
+	@OMP_NUM_THREADS=1 nice -n 5 .venv-mutants/bin/python -m tools.mutants $(ONLY) $(if $(AGAIN),--again)
+
+course: .venv-grading/made  ## a course for nbgrader, apart from the book (COURSE=../course CHAPTERS="03 04")
+	@$(GRADING) -m tools.grading.make "$(COURSE)" $(CHAPTERS)
+
+grade: .venv-grading/made  ## grade what was handed in, in a sandbox (COURSE=../course JOBS=4)
+	@$(GRADING) -m tools.grading.grade "$(COURSE)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") \
+	  $(if $(JOBS),--jobs $(JOBS)) $(if $(DASK),--dask "$(DASK)")
+
+class-300: .venv-grading/made  ## measure the grading of a class of 300 (half an hour)
+	@$(GRADING) -m tests.grading.many $(if $(JOBS),--jobs $(JOBS))
+
 release: book  ## the three files of a release into _build/release: site, notebooks, wheel
 	@$(BIN)/python -m tools.release $(if $(TAG),--tag "$(TAG)")
 
@@ -68,7 +93,7 @@ format: .venv/test  ## let ruff mend what it can
 	@$(BIN)/ruff format .
 
 clean:  ## remove what was built, the environment included
-	rm -rf .venv .venv-bench _build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-grading .venv-mutants .mutants _build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/book: requirements.txt requirements-model.txt constraints.txt pyproject.toml
@@ -84,12 +109,25 @@ clean:  ## remove what was built, the environment included
 	@$(PIP) -r requirements-test.txt -c constraints.txt
 	@touch $@
 
-# The viewers to compare with, in an environment of their own that sees the book's packages.
-.venv-bench/made: .venv/test requirements-bench.txt
-	@$(BIN)/python -m venv .venv-bench
-	@.venv-bench/bin/python -m pip install --quiet --no-deps -r requirements-bench.txt
+# The viewers to compare with, and what changes the code, each in an environment of its own that sees
+# the book's packages.
+.venv-%/made: .venv/test requirements-%.txt
+	@$(BIN)/python -m venv .venv-$*
+	@.venv-$*/bin/python -m pip install --quiet --no-deps -r requirements-$*.txt
 	@site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
-	  $(BIN)/python -c "$$site" > "$$(.venv-bench/bin/python -c "$$site")/book.pth"
+	  $(BIN)/python -c "$$site" > "$$(.venv-$*/bin/python -c "$$site")/book.pth"
+	@touch $@
+
+# Grading, apart from the readers' environment. bubblewrap is a package of the system.
+.venv-grading/made: requirements-grading.txt constraints.txt
+	@echo "Making the environment .venv-grading (a minute or two) …"
+	@test -x .venv-grading/bin/python || $(PYTHON) -m venv .venv-grading
+	@.venv-grading/bin/python -m pip install --quiet --disable-pip-version-check \
+	  $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' requirements-grading.txt)"
+	@.venv-grading/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -r requirements-grading.txt -c constraints.txt
+	@command -v bwrap > /dev/null || { test "$$(id -u)" = 0 && apt-get install -y -q bubblewrap; } \
+	  || echo "Grading needs bubblewrap: install the package bubblewrap (sudo apt install bubblewrap)."
 	@touch $@
 
 # What every page depends on, though Sphinx does not know it.

@@ -233,14 +233,18 @@ def check_scores(q: Tensor, k: Tensor, scale: float) -> None:
         )
 
 
-def check_numbers(q: Tensor, k: Tensor, v: Tensor, scale: float) -> None:
-    """`check_finite` and `check_scores`, in one pass over each tensor as long as all is well."""
+def check_numbers(q: Tensor, k: Tensor, v: Tensor, scale: float) -> float:
+    """`check_finite` and `check_scores`, in one pass over each tensor as long as all is well.
+
+    Gives what no number of v is larger than, which `check_output` wants.
+    """
     sizes = [at_most(tensor) for tensor in (q, k, v)]
     most = torch.finfo(torch.promote_types(q.dtype, torch.float32)).max
     scores = q.shape[-1] * sizes[0] * sizes[1] * max(1.0, abs(scale))
     if not (scores < most and sizes[2] < most):
         check_finite(q, k, v)
         check_scores(q, k, scale)
+    return sizes[2]
 
 
 def at_most(tensor: Tensor) -> float:
@@ -253,9 +257,12 @@ def at_most(tensor: Tensor) -> float:
     return 2 * torch.linalg.vector_norm(tensor.detach(), dtype=float_type).item() + 1e-18
 
 
-def check_output(output: Tensor, v: Tensor, dropout: object) -> None:
-    """Averages of finite values are finite, up to what dropout's 1/(1 − p) makes of them."""
-    if at_most(v) / (1 - (dropout.p if dropout else 0.0)) < torch.finfo(v.dtype).max:
+def check_output(output: Tensor, size: float, dropout: object) -> None:
+    """Averages of finite values are finite, up to what dropout's 1/(1 − p) makes of them.
+
+    size: what no value is larger than.
+    """
+    if size / (1 - (dropout.p if dropout else 0.0)) < torch.finfo(output.dtype).max:
         return
     if not math.isfinite(largest(output)):
         raise ValueError(f"v must give a finite output, got an overflow in {output.dtype}")

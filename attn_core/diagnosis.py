@@ -37,8 +37,17 @@ class Diagnosis:
     factor: float | None = None
     tell_apart: Question | None = None  # an input on which what can't be told here differs
 
+    @property
+    def hint(self) -> str:
+        """Which of its fields say more."""
+        if self.tell_apart is None:
+            return ""
+        if self.verdict == "mistake":
+            return "; .tell_apart is one on which they differ"
+        return "; .unseen names them, .tell_apart is an input that shows more"
+
     def __str__(self) -> str:
-        return self.text
+        return self.text + self.hint
 
     __repr__ = __str__
 
@@ -78,17 +87,19 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     cells, eps, slack = check_yours(yours)
     cells = bare(cells)
     rooms = rooms_of(trace, eps, slack)
+    stages = bare_stages(right_stages(trace))
     right = [
-        Candidate(name, None, bare(found.double()), rooms[name])
-        for name, found in right_stages(trace).items()
+        Candidate(name, None, found, rooms[name])
+        for name, found in stages.items()
         if stage in (None, name)
     ]
     check_fits_a_stage(cells, [candidate.cells for candidate in right])
     decimals = f", to the {places(slack)} decimals given" if slack else ""
     found = [c for c in right if same(cells, c)]
     if found:
-        return is_right(found, trace, rooms, decimals)
-    wrong = [c for c in wrong_candidates(trace, rooms, stage) if same(cells, c)]
+        seen = {c.mistake for c in wrong_candidates(trace, stages, rooms, found[0].stage)}
+        return is_right(found, seen, decimals)
+    wrong = [c for c in wrong_candidates(trace, stages, rooms, stage) if same(cells, c)]
     if wrong:
         return is_wrong(wrong, right, decimals)
     check_no_nan(cells)
@@ -97,6 +108,10 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
             text = f"{NAMES[candidate.stage]}, transposed: rows and columns are exchanged"
             return Diagnosis(text, "transposed", (candidate.stage,))
     fitting = [c for c in right if c.cells.shape == cells.shape]
+    if not fitting:
+        stage = next(c.stage for c in right if c.cells.shape == cells.mT.shape)
+        text = f"not recognised. It has the shape of {stage} transposed, but not its numbers"
+        return Diagnosis(text, "unknown", (stage,))
     for candidate in fitting:
         factor = factor_of(cells, candidate)
         if factor is not None:
@@ -146,14 +161,17 @@ def differing(cells: Tensor, candidate: Candidate) -> Tensor:
     return ~near
 
 
+def bare_stages(stages: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: bare(found.double()) for name, found in stages.items()}
+
+
 def wrong_candidates(
-    record: AttentionTrace, rooms: dict[str, float], only: str | None
+    record: AttentionTrace, right: dict[str, Tensor], rooms: dict[str, float], only: str | None
 ) -> Iterator[Candidate]:
     """Each stage of each mistake that differs from the right one on this input."""
-    right = {name: bare(found.double()) for name, found in right_stages(record).items()}
     for name, mistake in MISTAKES.items():
-        if mistake.is_formula or mistake.inputs is not None:
-            made = {s: bare(found.double()) for s, found in mistake.apply(record).items()}
+        if mistake.is_replayed:
+            made = bare_stages(mistake.apply(record))
             empty = (made["masked"] == -torch.inf).all(-1)
             for stage in STAGES:
                 late = STAGES.index(stage) >= STAGES.index("weights")
@@ -162,26 +180,23 @@ def wrong_candidates(
                     yield found
 
 
-def is_right(
-    found: list[Candidate], record: AttentionTrace, rooms: dict[str, float], decimals: str
-) -> Diagnosis:
+def is_right(found: list[Candidate], seen: set[str], decimals: str) -> Diagnosis:
     names = tuple(candidate.stage for candidate in found)
     text = f"right: {NAMES[names[0]]}{decimals}"
     if len(names) > 1:
         text += f" (here {' and '.join(names)} are the same)"
-    seen = {c.mistake for c in wrong_candidates(record, rooms, names[0])}
     unseen = tuple(
         name
         for name, mistake in MISTAKES.items()
-        if name not in seen and (mistake.is_formula or mistake.inputs is not None)
+        if name not in seen and mistake.is_replayed
         if STAGES.index(names[0]) >= STAGES.index(first_stage(name))
     )
     question = None
     if unseen:
         shown = [len(shown_by(n, names[0]) & set(unseen)) for n in range(len(questions()))]
         question = questions()[shown.index(max(shown))]
-        text += f". {len(unseen)} known mistakes give the same on this input (.unseen)"
-        text += "; .tell_apart is an input that shows more"
+        many = "known mistake gives" if len(unseen) == 1 else "known mistakes give"
+        text += f". {len(unseen)} {many} the same on this input"
     return Diagnosis(text, "right", names, unseen=unseen, tell_apart=question)
 
 
@@ -203,9 +218,10 @@ def is_wrong(wrong: list[Candidate], right: list[Candidate], decimals: str) -> D
         text += f". Equal until {first_stage(names[0])}"
         text += f"; the first row that differs is {row_name(row)}"
         return Diagnosis(text, "mistake", stages, names)
-    question = next((q for q in questions() if tells_apart(q, names, stages[0])), None)
+    numbers = range(len(questions()))
+    telling = (n for n in numbers if tells_apart(n, names, stages[0]))
+    question = next((questions()[n] for n in telling), None)
     text += ". On this input they are the same"
-    text += "; .tell_apart is one on which they differ" if question else ""
     return Diagnosis(text, "mistake", stages, names, tell_apart=question)
 
 
@@ -230,8 +246,8 @@ def nearest(cells: Tensor, fitting: list[Candidate]) -> Diagnosis:
     """Not recognised: what it is nearest to, as a fact."""
 
     def far(candidate: Candidate) -> float:
-        off = (cells - candidate.cells).abs().nan_to_num(nan=0.0)
-        return float(off.amax())
+        off = (cells - candidate.cells).abs()
+        return float(off[~off.isnan()].amax())
 
     closest = min(fitting, key=far)
     rows = differing(cells, closest).any(-1)
@@ -242,17 +258,28 @@ def nearest(cells: Tensor, fitting: list[Candidate]) -> Diagnosis:
 
 
 @cache
-def shown_by(number: int, stage: str) -> frozenset[str]:
-    """The mistakes that one of the questions shows in a stage."""
+def classes_of(number: int, stage: str) -> dict[str, int]:
+    """What one of the questions tells apart in a stage: equal numbers are the same; 0 is right."""
     record = questions()[number].trace()
-    rooms = rooms_of(record, 2**-23, 0.0)
-    return frozenset(c.mistake for c in wrong_candidates(record, rooms, stage))
-
-
-def tells_apart(question: Question, names: tuple[str, ...], stage: str) -> bool:
-    """True if no two of these mistakes give the same stage on this input."""
-    record = question.trace()
     room = rooms_of(record, 2**-23, 0.0)[stage]
-    made = [bare(MISTAKES[name].apply(record)[stage].double()) for name in names]
-    found = [Candidate(stage, name, cells, room) for name, cells in zip(names, made, strict=True)]
-    return not any(same(a, b) for n, a in enumerate(made) for b in found[:n])
+    kinds = [bare_stages(right_stages(record))[stage]]
+    found = {}
+    for mistake in MISTAKES.values():
+        if mistake.is_replayed:
+            cells = bare(mistake.apply(record)[stage].double())
+            ours = [same(cells, Candidate(stage, None, kind, room)) for kind in kinds]
+            found[mistake.name] = ours.index(True) if True in ours else len(kinds)
+            if found[mistake.name] == len(kinds):
+                kinds.append(cells)
+    return found
+
+
+def shown_by(number: int, stage: str) -> set[str]:
+    """The mistakes that one of the questions shows in a stage."""
+    return {name for name, kind in classes_of(number, stage).items() if kind}
+
+
+def tells_apart(number: int, names: tuple[str, ...], stage: str) -> bool:
+    """True if no two of these mistakes give the same stage on this input."""
+    classes = classes_of(number, stage)
+    return len({classes[name] for name in names}) == len(names)

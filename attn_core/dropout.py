@@ -107,7 +107,7 @@ class Dropout:
         def axis(part: range, place: int) -> Words:
             shape = [1, 1, 1, 1]
             shape[place] = -1
-            return torch.tensor(part, dtype=torch.int64, device=device).view(shape)
+            return torch.arange(part.start, part.stop, part.step, device=device).view(shape)
 
         blocks = range(min(cols) // 4, max(cols) // 4 + 1)
         counter = (axis(blocks, 3), axis(rows, 2), axis(heads, 1), axis(batches, 0))

@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Int64
 from torch import Tensor
 
 from attn_core.checks import (
@@ -45,8 +45,8 @@ class Keep:
         Batch and head axes that make no difference have size 1.
         """
         first = shape[1] - shape[0]
-        position = torch.tensor(rows, device=device).view(1, 1, -1, 1) + first
-        return self.rule(position, torch.tensor(cols, device=device))
+        position = numbers(rows, device).view(1, 1, -1, 1) + first
+        return self.rule(position, numbers(cols, device))
 
     def rule(self, position: Tensor, key: Tensor) -> Bool[Tensor, "B H rows cols"]:
         raise NotImplementedError
@@ -238,6 +238,23 @@ class Both(Keep):
 
     def __repr__(self) -> str:
         return " & ".join(repr(part) for part in self.parts)
+
+
+def of_heads(
+    cells: Bool[Tensor, "B H rows cols"], batches: range, heads: range
+) -> Bool[Tensor, "b h rows cols"]:
+    """Some batches and heads of a mask's tile; an axis of size 1 stays, as it serves all.
+
+    >>> of_heads(padding([1, 2]).dense(1, 3), range(1, 2), range(4)).int()
+    tensor([[[[1, 1, 0]]]], dtype=torch.int32)
+    """
+    if cells.shape[0] > 1:
+        cells = cells[batches.start : batches.stop]
+    return cells[:, heads.start : heads.stop] if cells.shape[1] > 1 else cells
+
+
+def numbers(part: range, device: torch.device | str) -> Int64[Tensor, "n"]:
+    return torch.arange(part.start, part.stop, part.step, device=device)
 
 
 def between(first: int, last: int, size: int) -> range:

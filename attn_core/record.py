@@ -1,6 +1,6 @@
 """The record of one attention: q and k instead of the map, and every stage derived on demand."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -17,9 +17,23 @@ from attn_core.checks import (
     check_unchanged,
 )
 from attn_core.dropout import Dropout
-from attn_core.masks import Keep
+from attn_core.masks import Keep, of_heads
 
 TILE_CELLS = 2**22
+RowPair = tuple[Float[Tensor, "b h L"], Float[Tensor, "b h L"]]
+Heads = tuple[range, range]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What computes for a record, as its tensors' device wants it.
+
+    row_statistics(q, k, keep, scale, batches, heads): row_max and row_sum of some heads.
+    weights(q, k, keep, scale): the weights of all heads, without gradient.
+    """
+
+    row_statistics: Callable[..., RowPair]
+    weights: Callable[..., Float[Tensor, "B H L S"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +69,10 @@ class AttentionTrace:
     tensor([[0.1385, 0.2379, 0.2333]])
 
     It costs O(T·D) memory: `row_max` and `row_sum` are the two numbers a row that turn any score
-    into its weight, exp(masked − row_max)/row_sum. The fields have 4 axes; `output`, `lse` and
-    `stage` answer in the rank that was traced. Rabe and Staats, "Self-attention Does Not Need
-    O(n²) Memory" (2021). Taught in chapter 03.
+    into its weight, exp(masked − row_max)/row_sum. Those of a long head are computed when one of
+    its weights is first asked for. The fields have 4 axes; `output`, `lse` and `stage` answer in
+    the rank that was traced. Rabe and Staats, "Self-attention Does Not Need O(n²) Memory" (2021).
+    Taught in chapter 03.
     """
 
     q: Float[Tensor, "B H L D"]  # the queries
@@ -66,12 +81,12 @@ class AttentionTrace:
     keep: Keep | None  # what each query may see; None: everything
     scale: float  # what the scores are multiplied by
     dropout: Dropout | None  # which weights survive; None: all
-    row_max: Float[Tensor, "B H L"]  # the largest masked score of each row, 0 if it keeps nothing
-    row_sum: Float[Tensor, "B H L"]  # Σ exp(masked − row_max), 1 if the row keeps nothing
     output_4d: Float[Tensor, "B H L Dv"]  # what each query gets
     lead: tuple[int, ...]  # the caller's axes before [L, D]
+    kernel: Kernel  # what derives the row statistics, and all weights at once
     source: Projection | None = None  # where q, k and v come from, if that is known
     versions: dict = field(default_factory=dict)  # how often q, k, v had been written in place
+    known: dict[Heads, RowPair] = field(default_factory=dict)  # row statistics computed so far
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -85,6 +100,21 @@ class AttentionTrace:
     def check_unchanged(self) -> None:
         """Raises one sentence if q, k or v was written in place since it was traced."""
         check_unchanged({"q": self.q, "k": self.k, "v": self.v}, self.versions)
+
+    @property
+    def row_max(self) -> Float[Tensor, "B H L"]:
+        """The largest masked score of each row, 0 if it keeps nothing."""
+        return self._row_statistics(*everything(self.q))[0]
+
+    @property
+    def row_sum(self) -> Float[Tensor, "B H L"]:
+        """Σ exp(masked − row_max) of each row, 1 if it keeps nothing."""
+        return self._row_statistics(*everything(self.q))[1]
+
+    @property
+    def float_type(self) -> torch.dtype:
+        """The dtype in which stages are computed: that of q, float32 at least."""
+        return torch.promote_types(self.q.dtype, torch.float32)
 
     @property
     def output(self) -> Float[Tensor, "*lead L Dv"]:
@@ -115,7 +145,12 @@ class AttentionTrace:
             return self.output
         B, H, L, S = self.shape
         check_cells(name, self.shape)
-        cells = self._derive(name, range(B), range(H), range(L), range(S))
+        if name == "weights" and not self._is_live():
+            self.check_unchanged()
+            with torch.no_grad(), torch.autocast(self.q.device.type, enabled=False):
+                cells = self.kernel.weights(self.q, self.k, self.keep, self.scale)
+        else:
+            cells = self._derive(name, range(B), range(H), range(L), range(S))
         return cells.reshape(*self.lead, L, S)
 
     def tile(
@@ -175,12 +210,12 @@ class AttentionTrace:
             for start in range(rows.start, rows.stop, step):
                 part = range(start, min(start + step, rows.stop))
                 cols = self.keep.visible(part, (L, S)) if few else range(width)
-                empty = self.row_max.new_full((m,), start_at)
+                empty = self.q.new_full((m,), start_at, dtype=self.float_type)
                 if not cols:
                     parts.append(empty)
                     continue
                 # Not in float16, whose sums overflow.
-                cells = self._derive(name, b, h, part, cols)[0, 0].to(self.row_max.dtype)
+                cells = self._derive(name, b, h, part, cols)[0, 0].to(self.float_type)
                 cells = cells.amax(0) if how == "max" else cells.sum(0)
                 place = block[cols.start : cols.stop]
                 parts.append(empty.scatter_reduce(0, place, cells, reduce))
@@ -201,7 +236,7 @@ class AttentionTrace:
             return self._cells(name, batches, heads, rows, cols)
 
     def _cells(self, name: str, batches: range, heads: range, rows: range, cols: range) -> Tensor:
-        float_type = self.row_max.dtype
+        float_type = self.float_type
         part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
         if name == "output" and not (torch.is_grad_enabled() and self.output_4d.requires_grad):
             # It is stored; derived, a row of it would cost all S cells of its map.
@@ -222,18 +257,18 @@ class AttentionTrace:
             if self.keep is None:
                 return None
             tile = self.keep.tile(rows, keys, self.shape[2:], self.q.device)
-            one_batch = slice(None) if tile.shape[0] == 1 else part[0]
-            return tile[one_batch, slice(None) if tile.shape[1] == 1 else part[1]]
+            return of_heads(tile, batches, heads)
 
         found = masked(keys)
         if name in ("scores", "scaled", "masked"):
             return found
-        if torch.is_grad_enabled() and (self.q.requires_grad or self.k.requires_grad):
+        if self._is_live():
             # Stored statistics are constants: through them the gradients would be silently off.
             statistics = stages.row_statistics(masked(range(self.shape[3])))
         else:
             row_part = slice(rows.start, rows.stop, rows.step)
-            statistics = self.row_max[part][..., row_part], self.row_sum[part][..., row_part]
+            stored = self._row_statistics(batches, heads)
+            statistics = [found[..., row_part] for found in stored]
         found = stages.weights(found, *statistics)
         if name == "weights":
             return found
@@ -244,6 +279,23 @@ class AttentionTrace:
             return found
         v = self.v[part][..., cols.start : cols.stop : cols.step]
         return stages.output(found, v.to(float_type)).to(self.v.dtype)
+
+    def _is_live(self) -> bool:
+        """Whether weights that are derived now can be asked for gradients."""
+        return torch.is_grad_enabled() and (self.q.requires_grad or self.k.requires_grad)
+
+    def _row_statistics(self, batches: range, heads: range) -> RowPair:
+        """row_max and row_sum of some heads, stored; computed when they are first asked for."""
+        if everything(self.q) in self.known:
+            part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
+            row_max, row_sum = self.known[everything(self.q)]
+            return row_max[part], row_sum[part]
+        if (batches, heads) not in self.known:
+            self.check_unchanged()
+            with torch.no_grad(), torch.autocast(self.q.device.type, enabled=False):
+                settings = self.keep, self.scale, batches, heads
+                self.known[batches, heads] = self.kernel.row_statistics(self.q, self.k, *settings)
+        return self.known[batches, heads]
 
     def _dead_rows(self) -> Tensor:
         """True for each row [B, H, L] that keeps nothing."""
@@ -265,3 +317,8 @@ class AttentionTrace:
         sizes = f"B={B}, H={H}, L={L}, S={S}, D={self.q.shape[-1]}, Dv={self.v.shape[-1]}"
         how = f"scale={self.scale:.4g}, keep={self.keep}, dropout={self.dropout}"
         return f"AttentionTrace({sizes}, {how}, {self.q.dtype})"
+
+
+def everything(q: Tensor) -> Heads:
+    """All batches and all heads."""
+    return range(q.shape[0]), range(q.shape[1])

@@ -22,7 +22,7 @@ import torch
 from attn_core import AttentionTrace, trace
 from attn_core.views import explore
 from attn_core.views.payload import inline_json
-from attn_core.views.script import module
+from attn_core.views.script import classic, module
 from benchmarks import report
 from benchmarks.opening import open_page
 
@@ -59,11 +59,9 @@ def explorer_page(record: AttentionTrace) -> str:
     store = "float16" if tokens > LONGEST_EXACT else None
     view = explore(record, tokens=names(tokens), name="bench", store=store)
     data = f'<script type="application/json">{inline_json(view.payload)}</script>'
-    script = module().replace("export default", "void")
     return (
-        f"<style>{view._css}</style><script>addEventListener('DOMContentLoaded', () => {{\n"
-        f'"use strict";\n{script}}});</script><attention-explorer name="bench">{data}'
-        "</attention-explorer>"
+        f"<style>{view._css}</style><script>{classic(module())}</script>"
+        f'<attention-explorer name="bench">{data}</attention-explorer>'
     )
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -82,4 +82,6 @@ def context(weights, states):
             "Add up, and do not divide again: the weights add up to 1 already.",
         ),
     ),
+    probes=lambda parameters: [(torch.tensor([1.0]), parameters["states"][:1])],
+    fields=(Field("context(torch.tensor([0.0, 0.1, 0.9]), states)"),),
 )

@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import seq2seq
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 ENGLISH = ["Tom", "chases", "Jerry", "in", "the", "garden"]
 CHINESE = ["汤姆", "在", "花园", "里", "追逐", "杰瑞"]
@@ -105,4 +105,6 @@ def crossings(weights):
             "cross.",
         ),
     ),
+    probes=lambda parameters: [(parameters["weights"][:1],), (parameters["weights"].flip(0),)],
+    fields=(Field("crossings(weights)", label='`crossings(garden.stage("weights"))`', places=0),),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -98,5 +98,10 @@ def shares(n, keep):
             "The shares of a few words do not add up to 1: what is missing is the share of the "
             "zeros that the memory began with.",
         ),
+    ),
+    probes=lambda parameters: [(1, 0.5), (4, 0.25)],
+    fields=(
+        Field("shares(4, 0.9)", places=3),
+        Field("shares(30, 0.9)[0]", places=4),
     ),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -82,4 +82,6 @@ def sharpen(weights, t):
             "The ratios are right. Make them shares again: divide by their sum.",
         ),
     ),
+    probes=lambda parameters: [(parameters["weights"], 1.0), (parameters["weights"].flip(0), 0.25)],
+    fields=(Field("sharpen(weights, 3)", label="`sharpen(…, 3)` for the row of 追逐", places=4),),
 )

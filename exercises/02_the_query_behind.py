@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -96,6 +96,13 @@ def query_behind(wanted, keys):
 def query_behind(wanted, keys):
     return wanted @ keys""",
             "This is the context that these weights give: the way forward. Asked is the way back.",
+        ),
+    ),
+    probes=lambda parameters: [(parameters["wanted"].flip(0), parameters["keys"])],
+    fields=(
+        Field(
+            "query_behind(wanted, keys)",
+            label="`query_behind(torch.tensor([0.8, 0.1, 0.1]), states)`",
         ),
     ),
 )

@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -79,6 +79,7 @@ def context(query, keys, values):
     return scores / scores.sum() @ values""",
             "You divided the scores by their sum, without exp. With a score below 0 these are no "
             "shares, and a query of zeros gives 0/0.",
+            name="divided-by-sum",
         ),
         Mistake(
             """\
@@ -106,4 +107,9 @@ def context(query, keys, values):
             "These are the weights. One stage is left: the sum of the values with them.",
         ),
     ),
+    probes=lambda parameters: [
+        (-parameters["query"], parameters["keys"], parameters["values"][:, :1]),
+        (parameters["query"], parameters["keys"][:1], parameters["values"][:1]),
+    ],
+    fields=(Field("context(query, keys, values)", label="`context(queries[2], states, states)`"),),
 )

@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -75,6 +75,7 @@ def context_vector(x, i):
     weights = scores / scores.sum()
     return weights @ x""",
             "You divided the scores by their sum. The weights are their softmax: exp comes first.",
+            name="divided-by-sum",
         ),
         Mistake(
             """\
@@ -100,4 +101,6 @@ def context_vector(x, i):
             "It belongs on the scores: the dot products of word `i` with every word.",
         ),
     ),
+    probes=lambda parameters: [(parameters["x"][:1], 0), (-parameters["x"][:2], 1)],
+    fields=(Field("context_vector(x, 4)", places=4),),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -76,6 +76,7 @@ def safe_softmax(table):
     exps = torch.exp(table)
     return exps / exps.sum(dim=-1, keepdim=True)""",
             "Right on small scores, but exp(1000) is `inf`. Subtract the largest score first.",
+            name="naive-softmax",
         ),
         Mistake(
             """\
@@ -97,6 +98,7 @@ def safe_softmax(table):
     exps = torch.exp(table - table.amax(dim=0, keepdim=True))
     return exps / exps.sum(dim=0, keepdim=True)""",
             "Your columns add up to 1. A query is a row: use the last axis.",
+            name="softmax-over-queries",
         ),
         Mistake(
             """\
@@ -110,4 +112,6 @@ def safe_softmax(table):
             "them the weights. Subtracting leaves the differences alone.",
         ),
     ),
+    probes=lambda parameters: [(parameters["table"][:1],), (-parameters["table"],)],
+    fields=(Field("safe_softmax(table)", places=3),),
 )

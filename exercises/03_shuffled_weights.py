@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -17,7 +17,7 @@ def parameters(seed):
         while [order[i] for i in order] == list(range(T)):  # undoes itself, and hides a mistake
             order = draw.order(T)
     weights = torch.softmax(x @ x.T, dim=-1)
-    return {"weights": weights, "output": weights @ x, "order": order, "x": x}
+    return {"weights": weights, "output": weights @ x, "order": order}
 
 
 def checks(names, parameters):
@@ -26,8 +26,7 @@ def checks(names, parameters):
     got = answer(weights.clone(), output.clone(), order) if callable(answer) else None
     two = isinstance(got, tuple) and len(got) == 2
     got_weights, got_output = got if two else (None, None)
-    x = parameters["x"][order]
-    right = torch.softmax(x @ x.T, dim=-1)
+    shuffled = weights[order][:, order]
 
     def same(got, right):
         fits = isinstance(got, torch.Tensor) and got.shape == right.shape
@@ -41,8 +40,11 @@ def checks(names, parameters):
     return [
         ("the function gives two tensors, weights and output", two),
         ("each row of the new weights adds up to 1", adds_up(got_weights)),
-        ("the new output is that of the shuffled sentence", same(got_output, right @ x)),
-        ("the new weights are those of the shuffled sentence", same(got_weights, right)),
+        ("the new output is that of the shuffled sentence", same(got_output, output[order])),
+        (
+            "the new weights are those of the shuffled sentence",
+            same(got_weights, shuffled),
+        ),
     ]
 
 
@@ -98,6 +100,21 @@ def shuffled_attention(weights, output, order):
     return weights[back][:, back], output[back]""",
             "You undid the shuffle instead of doing it: `order[i]` says which word comes to "
             "place `i`, and `[order]` fetches just that.",
+        ),
+    ),
+    probes=lambda parameters: [
+        (parameters["weights"], parameters["output"], list(range(len(parameters["order"]))))
+    ],
+    fields=(
+        Field(
+            "shuffled_attention(weights, output, order)[0][0]",
+            label="row 0 of the new weights, for `order = [3, 5, 1, 0, 4, 2]`",
+            places=4,
+        ),
+        Field(
+            "shuffled_attention(weights, output, order)[1][0]",
+            label="row 0 of the new output",
+            places=4,
         ),
     ),
 )

@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -78,6 +78,7 @@ scores = keys @ query
 weights = torch.softmax(scores, dim=-1)
 output = weights @ values""",
             "The division by √3 is missing. It comes before the exponential, on the scores.",
+            name="no-scale",
         ),
         Mistake(
             """\
@@ -87,6 +88,7 @@ scores = keys @ query
 weights = torch.softmax(scores, dim=-1) / 3**0.5
 output = weights @ values""",
             "√3 divides the scores, not the weights: your weights no longer sum to 1.",
+            name="scale-after-softmax",
         ),
         Mistake(
             """\
@@ -96,6 +98,13 @@ scores = keys @ query
 weights = torch.round(torch.softmax(scores / 3**0.5, dim=-1), decimals=1)
 output = weights @ values""",
             "You rounded the weights before you used them. Round what you show, not what you use.",
+            name="rounded-weights",
         ),
+    ),
+    fields=(
+        Field("query", places=0),
+        Field("scores", places=0),
+        Field("weights"),
+        Field("output"),
     ),
 )

@@ -9,7 +9,7 @@ def parameters(seed):
     return {"d_k": (5, 3, 4, 8, 16, 64)[seed % 6]}
 
 
-def row(names, name):
+def numbers(names, name):
     """The reader's row of scores, or None if it is none."""
     try:
         got = torch.as_tensor(names.get(name), dtype=torch.float64)
@@ -20,24 +20,24 @@ def row(names, name):
 
 def checks(names, parameters):
     root = parameters["d_k"] ** 0.5
-    scores, other = row(names, "scores"), row(names, "other")
-    given = scores is not None
-    both = given and other is not None and other.shape == scores.shape
+    row, other = numbers(names, "row"), numbers(names, "other_row")
+    given = row is not None
+    both = given and other is not None and other.shape == row.shape
     return [
         (
-            "with √d_k the largest weight of `scores` is below 0.5",
-            given and bool(torch.softmax(scores / root, dim=-1).max() < 0.5),
+            "with √d_k the largest weight of `row` is below 0.5",
+            given and bool(torch.softmax(row / root, dim=-1).max() < 0.5),
         ),
         (
             "without √d_k it is above 0.9",
-            given and bool(torch.softmax(scores, dim=-1).max() > 0.9),
+            given and bool(torch.softmax(row, dim=-1).max() > 0.9),
         ),
         (
-            "`other` holds other numbers, and has the same weights, with √d_k and without",
+            "`other_row` holds other numbers, and has the same weights, with √d_k and without",
             both
-            and not torch.allclose(scores, other)
+            and not torch.allclose(row, other)
             and all(
-                torch.allclose(torch.softmax(scores / c, -1), torch.softmax(other / c, -1))
+                torch.allclose(torch.softmax(row / c, -1), torch.softmax(other / c, -1))
                 for c in (1, root)
             ),
         ),
@@ -52,39 +52,39 @@ EXERCISE = Exercise(
     points=2,
     text="""\
 "Leave √d_k aside for now, it is a constant." Show with numbers that this constant can decide
-everything: make a row of `scores` whose largest weight is below 0.5 with √d_k and above 0.9
+everything: make a `row` of scores whose largest weight is below 0.5 with √d_k and above 0.9
 without. (How many keys does it take? Three are too few.) Then show what may be left out: make
-`other`, a row of other numbers that has the same weights as `scores`, with √d_k and without. In
+`other_row`, other numbers that have the same weights as `row`, with √d_k and without. In
 the chapter `d_k` is 5. *Expected: two lines.*""",
-    starter="scores = ...\nother = ...",
+    starter="row = ...\nother_row = ...",
     solution="""\
 import torch
 
-scores = torch.tensor([7.0] + [0.0] * 99)
-other = scores + 1""",
+row = torch.tensor([7.0] + [0.0] * 99)
+other_row = row + 1""",
     parameters=parameters,
     checks=checks,
     mistakes=(
         Mistake(
             """\
-scores = [1.5, 0.0, 0.0]
-other = [2.5, 1.0, 1.0]""",
+row = [1.5, 0.0, 0.0]
+other_row = [2.5, 1.0, 1.0]""",
             "With three keys no row does it. Give the large score many small ones to compete with.",
         ),
         Mistake(
             """\
 import torch
 
-scores = torch.tensor([7.0] + [0.0] * 99)
-other = 2 * scores""",
+row = torch.tensor([7.0] + [0.0] * 99)
+other_row = 2 * row""",
             "Twice the scores are twice the differences. What leaves the differences alone?",
         ),
         Mistake(
             """\
 import torch
 
-scores = torch.tensor([7.0] + [0.0] * 99)
-other = scores / d_k**0.5""",
+row = torch.tensor([7.0] + [0.0] * 99)
+other_row = row / d_k**0.5""",
             "This is the very constant that may not be left out: the weights change.",
         ),
     ),

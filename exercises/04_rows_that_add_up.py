@@ -5,7 +5,7 @@ import math
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -119,4 +119,6 @@ def units(row, places):
             "The largest weight takes what is missing. It should be the largest remainder.",
         ),
     ),
+    probes=lambda parameters: [([1.0], 2), ([0.625, 0.25, 0.125], 1)],
+    fields=(Field("units(rows[2], 3)", label="`units(…, 3)` for the row of 本", places=0),),
 )

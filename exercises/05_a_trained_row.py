@@ -73,7 +73,8 @@ import torch
 def trained_row(x, w_query, w_key, w_value, i):
     query, keys, values = x[i] @ w_query, x @ w_key, x @ w_value
     return torch.softmax(keys @ query, dim=0) @ values""",
-            "The division by $\\sqrt{d_k}$ is missing. It comes before softmax.",
+            "The division by √d_k is missing. It comes before softmax.",
+            name="no-scale",
         ),
         Mistake(
             """\
@@ -84,6 +85,7 @@ def trained_row(x, w_query, w_key, w_value, i):
     query, keys, values = x[i] @ w_query, x @ w_key, x @ w_value
     return torch.softmax(keys @ query / x.shape[-1] ** 0.5, dim=0) @ values""",
             "You divided by the root of a word's width. It is the width of a key that counts.",
+            name="scale-by-model-width",
         ),
         Mistake(
             """\
@@ -106,4 +108,7 @@ def trained_row(x, w_query, w_key, w_value, i):
             "Word `i` asks, so it gives the query; the keys are those of all words.",
         ),
     ),
+    probes=lambda parameters: [
+        (parameters["x"][:1], *(parameters[n] for n in ("w_query", "w_key", "w_value")), 0)
+    ],
 )

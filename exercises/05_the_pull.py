@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -97,4 +97,6 @@ def pull(scores, d_k, target):
             "Right for the target. But the others stand in the same sum, and pull at it too.",
         ),
     ),
+    probes=lambda parameters: [(parameters["scores"].flip(0), 4, len(parameters["scores"]) - 1)],
+    fields=(Field("pull(torch.tensor([2.0, 0.0, -1.0]), 4, 0)", places=3),),
 )

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -82,4 +82,6 @@ def divisor(scores, weights):
             "Upside down: this is the number that the scores were multiplied by.",
         ),
     ),
+    probes=lambda parameters: [(-parameters["scores"], parameters["weights"].flip(0))],
+    fields=(Field("divisor(torch.tensor([2.0, 0.0]), torch.tensor([0.75, 0.25]))"),),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -80,6 +80,7 @@ def keep_left(lengths, T):
     is_word = place[:, None] >= T - torch.tensor(lengths)[:, None, None]
     return is_word & (place <= place[:, None])""",
             "You hid the padding as queries, in the rows. Hide it as keys, in the columns.",
+            name="padding-on-queries",
         ),
         Mistake(
             """\
@@ -91,6 +92,7 @@ def keep_left(lengths, T):
     is_pad = place < T - torch.tensor(lengths)[:, None, None]
     return is_pad | (place > place[:, None])""",
             "This is what to *hide*. Here True keeps.",
+            name="mask-turned",
         ),
         Mistake(
             """\
@@ -104,4 +106,6 @@ def keep_left(lengths, T):
             "The padding is hidden, but the future is not.",
         ),
     ),
+    probes=lambda parameters: [([1], 1), ([2, 3, 1], 3)],
+    fields=(Field("keep_left([2], 3)[0].int()", places=0),),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -66,6 +66,7 @@ import torch
 def causal_weights(scaled):
     return torch.softmax(scaled, dim=-1).tril()""",
             "The rows no longer add up to 1: what was hidden has taken its share along.",
+            name="mask-after-softmax",
         ),
         Mistake(
             """\
@@ -85,6 +86,7 @@ import torch
 def causal_weights(scaled):
     return torch.softmax(scaled.tril(), dim=-1)""",
             "You made the hidden *scores* 0, and exp(0) = 1. They must be −∞.",
+            name="mask-multiplied",
         ),
         Mistake(
             """\
@@ -105,6 +107,9 @@ def causal_weights(scaled):
     hidden = torch.ones_like(scaled).tril().bool()
     return torch.softmax(scaled.masked_fill(hidden, -torch.inf), dim=-1)""",
             "Turned round: you hid the past, and kept the future.",
+            name="upper-triangle-kept",
         ),
     ),
+    probes=lambda parameters: [(parameters["scaled"][:1, :1],), (-parameters["scaled"],)],
+    fields=(Field("causal_weights(scaled)", places=3),),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -64,12 +64,14 @@ def dropped_row(weights, survives, p):
 def dropped_row(weights, survives, p):
     return weights * survives / p""",
             "Divided by p. That is the same at p = 0.5 only; the chance to survive is 1 − p.",
+            name="dropout-over-p",
         ),
         Mistake(
             """\
 def dropped_row(weights, survives, p):
     return weights * survives""",
             "The survivors have to grow by 1/(1 − p), or the average shrinks.",
+            name="dropout-not-rescaled",
         ),
         Mistake(
             """\
@@ -84,6 +86,17 @@ def dropped_row(weights, survives, p):
 def dropped_row(weights, survives, p):
     return weights * ~survives / (1 - p)""",
             "The wrong way round: `survives` is True where a weight stays.",
+        ),
+    ),
+    probes=lambda parameters: [
+        (parameters["weights"], parameters["survives"] | True, 0.75),
+        (parameters["weights"], parameters["survives"], 0.0),
+    ],
+    fields=(
+        Field(
+            "dropped_row(weights, survives, 0.2)",
+            label="`dropped_row(weights[5], printed[5] > 0, 0.2)`",
+            places=4,
         ),
     ),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -17,7 +17,7 @@ def parameters(seed):
         survives = draw.uniform(len(weights)) < 0.5
         survives[1:3] = torch.tensor([False, True])
         p = (0.3, 0.1, 0.4)[seed % 3]
-    return {"weights": weights, "dropped": weights * survives / (1 - p), "p": p}
+    return {"weights": weights, "dropped": weights * survives / (1 - p)}
 
 
 def number(value):
@@ -28,10 +28,12 @@ def number(value):
 
 
 def checks(names, parameters):
-    answer, p = names.get("rate"), parameters["p"]
+    answer = names.get("rate")
+    given, after = parameters["weights"], parameters["dropped"]
+    one = after.argmax()
     weights = torch.tensor([0.5, 0.25, 0.25, 0.0])
     rows = {
-        "`rate(weights, dropped)` is p": (parameters["weights"], parameters["dropped"], p),
+        "`rate(weights, dropped)` is p": (given, after, 1 - given[one] / after[one]),
         "also where all survive": (weights, weights / 0.9, 0.1),
         "also where only one survives": (weights, torch.tensor([0.0, 1.0, 0.0, 0.0]), 0.75),
     }
@@ -92,4 +94,6 @@ def rate(weights, dropped):
             "Right if the first weight has survived. Else it is a division by 0.",
         ),
     ),
+    probes=lambda parameters: [(parameters["weights"], parameters["weights"] * 4)],
+    fields=(Field("rate(torch.tensor([0.5, 0.3, 0.2]), torch.tensor([0.625, 0.0, 0.25]))"),),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -74,4 +74,6 @@ def mend(wrong):
             "The second `reshape` takes the first one back. To swap two axes you need `transpose`.",
         ),
     ),
+    probes=lambda parameters: [(torch.arange(24).view(1, 3, 4, 2),)],
+    fields=(Field("mend(torch.arange(12).view(1, 2, 3, 2))[0, 0]", places=0),),
 )

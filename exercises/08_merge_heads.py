@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -60,6 +60,7 @@ def merge_heads(heads):
     return heads.reshape(b, n, h * d)""",
             "The shape is right, but the rows mix words: the wrong view once more, on the way "
             "back. The word axis must stand before the head axis before you merge.",
+            name="heads-merged-by-view",
         ),
         Mistake(
             """\
@@ -78,4 +79,6 @@ def merge_heads(heads):
             "together. `reshape` copies them, as `.contiguous().view` does.",
         ),
     ),
+    probes=lambda parameters: [(torch.arange(24.0).view(1, 3, 4, 2),)],
+    fields=(Field("merge_heads(torch.arange(100, 112).view(1, 2, 3, 2))[0]", places=0),),
 )

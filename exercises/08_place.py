@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -76,6 +76,7 @@ def place(h, t, i, heads, width):
     return h * 3 * width + t * width + i""",
             "This is the wrong view for three words: head 1 begins in the middle of the sentence. "
             "From word to word it is `heads * width` places, from head to head only `width`.",
+            name="heads-split-by-view",
         ),
         Mistake(
             """\
@@ -92,4 +93,6 @@ def place(h, t, i, heads, width):
             "between.",
         ),
     ),
+    probes=lambda parameters: [(2, 3, 1, 5, 7), (0, 0, 0, 1, 1)],
+    fields=(Field("place(1, 2, 0, heads=2, width=2)", places=0),),
 )

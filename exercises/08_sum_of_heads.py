@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -108,6 +108,16 @@ def sum_of_heads(heads, weight, bias):
         total = total + heads[:, h] @ weight[:, h :: heads.shape[1]].T
     return total""",
             "You gave the heads every second column by turns. Head h owns columns h·d to (h+1)·d.",
+        ),
+    ),
+    probes=lambda parameters: [
+        (parameters["heads"][:, :, :1], parameters["weight"], parameters["bias"])
+    ],
+    fields=(
+        Field(
+            "sum_of_heads(torch.tensor([[[[1.0]], [[2.0]]]]), "
+            "torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([10.0, 20.0]))[0, 0]",
+            places=0,
         ),
     ),
 )

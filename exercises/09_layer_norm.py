@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -71,6 +71,7 @@ def layer_norm(x):
 def layer_norm(x):
     return (x - x.mean(dim=-1, keepdim=True)) / (x.std(dim=-1, keepdim=True) + 1e-5)""",
             "`std` divides by n − 1. Layer norm divides by n, and its eps stands under the root.",
+            name="layer-norm-n-minus-1",
         ),
         Mistake(
             """\
@@ -97,4 +98,6 @@ def layer_norm(x):
             "That is the mean over the tokens, column by column. Each token has its own: dim=-1.",
         ),
     ),
+    probes=lambda parameters: [(parameters["x"][:1] * 100,), (parameters["x"][None],)],
+    fields=(Field("layer_norm(torch.tensor([[1.0, 3.0, 3.0, 5.0]]))"),),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Exercise, Field, Mistake
 
 
 def parameters(seed):
@@ -85,6 +85,7 @@ def positions(length, width):
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)""",
             "The exponent is 2i/width for columns 2i and 2i + 1. Your step of two has doubled it "
             "already.",
+            name="position-exponent",
         ),
         Mistake(
             """\
@@ -109,4 +110,6 @@ def positions(length, width):
             "The first position is 0, not 1.",
         ),
     ),
+    probes=lambda parameters: [(1, 2), (40, 16)],
+    fields=(Field("positions(2, 6)", places=3),),
 )

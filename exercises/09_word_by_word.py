@@ -2,23 +2,20 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Handed, Mistake
+
+DECODER = """\
+import torch
 
 
-def parameters(seed):
-    draw = Draws(seed)
-    table = draw.uniform(9, 9, places=3)
-    while (
-        len(set(written(decoder(table), 0, -1, 6))) < 3
-    ):  # one word again and again hides a mistake
-        table = draw.uniform(9, 9, places=3)
-    return {"table": table}
-
-
-def decoder(table):
-    """Scores after each word, from the word, how many there are, and the sum of all so far."""
+def decoder(table, most):
+    steps = 0
 
     def decode(ids):
+        nonlocal steps
+        steps += 1
+        if steps > most:
+            raise RuntimeError("it does not stop")
         ids = torch.as_tensor(ids)
         mix = (ids.cumsum(0) + torch.arange(len(ids))) % len(table)
         scores = table[mix].clone()
@@ -26,6 +23,27 @@ def decoder(table):
         return scores
 
     return decode
+"""
+
+
+def decoder(table):
+    """Scores after each word, from the word, how many there are, and the sum of all so far."""
+    return Handed(DECODER, "decoder", table, 200)
+
+
+def parameters(seed):
+    draw = Draws(seed)
+    table = draw.uniform(9, 9, places=3)
+    # One word again and again hides a mistake.
+    while len(set(written(decoder(table), 0, -1, 6))) < 3 or repeats(table):
+        table = draw.uniform(9, 9, places=3)
+    return {"table": table}
+
+
+def repeats(table):
+    """True if the first word, read alone, is followed by itself."""
+    (first,) = written(decoder(table), 0, -1, 1)
+    return written(decoder(table), first, -1, 1) == [first]
 
 
 def written(decode, start, end, longest):
@@ -42,17 +60,8 @@ def checks(names, parameters):
     soon, never = written(decode, 0, -1, 3)[-1], len(table)
 
     def ask(end, longest):
-        steps = 0
-
-        def counted(ids):
-            nonlocal steps
-            steps += 1
-            if steps > 200:
-                raise RuntimeError("it does not stop")
-            return decode(ids)
-
         try:
-            got = answer(counted, 0, end, longest)
+            got = answer(decoder(table), 0, end, longest)
         except Exception:  # whatever the answer does wrong, it is a failed check
             return None
         try:
@@ -162,4 +171,5 @@ def write(decode, start, end, longest):
             "A decoder may never choose the end mark. Stop at `longest` words, too.",
         ),
     ),
+    probes=lambda parameters: [(decoder(parameters["table"]), 2, len(parameters["table"]), 9)],
 )

@@ -2,7 +2,7 @@
 
     import torch
 
-    from exercises import Draws, Exercise, Mistake
+    from exercises import Draws, Exercise, Field, Mistake
 
 
     def parameters(seed):
@@ -36,6 +36,8 @@
         mistakes=(
             Mistake("def scores(x):\\n    return x * x", "`*` multiplies cell by cell."),
         ),
+        probes=lambda parameters: [(torch.zeros(1, 3),), (parameters["x"][:1],)],
+        fields=(Field("scores(x)"),),
     )
 
 A starter, a solution and a mistake are run with the names of `parameters(seed)` already there, so
@@ -43,10 +45,22 @@ the chapter must define these names above the exercise, or the answer must be a 
 checks call with the parameters. Whatever else the code needs, it imports. Any whole number up to
 2**32 may come as a seed: draw from `Draws`, and keep sizes small with `%`.
 
-The names that the starter defines are the answer's names: values or functions.
+An answer is what the starter's names hold in the end: values, functions, or a text (a string; the
+exercise has a `rubric`, and a person grades it). Two exercises of a chapter share no such name.
 
 `checks(names, parameters)` gets all names that the answer left behind. It must hold its ground
-against a blank answer (`...`, a function that returns None), which fails every check.
+against a blank answer (`...`, a function that returns None), which fails every check; a function
+that raises answers None. Each check is worth the same share of the points. It is what a reader
+sees; grading runs the same checks with numbers that nobody has seen, and asks the first function
+for the `probes` too, whose right answers are the solution's. To that end a function may be called
+with numbers, strings, tensors, ranges, lists, tuples and dicts of these, and with `Handed`
+objects, and with nothing else, and the parameters hold nothing that the answer is to find.
+
+A known mistake loses a check, and is told from the others by what it says: for every seed it must
+say something else than the solution and than each other mistake. If it is one of
+attn_core.mistakes, it has its `name`.
+
+`fields` are the values that the page asks for, where there is no Python.
 
 `make notebooks` writes each exercise into its chapter where a cell has the tag `exercise:<id>`.
 """
@@ -57,9 +71,20 @@ import importlib.util
 from pathlib import Path
 
 from exercises.draws import Draws
-from exercises.form import LEVELS, Exercise, Mistake, Names, Parameters
+from exercises.form import LEVELS, Exercise, Field, Mistake, Names, Parameters
+from exercises.hearing import Handed
 
-__all__ = ["LEVELS", "Draws", "Exercise", "Mistake", "Names", "Parameters", "load"]
+__all__ = [
+    "LEVELS",
+    "Draws",
+    "Exercise",
+    "Field",
+    "Handed",
+    "Mistake",
+    "Names",
+    "Parameters",
+    "load",
+]
 
 HERE = Path(__file__).parent
 

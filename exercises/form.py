@@ -1,4 +1,4 @@
-"""The form of an exercise, and of the mistakes that it knows."""
+"""The form of an exercise, of the mistakes that it knows, and of the numbers a page asks for."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from exercises.hearing import Heard
+
 LEVELS = {1: "●○○", 2: "●●○", 3: "●●●"}
+
+PLAIN = (int, float, str, list)
 
 Names = dict[str, Any]
 Parameters = dict[str, Any]
+Checks = list[tuple[str, bool]]
 
 
 @dataclass(frozen=True)
@@ -18,7 +23,17 @@ class Mistake:
     """A wrong answer that people give, and what to tell them."""
 
     code: str
-    hint: str
+    hint: str  # says what went wrong; it may not give the solution away
+    name: str | None = None  # where it is one of attn_core.mistakes: its name, "no-scale"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A value that the page asks for: of an expression, with the parameters of seed 0."""
+
+    expression: str  # of the parameters and of the names that the solution leaves
+    label: str | None = None  # Markdown, what the page shows in its place
+    places: int = 2  # decimals that are asked for; 0: a whole number
 
 
 @dataclass(frozen=True)
@@ -28,25 +43,58 @@ class Exercise:
     id: str  # stable, "03-all-scores": chapter, then a slug of [a-z0-9-]
     chapter: str  # "03"
     title: str
-    level: int  # 1, 2 or 3
+    level: int  # 1, by hand or one line; 2, a few lines; 3, a small program
     points: int
     text: str  # Markdown; say what to compute, under which name, and the expected length
     starter: str  # what the reader gets: runs without error, passes no check
     solution: str
     parameters: Callable[[int], Parameters]  # the numbers for a seed; seed 0: the chapter's own
-    checks: Callable[[Names, Parameters], list[tuple[str, bool]]]
+    checks: Callable[[Names, Parameters], Checks]
     mistakes: tuple[Mistake, ...] = ()
+    probes: Callable[[Parameters], list[tuple]] | None = None  # arguments that no reader sees
+    fields: tuple[Field, ...] = ()  # what the page asks for; none: the exercise needs Python
+    library: tuple[str, ...] = ()  # of attn_core, what an answer may import: "dropout.philox"
+    rubric: str = ""  # of a text, which a person grades: what is worth how much
 
     @property
     def answers(self) -> tuple[str, ...]:
         """The names that the answer leaves: those that the starter defines, in its order."""
+        return tuple(name for name, _ in self.defined)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Those of the answer's names that are functions or classes."""
+        return tuple(name for name, is_function in self.defined if is_function)
+
+    @property
+    def kind(self) -> str:
+        """What an answer is: "values", "function", or "text", which a person reads."""
+        if self.rubric:
+            return "text"
+        return "function" if self.functions else "values"
+
+    @property
+    def defined(self) -> list[tuple[str, bool]]:
+        """Each name that the starter defines, and whether it is a function's."""
         found = []
         for node in ast.parse(self.starter).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                found.append(node.name)
+                found.append((node.name, True))
             elif isinstance(node, ast.Assign):
-                found += [target.id for target in node.targets if isinstance(target, ast.Name)]
-        return tuple(found)
+                names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+                found += [(name, False) for name in names]
+        return found
+
+    def given(self, seed: int = 0) -> str:
+        """Code for the parameters that are plain numbers or lists, where values are asked for.
+
+        What else a chapter has at this place, as its tensors, is there already.
+        """
+        if self.functions:
+            return ""
+        found = self.parameters(seed).items()
+        lines = [f"{name} = {value!r}\n" for name, value in found if type(value) in PLAIN]
+        return "".join(lines) + "\n" if lines else ""
 
     def run(self, code: str, seed: int = 0) -> Names:
         """The names that `code` leaves behind, run with the parameters of a seed."""
@@ -54,7 +102,16 @@ class Exercise:
         exec(compile(code, f"<{self.id}>", "exec"), names)
         return names
 
-    def answer(self, code: str, seed: int = 0) -> list[tuple[str, bool]]:
-        """Run `code` as an answer and return every check as (sentence, passed)."""
-        found = self.checks(self.run(code, seed), self.parameters(seed))
+    def check(self, names: Names, seed: int = 0) -> Checks:
+        """Every check of an answer as (sentence, passed). A call that raises answers None."""
+        heard = {name: Heard(names.get(name)) for name in self.functions}
+        found = self.checks({**names, **heard}, self.parameters(seed))
         return [(sentence, bool(passed)) for sentence, passed in found]
+
+    def answer(self, code: str, seed: int = 0) -> Checks:
+        """Run `code` as an answer and return every check as (sentence, passed)."""
+        return self.check(self.run(code, seed), seed)
+
+    def earned(self, checks: Checks) -> float:
+        """The points of an answer: each check counts the same."""
+        return self.points * sum(passed for _, passed in checks) / len(checks)

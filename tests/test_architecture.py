@@ -22,7 +22,7 @@ STANDS_ON = {
     "record": ["stages", "masks", "dropout"],
     "kernels": ["record"],
     "arithmetic": ["record", "digits"],
-    "views": ["arithmetic"],
+    "views": ["arithmetic", "diagnosis"],  # the explorer says what a mistake does
     "modules": ["kernels"],
     "transformer": ["modules"],
     "grammar": ["dropout"],

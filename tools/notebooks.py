@@ -3,8 +3,9 @@
     python -m tools.notebooks            # all of them: the chapters, and the pages that run
     python -m tools.notebooks 03         # those whose file name starts so
 
-Generated are the first code cell, which installs attn_core where it is missing, and the cells of
-each exercise. Outputs are stored in one normal form, so that a second run changes no byte.
+Generated are the first code cell, which installs attn_core where it is missing, the cells of each
+exercise, and the entries of the gallery of mistakes. Outputs are stored in one normal form, so that
+a second run changes no byte.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 import exercises
+from attn_core.mistakes import MISTAKES
 from exercises import LEVELS, Exercise
+from tools.mistake_cards import card
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("book/*.ipynb")])
@@ -65,9 +68,9 @@ def tags(cell) -> list[str]:
     return cell.metadata.get("tags", [])
 
 
-def exercise_of(cell) -> str | None:
-    """The id of the exercise whose cell this is."""
-    return next((tag.split(":", 1)[1] for tag in tags(cell) if tag.startswith("exercise:")), None)
+def tagged(cell, kind: str) -> str | None:
+    """The id that follows a tag's kind: of the exercise, or of the mistake, that the cell is of."""
+    return next((tag.split(":", 1)[1] for tag in tags(cell) if tag.startswith(f"{kind}:")), None)
 
 
 def setup_cell(url: str):
@@ -95,7 +98,7 @@ def exercise_cells(exercise: Exercise, number: int) -> list:
     name = f"exercise-{exercise.id}"
     cells = [
         new_markdown_cell(box.strip(), id=name),
-        new_code_cell(exercise.starter.strip(), id=f"{name}-answer"),
+        new_code_cell((exercise.given() + exercise.starter).strip(), id=f"{name}-answer"),
         new_markdown_cell(fold.strip(), id=f"{name}-solution"),
     ]
     for cell in cells:
@@ -109,9 +112,14 @@ def generate(notebook, path: Path, url: str, known: dict[str, Exercise]) -> None
         return
     chapter, cells, placed = path.name[:2], [], []
     for cell in notebook.cells:
-        name = exercise_of(cell)
+        name = tagged(cell, "exercise")
         if "setup" in tags(cell):
             cells.append(setup_cell(url))
+        elif mistake := tagged(cell, "mistake"):
+            if mistake not in MISTAKES:
+                sys.exit(f"chapter {chapter}: the tag mistake:{mistake} names no mistake")
+            cells.append(cell)
+            cell.source = card(MISTAKES[mistake])
         elif name is None:
             cells.append(cell)
         elif name not in placed:
@@ -158,9 +166,7 @@ def run(notebook, path: Path) -> None:
 
 
 def alt_text(output) -> str:
-    """What a picture says of itself in words, where the page shows the picture."""
-    if "text/html" in output.get("data", {}):
-        return ""
+    """What a picture says of itself in words."""
     return output.get("metadata", {}).get("image/png", {}).get("alt", "")
 
 
@@ -184,8 +190,8 @@ def normalise(notebook) -> None:
             output.data.pop(WIDGET_VIEW, None)
             alt = alt_text(output)
             output.metadata = nbformat.from_dict({"image/png": {"alt": alt}} if alt else {})
-            if alt:
-                # Where myst-nb looks for it when it builds the page.
+            if alt and "text/html" not in output.data:
+                # Where myst-nb looks for it when it builds the page, which shows this picture.
                 metadata["mystnb"] = {"image": {"alt": alt}}
         cell.metadata = nbformat.from_dict(metadata)
 

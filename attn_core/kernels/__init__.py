@@ -1,5 +1,7 @@
 """Attention in one call: its output, or the record from which every stage follows."""
 
+from contextlib import AbstractContextManager, nullcontext
+
 import torch
 from torch import Tensor
 
@@ -18,7 +20,7 @@ from attn_core.checks import (
 from attn_core.dropout import Dropout
 from attn_core.kernels import cpu
 from attn_core.masks import Dense, Keep
-from attn_core.record import AttentionTrace, Projection
+from attn_core.record import AttentionTrace, Projection, everything
 
 
 def attention(
@@ -49,16 +51,15 @@ def attention(
     with one sentence for what does not fit. Vaswani et al., "Attention Is All You Need" (2017),
     equation 1. Taught in chapter 03.
 
-    Which code computes: above 65,536 cells torch's scaled_dot_product_attention, in float32 at
-    least, where no gradient is asked for, there is no dropout, and the mask is None, or causal()
-    with L = S. Else the code of `trace`; between the two lies rounding and nothing more.
+    Which code computes: up to 65,536 cells the six formulas on whole maps. Above it torch's
+    scaled_dot_product_attention, in float32 at least, where no gradient is asked for, there is no
+    dropout, and the mask is None, or causal() with L = S; else one pass over tiles. Between them
+    lies rounding and nothing more.
     """
-    q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
-    with torch.autocast(q.device.type, enabled=False):
-        output = None if dropout is not None else cpu.output_by_torch(q4, k4, v4, keep, scale)
-        if output is None:
-            output, _, _ = cpu.forward(q4, k4, v4, keep, scale, dropout)
-    check_output(output, v, dropout)
+    q4, k4, v4, keep, scale, size = prepared(q, k, v, keep, scale, dropout)
+    with without_autocast(q.device):
+        output, _ = cpu.forward(q4, k4, v4, keep, scale, dropout)
+    check_output(output, size, dropout)
     return output.reshape(*q.shape[:-1], v.shape[-1])
 
 
@@ -85,40 +86,49 @@ def trace(
     All other arguments, the errors and the source are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)
-    q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
-    with torch.autocast(q.device.type, enabled=False):
-        output, row_max, row_sum = cpu.forward(q4, k4, v4, keep, scale, dropout)
-    check_output(output, v, dropout)
+    q4, k4, v4, keep, scale, size = prepared(q, k, v, keep, scale, dropout)
+    with without_autocast(q.device):
+        output, statistics = cpu.forward(q4, k4, v4, keep, scale, dropout)
+    check_output(output, size, dropout)
     if source is not None:
         compare_projection(source, q4, k4, v4)
     versions = {name: version_of(t) for name, t in (("q", q4), ("k", k4), ("v", v4))}
+    known = {} if statistics is None else {everything(q4): statistics}
     lead = tuple(q.shape[:-2])
     return AttentionTrace(
-        q4, k4, v4, keep, scale, dropout, row_max, row_sum, output, lead, source, versions
+        q4, k4, v4, keep, scale, dropout, output, lead, cpu.KERNEL, source, versions, known
     )
 
 
-def prepared(q, k, v, keep, scale, dropout) -> tuple[Tensor, Tensor, Tensor, Keep | None, float]:
-    """What both functions are given, checked, with four axes."""
+def prepared(
+    q, k, v, keep, scale, dropout
+) -> tuple[Tensor, Tensor, Tensor, Keep | None, float, float]:
+    """What both functions are given, checked, with four axes; and what no value is larger than."""
     check_qkv(q, k, v)
     check_is("dropout", dropout, Dropout)
     scale = check_scale(scale, q.shape[-1])
-    check_numbers(q, k, v, scale)
+    size = check_numbers(q, k, v, scale)
     q4, k4, v4 = (with_four_axes(tensor) for tensor in (q, k, v))
     keep = as_keep(keep, q.shape[:-2], (*q4.shape[:3], k4.shape[2]), q.device)
-    return q4, k4, v4, keep, scale
+    return q4, k4, v4, keep, scale, size
+
+
+def without_autocast(device: torch.device) -> AbstractContextManager:
+    """Lower precision is the caller's to choose, by the dtype of q, k and v."""
+    is_on = torch.is_autocast_enabled(device.type)
+    return torch.autocast(device.type, enabled=False) if is_on else nullcontext()
 
 
 def with_four_axes(tensor: Tensor) -> Tensor:
     """[T, D] → [1, 1, T, D], [B, T, D] → [B, 1, T, D], [..., H, T, D] → [B, H, T, D]."""
-    if not torch.is_grad_enabled():
+    if tensor.requires_grad and not torch.is_grad_enabled():
         # A view made here would ask for gradients of its own, which never reach the caller.
         tensor = tensor.detach()
     if tensor.ndim == 2:
         return tensor[None, None]
     if tensor.ndim == 3:
         return tensor[:, None]
-    return tensor.reshape(-1, *tensor.shape[-3:])
+    return tensor if tensor.ndim == 4 else tensor.reshape(-1, *tensor.shape[-3:])
 
 
 def as_keep(

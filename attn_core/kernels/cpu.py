@@ -15,7 +15,6 @@ there. Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018
 """
 
 from collections.abc import Iterator
-from math import prod
 
 import torch
 from jaxtyping import Float
@@ -24,14 +23,16 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attn_core import stages
 from attn_core.dropout import Dropout
-from attn_core.masks import Causal, Keep
+from attn_core.masks import Causal, Keep, of_heads
+from attn_core.record import Kernel
 
 Rows = Float[Tensor, "B H L"]
 Heads = Float[Tensor, "B H L Dv"]
+Map = Float[Tensor, "B H L S"]
 
 SMALL = 2**16  # cells of a map that is made whole
 WIDTH = 512  # keys in a block
-CELLS = 2**20  # scores in a block of several heads: 4 MB in float32, so that a cache holds them
+CELLS = 2**19  # scores in a block of several heads: 2 MB in float32, so that a cache holds them
 
 
 def forward(
@@ -41,47 +42,71 @@ def forward(
     keep: Keep | None,
     scale: float,
     dropout: Dropout | None,
-) -> tuple[Heads, Rows, Rows]:
-    """output in the dtype of v; row_max and row_sum in float32 at least, without gradient."""
-    shape = (*q.shape[:3], k.shape[2])
-    if prod(shape) <= SMALL:
-        output, row_max, row_sum = whole(q, k, v, keep, scale, dropout)
-    elif torch.is_grad_enabled() and any(t.requires_grad for t in (q, k, v)):
-        output, row_max, row_sum = Tiled.apply(q, k, v, keep, scale, dropout)
+) -> tuple[Heads, tuple[Rows, Rows] | None]:
+    """output in the dtype of v; row_max and row_sum, without gradient, if they were on the way."""
+    statistics = None
+    if is_small(q, k):
+        output, *statistics = whole(q, k, v, keep, scale, dropout)
+    elif is_live(q, k, v):
+        output, *statistics = Tiled.apply(q, k, v, keep, scale, dropout)
+    elif dropout is None and (keep is None or is_torchs(keep, q, k)):
+        output = output_by_torch(q, k, v, keep, scale)
     else:
-        output, row_max, row_sum = tiled(q, k, v, keep, scale, dropout)
-    return output.to(v.dtype), row_max.detach(), row_sum.detach()
+        output, *statistics = tiled(q, k, v, keep, scale, dropout)
+    if statistics is not None:
+        statistics = tuple(found.detach() for found in statistics)
+    return output.to(v.dtype), statistics
 
 
-def output_by_torch(q, k, v, keep: Keep | None, scale: float) -> Heads | None:
-    """The output by torch's scaled_dot_product_attention, or None where it would not be ours.
+def is_small(q: Tensor, k: Tensor) -> bool:
+    return q.shape[:3].numel() * k.shape[2] <= SMALL
 
-    Its `is_causal` is aligned to the top left, so it serves for L == S alone; other rules would
-    have to be written out as L×S cells. It has no dropout by place and no second derivative.
+
+def is_live(*tensors: Tensor) -> bool:
+    """Whether what is computed from them now can be asked for gradients."""
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+
+
+def is_torchs(keep: Keep, q: Tensor, k: Tensor) -> bool:
+    """Whether torch knows the mask: its `is_causal` is aligned to the top left, so for L == S.
+
+    Other masks would have to be written out for it as L×S cells.
     """
-    shape = (*q.shape[:3], k.shape[2])
-    live = torch.is_grad_enabled() and any(t.requires_grad for t in (q, k, v))
-    is_causal = isinstance(keep, Causal) and shape[2] == shape[3]
-    if prod(shape) <= SMALL or live or not (keep is None or is_causal):
-        return None
+    return isinstance(keep, Causal) and q.shape[2] == k.shape[2]
+
+
+def output_by_torch(q, k, v, keep, scale) -> Heads:
+    """The output alone: torch's own pass over tiles keeps its row statistics to itself."""
     float_type = torch.promote_types(q.dtype, torch.float32)
-    wide = (t.to(float_type) for t in (q, k, v))
-    return scaled_dot_product_attention(*wide, is_causal=is_causal, scale=scale).to(v.dtype)
+    wide = (tensor.to(float_type) for tensor in (q, k, v))
+    return scaled_dot_product_attention(*wide, is_causal=keep is not None, scale=scale)
 
 
 def whole(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
     """The six formulas one after the other, on whole maps."""
     B, H, L = q.shape[:3]
-    S = k.shape[2]
+    cells, row_max, row_sum = whole_weights(q, k, keep, scale)
+    if dropout is not None:
+        survives = dropout.survives(range(B), range(H), range(L), range(k.shape[2]), q.device)
+        cells = stages.dropped(cells, survives, dropout.p)
+    return stages.output(cells, v.to(cells.dtype)), row_max, row_sum
+
+
+def whole_weights(q, k, keep, scale) -> tuple[Map, Rows, Rows]:
+    """Scores to weights on whole maps, each exponential taken once; row_max and row_sum."""
+    L, S = q.shape[2], k.shape[2]
     float_type = torch.promote_types(q.dtype, torch.float32)
     cells = stages.scaled(stages.scores(q.to(float_type), k.to(float_type)), scale)
     cells = stages.masked(cells, None if keep is None else keep.dense(L, S, q.device))
-    row_max, row_sum = stages.row_statistics(cells)
-    cells = stages.weights(cells, row_max, row_sum)
-    if dropout is not None:
-        survives = dropout.survives(range(B), range(H), range(L), range(S), q.device)
-        cells = stages.dropped(cells, survives, dropout.p)
-    return stages.output(cells, v.to(float_type)), row_max, row_sum
+    if keep is None or keep.unmasked(range(L), (L, S)):
+        row_max = cells.detach().amax(-1)
+        exps = torch.exp(cells - row_max[..., None])
+        row_sum = exps.sum(-1)
+        cells = exps / row_sum[..., None]
+    else:
+        row_max, row_sum = stages.row_statistics(cells)
+        cells = stages.weights(cells, row_max, row_sum)
+    return cells, row_max, row_sum
 
 
 def tiled(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
@@ -91,23 +116,74 @@ def tiled(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
     row_sum = torch.empty_like(row_max)
     output = v.new_empty((*q.shape[:3], v.shape[-1]), dtype=float_type)
     for tile in tiles(q, k, v, keep, scale, dropout):
-        highest = row_max.new_full(tile.shape, -torch.inf)
-        total = torch.zeros_like(highest)
+        highest, total = tile.nothing_yet()
         mixed = row_max.new_zeros(*tile.shape, v.shape[-1])
         for cols in tile.blocks():
-            cells = tile.masked(cols)
-            newest = torch.maximum(highest, cells.amax(-1))
-            # A row that has kept nothing yet: −inf − (−inf) would be no number.
-            shift = newest.masked_fill(newest == -torch.inf, 0.0)
-            cells.sub_(shift[..., None]).exp_()
-            shrink = torch.exp(highest - shift)
-            highest, total = newest, total * shrink + cells.sum(-1)
-            mixed.mul_(shrink[..., None]).add_(tile.drop_(cells, cols) @ tile.values(cols))
-        dead = highest == -torch.inf
-        row_max[tile.place] = highest.masked_fill_(dead, 0.0)
-        row_sum[tile.place] = total.masked_fill_(dead, 1.0)
+            exps, highest, total, shrink = meet(tile.masked(cols), highest, total)
+            mixed.mul_(shrink[..., None]).add_(tile.drop_(exps, cols) @ tile.values(cols))
+        row_max[tile.place], row_sum[tile.place] = highest, total = settled(highest, total)
         output[tile.place] = mixed.div_(total[..., None])
     return output, row_max, row_sum
+
+
+def row_statistics(
+    q: Float[Tensor, "B H L D"],
+    k: Float[Tensor, "B H S D"],
+    keep: Keep | None,
+    scale: float,
+    batches: range,
+    heads: range,
+) -> tuple[Float[Tensor, "b h L"], Float[Tensor, "b h L"]]:
+    """row_max and row_sum of some heads: the same pass without the values."""
+    row_max = q.new_empty(q.shape[:3], dtype=torch.promote_types(q.dtype, torch.float32))
+    row_sum = torch.empty_like(row_max)
+    for tile in tiles(q, k, None, keep, scale, None, (batches, heads, range(q.shape[2]))):
+        highest, total = tile.nothing_yet()
+        for cols in tile.blocks():
+            _, highest, total, _ = meet(tile.masked(cols), highest, total)
+        row_max[tile.place], row_sum[tile.place] = settled(highest, total)
+    part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
+    return row_max[part], row_sum[part]
+
+
+def weights(
+    q: Float[Tensor, "B H L D"], k: Float[Tensor, "B H S D"], keep: Keep | None, scale: float
+) -> Map:
+    """The weights of all heads, without gradient: tiles of whole rows, each written once.
+
+    Where a mask empties a row's end, the zeros are those of the fresh memory.
+    """
+    if is_small(q, k):
+        return whole_weights(q, k, keep, scale)[0]
+    shape = (*q.shape[:3], k.shape[2])
+    found = torch.zeros(shape, dtype=torch.promote_types(q.dtype, torch.float32), device=q.device)
+    for tile in tiles(q, k, None, keep, scale, None):
+        cols = tile.seen
+        if not cols:
+            continue
+        cells = tile.masked(cols)
+        dead = None if tile.is_alive else cells.amax(-1, keepdim=True) == -torch.inf
+        torch.softmax(cells, -1, out=cells)
+        if dead is not None:
+            cells.masked_fill_(dead, 0.0)
+        found[tile.place][..., cols.start : cols.stop] = cells
+    return found
+
+
+def meet(cells: Tensor, highest: Rows, total: Rows) -> tuple[Tensor, Rows, Rows, Rows]:
+    """One block more: exp(cells − highest') in the place of the cells, highest', total', shrink."""
+    newest = torch.maximum(highest, cells.amax(-1))
+    # A row that has kept nothing yet: −inf − (−inf) would be no number.
+    shift = newest.masked_fill(newest == -torch.inf, 0.0)
+    exps = cells.sub_(shift[..., None]).exp_()
+    shrink = torch.exp(highest - shift)
+    return exps, newest, total * shrink + exps.sum(-1), shrink
+
+
+def settled(highest: Rows, total: Rows) -> tuple[Rows, Rows]:
+    """After the last block; a row that kept nothing has maximum 0 and sum 1."""
+    dead = highest == -torch.inf
+    return highest.masked_fill(dead, 0.0), total.masked_fill(dead, 1.0)
 
 
 class Tiled(torch.autograd.Function):
@@ -164,6 +240,11 @@ class Tile:
         self.float_type = torch.promote_types(q.dtype, torch.float32)
         self.queries = q[self.place].to(self.float_type)
 
+    def nothing_yet(self) -> tuple[Rows, Rows]:
+        """The highest score and the total of rows that have met no key."""
+        shape = self.queries.shape[:3]
+        return self.queries.new_full(shape, -torch.inf), self.queries.new_zeros(shape)
+
     def heads(self, rows: range) -> tuple[slice, slice, slice]:
         parts = (self.batches, self.head_range, rows)
         return tuple(slice(part.start, part.stop) for part in parts)
@@ -174,12 +255,21 @@ class Tile:
     def values(self, cols: range) -> Tensor:
         return self.v[self.heads(cols)].to(self.float_type)
 
+    @property
+    def seen(self) -> range:
+        """The columns outside of which the rows see nothing."""
+        size = self.q.shape[2], self.k.shape[2]
+        return range(size[1]) if self.keep is None else self.keep.visible(self.rows, size)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether each row is known to keep something."""
+        size = self.q.shape[2], self.k.shape[2]
+        return self.keep is None or bool(self.keep.unmasked(self.rows, size))
+
     def blocks(self) -> Iterator[range]:
         """The columns that the rows can see, WIDTH at a time: what a mask empties is left out."""
-        size = self.q.shape[2], self.k.shape[2]
-        seen = range(size[1]) if self.keep is None else self.keep.visible(self.rows, size)
-        for start in range(seen.start, seen.stop, WIDTH):
-            yield range(start, min(start + WIDTH, seen.stop))
+        return iter(parts(self.seen, WIDTH))
 
     def masked(self, cols: range) -> Tensor:
         """The block at this stage, the mask's tile laid only where it hides something."""
@@ -187,9 +277,8 @@ class Tile:
         if self.keep is not None:
             size = self.q.shape[2], self.k.shape[2]
             for edge in outside(cols, self.keep.unmasked(self.rows, size)):
-                hidden = ~self.keep.tile(self.rows, edge, size, self.q.device)
-                hidden = hidden[self.heads(self.rows)[0]] if len(hidden) > 1 else hidden
-                hidden = hidden[:, self.heads(self.rows)[1]] if hidden.shape[1] > 1 else hidden
+                kept = self.keep.tile(self.rows, edge, size, self.q.device)
+                hidden = ~of_heads(kept, self.batches, self.head_range)
                 first = edge.start - cols.start
                 cells[..., first : first + len(edge)].masked_fill_(hidden, -torch.inf)
         return cells
@@ -204,21 +293,24 @@ class Tile:
         return cells.mul_(survives).div_(1 - self.dropout.p)
 
 
-def tiles(q, k, v, keep, scale, dropout) -> Iterator[Tile]:
-    """All rows of all heads, as many at a time as give blocks of CELLS scores."""
-    (B, H, L), S = q.shape[:3], k.shape[2]
+def tiles(
+    q, k, v, keep, scale, dropout, part: tuple[range, range, range] | None = None
+) -> Iterator[Tile]:
+    """All rows of all heads or of a part, as many at a time as give blocks of CELLS scores."""
+    L, S = q.shape[2], k.shape[2]
+    batch_range, head_range, row_range = part or tuple(map(range, q.shape[:3]))
     height = min(L, 64 if L <= 1024 else 128)
     # The words from which dropout's bits are made take eight bytes each, several times over.
     cells = CELLS if dropout is None else CELLS // 16
     most = max(1, cells // (height * min(WIDTH, S)))
-    for batches in parts(B, max(1, most // H)):
-        for heads in parts(H, most):
-            for rows in parts(L, height):
+    for batches in parts(batch_range, max(1, most // len(head_range))):
+        for heads in parts(head_range, most):
+            for rows in parts(row_range, height):
                 yield Tile(q, k, v, keep, scale, dropout, (batches, heads, rows))
 
 
-def parts(size: int, step: int) -> list[range]:
-    return [range(start, min(start + step, size)) for start in range(0, size, step)]
+def parts(whole: range, step: int) -> list[range]:
+    return [whole[first : first + step] for first in range(0, len(whole), step)]
 
 
 def outside(cols: range, unmasked: range) -> list[range]:
@@ -231,3 +323,6 @@ def outside(cols: range, unmasked: range) -> list[range]:
     if start >= stop:
         return [cols]
     return [edge for edge in (range(cols.start, start), range(stop, cols.stop)) if edge]
+
+
+KERNEL = Kernel(row_statistics, weights)

@@ -8,6 +8,7 @@
 from attn_core.mistakes.masking import MASKING
 from attn_core.mistakes.mistake import Mistake, Run
 from attn_core.mistakes.scaling import SCALING
+from attn_core.mistakes.showing import Evidence, evidence
 from attn_core.mistakes.weighing import WEIGHING
 from attn_core.mistakes.wiring import WIRING
 
@@ -15,4 +16,4 @@ MISTAKES: dict[str, Mistake] = {
     mistake.name: mistake for mistake in (*SCALING, *MASKING, *WEIGHING, *WIRING)
 }
 
-__all__ = ["MISTAKES", "Mistake", "Run"]
+__all__ = ["MISTAKES", "Evidence", "Mistake", "Run", "evidence"]

@@ -29,10 +29,7 @@ class SplitByView(MultiHeadAttention):
 
 class SharedHeads(MultiHeadAttention):
     def split_heads(self, x: Tensor, memory: Tensor | None = None) -> tuple[Tensor, ...]:
-        memory = x if memory is None else memory
-        rows = self.w_query(x), self.w_key(memory), self.w_value(memory)
-        heads = [t.view(*t.shape[:2], self.num_heads, -1).transpose(1, 2) for t in rows]
-        return tuple(head[:, :1].expand_as(head) for head in heads)
+        return tuple(heads[:, :1].expand_as(heads) for heads in super().split_heads(x, memory))
 
     trace = trace_without_source
 

@@ -1,12 +1,14 @@
 """Mistakes of the mask: what is hidden, and with what."""
 
+from collections.abc import Callable, Iterator
+
 import torch
 from torch import Tensor
 
 from attn_core import stages
 from attn_core.masks import Both, Dense, Keep, Padding
 from attn_core.mistakes import examples
-from attn_core.mistakes.mistake import Given, Mistake
+from attn_core.mistakes.mistake import Formula, Given, Mistake
 
 HIDDEN_IS_ZERO = "(weights[~keep] == 0).all()"
 
@@ -21,39 +23,42 @@ def upper_triangle(a: Given, scaled: Tensor) -> Tensor:
     return scaled.masked_fill(upper == 0, -torch.inf)
 
 
-def from_first_key(a: Given, scaled: Tensor) -> Tensor:
-    return stages.masked(scaled, aligned_to_top_left(a.rule, a.keep))
+def parts_of(rule: Keep) -> Iterator[Keep]:
+    """The rules that a mask joins by &, one by one."""
+    if isinstance(rule, Both):
+        for part in rule.parts:
+            yield from parts_of(part)
+    else:
+        yield rule
+
+
+def read_anew(reading: Callable[[Keep, Tensor], Tensor]) -> Formula:
+    """The masked scores, each part of the mask read in another way."""
+
+    def formula(a: Given, scaled: Tensor) -> Tensor:
+        cells = torch.ones_like(a.keep)
+        for part in parts_of(a.rule):
+            cells = cells & reading(part, a.keep)
+        return stages.masked(scaled, cells)
+
+    return formula
 
 
 def aligned_to_top_left(rule: Keep, keep: Tensor) -> Tensor:
     """The mask as if query i stood at position i, whatever is in the cache."""
     L, S = keep.shape[-2:]
-    if isinstance(rule, Both):
-        cells = torch.ones_like(keep)
-        for part in rule.parts:
-            cells = cells & aligned_to_top_left(part, keep)
-        return cells
     if isinstance(rule, Dense):
-        return rule.dense(L, S, keep.device).expand_as(keep)
-    return rule.tile(range(L), range(S), (S, S), keep.device).expand_as(keep)
-
-
-def padded_queries(a: Given, scaled: Tensor) -> Tensor:
-    return stages.masked(scaled, padding_in_the_rows(a.rule, a.keep))
+        return rule.dense(L, S, keep.device)
+    return rule.tile(range(L), range(S), (S, S), keep.device)
 
 
 def padding_in_the_rows(rule: Keep, keep: Tensor) -> Tensor:
     """The mask with each length counted along the queries instead of the keys."""
     L, S = keep.shape[-2:]
-    if isinstance(rule, Both):
-        cells = torch.ones_like(keep)
-        for part in rule.parts:
-            cells = cells & padding_in_the_rows(part, keep)
-        return cells
-    if isinstance(rule, Padding):
-        lengths = torch.tensor(rule.lengths, device=keep.device).view(-1, 1, 1, 1)
-        return (torch.arange(L, device=keep.device)[:, None] < lengths).expand_as(keep)
-    return rule.dense(L, S, keep.device).expand_as(keep)
+    if not isinstance(rule, Padding):
+        return rule.dense(L, S, keep.device)
+    lengths = torch.tensor(rule.lengths, device=keep.device).view(-1, 1, 1, 1)
+    return torch.arange(L, device=keep.device)[:, None] < lengths
 
 
 MASKING = (
@@ -160,7 +165,7 @@ MASKING = (
         check="(weights[..., -1, :] > 0).all()",
         source=("pytorch/pytorch#144858", "pytorch/pytorch#108108", "2-04"),
         where="masked",
-        formulas=only_masked(from_first_key),
+        formulas=only_masked(read_anew(aligned_to_top_left)),
         shows=examples.cached,
         hides=examples.masked,
     ),
@@ -175,7 +180,7 @@ MASKING = (
         check=HIDDEN_IS_ZERO,
         source=("hyunwoongko/transformer#40", "bentrevett/pytorch-seq2seq#96"),
         where="masked",
-        formulas=only_masked(padded_queries),
+        formulas=only_masked(read_anew(padding_in_the_rows)),
         shows=examples.padded,
         hides=examples.full,
     ),

@@ -104,9 +104,14 @@ class Mistake:
         """True if it changes a formula, False if it changes how a module uses them."""
         return bool(self.formulas)
 
+    @property
+    def is_replayed(self) -> bool:
+        """True if it can be made again from any record; else it needs its own module."""
+        return self.is_formula or self.inputs is not None
+
     def apply(self, record: AttentionTrace) -> dict[str, Tensor]:
         """All six stages as this mistake makes them of a record, in the rank that was traced."""
-        check_is_formula(self.name, self.is_formula or self.inputs is not None)
+        check_is_formula(self.name, self.is_replayed)
         return wrong_stages(record, self)
 
     def pair(self, *, hidden: bool = False) -> tuple[AttentionTrace, AttentionTrace]:

@@ -1,4 +1,4 @@
-"""Inputs of small whole numbers that tell mistakes apart."""
+"""Inputs of small whole numbers that tell mistakes apart, and what no input can tell."""
 
 from typing import NamedTuple
 
@@ -8,6 +8,9 @@ from torch import Tensor
 from attn_core.dropout import Dropout
 from attn_core.kernels import trace
 from attn_core.masks import Keep, causal, padding
+from attn_core.mistakes import MISTAKES
+from attn_core.mistakes.mistake import right_stages
+from attn_core.mistakes.showing import unequal
 from attn_core.record import AttentionTrace
 
 
@@ -43,3 +46,33 @@ def questions() -> tuple[Question, ...]:
         made(2, 2, 4, 4, causal() & padding([4, 2]), 0.25),
         made(1, 2, 3, 3, causal(), 0.25, size=20.0),
     )
+
+
+def alike(stage: str) -> list[tuple[str, ...]]:
+    """Which versions give the same stage on each of the questions; "right" is among them.
+
+    >>> alike("output")
+    [('right', 'dropped-as-weights')]
+    >>> alike("masked")[1:]
+    [('no-scale', 'scale-after-softmax'), ('no-mask', 'mask-after-softmax')]
+
+    On no input can they be told from one another by this stage alone: their formulas are the same
+    up to it, or, as in the first example, one undoes what the other did. Taught in chapter 11.
+    """
+    versions: dict[str, list[Tensor]] = {"right": []}
+    for question in questions():
+        record = question.trace()
+        versions["right"].append(right_stages(record)[stage])
+        for mistake in MISTAKES.values():
+            if mistake.is_replayed:
+                versions.setdefault(mistake.name, []).append(mistake.apply(record)[stage])
+    groups: list[list[str]] = []
+    for name, made in versions.items():
+        for group in groups:
+            pairs = zip(made, versions[group[0]], strict=True)
+            if not any(unequal(*pair) for pair in pairs):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return [tuple(group) for group in groups if len(group) > 1]

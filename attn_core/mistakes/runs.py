@@ -66,12 +66,12 @@ def merged(kind: type, hidden: bool) -> Run:
 
 def along_tokens(kind: type, hidden: bool) -> Run:
     """All heads as one attention: side by side as heads, or one under the other as tokens."""
-    module = filled(kind(3, 2, num_heads=1 if hidden else 2))
-    x = toy.journey().x[None]
+    module = filled(kind(4, 2, num_heads=1 if hidden else 2))
+    x = toy.three_tokens().x[None]
     records = [head.trace(x) for head in module.heads]
     axis = 2 if kind is layers.HeadsAlongTokens else 1
     q, k, v = (torch.cat([getattr(r, name) for r in records], axis) for name in "qkv")
-    keep = causal().dense(6, 6)
+    keep = causal().dense(3, 3)
     if axis == 2:
         keep = torch.block_diag(*[keep[0, 0].float()] * len(records)).bool()
     names = {"made": module(x), "x": x, "heads": module.heads}

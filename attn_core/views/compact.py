@@ -1,12 +1,18 @@
-"""Numbers stored in fewer bits, and the largest error of a weight that comes of it."""
+"""What is sent of a long record or of many heads: shorter numbers, one head's v, an overview."""
+
+import base64
 
 import torch
 from torch import Tensor
 
 from attn_core import stages
+from attn_core.masks import of_heads
 from attn_core.record import TILE_CELLS, AttentionTrace
 
 STORES = {None: None, "float32": torch.float32, "float16": torch.float16}
+MOST_WHOLE = 512  # longer maps are sent with an overview, and with the values of one head
+MOST_HEADS = 12  # of more heads only the values of the chosen one are sent
+OVERVIEW = 128
 
 
 def stored(tensor: Tensor, name: str, store: str | None) -> Tensor:
@@ -15,14 +21,20 @@ def stored(tensor: Tensor, name: str, store: str | None) -> Tensor:
         return tensor
     shorter = tensor.detach().to(STORES[store])
     if not shorter.isfinite().all():
-        most = tensor.abs().max().item()
-        raise ValueError(f"{name} must be at most 65504 to be stored as {store}, got {most:g}")
+        most, found = torch.finfo(STORES[store]).max, tensor.abs().max().item()
+        raise ValueError(f"{name} must be at most {most:g} to be stored as {store}, got {found:g}")
     return shorter
 
 
 def check_store(store: str | None) -> None:
     if store not in STORES:
         raise ValueError(f"store must be 'float16', 'float32' or None, got {store!r}")
+
+
+def sends_one_head(record: AttentionTrace) -> bool:
+    """Whether only the values of the chosen head are sent: v is a third of the numbers."""
+    _, H, L, S = record.shape
+    return H > MOST_HEADS or (H > 1 and max(L, S) > MOST_WHOLE)
 
 
 @torch.no_grad()
@@ -54,6 +66,38 @@ def weights_of(
     keep = None
     if record.keep is not None:
         tile = record.keep.tile(rows, range(S), (L, S), q.device)
-        keep = tile[batch if tile.shape[0] > 1 else 0, head if tile.shape[1] > 1 else 0]
+        keep = of_heads(tile, range(batch, batch + 1), range(head, head + 1))[0, 0]
     masked = stages.masked(stages.scaled(stages.scores(q[rows], k), record.scale), keep)
     return stages.weights(masked, *stages.row_statistics(masked))
+
+
+@torch.no_grad()
+def overview(record: AttentionTrace) -> dict | None:
+    """The weights of every head in at most 128×128 blocks, their mean and their max.
+
+    A block is one byte: byte/255 times the `scale` of its head, half a step off at most. None for
+    maps that a page derives at once.
+    """
+    B, H, L, S = record.shape
+    if max(L, S) <= MOST_WHOLE:
+        return None
+    shape = min(L, OVERVIEW), min(S, OVERVIEW)
+    found: dict = {"stage": "weights"}
+    for how in ("mean", "max"):
+        blocks = torch.stack(
+            [
+                record.pooled("weights", shape, how, batch=b, head=h)
+                for b in range(B)
+                for h in range(H)
+            ]
+        )
+        most = blocks.amax((1, 2))
+        most = torch.where(most > 0, most, 1)
+        levels = (blocks / most[:, None, None] * 255).round().to(torch.uint8)
+        found[how] = {
+            "dtype": "uint8",
+            "shape": [B, H, *shape],
+            "data": base64.b64encode(levels.cpu().numpy().tobytes()).decode("ascii"),
+            "scale": most.tolist(),
+        }
+    return found

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 
 from attn_core.checks import check_index, check_stage
 from attn_core.record import AttentionTrace
-from attn_core.views.labels import check_places, check_record, check_select, token_lists
+from attn_core.views.labels import (
+    check_head_names,
+    check_places,
+    check_record,
+    check_select,
+    token_lists,
+)
+from attn_core.views.mistaken import mistakes_of
 from attn_core.views.payload import payload_of
 from attn_core.views.widget import Explorer
 
@@ -22,10 +29,12 @@ def explore(
     select: Sequence[int] | None = None,
     head: int = 0,
     batch: int = 0,
+    head_names: Sequence[str] | None = None,
     stages: Sequence[str] | None = None,
     hide: Sequence[str] = (),
     places: int = 4,
     store: str | None = None,
+    mistakes: Sequence[str | tuple[str, AttentionTrace]] = (),
 ) -> Explorer:
     """A record to play with, in a notebook and on a page without a server.
 
@@ -37,14 +46,20 @@ def explore(
     tokens: one string a query; key_tokens: one a key, the same as tokens unless given.
     name: what the address calls it, letters, digits and hyphens; give each of a page its own.
     select: (row, column) of the number whose arithmetic is open at first.
+    head: which one is shown at first; head_names: one name a head, "head 0" and so on unless given.
+    Of more than 12 heads, or of long ones, only this head's values are sent to a page.
     stages: which of the six are shown; hide: which controls are left out, of strip, formula,
     scale, mask, head, batch, legend, vectors. "All controls" opens the rest, unless hidden too
     as "all". places: decimals.
     store: "float16" or "float32" sends the numbers in fewer bits, and says below the figure by how
-    much a weight is off at most; the arithmetic then ends at q, k and v. Taught in chapter 03.
+    much a weight is off at most; the arithmetic then ends at q, k and v.
+    mistakes: names of attn_core.mistakes that the reader can put in the place of the right formula;
+    a mistake of a module as a pair of its name and the record that the wrong module traced.
+    Taught in chapter 03, mistakes in chapter 11.
     """
     check_record(record)
     labels = token_lists(record, tokens, key_tokens)
+    names = check_head_names(record, head_names)
     view = first_view(record, stage, select, head, batch, places)
     for given in stages or ():
         check_stage(given)
@@ -53,7 +68,12 @@ def explore(
             raise ValueError(f"hide must name some of {', '.join(CONTROLS)}, got {control!r}")
     view |= {"hide": list(hide), "stages": None if stages is None else list(stages)}
     name = check_name(name) or default_name(record, stage)
-    return Explorer(record, payload_of(record, name, "explorer", labels, view, store))
+    payload = payload_of(record, name, "explorer", labels, view, store)
+    if names is not None:
+        payload["heads"] = names
+    if mistakes:
+        payload["mistakes"] = mistakes_of(record, mistakes, store, head)
+    return Explorer(record, payload)
 
 
 def show(

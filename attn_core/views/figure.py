@@ -9,7 +9,7 @@ from attn_core.checks import check_index, check_stage
 from attn_core.digits import fixed
 from attn_core.record import AttentionTrace
 from attn_core.views.fonts import font_families
-from attn_core.views.heat import INK, MASKED, cell_text, ink_on, legend_ends, mix
+from attn_core.views.heat import INK, MASKED, cell_text, ink_on, legend_ends, long_ends, mix
 from attn_core.views.labels import (
     check_head_names,
     check_places,
@@ -74,7 +74,8 @@ def figure(
         # Block r holds rows r·L//n to (r + 1)·L//n − 1.
         select = select and [((select[0] + 1) * n - 1) // L, ((select[1] + 1) * m - 1) // width]
     title = stage if names is None else f"{stage}, {names[head]}"
-    picture = draw(cells, stage, rows, cols, places, select)
+    ends = long_ends(cells) if is_pooled else None
+    picture = draw(cells, stage, rows, cols, places, select, ends)
     picture.axes[0].set_title(
         title + (f", {how} of blocks" if is_pooled else ""),
         fontsize=11,
@@ -142,8 +143,9 @@ def draw(
     cols: list[str],
     places: int,
     select: list[int] | None = None,
+    ends: tuple[float, float, float] | None = None,
 ) -> Picture:
-    low, high, end = legend_ends(cells)
+    low, high, end = ends or legend_ends(cells)
     n, m = len(rows), len(cols)
     fonts = font_families("".join(rows + cols))
     cell_width = 0.62 if m <= MOST_WRITTEN else max(0.035, 7 / m)
@@ -167,7 +169,8 @@ def draw(
     label_axes(axes, stage, rows, cols, fonts)
     if select:
         light(axes, stage, n, m, *select)
-    bar = picture.colorbar(image, ax=axes, pad=0.02, fraction=0.046, aspect=24)
+    more = "max" if ends and legend_ends(cells)[1] > high else "neither"
+    bar = picture.colorbar(image, ax=axes, pad=0.02, fraction=0.046, aspect=24, extend=more)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8, color="#999999", labelcolor=INK)
     return picture

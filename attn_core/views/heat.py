@@ -1,6 +1,7 @@
 """The colours of numbers: more ink is more. heat.js draws with the same."""
 
 import math
+import statistics
 
 from matplotlib.colors import to_rgb
 
@@ -20,6 +21,14 @@ def legend_ends(cells: list[list[float]]) -> tuple[float, float, float]:
     finite = [x for row in cells for x in row if math.isfinite(x)]
     low, high = min([0.0, *finite]), max([0.0, *finite])
     return low, high or (1.0 if low == 0 else 0.0), max(high, -low) or 1.0
+
+
+def long_ends(cells: list[list[float]]) -> tuple[float, float, float]:
+    """The same for a long map, as map.js has it: the colours end at what half of the rows reach."""
+    low, high, end = legend_ends(cells)
+    reach = [max((abs(x) for x in row if math.isfinite(x)), default=0.0) for row in cells]
+    end = statistics.median_high(reach) or end
+    return max(low, -end), min(high, end), end
 
 
 def cell_text(x: float, is_whole: bool, places: int) -> str:

@@ -9,7 +9,13 @@ import torch
 from torch import Tensor
 
 from attn_core.record import AttentionTrace
-from attn_core.views.compact import check_store, stored, weight_error
+from attn_core.views.compact import (
+    check_store,
+    overview,
+    sends_one_head,
+    stored,
+    weight_error,
+)
 
 VERSION = 1
 
@@ -37,6 +43,24 @@ def source_arrays(record: AttentionTrace) -> dict | None:
     return {"x": array(x), **matrices, **vectors}
 
 
+def numbers_of(record: AttentionTrace, store: str | None = None, head: int = 0) -> dict:
+    """q, k, v, the mask, the scale and the dropout: all that the stages follow from."""
+    dropout = record.dropout
+    q, k = (array(stored(getattr(record, name), name, store)) for name in "qk")
+    if sends_one_head(record):
+        v = array(stored(record.v[:, head : head + 1], "v", store)) | {"heads": [head]}
+    else:
+        v = array(stored(record.v, "v", store))
+    return {
+        "q": q,
+        "k": k,
+        "v": v,
+        "keep": None if record.keep is None else record.keep.to_json(),
+        "scale": record.scale,
+        "dropout": None if dropout is None else {"p": dropout.p, "seed": dropout.seed},
+    }
+
+
 def payload_of(
     record: AttentionTrace,
     name: str,
@@ -47,7 +71,6 @@ def payload_of(
 ) -> dict:
     """The page's data as a dict that JSON can hold."""
     check_store(store)
-    dropout = record.dropout
     # Shorter numbers than those of the source would no longer follow from it.
     source = source_arrays(record) if store is None else None
     payload = {
@@ -55,15 +78,14 @@ def payload_of(
         "name": name,
         "form": form,
         "tokens": {"queries": tokens[0], "keys": tokens[1]},
-        **{part: array(stored(getattr(record, part), part, store)) for part in "qkv"},
-        "keep": None if record.keep is None else record.keep.to_json(),
-        "scale": record.scale,
-        "dropout": None if dropout is None else {"p": dropout.p, "seed": dropout.seed},
+        **numbers_of(record, store, view["head"]),
         "source": source,
         "view": view,
     }
     if store is not None:
         payload["error"] = weight_error(record, store)
+    if (blocks := overview(record)) is not None:
+        payload["overview"] = blocks
     return payload
 
 

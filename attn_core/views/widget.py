@@ -1,6 +1,5 @@
 """The widget: a record in a live notebook, with its state in traits, and as HTML for a page."""
 
-import html
 import math
 import re
 from pathlib import Path
@@ -9,17 +8,15 @@ import anywidget
 import traitlets
 
 from attn_core.checks import STAGES
-from attn_core.digits import fixed
 from attn_core.record import AttentionTrace
 from attn_core.views import script
-from attn_core.views.figure import figure
 from attn_core.views.labels import check_select, count_text
-from attn_core.views.payload import inline_json
+from attn_core.views.markup import markup, write_beside
 from attn_core.views.picture import Picture
-from attn_core.views.table import table
+from attn_core.views.still import still
+from attn_core.views.tiles import answer
 
 HERE = Path(__file__).parent
-MOST_INLINE = 300_000
 
 
 class Explorer(anywidget.AnyWidget):
@@ -52,6 +49,13 @@ class Explorer(anywidget.AnyWidget):
             scale=record.scale,
             select=view["select"],
         )
+        self.on_msg(self._hear)
+
+    def _hear(self, _: object, message: dict, buffers: list) -> None:
+        """A long map in a live notebook asks for its tiles."""
+        if message.get("kind") == "tile":
+            reply, numbers = answer(self.record, message)
+            self.send(reply, numbers)
 
     @traitlets.validate("batch", "head")
     def _check_place(self, proposal) -> int:
@@ -86,47 +90,23 @@ class Explorer(anywidget.AnyWidget):
 
     @property
     def picture(self) -> Picture:
-        """The first state as a matplotlib figure."""
-        view, tokens = self.payload["view"], self.payload["tokens"]
-        return figure(
-            self.record,
-            view["stage"],
-            tokens=tokens["queries"],
-            key_tokens=tokens["keys"],
-            head=view["head"],
-            batch=view["batch"],
-            select=view["select"],
-        )
+        """The first state as a picture, for paper and where no script runs."""
+        tokens, names = self.payload["tokens"], self.payload.get("heads")
+        return still(self.record, self.payload["view"], tokens, names)
 
     @property
     def html(self) -> str:
         """The first state for a page: the element, its data, and what stands there unscripted."""
-        name = html.escape(self.payload["name"])
-        data = inline_json(self.payload)
-        if self.text is None:
-            inside = table(self.record, self.payload["view"], self.payload["tokens"])
-        else:
-            inside = f"<pre>{html.escape(self.text)}</pre>\n"
-        if len(data) > MOST_INLINE:
-            size = f"{len(data) / 1000:.0f} KB"
-            return f"{inside}<p>Its data ({size}) are too large to stand in a page.</p>"
-        script = f'<script type="application/json">{data}</script>'
-        page = f'<attention-explorer name="{name}">\n{inside}{script}\n</attention-explorer>'
-        return page + self.error_line
-
-    @property
-    def error_line(self) -> str:
-        """What storing the numbers in fewer bits costs, for the line below the figure."""
-        if "error" not in self.payload:
-            return ""
-        kind, error = self.payload["q"]["dtype"], fixed(self.payload["error"], 6)
-        return f"\n<p>Numbers stored in {kind}: no weight is off by more than {error}.</p>"
+        return markup(self.record, self.payload, self.text)
 
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
         data, metadata = super()._repr_mimebundle_(**kwargs)
+        write_beside(self.payload)
         data |= {"text/plain": repr(self), "text/html": self.html}
         if self.text is None:
-            data["image/png"] = self.picture.png()
+            picture = self.picture
+            data["image/png"] = picture.png()
+            metadata = {**metadata, "image/png": {"alt": picture.alt}}
         return data, metadata
 
     def __repr__(self) -> str:

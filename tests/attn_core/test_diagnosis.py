@@ -12,7 +12,7 @@ from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.questions import questions
 from tests.attn_core.reference import cases
 
-REPLAYED = [m for m in MISTAKES.values() if m.is_formula or m.inputs]
+REPLAYED = [m for m in MISTAKES.values() if m.is_replayed]
 
 
 def journey(**others):

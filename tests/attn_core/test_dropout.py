@@ -93,6 +93,12 @@ def test_far_places_have_their_own_bits():
     ]
 
 
+def test_bits_are_made_on_the_device_that_is_asked_for():
+    """"meta" computes nothing and knows only shapes, but it is another device than the CPU."""
+    found = Dropout(0.5, 7).survives(range(2), range(1), range(3), range(4, 9), "meta")
+    assert (found.device.type, found.shape) == ("meta", (2, 1, 3, 5))
+
+
 def test_p_0_keeps_everything():
     everything = range(2), range(2), range(9), range(9)
     assert Dropout(0.0, 5).survives(*everything).all()

@@ -13,7 +13,7 @@ from tests.attn_core.reference import STAGES, by_loop, drawn
 
 def test_forward_gives_output_and_row_statistics_without_gradient():
     q, k, v = (drawn(seed, 1, 2, 3, 4).requires_grad_() for seed in (1, 2, 3))
-    output, row_max, row_sum = cpu.forward(q, k, v, causal(), 0.5, Dropout(0.3, 1))
+    output, (row_max, row_sum) = cpu.forward(q, k, v, causal(), 0.5, Dropout(0.3, 1))
     keep = torch.ones(1, 2, 3, 3, dtype=torch.bool).tril()
     wanted = by_loop(q, k, v, keep, 0.5, (0.3, 1))
     torch.testing.assert_close(output.detach(), wanted["output"])

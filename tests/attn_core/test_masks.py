@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn_core import Keep, causal, padding, prefill, trace, window
-from attn_core.masks import Dense
+from attn_core.masks import Dense, of_heads
 from tests.attn_core.reference import batches_and_heads, drawn, keeps
 
 DRAWINGS = {
@@ -175,6 +175,32 @@ def test_structured_masks_hold_no_map():
     keep = causal() & window(3) & padding([T - 1])
     tile = keep.tile(range(T - 3, T), range(T - 4, T), (T, T))
     assert tile[0, 0].int().tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    "keep", [causal(), window(1), padding([1, 3]), causal() & window(1) & padding([1, 3])], ids=str
+)
+def test_a_mask_is_made_on_the_device_that_is_asked_for(keep):
+    """"meta" computes nothing and knows only shapes, but it is another device than the CPU."""
+    assert keep.tile(range(2), range(3), (3, 3), "meta").device.type == "meta"
+    assert keep.dense(3, 3, "meta").device.type == "meta"
+    assert keep.dense(3, 3).device.type == "cpu"
+
+
+def test_a_mask_without_a_rule_may_hide_and_show_any_column():
+    keep = Dense(torch.ones(3, 4, dtype=torch.bool))
+    assert keep.visible(range(1, 3), (3, 4)) == range(4)
+    assert keep.unmasked(range(1, 3), (3, 4)) == range(0)
+
+
+@pytest.mark.parametrize("batches", [1, 2, 4])
+@pytest.mark.parametrize("heads", [1, 2, 4])
+def test_some_heads_of_a_tile(batches, heads):
+    """Of an axis of size 1 there is nothing to choose: it serves all."""
+    cells = drawn(1, batches, heads, 3, 5) > 0
+    found = of_heads(cells, range(1, 2), range(1, 3))
+    wanted = cells if batches == 1 else cells[1:2]
+    assert torch.equal(found, wanted if heads == 1 else wanted[:, 1:3])
 
 
 def test_a_dense_mask_that_is_expanded_keeps_its_small_size():

@@ -1,42 +1,26 @@
 """Each mistake is wrong where it shows, right where it hides, and caught by the book's checks."""
 
+import functools
 import itertools
 import re
 
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
 
 from attn_core import Dropout, toy, trace
 from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.mistake import FORMULAS, Given, right_stages, stages_of
-from attn_core.mistakes.questions import questions
+from attn_core.mistakes.questions import alike, questions
+from attn_core.mistakes.showing import evidence, first_difference, unequal, versions
 from tests.attn_core import test_modules, test_stages, test_transformer
-from tests.attn_core.reference import Case
+from tests.attn_core.reference import Case, cases
 
 FORMULA = [mistake for mistake in MISTAKES.values() if mistake.is_formula]
 MODULE = [mistake for mistake in MISTAKES.values() if not mistake.is_formula]
 # Those that can be made again from any record.
-REPLAYED = [mistake for mistake in MISTAKES.values() if mistake.is_formula or mistake.inputs]
-
-
-def equal(a, b):
-    if a.shape != b.shape:
-        return False
-    return torch.allclose(a.double(), b.double(), rtol=1e-5, atol=1e-6, equal_nan=True)
-
-
-def first_difference(right, wrong, since="scores"):
-    later = STAGES[STAGES.index(since) :]
-    return next((stage for stage in later if not equal(right[stage], wrong[stage])), None)
-
-
-def versions(mistake, hidden):
-    """The right and the wrong stages on the mistake's own input."""
-    if mistake.is_formula:
-        record = mistake.hides() if hidden else mistake.shows()
-        return right_stages(record), mistake.apply(record)
-    return tuple(right_stages(record) for record in mistake.pair(hidden=hidden))
+REPLAYED = [mistake for mistake in MISTAKES.values() if mistake.is_replayed]
 
 
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
@@ -51,6 +35,36 @@ def test_its_one_line_passes_for_the_right_version_and_fails_for_the_wrong_one(m
     assert mistake.passes(wrong=False)
     assert not mistake.passes(wrong=True)
     assert "\n" not in mistake.check
+
+
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def test_the_evidence_is_that_of_the_two_inputs(mistake):
+    found = evidence(mistake)
+    right, wrong = versions(mistake, hidden=False)
+    assert found.stage == first_difference(right, wrong)
+    assert unequal(found.right, found.wrong)
+    if found.place:
+        rows = [stages[found.stage].flatten(0, -2) for stages in (right, wrong)]
+        first = next(n for n, pair in enumerate(zip(*rows, strict=True)) if unequal(*pair))
+        assert torch.equal(found.right, rows[0][first])
+    assert found.is_hidden
+    assert found.passes == (True, False)
+
+
+def test_the_evidence_in_words():
+    assert str(evidence(MISTAKES["mask-added"])) == (
+        "first difference: masked, row 0\n"
+        "  right  0.5771 -inf -inf -inf -inf -inf\n"
+        "  wrong  1.5771 0.5510 0.5440 0.2744 0.2642 0.3643\n"
+        "where it hides: the same from weights on\n"
+        "check: True for the right version, False for the wrong"
+    )
+    assert str(evidence(MISTAKES["shared-heads"])).startswith(
+        "first difference: scores, sentence 0, head 1, row 0\n"
+    )
+    assert str(evidence(MISTAKES["heads-along-tokens"])).startswith(
+        "scores differ in size: (1, 2, 3, 3) right, (1, 1, 6, 6) wrong\n"
+    )
 
 
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
@@ -110,6 +124,20 @@ def test_every_pair_is_told_apart_by_an_input_of_diagnose():
         if all(first_difference(one[a.name], one[b.name]) is None for one in made)
     ]
     assert same == []
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(cases(with_dropout=False, dtypes=(torch.float64,)))
+def test_what_no_question_tells_apart_is_alike_on_any_input(case):
+    record = trace(case.q, case.k, case.v, keep=case.keep, dropout=Dropout(0.5, 1))
+    right = right_stages(record)
+    for stage in STAGES:
+        for group in alike_at(stage):
+            made = [right if name == "right" else MISTAKES[name].apply(record) for name in group]
+            assert not any(unequal(made[0][stage], other[stage]) for other in made[1:]), group
+
+
+alike_at = functools.cache(alike)
 
 
 class Wrong:

@@ -41,6 +41,26 @@ BAD = [
         TypeError,
         "record must be an AttentionTrace, got Tensor",
     ),
+    (
+        lambda r: explore(r, mistakes=["no-such"]),
+        ValueError,
+        "mistakes must name some of attn_core.mistakes, got 'no-such'",
+    ),
+    (
+        lambda r: explore(r, mistakes=["layer-norm-n-minus-1"]),
+        ValueError,
+        "mistakes must give 'layer-norm-n-minus-1' as a pair with its wrong record",
+    ),
+    (
+        lambda r: explore(r, mistakes=[("no-mask", trace(r.q[0], r.k[0], r.v[0][..., :2]))]),
+        ValueError,
+        "the wrong record of 'no-mask' must have the right one's shape",
+    ),
+    (
+        lambda r: explore(r, mistakes=[("no-mask", r.q)]),
+        TypeError,
+        "record must be an AttentionTrace, got Tensor",
+    ),
     (lambda r: show(r, "attention"), ValueError, "stage must be one of"),
     (lambda r: show(None), TypeError, "record must be an AttentionTrace, got NoneType"),
     (lambda r: show(r, tokens=["a"]), ValueError, "tokens must name each of the 6 queries"),

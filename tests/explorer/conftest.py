@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import importlib.util
 import threading
 from pathlib import Path
 
@@ -25,15 +24,6 @@ class _Strict(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def page_script():
-    """The build's own module, which turns the ES module into a classic script."""
-    path = ROOT / "book" / "_ext" / "page_script.py"
-    spec = importlib.util.spec_from_file_location("page_script", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 class Bare:
     """Writes bare pages into a folder and opens them; hears everything that the console says."""
 
@@ -44,7 +34,7 @@ class Bare:
     def write(self, body, theme="light", script="module"):
         tag = '<script type="module" src="explorer.js"></script>'
         if script == "classic":
-            tag = '<script defer src="classic.js"></script>'
+            tag = '<script defer src="classic/explorer.js"></script>'
         text = (
             f'<!doctype html>\n<html lang="en" data-theme="{theme}"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -78,9 +68,11 @@ def bare_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bare")
     module = script.module()
     (folder / "explorer.js").write_text(module, encoding="utf-8")
-    (folder / "classic.js").write_text(page_script().classic(module), encoding="utf-8")
+    (folder / "classic").mkdir()
+    for name, text in script.files().items():
+        (folder / "classic" / name).write_text(text, encoding="utf-8")
     names = ["fixed", "plain", "Data", "Attention", "Workings", "textOf", "philox", "heat"]
-    names += ["AttentionMap"]
+    names += ["AttentionMap", "Heads", "Tiles", "acrossOf"]
     inside = f"window.inside = {{ {', '.join(names)} }};"
     opened = module.replace("export default { render };", inside)
     assert inside in opened

@@ -107,3 +107,123 @@ def test_a_click_selects_the_cell_under_the_pointer(bare):
         )
         number = fixed(record.stage("weights")[i, j].double().item())
         expect(page.locator(".ax-sentence")).to_have_text(f"Query {i} gives {number} to key {j}.")
+
+
+PREVIEW = """async ([payload, settings, how]) => {
+  const data = new inside.Data(payload);
+  const map = new inside.AttentionMap(data);
+  document.body.append(map.element);
+  const given = { batch: 1, head: 1, scale: data.scale, mask: "given" };
+  const attention = new inside.Attention(data, { ...given, ...settings });
+  const state = { stage: "weights", how, select: null, at: null };
+  const { end } = map.draw(attention, state, new inside.Attention(data, given));
+  const { width, height } = map.preview;
+  const pixels = Array.from(map.preview.getContext("2d").getImageData(0, 0, width, height).data);
+  const isDone = map.done === data.L;
+  map.element.remove();
+  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200)[0]);
+  return { width, height, pixels, end, isDone, shades };
+}"""
+
+
+@pytest.fixture(scope="module")
+def long_heads():
+    made = torch.Generator().manual_seed(8)
+    q, k = (torch.randn(2, 3, size, 4, generator=made) * 2 for size in (600, 550))
+    return trace(q, k, torch.randn(2, 3, 550, 2, generator=made), keep=causal())
+
+
+@pytest.mark.parametrize("how", ["max", "mean"])
+def test_an_overview_stands_there_before_any_cell_is_derived(inside, long_heads, how):
+    data = payload(long_heads)
+    rows, columns = data["overview"][how]["shape"][2:]
+    found = inside.evaluate(PREVIEW, [data, {}, how])
+    assert not found["isDone"]
+    assert (found["height"], found["width"]) == (rows, columns)
+    blocks = long_heads.pooled("weights", (rows, columns), how, batch=1, head=1)
+    step = blocks.max().item() / 255 / 2  # half a step of a byte
+    for n, x in enumerate(blocks.flatten().tolist()):
+        shades = {round(min(1, max(0, (x + d) / found["end"])) * 200) for d in (-step, 0, step)}
+        near = range(min(shades), max(shades) + 1)
+        pixel = found["pixels"][4 * n : 4 * n + 3]
+        assert pixel in [light(found["shades"][200 + shade]) for shade in near], n
+
+
+@pytest.mark.parametrize("changed", [{"scale": 0.1}, {"mask": "none"}, {"drawn": [[0, 0]]}])
+def test_an_overview_is_not_shown_for_changed_settings(inside, long_heads, changed):
+    found = inside.evaluate(PREVIEW, [payload(long_heads), changed, "max"])
+    assert (found["height"], found["width"]) == (47, 128)  # one query in 13
+
+
+def test_an_overview_that_does_not_fit_is_said(inside, long_heads):
+    data = payload(long_heads)
+    data["overview"]["max"]["shape"][2] += 1
+    with pytest.raises(Exception, match="its overview must fit q and k"):
+        inside.evaluate(PREVIEW, [data, {}, "max"])
+
+
+TILES = """async ([payload, settings, reply]) => {
+  const data = new inside.Data(payload);
+  const map = new inside.AttentionMap(data);
+  document.body.append(map.element);
+  const sent = [], heard = [];
+  const model = {
+    on: (name, act) => name === "msg:custom" && heard.push(act),
+    send: (message) => {
+      sent.push(message);
+      const shape = message.pool;
+      const bytes = new Uint8Array(4 * shape[0] * shape[1] + 1);
+      const view = new DataView(bytes.buffer, 1);
+      for (let n = 0; n < shape[0] * shape[1]; n++) view.setFloat32(4 * n, n ? 1 : 0, true);
+      const answer = { kind: "tile", id: message.id, shape, error: null, ...reply };
+      setTimeout(() => heard.forEach((act) => act(answer, [view])));
+    },
+  };
+  map.live(new inside.Tiles(model));
+  const given = { batch: 0, head: 0, scale: data.scale, mask: "given" };
+  const attention = new inside.Attention(data, { ...given, ...settings });
+  const original = new inside.Attention(data, given);
+  map.draw(attention, { stage: "weights", how: "mean", select: null, at: null }, original);
+  const wait = (time) => new Promise((done) => setTimeout(done, time));
+  const until = async (test) => { for (let n = 0; n < 300 && !test(); n++) await wait(20); };
+  await until(() => map.tile || map.done > 0 && !map.isLive);
+  map.go([100, 200, 500]);
+  await until(() => sent.length > 1 || !map.isLive);
+  await until(() => map.tile?.rows[0] === 100 || !map.isLive);
+  const tile = map.tile && { rows: map.tile.rows, cols: map.tile.cols,
+    first: Array.from(map.tile.image.getContext("2d").getImageData(0, 0, 2, 1).data) };
+  const found = { sent, tile, isLive: map.isLive, done: map.done, plot: map.plot };
+  map.element.remove();
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def very_long():
+    x = torch.randn(1100, 2, generator=torch.Generator().manual_seed(3))
+    return payload(trace(x, x, x))
+
+
+def test_in_a_live_notebook_python_is_asked_for_tiles(inside, very_long):
+    found = inside.evaluate(TILES, [very_long, {}, {}])
+    first, second = found["sent"][0], found["sent"][-1]
+    assert first["rows"] == first["cols"] == [0, 1100]
+    wanted = {"kind": "tile", "stage": "weights", "batch": 0, "head": 0, "how": "mean"}
+    assert wanted.items() <= second.items()
+    assert (second["rows"], second["cols"]) == ([100, 600], [200, 700])
+    assert second["pool"] == [min(500, round(size)) for size in found["plot"]]
+    assert second["id"] > first["id"]
+    assert found["tile"]["rows"] == [100, 600]
+    assert found["tile"]["first"] == [255, 255, 255, 255, 59, 31, 107, 255]
+    assert found["isLive"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "reply"), [({"scale": 2.0}, {}), ({}, {"error": "the record was changed"})]
+)
+def test_the_page_derives_what_python_does_not_give(inside, very_long, settings, reply):
+    found = inside.evaluate(TILES, [very_long, settings, reply])
+    assert len(found["sent"]) == len(reply)
+    assert found["tile"] is None
+    assert not found["isLive"]
+    assert found["done"] > 0

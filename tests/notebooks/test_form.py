@@ -12,7 +12,7 @@ from tools.notebooks import NOTEBOOKS, generate, normalise, repository_url
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 TAG = re.compile(
-    r"setup|(hide|remove)-(input|output|cell)|raises-exception|(ledger|exercise):[\w.-]+"
+    r"setup|(hide|remove)-(input|output|cell)|raises-exception|(ledger|exercise|mistake):[\w.-]+"
 )
 # Heavier outputs make a repository that nobody wants to clone.
 MOST_BYTES = 1_000_000
@@ -28,7 +28,7 @@ def read(path):
 
 
 def test_there_are_chapters():
-    assert sorted(path.name[:2] for path in CHAPTERS) == [f"{n:02}" for n in range(1, 11)]
+    assert sorted(path.name[:2] for path in CHAPTERS) == [f"{n:02}" for n in range(1, 12)]
 
 
 def test_generated_cells_and_metadata_are_what_make_notebooks_writes(path):

@@ -12,7 +12,8 @@ NUMBER = re.compile(
 )
 TAG = re.compile(r"<script\b.*?</script>|<style\b.*?</style>|<[^>]*>", re.DOTALL)
 NOT_PROSE = re.compile(
-    r"^(`{3,}|~{3,}).*?^\1|`[^`\n]+`|<[^>]*>|\]\([^)]*\)|https?://\S+", re.DOTALL | re.MULTILINE
+    r"^(`{3,}|~{3,}).*?^\1|`[^`\n]+`|<[^>]*>|\]\([^)]*\)|https?://\S+|[\w.-]+/[\w.-]+#\d+",
+    re.DOTALL | re.MULTILINE,
 )
 
 

@@ -42,8 +42,9 @@ export class Attention {
   // column] of cells toggled over the mask); `formulas` may override some of the six.
   constructor(data, { batch, head, scale, mask, dropout = data.dropout, drawn = [] }, formulas = FORMULAS) {
     Object.assign(this, { data, batch, head, scale, formulas: { ...FORMULAS, ...formulas }, dropout, drawn });
-    this.rules = mask.split("+").map((part) => (part === "given" ? data.keepJson : maskJson(part)))
-      .filter(Boolean).map((json) => keepRule(json, data.L, data.S));
+    this.masks = mask.split("+").map((part) => (part === "given" ? data.keepJson : maskJson(part))).filter(Boolean);
+    this.rules = this.masks.map((json) => keepRule(json, data.L, data.S));
+    this.isGiven = scale === data.scale && mask === "given" && !drawn.length && formulas === FORMULAS && !data.base;
     this.columns = [];
     this.forget();
   }
@@ -85,8 +86,8 @@ export class Attention {
   // Of a row that keeps nothing: max 0, sum 1, and weights 0.
   statistics(i) {
     return this.hold("statistics", i, () => {
-      const isDead = !this.keeps(i).includes(1);
       const exps = this.row("masked", i).slice();
+      const isDead = !exps.some((cell) => cell > -Infinity);
       let [max, sum] = [isDead ? 0 : -Infinity, isDead ? 1 : 0];
       for (let j = 0; j < exps.length; j++) if (exps[j] > max) max = exps[j];
       for (let j = 0; j < exps.length; j++) sum += exps[j] = Math.exp(exps[j] - max);

@@ -1,5 +1,7 @@
 // What a payload holds: q, k, v, the mask, the tokens, and where q, k and v come from.
 
+import { parts } from "./parts.js";
+
 export class Problem extends Error {}
 
 export function bytesOf(base64) {
@@ -80,8 +82,7 @@ export class Data {
     this.q = decode(payload.q, "q", 4);
     this.k = decode(payload.k, "k", 4);
     this.v = decode(payload.v, "v", 4);
-    this.overview = payload.overview;
-    this.error = payload.error;
+    this.error = payload.error ?? null; // of a weight, if q and k were stored in fewer bits
     [this.B, this.H, this.L, this.D] = this.q.shape;
     [this.S, this.Dv] = [this.k.shape[2], this.v.shape[3]];
     const { shape, heads } = this.v;
@@ -104,6 +105,9 @@ export class Data {
     };
     this.queries = labels("queries", this.L);
     this.keys = labels("keys", this.S);
+    this.headNames = payload.heads && payload.heads.map(String);
+    if (this.headNames && this.headNames.length !== this.H) throw new Problem(`it must name ${this.H} heads`);
+    this.overview = payload.overview || null;
     this.source = payload.source && this.readSource(payload.source);
     Object.assign(this, { rows: new Map(), set: new Set() });
     if (this.keepJson) keepRule(this.keepJson, this.L, this.S);
@@ -142,15 +146,7 @@ export class Data {
     const head = b * this.H + h;
     const rows = this.rows.get(head) || [];
     if (rows[i]) return rows[i];
-    const isNew = !this.base || this.touched.has(`q${[b, h, i]}`);
-    const row = isNew ? new Float64Array(this.S) : this.base.scores(b, h, i).slice();
-    const [D, query, keys] = [this.D, this.vector("q", b, h, i), this.k.numbers];
-    for (let j = 0, at = this.start("k", b, h, 0); j < row.length; j++, at += D) {
-      if (!isNew && !this.touched.has(at)) continue;
-      let sum = 0;
-      for (let d = 0; d < D; d++) sum += query[d] * keys[at + d];
-      row[j] = sum;
-    }
+    const row = this.derived(b, h, i);
     if (this.L * this.S <= MOST_KEPT) {
       rows[i] = row;
       this.rows.set(head, rows);
@@ -159,65 +155,24 @@ export class Data {
     return row;
   }
 
-  array(name) {
-    return SIDES[name] ? this[name] : this.source && this.source[name];
+  derived(b, h, i) {
+    const [D, query, keys] = [this.D, this.vector("q", b, h, i), this.k.numbers];
+    const row = new Float64Array(this.S);
+    for (let j = 0, at = this.start("k", b, h, 0); j < row.length; j++, at += D) {
+      let sum = 0;
+      for (let d = 0; d < D; d++) sum += query[d] * keys[at + d];
+      row[j] = sum;
+    }
+    return row;
   }
 
   isSet(name, place) {
     return this.set.has(`${name}${place}`);
   }
 
-  // The same with some numbers or tokens changed: [name, place, value] each. What depends on a
-  // changed number of the source is projected again; only the scores of changed rows are new.
+  // The same with some numbers or tokens changed: [name, place, value] each.
   edited(edits) {
-    if (!edits.length) return this;
-    const made = Object.assign(Object.create(Data.prototype), this, {
-      base: this, rows: new Map(), set: new Set(), touched: new Set(), source: this.source && { ...this.source },
-    });
-    const isSide = ([name]) => (SIDES[name] ? 1 : 0);
-    for (const [name, place, value] of [...edits].sort((a, b) => isSide(a) - isSide(b))) {
-      if (name === "queries" || name === "keys") {
-        if (!(place[0] in this[name])) throw new Problem(`${name} has no token ${place}`);
-        if (made[name] === this[name]) made[name] = [...this[name]];
-        made[name][place[0]] = String(value);
-      } else made.put(name, place, value);
-      made.set.add(`${name}${place}`);
-    }
-    return made;
-  }
-
-  put(name, place, value) {
-    const array = this.array(name);
-    const fits = array && place.length === array.shape.length &&
-      place.every((n, axis) => Number.isInteger(n) && n >= 0 && n < array.shape[axis]);
-    if (!fits) throw new Problem(`there is no number ${name}[${place.join(", ")}]`);
-    const stored = array.dtype === "float64" ? value : Math.fround(value);
-    if (typeof value !== "number" || !Number.isFinite(stored)) {
-      throw new Problem(`${name}[${place.join(", ")}] must be a number that fits ${array.dtype}, got ${value}`);
-    }
-    if (array === this.base.array(name)) {
-      (SIDES[name] ? this : this.source)[name] = { ...array, numbers: array.numbers.slice() };
-    }
-    const at = place.reduce((sum, n, axis) => sum * array.shape[axis] + n, 0);
-    this.array(name).numbers[at] = stored;
-    if (name === "q") this.touched.add(`q${place.slice(0, 3)}`);
-    if (name === "k") this.touched.add(at - place[3]);
-    if (SIDES[name]) return;
-    const [B, T] = this.source.x.shape;
-    for (const [side, full] of Object.entries(SIDES)) {
-      const columns = this.source[`w_${full}`].shape[1];
-      if (name === "x") {
-        for (let c = 0; c < columns; c++) this.project(side, place[0], place[1], c);
-      } else if (name.endsWith(full)) {
-        for (let b = 0; b < B; b++) for (let t = 0; t < T; t++) this.project(side, b, t, place.at(-1));
-      }
-    }
-  }
-
-  project(side, b, t, column) {
-    const width = this[side].shape[3];
-    const { x, w, bias } = this.origin(side, b, t, column);
-    this.put(side, [b, Math.floor(column / width), t, column % width], dot(x, w) + bias);
+    return edits.length ? parts.editing(this, edits) : this;
   }
 
   // What a number of q, k or v is made of: a row of x, a column of its matrix, its bias.

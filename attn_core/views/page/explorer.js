@@ -6,7 +6,7 @@ import { Data, Problem } from "./data.js";
 import { Attention, maskJson } from "./attention.js";
 import { Workings } from "./workings.js";
 import { Grid, MOST_SHOWN, moved } from "./grid.js";
-import { AttentionMap } from "./map.js";
+import { parts } from "./parts.js";
 import { heat } from "./heat.js";
 import { coloured, make, token } from "./dom.js";
 
@@ -135,7 +135,7 @@ export class Explorer {
   }
 
   buildGrid() {
-    const grid = this.isLong ? new AttentionMap(this.data) : new Grid(this.data);
+    const grid = this.isLong ? new parts.map(this.data) : new Grid(this.data);
     grid.onpoint = (place) => this.pointAt(place);
     grid.onselect = (select) => this.change({ select });
     grid.onview = (at) => this.change({ at });

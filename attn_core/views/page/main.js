@@ -4,15 +4,20 @@ import { Problem } from "./data.js";
 import { Explorer } from "./explorer.js";
 import { readAddress, writeAddress } from "./address.js";
 import { make } from "./dom.js";
+import { needed, withParts } from "./loading.js";
+import { parts } from "./parts.js";
+import { readBeside } from "./beside.js";
 
 export const inNotebook = () => !!document.querySelector("#jupyter-config-data, body[data-jp-theme-name]");
 
 export function start(element) {
   const name = element.getAttribute("name") || "";
   const script = element.querySelector('script[type="application/json"]');
-  if (!script || element.querySelector(".ax-root")) return;
+  const beside = element.getAttribute("payload");
+  if ((!script && !beside) || element.querySelector(".ax-root")) return;
   const fallback = [...element.children].filter((child) => child !== script);
-  try {
+  const begin = (payload) => {
+    if (element.querySelector(".ax-root")) return;
     let timer = 0;
     const changed = (state, first) => {
       if (inNotebook()) return;
@@ -20,7 +25,7 @@ export function start(element) {
       timer = setTimeout(() => writeAddress(name, state, first), 150);
     };
     const here = inNotebook() ? null : readAddress(name);
-    const explorer = new Explorer(element, JSON.parse(script.textContent), { start: here || {}, changed });
+    const explorer = new Explorer(element, payload, { start: here || {}, changed });
     for (const child of fallback) child.hidden = true;
     if (!inNotebook()) {
       if (here) element.scrollIntoView({ block: "nearest" });
@@ -29,10 +34,18 @@ export function start(element) {
         if (wanted) explorer.set({ ...explorer.first, ...wanted });
       });
     }
-  } catch (error) {
+  };
+  const fail = (error) => {
     const why = error instanceof Problem ? error.message : "its data cannot be read";
     element.querySelectorAll(".ax-root").forEach((root) => root.remove());
     element.append(make("p", { class: "ax-notice", role: "status" }, `This explorer cannot start: ${why}.`));
+  };
+  const go = (payload) => withParts(needed(payload), () => begin(payload), fail);
+  try {
+    if (script) go(JSON.parse(script.textContent));
+    else readBeside(element, beside, go, fail);
+  } catch (error) {
+    fail(error);
   }
 }
 
@@ -61,6 +74,7 @@ export function render({ model, el }) {
   el.classList.add("ax-host");
   try {
     explorer = new Explorer(el, model.get("payload"), { start: read(), changed });
+    if (parts.tiles && explorer.isLong) explorer.grid.live(new parts.tiles(model));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     el.append(make("p", { class: "ax-notice", role: "status" }, `This explorer cannot start: ${error.message}.`));

@@ -2,62 +2,28 @@
 // Same calls as Grid. state.at is [first row, first column, columns in view], or null: the whole.
 
 import { fixed } from "./digits.js";
-import { HEAT, inkOn, mix } from "./heat.js";
+import { inkOn } from "./heat.js";
 import { make } from "./dom.js";
 import { moved } from "./grid.js";
+import { parts } from "./parts.js";
+import { isDark, onTheme, overviewOf, paint, pooled, shadeAt, shades, surface } from "./pixels.js";
 
 export const BLOCK = 64; // rows that are derived and painted at a time
 const LEAST = 8; // columns in view at the nearest
 const [LEFT, TOP] = [76, 62]; // room for the tokens, in CSS pixels
 const COLOURS = { light: ["#0072b2", "#c24e00", "#00795a"], dark: ["#56b4e9", "#ff9e5e", "#3ddbb0"] };
 
-// Rows of cells pooled into rows × columns: the largest, or the mean of those that are kept.
-export function pooled(cells, rows, columns, how) {
-  const [height, width] = [cells.length, cells[0].length];
-  const [made, counts] = [new Float64Array(rows * columns), new Float64Array(rows * columns)];
-  if (how === "max") made.fill(-Infinity);
-  for (let i = 0; i < height; i++) {
-    const start = Math.floor((i * rows) / height) * columns;
-    for (let j = 0; j < width; j++) {
-      const [x, at] = [cells[i][j], start + Math.floor((j * columns) / width)];
-      if (x === -Infinity) continue;
-      counts[at]++;
-      if (how !== "max") made[at] += x;
-      else if (x > made[at]) made[at] = x;
-    }
-  }
-  for (let n = 0; n < made.length; n++) {
-    if (!counts[n]) made[n] = -Infinity;
-    else if (how !== "max") made[n] /= counts[n];
+// Cells joined two by two, along rows and columns.
+function halved(cells, columns, join, nothing) {
+  const [height, width] = [Math.ceil(cells.length / columns / 2), Math.ceil(columns / 2)];
+  const made = new Float64Array(height * width).fill(nothing);
+  for (let n = 0, i = 0, j = 0; n < cells.length; n++) {
+    const at = (i >> 1) * width + (j >> 1);
+    made[at] = join(made[at], cells[n]);
+    if (++j === columns) [i, j] = [i + 1, 0];
   }
   return made;
 }
-
-export const isDark = (element) => {
-  const scheme = getComputedStyle(element).colorScheme;
-  return scheme === "dark" || (scheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-};
-
-// The colours for −1 to 1 in 401 steps, and the same as pixels.
-export function shades(mode) {
-  const colours = Array.from({ length: 401 }, (_, n) => mix(HEAT[mode][n < 200 ? "less" : "more"], Math.abs(n - 200) / 200));
-  const pixels = new Uint8Array(colours.flatMap((rgb) => [...rgb, 255]));
-  return { colours, pixels: new Uint32Array(pixels.buffer) };
-}
-
-export const shadeAt = (share) => Math.round(Math.max(-1, Math.min(1, share)) * 200) + 200;
-
-// Numbers as pixels; a masked one is left clear, so that the hatching shows.
-export function paint(context, numbers, columns, end, shades, y = 0) {
-  const image = context.createImageData(columns, numbers.length / columns);
-  const pixels = new Uint32Array(image.data.buffer);
-  for (let n = 0; n < numbers.length; n++) {
-    if (numbers[n] !== -Infinity) pixels[n] = shades.pixels[shadeAt(numbers[n] / end)];
-  }
-  context.putImageData(image, 0, y);
-}
-
-const surface = (width, height) => make("canvas", { width, height }).getContext("2d");
 
 export class AttentionMap {
   constructor(data) {
@@ -87,8 +53,7 @@ export class AttentionMap {
       this.zoom(Math.exp(event.deltaY / 300), event);
     }, { passive: false });
     new ResizeObserver(() => this.resize()).observe(this.element);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.restart());
-    new MutationObserver(() => this.restart()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    onTheme(this.canvas, () => this.restart());
   }
 
   draw(attention, state, given) {
@@ -138,59 +103,87 @@ export class AttentionMap {
     return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, write };
   }
 
-  // Begins to derive all rows anew, a block at a time.
+  // In a live notebook: `tiles` asks Python.
+  live(tiles) {
+    this.data.tiles = tiles;
+    this.restart();
+  }
+
+  // Begins to derive all rows anew, a block at a time; until then the preview stands there.
   restart() {
     if (!this.ends) return;
-    const { L } = this.data;
+    const { L, tiles } = this.data;
     this.mode = isDark(this.canvas) ? "dark" : "light";
     this.shades = shades(this.mode);
+    this.preview = this.previewOf(overviewOf(this.attention, this.state.stage, this.how));
+    this.tile = null;
+    this.isLive = !!tiles && tiles.canGive(this.attention);
     this.levels = [];
+    this.done = this.isLive ? L : 0;
+    if (this.isLive) return this.wantTile();
     for (let size = 1; size <= BLOCK; size *= 2) {
       const [rows, columns] = [Math.ceil(L / size), Math.ceil(this.width / size)];
       if (rows * columns <= 2 ** 22) this.levels.push({ size, columns, context: surface(columns, rows) });
     }
-    const rows = this.samples.length;
-    const columns = Math.min(this.width, 128);
-    this.preview = surface(columns, rows);
-    paint(this.preview, pooled(this.samples, rows, columns, this.how), columns, this.ends.end, this.shades);
-    this.done = 0;
     if (L * this.width <= 2 ** 18) while (this.done < L) this.sweep();
     this.ask();
+    return undefined;
   }
 
+  // What came with the data, or else what one row in some of them shows.
+  previewOf(blocks) {
+    const columns = blocks ? blocks.columns : Math.min(this.width, 128);
+    const numbers = blocks ? blocks.numbers : pooled(this.samples, this.samples.length, columns, this.how);
+    return this.imageOf(numbers, columns);
+  }
+
+  imageOf(numbers, columns) {
+    const context = surface(columns, numbers.length / columns);
+    paint(context, numbers, columns, this.ends.end, this.shades);
+    return context.canvas;
+  }
+
+  // A block of rows on all levels, each level from the one before.
   sweep() {
     const from = this.done;
     const to = Math.min(from + BLOCK, this.data.L);
-    const rows = Array.from({ length: to - from }, (_, n) => this.attention.row(this.state.stage, from + n));
-    for (const { size, columns, context } of this.levels) {
-      const numbers = new Float64Array(Math.ceil(rows.length / size) * columns);
-      const line = new Float64Array(columns);
-      for (let r = 0; r * size < rows.length; r++) {
-        this.poolLine(rows.slice(r * size, (r + 1) * size), size, line);
-        numbers.set(line, r * columns);
+    let cells = new Float64Array((to - from) * this.width);
+    for (let i = from; i < to; i++) cells.set(this.attention.row(this.state.stage, i), (i - from) * this.width);
+    let counts = this.how === "mean" ? cells.map((x) => (x === -Infinity ? 0 : 1)) : null;
+    if (counts) cells = cells.map((x) => (x === -Infinity ? 0 : x));
+    let [columns, size] = [this.width, 1];
+    for (const level of this.levels) {
+      for (; size < level.size; size *= 2) {
+        if (counts) counts = halved(counts, columns, (a, b) => a + b, 0);
+        cells = counts ? halved(cells, columns, (a, b) => a + b, 0) : halved(cells, columns, Math.max, -Infinity);
+        columns = Math.ceil(columns / 2);
       }
-      paint(context, numbers, columns, this.ends.end, this.shades, from / size);
+      const numbers = counts ? cells.map((sum, n) => (counts[n] ? sum / counts[n] : -Infinity)) : cells;
+      paint(level.context, numbers, columns, this.ends.end, this.shades, from / size);
     }
     this.done = to;
   }
 
-  // One line of pixels, each of size × size cells.
-  poolLine(rows, size, line) {
-    for (let c = 0; c < line.length; c++) {
-      let sum = 0, count = 0, most = -Infinity;
-      const stop = Math.min(this.width, (c + 1) * size);
-      for (let r = 0; r < rows.length; r++) {
-        const row = rows[r];
-        for (let j = c * size; j < stop; j++) {
-          const x = row[j];
-          if (x === -Infinity) continue;
-          sum += x;
-          count++;
-          if (x > most) most = x;
-        }
+  // In a live notebook Python pools what is in view, as fine as the screen is.
+  wantTile() {
+    if (!this.isLive || !this.plot) return;
+    clearTimeout(this.asking);
+    this.asking = setTimeout(async () => {
+      const { attention, data: { L, tiles }, view: [row, col, columns], width } = this;
+      const rows = [Math.floor(row), Math.min(L, Math.ceil(row + (L * columns) / width))];
+      const cols = [Math.floor(col), Math.min(width, Math.ceil(col + columns))];
+      const pool = [rows, cols].map(([from, to], axis) => Math.min(to - from, 1024, Math.round(this.plot[axis])));
+      const { stage } = this.state;
+      try {
+        const [numbers, shape] = await tiles.ask({ stage, batch: attention.batch, head: attention.head, rows, cols, pool, how: this.how });
+        if (attention !== this.attention || stage !== this.state.stage) return;
+        this.tile = { rows, cols, image: this.imageOf(numbers, shape[1]) };
+      } catch {
+        this.data.tiles = null; // Python can't: the page derives all by itself
+        this.restart();
       }
-      line[c] = count && this.how === "mean" ? sum / count : most;
-    }
+      this.ask();
+    }, 50);
   }
 
   resize() {
@@ -200,6 +193,7 @@ export class AttentionMap {
     this.canvas.width = width * ratio;
     this.canvas.height = (this.plot[0] + TOP) * ratio;
     this.ratio = ratio;
+    this.wantTile();
     this.ask();
   }
 
@@ -217,6 +211,7 @@ export class AttentionMap {
 
   go(view) {
     this.setView(view);
+    this.wantTile();
     this.ask();
     const [row, col, columns] = this.view.map(Math.round);
     clearTimeout(this.telling);
@@ -326,10 +321,20 @@ export class AttentionMap {
     const last = [Math.min(data.L, Math.ceil(row + rows)), Math.min(width, Math.ceil(col + columns))];
     if (w >= 12 && h >= 6) this.cells(Math.floor(row), Math.floor(col), last, h, w);
     else {
-      const place = (image, size) => context.drawImage(image.canvas, 0, 0, image.canvas.width * size[1], image.canvas.height * size[0]);
-      if (this.done < data.L) place(this.preview, [(h * data.L) / this.preview.canvas.height, (w * width) / this.preview.canvas.width]);
+      // Each image spans the rows and columns that it has, of which those in view are drawn.
+      const place = (image, [top, below], [left, right]) => {
+        const [y, x] = [(below - top) / image.height, (right - left) / image.width];
+        const [first, start] = [Math.max(0, Math.floor((row - top) / y)), Math.max(0, Math.floor((col - left) / x))];
+        const down = Math.min(image.height, Math.ceil((row + rows - top) / y)) - first;
+        const along = Math.min(image.width, Math.ceil((col + columns - left) / x)) - start;
+        if (down < 1 || along < 1) return;
+        context.drawImage(image, start, first, along, down, (left + start * x) * w, (top + first * y) * h, along * x * w, down * y * h);
+      };
+      const whole = [[0, data.L], [0, width]];
+      if (this.done < data.L || this.isLive) place(this.preview, ...whole);
+      if (this.tile) place(this.tile.image, this.tile.rows, this.tile.cols);
       const level = this.levels.find(({ size }) => size * Math.min(w, h) * ratio >= 1) || this.levels.at(-1);
-      place(level.context, [h * level.size, w * level.size]);
+      if (level) place(level.context.canvas, ...whole.map(([, to]) => [0, Math.ceil(to / level.size) * level.size]));
     }
     const cross = (place, colours, line) => {
       context.lineWidth = line;
@@ -353,6 +358,7 @@ export class AttentionMap {
     const { context, ends } = this;
     const { colours } = this.shades;
     const hasRoom = w >= 46 && h >= 15;
+    const plain = getComputedStyle(this.canvas).color;
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.font = "12px system-ui, sans-serif";
@@ -365,7 +371,7 @@ export class AttentionMap {
           context.fillStyle = `rgb(${rgb.join(" ")})`;
           context.fillRect(j * w, i * h, w + 0.5, h + 0.5);
           context.fillStyle = inkOn(rgb);
-        } else context.fillStyle = getComputedStyle(this.canvas).color;
+        } else context.fillStyle = plain;
         if (hasRoom) context.fillText(ends.write(x), (j + 0.5) * w, (i + 0.5) * h, w - 4);
       }
     }
@@ -406,3 +412,5 @@ export class AttentionMap {
     });
   }
 }
+
+parts.map = AttentionMap;

@@ -6,16 +6,15 @@ import { keepRule } from "./data.js";
 const hasMask = (a) => a.rules.length > 0 || a.drawn.length > 0;
 const changed = (a, before, i, rule) => Float64Array.from(a.row(before, i), rule);
 
-// exp(cell − max) / sum of a row; zeros if it keeps nothing, or nan where that is the mistake.
-export function softmax(row, { ofNothing = 0 } = {}) {
-  const max = row.reduce((a, b) => Math.max(a, b), -Infinity);
-  if (max === -Infinity) return row.map(() => ofNothing);
-  const exps = row.map((cell) => Math.exp(cell - max));
+// exp(cell − max) / sum; nan of nothing but −∞.
+function softmax(cells) {
+  const max = cells.reduce((a, b) => Math.max(a, b), -Infinity);
+  const exps = cells.map((cell) => Math.exp(cell - max));
   const sum = exps.reduce((a, b) => a + b, 0);
   return exps.map((e) => e / sum);
 }
 
-const right = (a, i) => softmax(a.row("masked", i));
+const right = FORMULAS.weights;
 const scores = (a, i) => a.row("scores", i);
 const weights = (a, i) => a.row("weights", i);
 
@@ -24,23 +23,20 @@ function keptByDropout(a, i, row, factor) {
   return survives ? row.map((cell, j) => cell * survives[j] * factor) : row;
 }
 
-// A mistake of the mask: the cells from the scaled ones, and a softmax that reads only these.
-function masked(rule) {
-  return {
-    masked(a, i) {
-      return hasMask(a) ? rule(a, i, a.keeps(i)) : a.row("scaled", i);
-    },
-    weights: right,
-  };
-}
+// A mistake of the mask: the cells from the scaled ones.
+const masked = (rule) => ({
+  masked: (a, i) => (hasMask(a) ? rule(a, i, a.keeps(i)) : a.row("scaled", i)),
+});
 
 const hiding = (a, i, keeps) => changed(a, "scaled", i, (cell, j) => (keeps[j] ? cell : -Infinity));
 
-// The mask's parts, each written into the row by a rule of ours or, if there is none, its own.
+const partsOf = (json) => (json.kind === "and" ? json.of.flatMap(partsOf) : [json]);
+
+// The mask's parts, each written into the row by a rule of ours; then the cells that were toggled.
 function keepsBy(a, i, rule) {
   const row = new Uint8Array(a.data.S).fill(1);
-  const json = a.data.keepJson;
-  for (const part of json.kind === "and" ? json.of : [json]) rule(row, part, i);
+  for (const part of a.masks.flatMap(partsOf)) rule(row, part);
+  for (const [r, j] of a.drawn) if (r === i) row[j] ^= 1;
   return row;
 }
 
@@ -65,7 +61,7 @@ function overQueries(a, i) {
   if (!columnsOf.has(a)) {
     const { L, S } = a.data;
     columnsOf.set(a, Array.from({ length: S }, (_, j) =>
-      softmax(Float64Array.from({ length: L }, (_, r) => a.row("masked", r)[j]), { ofNothing: NaN })));
+      softmax(Float64Array.from({ length: L }, (_, r) => a.row("masked", r)[j]))));
   }
   return Float64Array.from(columnsOf.get(a), (column) => column[i]);
 }
@@ -122,13 +118,15 @@ export const MISTAKES = {
   "padding-on-queries": masked((a, i) => hiding(a, i, paddedQueries(a, i))),
   "softmax-over-queries": { weights: overQueries },
   "naive-softmax": { weights: naive },
-  "nan-in-empty-row": { weights: (a, i) => softmax(a.row("masked", i), { ofNothing: NaN }) },
+  "nan-in-empty-row": {
+    weights: (a, i) => (a.statistics(i).isDead ? new Float64Array(a.data.S).fill(NaN) : right(a, i)),
+  },
   "divided-by-sum": { weights: dividedBySum },
   "mask-after-softmax": {
     masked: (a, i) => a.row("scaled", i),
     weights(a, i) {
       const keeps = a.keeps(i);
-      return softmax(a.row("scaled", i)).map((weight, j) => weight * keeps[j]);
+      return right(a, i).map((weight, j) => weight * keeps[j]);
     },
   },
   "rounded-weights": { weights: (a, i) => right(a, i).map(toOneDecimal) },

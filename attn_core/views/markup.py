@@ -1,0 +1,49 @@
+"""An explorer in a stored output: its element, its data or their place, and what stands there
+without its script."""
+
+import html
+import json
+import os
+from pathlib import Path
+
+from attn_core.digits import fixed
+from attn_core.record import AttentionTrace
+from attn_core.views.payload import inline_json
+from attn_core.views.table import table
+
+MOST_INLINE = 300_000
+FOLDER = "ATTN_CORE_PAYLOADS"  # where the build of a site wants the data that are too large
+
+
+def markup(record: AttentionTrace, payload: dict, text: str | None) -> str:
+    """The first state for a page. Data that are too large are named: the build puts them beside."""
+    name = html.escape(payload["name"])
+    if text is None:
+        inside = table(record, payload["view"], payload["tokens"])
+    else:
+        inside = f"<pre>{html.escape(text)}</pre>\n"
+    data = inline_json(payload)
+    where = ""
+    if len(data) > MOST_INLINE:
+        where = f' payload="{name}"'
+    else:
+        inside += f'<script type="application/json">{data}</script>'
+    element = f'<attention-explorer name="{name}"{where}>\n{inside}\n</attention-explorer>'
+    return element + error_line(payload)
+
+
+def write_beside(payload: dict) -> None:
+    """Data too large for a page, as a classic script: also a page from `file://` can load it."""
+    folder, data = os.environ.get(FOLDER), inline_json(payload)
+    if folder and len(data) > MOST_INLINE:
+        name = payload["name"]
+        text = f"(window.AttentionExplorerPayloads ??= {{}})[{json.dumps(name)}] = {data};\n"
+        (Path(folder) / f"{name}.js").write_text(text, encoding="utf-8")
+
+
+def error_line(payload: dict) -> str:
+    """What storing the numbers in fewer bits costs, for the line below the figure."""
+    if "error" not in payload:
+        return ""
+    kind, error = payload["q"]["dtype"], fixed(payload["error"], 6)
+    return f"\n<p>Numbers stored in {kind}: no weight is off by more than {error}.</p>"

@@ -1,0 +1,52 @@
+"""What a page gets of a mistake: its name, its words, and its record where no formula makes it."""
+
+from collections.abc import Sequence
+
+from attn_core.mistakes import MISTAKES
+from attn_core.record import AttentionTrace
+from attn_core.views.labels import check_record
+from attn_core.views.payload import numbers_of
+
+Asked = str | tuple[str, AttentionTrace]
+
+
+def mistakes_of(
+    record: AttentionTrace, asked: Sequence[Asked], store: str | None, head: int
+) -> list[dict]:
+    """One entry a mistake, for the page, which has the wrong formulas under the same names."""
+    found = []
+    for one in asked:
+        name, other = (one, None) if isinstance(one, str) else one
+        mistake = MISTAKES.get(name)
+        if mistake is None:
+            raise ValueError(f"mistakes must name some of attn_core.mistakes, got {name!r}")
+        if other is None and not mistake.is_formula:
+            other = wrong_record(record, name)
+        if other is not None:
+            check_other(record, other, name)
+        numbers = None if other is None else numbers_of(other, store, head)
+        says = f"{mistake.does} {mistake.looks}"
+        found.append({"name": name, "title": mistake.title, "says": says, "other": numbers})
+    return found
+
+
+def wrong_record(record: AttentionTrace, name: str) -> AttentionTrace:
+    """What a mistake of a module makes of the record, where the record is all that it needs."""
+    inputs = MISTAKES[name].inputs
+    if inputs is None:
+        raise ValueError(
+            f"mistakes must give {name!r} as a pair with its wrong record, since it is a mistake "
+            f"of {MISTAKES[name].where}, got its name alone"
+        )
+    return inputs(record)
+
+
+def check_other(record: AttentionTrace, other: object, name: str) -> None:
+    """A page shows both records under the same tokens and at the same places."""
+    check_record(other)
+    sizes = [(*r.shape, r.columns("output")) for r in (record, other)]
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            f"the wrong record of {name!r} must have the right one's shape "
+            f"(B, H, L, S, Dv) = {sizes[0]}, got {sizes[1]}"
+        )

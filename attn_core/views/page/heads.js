@@ -1,0 +1,112 @@
+// All heads at a glance: a small map each, all in the same colours. One of them is the chosen one.
+
+import { make } from "./dom.js";
+import { parts } from "./parts.js";
+import { isDark, onTheme, overviewOf, paint, pooled, shades } from "./pixels.js";
+
+const MOST_A_SIDE = 64; // rows and columns of a small map, unless the data have an overview
+const A_FRAME = 8; // milliseconds of work at a time
+
+// Full rows where that is possible, as in views/multiples.py.
+export function acrossOf(count) {
+  if (count <= 6) return count;
+  for (let across = 12; across > 3; across--) if (count % across === 0 && count > across) return across;
+  return Math.min(12, Math.ceil(Math.sqrt(2 * count)));
+}
+
+// Tells `onpick(head)`.
+export class Heads {
+  constructor(data) {
+    this.data = data;
+    this.names = data.headNames || Array.from({ length: data.H }, (_, h) => `head ${h}`);
+    this.across = acrossOf(data.H);
+    this.onpick = () => {};
+    this.canvases = this.names.map(() => make("canvas", { width: 1, height: 1 }));
+    this.buttons = this.names.map((name, h) => make("button", {
+      type: "button", role: "radio", class: "ax-small", "aria-label": name, title: name, onclick: () => this.onpick(h),
+    }, this.canvases[h], make("span", { "aria-hidden": "true" }, String(h))));
+    const sheet = make("div", { class: "ax-sheet", role: "radiogroup", "aria-label": "Heads" }, ...this.buttons);
+    this.caption = make("p", { class: "ax-hint" });
+    this.element = make("div", { class: "ax-heads" }, sheet, this.caption);
+    Object.assign(sheet.style, { display: "grid", gap: "4px", maxWidth: `${this.across * 6}rem` });
+    sheet.style.gridTemplateColumns = `repeat(${this.across}, minmax(0, 1fr))`;
+    this.buttons.forEach((button, h) => {
+      Object.assign(button.style, { padding: "2px", minWidth: "0", lineHeight: "1", fontSize: "11px" });
+      const look = { display: "block", width: "100%", imageRendering: "pixelated", marginBottom: "2px" };
+      Object.assign(this.canvases[h].style, look, { background: "var(--ax-line)" });
+    });
+    sheet.addEventListener("keydown", (event) => this.key(event));
+    onTheme(this.element, () => this.paint());
+  }
+
+  // attentionOf(head) gives its Attention; it's asked for all heads, so it should keep none of them.
+  draw(attentionOf, state) {
+    const { head, stage, batch, how = "max" } = state;
+    this.buttons.forEach((button, h) => {
+      button.setAttribute("aria-checked", String(h === head));
+      button.tabIndex = h === head ? 0 : -1;
+      button.style.outline = h === head ? "2px solid var(--ax-accent)" : "";
+    });
+    this.head = head;
+    const shown = JSON.stringify({ ...state, head: 0, select: 0, at: 0, all: 0, hide: 0 });
+    if (shown === this.shown && this.data === this.given) return;
+    Object.assign(this, { shown, given: this.data, attentionOf, stage, batch, how, maps: [] });
+    this.later(this.maps);
+  }
+
+  // After the next frame, so that the large matrix is painted first.
+  later(maps) {
+    requestAnimationFrame(() => setTimeout(() => maps === this.maps && this.work()));
+  }
+
+  // Derives some of the maps, then lets the page paint a frame; the colours need all of them.
+  work() {
+    const { maps } = this;
+    const stop = performance.now() + A_FRAME;
+    while (maps.length < this.data.H && performance.now() < stop) {
+      maps.push(this.mapOf(this.attentionOf(maps.length)));
+    }
+    if (maps.length < this.data.H) this.later(maps);
+    else this.paint();
+  }
+
+  // The numbers of a small map. Of a long one each row stands for several: the caption says so.
+  mapOf(attention) {
+    const blocks = overviewOf(attention, this.stage, this.how);
+    if (blocks) return blocks;
+    const { L } = this.data;
+    this.step = Math.ceil(L / MOST_A_SIDE);
+    const cells = Array.from({ length: Math.ceil(L / this.step) }, (_, n) => attention.row(this.stage, n * this.step));
+    const columns = Math.min(cells[0].length, MOST_A_SIDE);
+    return { numbers: pooled(cells, cells.length, columns, this.how), columns };
+  }
+
+  paint() {
+    const { maps, data } = this;
+    if (!maps || maps.length < data.H) return;
+    const mode = shades(isDark(this.element) ? "dark" : "light");
+    let end = 0;
+    for (const { numbers } of maps) for (const x of numbers) if (Number.isFinite(x)) end = Math.max(end, Math.abs(x));
+    maps.forEach(({ numbers, columns }, h) => {
+      Object.assign(this.canvases[h], { width: columns, height: numbers.length / columns });
+      this.canvases[h].style.aspectRatio = `${this.stage === "output" ? data.Dv : data.S} / ${data.L}`;
+      paint(this.canvases[h].getContext("2d"), numbers, columns, end || 1, mode);
+    });
+    this.end = end;
+    const every = this.step > 1 ? ` Of the queries, one in ${this.step} is drawn.` : "";
+    this.caption.textContent = `All ${data.H} heads, in the same colours: pick one to see it large.${every}`;
+  }
+
+  key(event) {
+    const [last, h] = [this.data.H - 1, this.head];
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.across, ArrowDown: this.across, Home: -h, End: last - h }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const next = h + by;
+    if (next < 0 || next > last) return;
+    this.onpick(next);
+    this.buttons[next].focus();
+  }
+}
+
+parts.heads = Heads;

@@ -1,0 +1,130 @@
+"""The box of a page that says which mistake made the numbers that a reader pastes."""
+
+import base64
+import html
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attn_core.checks import STAGES
+from attn_core.diagnosis import (
+    NAMES,
+    bare,
+    bare_stages,
+    classes_of,
+    first_stage,
+    rooms_of,
+)
+from attn_core.mistakes import MISTAKES
+from attn_core.mistakes.mistake import right_stages
+from attn_core.mistakes.questions import Question, questions
+from attn_core.record import AttentionTrace
+from attn_core.views.explorer import check_name
+from attn_core.views.labels import check_record
+from attn_core.views.payload import inline_json
+
+MOST_CELLS = 400  # of a stage; the box holds every stage of every mistake
+
+
+class Box:
+    """On a page of the book a form; in a notebook the sentence that says what to call."""
+
+    def __init__(self, payload: dict) -> None:
+        self.payload = payload
+
+    def __repr__(self) -> str:
+        return f"A box for your numbers, {self.payload['sizes']}. Here: diagnose(yours, record)"
+
+    @property
+    def html(self) -> str:
+        name = html.escape(self.payload["name"])
+        script = f'<script type="application/json">{inline_json(self.payload)}</script>'
+        inside = f"<p>{html.escape(repr(self))}</p>\n{script}"
+        return f'<attention-diagnosis name="{name}">\n{inside}\n</attention-diagnosis>'
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html}
+
+
+def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | None = None) -> Box:
+    """`diagnose` on a page, with no server: it holds every stage, right and wrong, of a record.
+
+    >>> from attn_core import toy, trace
+    >>> paste(trace(*[toy.journey().x] * 3))
+    A box for your numbers, 6 × 6 (the output 6 × 3). Here: diagnose(yours, record)
+
+    record: of at most 400 weights in all. example: an array that a button puts into the box.
+    The answers are those of `diagnose`. What is pasted stays in the browser. Taught in chapter 11.
+    """
+    check_record(record)
+    stages = bare_stages(right_stages(record))
+    cells = stages["weights"].numel()
+    if cells > MOST_CELLS:
+        raise ValueError(f"record must have at most {MOST_CELLS} weights, got {cells}")
+    pool = Pool()
+    known = [mistake for mistake in MISTAKES.values() if mistake.is_replayed]
+    sizes = [" × ".join(map(str, stages[stage].shape)) for stage in ("weights", "output")]
+    return Box(
+        {
+            "version": 1,
+            "name": check_name(name),
+            "sizes": f"{sizes[0]} (the output {sizes[1]})",
+            "names": NAMES,
+            # A list is read as float64.
+            "rooms": rooms_of(record, torch.finfo(torch.float64).eps, 0.0),
+            "right": pool.put(stages),
+            "mistakes": [
+                {
+                    "name": mistake.name,
+                    "title": mistake.title,
+                    "first": first_stage(mistake.name),
+                    "stages": pool.put(bare_stages(mistake.apply(record))),
+                }
+                for mistake in known
+            ],
+            "questions": [
+                {
+                    "text": question_text(question),
+                    "classes": {stage: classes_of(number, stage) for stage in STAGES},
+                }
+                for number, question in enumerate(questions())
+            ],
+            "arrays": pool.arrays,
+            "example": None if example is None else str(bare(example)),
+        }
+    )
+
+
+class Pool:
+    """Arrays as base64 of float64, each only once: most mistakes leave most stages as they are."""
+
+    def __init__(self) -> None:
+        self.arrays: list[dict] = []
+        self.places: dict[tuple, int] = {}
+
+    def put(self, stages: dict[str, Tensor]) -> dict[str, int]:
+        return {name: self.place(cells) for name, cells in stages.items()}
+
+    def place(self, cells: Tensor) -> int:
+        data = np.ascontiguousarray(cells.cpu().numpy()).astype("<f8").tobytes()
+        key = (tuple(cells.shape), data)
+        if key not in self.places:
+            self.places[key] = len(self.arrays)
+            text = base64.b64encode(data).decode("ascii")
+            self.arrays.append({"shape": list(cells.shape), "data": text})
+        return self.places[key]
+
+
+def question_text(question: Question) -> str:
+    """The input as code, one row a line."""
+
+    def rows(part: Sequence, depth: int) -> str:
+        if not isinstance(part[0], list):
+            return f"[{', '.join(f'{number:g}' for number in part)}]"
+        inside = (",\n" + " " * depth).join(rows(one, depth + 1) for one in part)
+        return f"[{inside}]"
+
+    arrays = (f"{name} = {rows(getattr(question, name).tolist(), 5)}" for name in "qkv")
+    return "\n".join([*arrays, f"keep = {question.keep}", f"dropout = {question.dropout}"])

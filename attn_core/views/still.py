@@ -1,0 +1,101 @@
+"""The still of an explorer: its first state as one picture, for paper and where no script runs."""
+
+import base64
+import io
+import textwrap
+
+import numpy as np
+from matplotlib.image import imread, imsave
+
+from attn_core.arithmetic import workings
+from attn_core.record import AttentionTrace
+from attn_core.views.figure import all_heads, draw, figure
+from attn_core.views.fonts import font_families
+from attn_core.views.heat import INK
+from attn_core.views.labels import selection_text
+from attn_core.views.picture import Picture
+
+MOST_SHOWN = 32  # the page draws longer axes as a map, which opens near the selected number
+NEAR, SPAN = 3, 10  # how many cells before the selected one, and how many in all
+
+
+def still(record: AttentionTrace, view: dict, tokens: dict, names: list[str] | None) -> Picture:
+    """A picture whose `png()` has all parts of the first state, and whose `alt` tells them."""
+    stage, place = view["stage"], {"batch": view["batch"], "head": view["head"]}
+    select, hidden = view["select"], view.get("hide", [])
+    is_long = max(record.shape[2], record.columns(stage)) > MOST_SHOWN
+    how = "max" if is_long else "mean"
+    whole = figure(
+        record,
+        stage,
+        tokens=tokens["queries"],
+        key_tokens=tokens["keys"],
+        select=select,
+        how=how,
+        head_names=names,
+        places=min(4, view["places"]),
+        **place,
+    )
+    below = []
+    if select is not None:
+        if is_long:
+            whole.supxlabel("")
+            below.append(near(record, stage, tokens, select, place))
+        explain(whole if not below else below[-1], record, stage, tokens, select, place)
+    above = []
+    if record.shape[1] > 1 and "head" not in hidden:
+        above.append(all_heads(record, stage, view["batch"], how, names, chosen=view["head"]))
+    if not above and not below:
+        return whole
+    return Sheet(whole, [*above, whole, *below])
+
+
+class Sheet(Picture):
+    """Several pictures, one under the other."""
+
+    def __init__(self, first: Picture, parts: list[Picture]) -> None:
+        super().__init__()
+        self.parts = parts
+        self.summary, self.alt = first.summary, " ".join(part.alt for part in parts if part.alt)
+
+    def png(self) -> str:
+        images = [imread(io.BytesIO(base64.b64decode(part.png())))[..., :3] for part in self.parts]
+        width = max(image.shape[1] for image in images)
+        white = {"mode": "constant", "constant_values": 1.0}
+        rows = [np.pad(i, ((0, 0), (0, width - i.shape[1]), (0, 0)), **white) for i in images]
+        stream = io.BytesIO()
+        imsave(stream, np.vstack(rows), format="png", pil_kwargs={"optimize": True})
+        return base64.b64encode(stream.getvalue()).decode("ascii")
+
+
+def near(
+    record: AttentionTrace, stage: str, tokens: dict, select: list[int], place: dict
+) -> Picture:
+    """The cells around the selected one, with their numbers."""
+    sizes = record.shape[2], record.columns(stage)
+    starts = [max(0, min(n - NEAR, size - SPAN)) for n, size in zip(select, sizes, strict=True)]
+    rows, cols = (range(a, min(a + SPAN, n)) for a, n in zip(starts, sizes, strict=True))
+    cells = record.tile(stage, rows, cols, **place).detach().double().cpu().tolist()
+    keys = [str(d) for d in cols] if stage == "output" else tokens["keys"][cols.start : cols.stop]
+    inside = [n - start for n, start in zip(select, starts, strict=True)]
+    queries = tokens["queries"][rows.start : rows.stop]
+    return draw(cells, stage, queries, keys, 4, inside)
+
+
+def explain(
+    picture: Picture,
+    record: AttentionTrace,
+    stage: str,
+    tokens: dict,
+    select: list[int],
+    place: dict,
+) -> None:
+    """Under a picture a sentence about the selected number, and the first line of its workings."""
+    keys = tokens["keys"]
+    if stage == "output":
+        keys = [str(d) for d in range(record.columns(stage))]
+    said = selection_text(record, stage, select, tokens["queries"], keys, *place.values())
+    line = workings(record, stage, *select, **place).text
+    text = "\n".join([said, *textwrap.wrap(line, 96)])
+    style = {"fontsize": 9.5, "color": INK, "family": font_families(text)}
+    picture.supxlabel(text.replace("$", r"\$"), **style)

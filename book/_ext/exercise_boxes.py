@@ -1,0 +1,130 @@
+"""The exercises on the site: an answer field for each, and solutions as the edition has them.
+
+    public      the solution folded under the exercise
+    student     no solution: neither on the page nor in its source nor in the search
+    instructor  the solution open, with the checks, the points and the known mistakes
+
+BOOK_EDITION says which one is built; `make book EDITION=student` sets it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import nbformat
+from markdown_it import MarkdownIt
+from nbformat.v4 import new_markdown_cell
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+import exercises
+from attn_core.mistakes import MISTAKES
+from exercises import Exercise
+from exercises.keys import key
+
+EDITIONS = ("public", "student", "instructor")
+ROOT = Path(__file__).parents[2]
+MARKDOWN = MarkdownIt("commonmark")
+
+
+def edition() -> str:
+    """The edition that is built: the value of BOOK_EDITION, "public" where it is not set."""
+    found = os.environ.get("BOOK_EDITION") or "public"
+    if found not in EDITIONS:
+        raise ExtensionError(f"EDITION must be one of {', '.join(EDITIONS)}, got {found!r}")
+    return found
+
+
+def field(exercise: Exercise) -> str:
+    """The element that asks for numbers, with all that it needs; "" if the page asks for none."""
+    if not exercise.fields:
+        return ""
+    keys = [key(exercise, number) for number in range(len(exercise.fields))]
+    for one in keys:
+        one["label"] = MARKDOWN.renderInline(one["label"])
+        for mistake in one["mistakes"]:
+            mistake["hint"] = MARKDOWN.renderInline(mistake["hint"])
+            name = mistake.pop("name")
+            mistake["title"] = MISTAKES[name].title if name else None
+    text = json.dumps({"id": exercise.id, "fields": keys}).replace("<", "\\u003c")
+    return (
+        f'<attention-answer>\n<script type="application/json">{text}</script>\n</attention-answer>'
+    )
+
+
+def share(exercise: Exercise, checks: int) -> str:
+    return f"{exercise.points / checks:.2f}".rstrip("0").rstrip(".")
+
+
+def key_of_instructor(exercise: Exercise) -> str:
+    """Solution, checks and known mistakes, open."""
+    checks = exercise.answer(exercise.solution)
+    lines = [
+        f"**For instructors · {exercise.id}** · {exercise.kind}",
+        f"```python\n{exercise.solution.strip()}\n```",
+        f"Each check is worth {share(exercise, len(checks))} of {exercise.points}:",
+        "\n".join(f"- {sentence}" for sentence, _ in checks),
+    ]
+    if exercise.probes:
+        asked = len(exercise.probes(exercise.parameters(0)))
+        lines.append(f"Grading also asks for {asked} that no reader sees.")
+    if exercise.rubric:
+        lines += ["A person reads it:", exercise.rubric.strip()]
+    for mistake in exercise.mistakes:
+        title = f"*{MISTAKES[mistake.name].title}* · " if mistake.name else ""
+        lines.append(f"{title}{mistake.hint}\n\n```python\n{mistake.code.strip()}\n```")
+    body = "\n\n".join(lines)
+    return f'<div class="exercise">\n\n{body}\n\n</div>'
+
+
+def exercise_of(cell) -> str | None:
+    tags = cell.metadata.get("tags", [])
+    return next((tag.split(":", 1)[1] for tag in tags if tag.startswith("exercise:")), None)
+
+
+def edit(notebook, known: dict[str, Exercise], which: str) -> list[str]:
+    """Write fields and solutions into a notebook; returns the ids of its exercises."""
+    cells, found = [], []
+    for cell in notebook.cells:
+        name = exercise_of(cell)
+        is_solution = name is not None and cell.id == f"exercise-{name}-solution"
+        if not is_solution:
+            cells.append(cell)
+            continue
+        found.append(name)
+        asked = field(known[name])
+        if asked:
+            cells.append(new_markdown_cell(asked, id=f"exercise-{name}-field"))
+        if which == "public":
+            cells.append(cell)
+        elif which == "instructor":
+            cells.append(new_markdown_cell(key_of_instructor(known[name]), id=cell.id))
+    notebook.cells = cells
+    return found
+
+
+def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
+    if not docname.startswith("chapters/"):
+        return
+    notebook = nbformat.reads(source[0], as_version=4)
+    if edit(notebook, exercises.load(), edition()):
+        source[0] = nbformat.writes(notebook)
+        for path in (ROOT / "exercises").glob("*.py"):
+            app.env.note_dependency(str(path))
+
+
+def on_config(app: Sphinx, config) -> None:
+    if edition() == "student":
+        # The sources that Sphinx copies beside the pages are those of the public edition.
+        config.html_copy_source = False
+
+
+def setup(app: Sphinx) -> dict:
+    edition()
+    app.connect("config-inited", on_config)
+    app.connect("source-read", on_source_read)
+    app.add_js_file("answer.js", loading_method="defer")
+    app.add_css_file("answer.css")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,93 @@
+"""Put explorers' data that are too large for a page into files beside it.
+
+The stored output of such an explorer names its data, `<attention-explorer payload="…">`, and holds
+none of them. The build makes them where they are missing: it runs the notebook's cells up to the
+last such output, and each explorer writes a classic script, which a page can load from `file://`
+too. They are made again when the notebook's code or the library changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+import attn_core
+from attn_core.views.markup import FOLDER
+
+NAMED = re.compile(r'<attention-explorer name="[\w-]+" payload="([\w-]+)"')
+LIBRARY = Path(attn_core.__file__).parent
+
+
+def named(cell) -> list[str]:
+    """The data that a cell's stored output names."""
+    htmls = (output.get("data", {}).get("text/html", "") for output in cell.get("outputs", []))
+    return [name for text in htmls for name in NAMED.findall("".join(text))]
+
+
+def digest(sources: list[str]) -> str:
+    """Of the code that makes the data: the notebook's, and the library's."""
+    found = hashlib.sha256("\0".join(sources).encode())
+    for path in sorted([*LIBRARY.rglob("*.py"), *LIBRARY.rglob("*.npz")]):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def make(path: Path, folder: Path) -> list[Path]:
+    """The files of the data that a notebook's stored outputs name, made if need be."""
+    notebook = nbformat.read(path, as_version=4)
+    places = [n for n, cell in enumerate(notebook.cells) if named(cell)]
+    if not places:
+        return []
+    names = [name for cell in notebook.cells for name in named(cell)]
+    notebook.cells = notebook.cells[: places[-1] + 1]
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    made = folder / f"{path.stem}-{digest(code)}"
+    if not made.is_dir():
+        for old in folder.glob(f"{path.stem}-*"):
+            shutil.rmtree(old)
+        making = folder / f"making-{path.stem}"
+        shutil.rmtree(making, ignore_errors=True)
+        making.mkdir(parents=True)
+        run(notebook, path.parent, making)
+        making.rename(made)
+    if missing := [name for name in names if not (made / f"{name}.js").is_file()]:
+        raise ExtensionError(f"{path.name} was run, and {missing[0]} did not write its data")
+    return [made / f"{name}.js" for name in names]
+
+
+def run(notebook, place: Path, folder: Path) -> None:
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(place)}},
+        extra_arguments=["--log-level=ERROR"],
+    )
+    client.execute(env={**os.environ, FOLDER: str(folder)})
+
+
+def provide(app: Sphinx, config) -> None:
+    build = Path(app.doctreedir).parent
+    target = build / "payload_files"
+    shutil.rmtree(target, ignore_errors=True)
+    (target / "payloads").mkdir(parents=True)
+    root = Path(app.srcdir)
+    for path in sorted([*root.glob("chapters/*.ipynb"), *root.glob("book/*.ipynb")]):
+        for file in make(path, build / "payloads"):
+            if (target / "payloads" / file.name).exists():
+                raise ExtensionError(f"two explorers with large data are called {file.stem}")
+            shutil.copy(file, target / "payloads")
+    config.html_static_path.append(str(target))
+
+
+def setup(app: Sphinx) -> dict:
+    app.connect("config-inited", provide)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,63 @@
+"""Give each explorer its still for paper: the picture of its first state, from its stored output.
+
+The picture stands in the notebook beside the explorer's data, and GitHub shows it. The build writes it
+into the static folder and puts it after the explorer; the style sheet shows one of the two, the
+explorer on a screen and the still on paper.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from html import escape
+from pathlib import Path
+
+import nbformat
+from sphinx.application import Sphinx
+
+ELEMENT = re.compile(r'<attention-explorer name="([\w-]+)".*?</attention-explorer>', re.DOTALL)
+
+
+def stills(notebook) -> dict[str, tuple[bytes, str]]:
+    """The picture of each explorer of a notebook, by its name, and what it shows in words."""
+    found = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            named = ELEMENT.match(data.get("text/html", ""))
+            if named and "image/png" in data:
+                alt = output.metadata.get("image/png", {}).get("alt") or data["text/plain"]
+                found[named[1]] = base64.b64decode(data["image/png"]), alt
+    return found
+
+
+def picture(url: str, alt: str) -> str:
+    """
+    >>> picture("a.png", "6 queries")
+    '<img class="ax-still" src="a.png" alt="6 queries" loading="eager">'
+    """
+    return f'<img class="ax-still" src="{escape(url)}" alt="{escape(alt)}" loading="eager">'
+
+
+def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    path = Path(app.srcdir) / f"{pagename}.ipynb"
+    if doctree is None or not path.is_file():
+        return
+    found = stills(nbformat.read(path, as_version=4))
+    folder = Path(app.outdir) / "_static" / "stills"
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def with_still(element: re.Match) -> str:
+        if element[1] not in found:
+            return element[0]
+        content, alt = found[element[1]]
+        name = f"{path.stem}-{element[1]}.png"
+        (folder / name).write_bytes(content)
+        return element[0] + picture(context["pathto"](f"_static/stills/{name}", 1), alt)
+
+    context["body"] = ELEMENT.sub(with_still, context["body"])
+
+
+def setup(app: Sphinx) -> dict:
+    app.connect("html-page-context", add)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,23 @@
+// On paper nothing can be unfolded: before printing all folds open, but hidden code stays hidden.
+// And paper is white: a dark page is printed with the light colours.
+
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  let opened = [];
+  let theme = null;
+  addEventListener("beforeprint", () => {
+    if (theme !== null) return;
+    opened = [...document.querySelectorAll(".bd-article details:not([open], .above-input, .ax-root *)")];
+    for (const fold of opened) fold.open = true;
+    theme = root.dataset.theme || "";
+    root.dataset.theme = "light";
+  });
+  addEventListener("afterprint", () => {
+    if (theme === null) return;
+    for (const fold of opened) fold.open = false;
+    if (theme) root.dataset.theme = theme;
+    else delete root.dataset.theme;
+    theme = null;
+  });
+})();

@@ -1,0 +1,70 @@
+"""Chapter 01, level 1: by hand, how far each word moves the memory that a sentence ends in."""
+
+from exercises import Draws, Exercise, Field, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        return {"n_words": 3, "kept_share": 0.8}
+    draw = Draws(seed)
+    return {"n_words": draw.integer(3, 8), "kept_share": draw.choice((0.9, 0.8, 0.7, 0.6))}
+
+
+def is_close(got, wanted):
+    return isinstance(got, (int, float)) and abs(got - wanted) < 5.1e-4
+
+
+def checks(names, parameters):
+    n, kept = parameters["n_words"], parameters["kept_share"]
+    return [
+        ("`by_last` is right", is_close(names.get("by_last"), 1 - kept)),
+        ("`by_first` is right", is_close(names.get("by_first"), (1 - kept) * kept ** (n - 1))),
+    ]
+
+
+EXERCISE = Exercise(
+    id="01-same-influence",
+    chapter="01",
+    title="The same influence?",
+    level=1,
+    points=1,
+    text="""\
+Find what is wrong, and show it: "All words go into the same vector c, so each word has the same
+influence on it." A box reads `n_words` words. After each one, memory = `kept_share` · memory +
+(1 − `kept_share`) · word. One number of the *last* word grows by 1: by how much does that number of
+the final memory grow? That is `by_last`. And if it is the *first* word's? That is `by_first`. Give
+both to three decimals or more. *Expected: two lines, on paper or in Python.*""",
+    starter="by_last = ...\nby_first = ...",
+    solution="""\
+by_last = 1 - kept_share
+by_first = (1 - kept_share) * kept_share ** (n_words - 1)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+by_last = 1 / n_words
+by_first = 1 / n_words""",
+            "That would be an average, in which all words count the same. This box forgets.",
+        ),
+        Mistake(
+            """\
+by_last = 1 - kept_share
+by_first = kept_share ** (n_words - 1)""",
+            "The first word, too, came in with the share 1 − kept_share only.",
+        ),
+        Mistake(
+            """\
+by_last = 1 - kept_share
+by_first = (1 - kept_share) * kept_share**n_words""",
+            "Once too often: after the first word come n_words − 1 others, not n_words.",
+        ),
+        Mistake(
+            """\
+by_last = (1 - kept_share) * kept_share ** (n_words - 1)
+by_first = 1 - kept_share""",
+            "The other way round: what has come last has been forgotten least.",
+        ),
+    ),
+    fields=(Field("by_last", places=3), Field("by_first", places=3)),
+)

@@ -1,0 +1,101 @@
+"""Chapter 02, level 1: by hand, what one raised score does to the other weights of its row."""
+
+import torch
+
+from exercises import Draws, Exercise, Field, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        return {"three_scores": [1.0, 0.0, 0.0], "raised_by": 2.0}
+    draw = Draws(seed)
+    scores = [float(draw.integer(0, 4)) for _ in range(2)]
+    return {"three_scores": [*scores, 0.5], "raised_by": draw.choice((1.5, 2.0, 2.5))}
+
+
+def near(got, wanted):
+    """True if the answer holds the wanted numbers, to two decimals at least."""
+    try:
+        got = torch.as_tensor(got, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    wanted = torch.as_tensor(wanted, dtype=torch.float64)
+    return got.shape == wanted.shape and bool(((got - wanted).abs() < 0.0051).all())
+
+
+def checks(names, parameters):
+    scores = torch.tensor(parameters["three_scores"])
+    before = torch.softmax(scores, dim=0)
+    scores[0] += parameters["raised_by"]
+    return [
+        ("`row_before` is right to two decimals", near(names.get("row_before"), before)),
+        (
+            "`row_after` is right to two decimals",
+            near(names.get("row_after"), torch.softmax(scores, dim=0)),
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="02-nobody-alone",
+    chapter="02",
+    title="Nobody is alone in a row",
+    level=1,
+    points=1,
+    text="""\
+Find what is wrong, and show it: "The weight of each position is independent of the others." One
+query has the `three_scores`; then the first of them grows by `raised_by`, and the other two stay.
+Give the three weights, `row_before` and `row_after`, as lists, to two decimals or more. What have
+the last two weights lost, and to whom? What has stayed, the ratio of those two or their difference?
+*Expected: two lines.*""",
+    starter="row_before = ...\nrow_after = ...",
+    solution="""\
+import torch
+
+raised = [three_scores[0] + raised_by, *three_scores[1:]]
+row_before = torch.softmax(torch.tensor(three_scores), dim=0)
+row_after = torch.softmax(torch.tensor(raised), dim=0)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+row_before = torch.softmax(torch.tensor(three_scores), dim=0)
+row_after = row_before.clone()
+row_after[0] *= torch.exp(torch.tensor(raised_by))""",
+            "You left the last two weights as they were. Your row adds up to more than 1: divide "
+            "by the new sum, and they shrink.",
+        ),
+        Mistake(
+            """\
+import torch
+
+row_before = torch.exp(torch.tensor(three_scores))
+row_after = torch.exp(torch.tensor([three_scores[0] + raised_by, *three_scores[1:]]))""",
+            "These are the exps. Each row is still to be divided by its sum.",
+        ),
+        Mistake(
+            """\
+import torch
+
+row_before = torch.softmax(torch.tensor(three_scores), dim=0)
+exps = torch.exp(torch.tensor(three_scores))
+exps[0] += raised_by
+row_after = exps / exps.sum()""",
+            "You added to the exp. It is the *score* that grows, so its exp is multiplied.",
+        ),
+        Mistake(
+            """\
+import torch
+
+row_before = torch.tensor(three_scores) / sum(three_scores)
+raised = torch.tensor([three_scores[0] + raised_by, *three_scores[1:]])
+row_after = raised / raised.sum()""",
+            "You divided the scores by their sum, without exp.",
+            name="divided-by-sum",
+        ),
+    ),
+    fields=(Field("row_before", places=3), Field("row_after", places=3)),
+)

@@ -1,0 +1,70 @@
+"""Chapter 03, level 1: a word that scores higher with a word than that word with itself."""
+
+import torch
+
+from exercises import Draws, Exercise, Mistake
+
+
+def parameters(seed):
+    if seed == 0:  # "step" of the chapter's sentence
+        return {"one_word": [0.05, 0.80, 0.55]}
+    numbers = Draws(seed).uniform(3, low=0.2, high=1.2, places=2)
+    return {"one_word": [round(float(number), 2) for number in numbers]}
+
+
+def numbers_of(value):
+    """The reader's word, or None if it is no list of three numbers."""
+    try:
+        got = torch.as_tensor(value, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    return got if got.shape == (3,) and bool(got.isfinite().all()) else None
+
+
+def checks(names, parameters):
+    word = torch.tensor(parameters["one_word"], dtype=torch.float64)
+    other = numbers_of(names.get("louder_word"))
+    given = other is not None and bool(other.any())
+    cosine = torch.nn.functional.cosine_similarity(word, other, dim=0) if given else 1.0
+    return [
+        (
+            "its dot product with `one_word` is larger than that of `one_word` with itself",
+            given and bool(word @ other > word @ word),
+        ),
+        ("yet it is less similar: the cosine is below 0.8", given and bool(cosine < 0.8)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="03-more-than-itself",
+    chapter="03",
+    title="More alike than itself?",
+    level=1,
+    points=1,
+    text="""\
+Find what is wrong, and show it: "The higher the dot product, the more similar the two words." Make
+`louder_word`, a list of three numbers whose dot product with `one_word` is larger than that of
+`one_word` with itself, though it points elsewhere: with a cosine below 0.8. (The cosine is the dot
+product, divided by both lengths.) *Expected: one line. What else than the direction does a dot
+product count?*""",
+    starter="louder_word = ...",
+    solution="""\
+smallest = one_word.index(min(one_word))
+louder_word = [100.0 * (place == smallest) for place in range(3)]""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            "louder_word = [2 * number for number in one_word]",
+            "Louder, but in the same direction: its cosine is 1. Make it point elsewhere as well.",
+        ),
+        Mistake(
+            "louder_word = list(one_word)",
+            "That is the word itself: as loud, and as similar as can be.",
+        ),
+        Mistake(
+            "louder_word = [-2 * number for number in one_word]",
+            "It points the opposite way, and its dot product is negative.",
+        ),
+    ),
+)

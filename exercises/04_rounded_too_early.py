@@ -1,0 +1,115 @@
+"""Chapter 04, level 1: by hand, what rounded weights do to an output."""
+
+import torch
+
+from exercises import Draws, Exercise, Field, Mistake
+
+
+def parameters(seed):
+    values = [[1.0, 2.0, 3.0], [2.0, 8.0, 0.0], [2.0, 6.0, 3.0]]
+    if seed == 0:
+        return {"score_row": [2.0, 4.0, 4.0], "value_rows": values}
+    draw = Draws(seed)
+    while True:
+        scores = [float(draw.integer(0, 5)) for _ in range(3)]
+        weights, softer = (torch.softmax(torch.tensor(scores) / c, dim=0) for c in (1, 3**0.5))
+        is_off = abs(float(weights.round(decimals=1).sum()) - 1) > 0.05
+        if is_off and float((weights - softer).abs().max()) > 0.05:
+            break
+    return {"score_row": scores, "value_rows": [values[i] for i in draw.order(3)]}
+
+
+def near(got, wanted):
+    """True if the answer holds the wanted numbers, to two decimals at least."""
+    try:
+        got = torch.as_tensor(got, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    wanted = torch.as_tensor(wanted, dtype=torch.float64)
+    return got.shape == wanted.shape and bool(((got - wanted).abs() < 0.0051).all())
+
+
+def checks(names, parameters):
+    values = torch.tensor(parameters["value_rows"])
+    weights = torch.softmax(torch.tensor(parameters["score_row"]), dim=0)
+    rounded = weights.round(decimals=1)
+    return [
+        ("`exact_row` is right to two decimals", near(names.get("exact_row"), weights @ values)),
+        (
+            "`rounded_sum` is what the rounded weights add up to",
+            near(names.get("rounded_sum"), rounded.sum()),
+        ),
+        ("`rounded_row` is what they make", near(names.get("rounded_row"), rounded @ values)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="04-rounded-too-early",
+    chapter="04",
+    title="Rounded too early",
+    level=1,
+    points=2,
+    text="""\
+Find what is wrong, and show it: "For easy reading, the weights are rounded to one decimal; then
+the output is worked out from them." Here are the scores of one query, `score_row`, which are not
+divided by anything, and `value_rows`, a row for each key. Work out the query's output, `exact_row`,
+with the weights as they are. Then round the three weights to one decimal: what do they add up to
+(`rounded_sum`), and which output do they make (`rounded_row`)? Lists, to two decimals or more.
+*Expected: on paper half a page; in Python four lines.*""",
+    starter="exact_row = ...\nrounded_sum = ...\nrounded_row = ...",
+    solution="""\
+import torch
+
+one_row = torch.softmax(torch.tensor(score_row), dim=0)
+exact_row = one_row @ torch.tensor(value_rows)
+rounded_sum = one_row.round(decimals=1).sum()
+rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+one_row = torch.softmax(torch.tensor(score_row), dim=0).round(decimals=1)
+exact_row = one_row @ torch.tensor(value_rows)
+rounded_sum = one_row.sum()
+rounded_row = one_row @ torch.tensor(value_rows)""",
+            "Your `exact_row` is made of the rounded weights already. Round what you show, not "
+            "what you use.",
+            name="rounded-weights",
+        ),
+        Mistake(
+            """\
+import torch
+
+one_row = torch.softmax(torch.tensor(score_row), dim=0)
+exact_row = one_row @ torch.tensor(value_rows)
+rounded_sum = 1.0
+rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
+            "Add the three rounded weights once more: this time they do not make 1.",
+        ),
+        Mistake(
+            """\
+import torch
+
+one_row = torch.softmax(torch.tensor(score_row) / 3**0.5, dim=0)
+exact_row = one_row @ torch.tensor(value_rows)
+rounded_sum = one_row.round(decimals=1).sum()
+rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
+            "Right with √3. But these scores are to be taken as they are, as the note did.",
+        ),
+        Mistake(
+            """\
+import torch
+
+one_row = torch.tensor(score_row) / sum(score_row)
+exact_row = one_row @ torch.tensor(value_rows)
+rounded_sum = one_row.round(decimals=1).sum()
+rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
+            "You divided the scores by their sum. Softmax takes exp of each first.",
+            name="divided-by-sum",
+        ),
+    ),
+    fields=(Field("exact_row"), Field("rounded_sum", places=1), Field("rounded_row", places=1)),
+)

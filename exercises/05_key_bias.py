@@ -1,0 +1,119 @@
+"""Chapter 05, level 1: by hand, what a bias of the keys does to a row of weights."""
+
+import torch
+
+from exercises import Draws, Exercise, Field, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        return {
+            "one_query": [1.0, 2.0],
+            "three_keys": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]],
+            "key_bias": [3.0, -1.0],
+        }
+    draw = Draws(seed)
+    while True:
+        query, bias = (draw.integers(-2, 4, 2).tolist() for _ in range(2))
+        keys = draw.integers(-1, 3, 3, 2)
+        scores = keys @ torch.tensor(query)
+        weights, sharper = (torch.softmax(scores / c, dim=0) for c in (2**0.5, 1))
+        differ = float((weights - sharper).abs().max()) > 0.05
+        shift = query[0] * bias[0] + query[1] * bias[1]
+        if differ and shift and sum(bias) not in (0, shift):
+            break
+    return {
+        "one_query": [float(number) for number in query],
+        "three_keys": keys.float().tolist(),
+        "key_bias": [float(number) for number in bias],
+    }
+
+
+def near(got, wanted):
+    """True if the answer holds the wanted numbers, to two decimals at least."""
+    try:
+        got = torch.as_tensor(got, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    wanted = torch.as_tensor(wanted, dtype=torch.float64)
+    return got.shape == wanted.shape and bool(((got - wanted).abs() < 0.0051).all())
+
+
+def checks(names, parameters):
+    query, keys, bias = (torch.tensor(one) for one in parameters.values())
+    before = torch.softmax(keys @ query / 2**0.5, dim=0)
+    return [
+        (
+            "`scores_with` is right: the scores with the bias",
+            near(names.get("scores_with"), (keys + bias) @ query),
+        ),
+        (
+            "`added_to_each` is the one number that the bias adds to every score",
+            near(names.get("added_to_each"), bias @ query),
+        ),
+        ("`weights_with` is right to two decimals", near(names.get("weights_with"), before)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="05-key-bias",
+    chapter="05",
+    title="A parameter that does nothing",
+    level=1,
+    points=1,
+    text="""\
+Find what is wrong, and show it: "Training adjusts every parameter, the bias of the keys as well."
+Here are `one_query`, `three_keys` of two numbers each, and `key_bias`, which is added to every key.
+On paper: the three scores with the bias, `scores_with`; the number that the bias has added to each
+of them, `added_to_each`; the three weights with the bias and √d_k, `weights_with`, to two decimals
+or more. Then the weights without the bias. *Expected: three lines.*""",
+    starter="scores_with = ...\nadded_to_each = ...\nweights_with = ...",
+    solution="""\
+import torch
+
+query_row, key_rows, bias_row = map(torch.tensor, (one_query, three_keys, key_bias))
+scores_with = (key_rows + bias_row) @ query_row
+added_to_each = bias_row @ query_row
+weights_with = torch.softmax(scores_with / 2**0.5, dim=0)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+import torch
+
+query_row, key_rows, bias_row = map(torch.tensor, (one_query, three_keys, key_bias))
+scores_with = key_rows @ query_row + bias_row.sum()
+added_to_each = bias_row.sum()
+weights_with = torch.softmax(scores_with / 2**0.5, dim=0)""",
+            "You added the bias to the scores. It is added to the keys, so the query multiplies "
+            "it, too.",
+        ),
+        Mistake(
+            """\
+import torch
+
+query_row, key_rows, bias_row = map(torch.tensor, (one_query, three_keys, key_bias))
+scores_with = (key_rows + bias_row) @ query_row
+added_to_each = bias_row @ query_row
+weights_with = torch.softmax(scores_with, dim=0)""",
+            "The scores are right. Before softmax they are divided by √d_k, and d_k is 2.",
+            name="no-scale",
+        ),
+        Mistake(
+            """\
+import torch
+
+query_row, key_rows, bias_row = map(torch.tensor, (one_query, three_keys, key_bias))
+scores_with = key_rows @ query_row
+added_to_each = 0.0
+weights_with = torch.softmax(scores_with / 2**0.5, dim=0)""",
+            "The *weights* do not change, and yours are right. But the scores do.",
+        ),
+    ),
+    fields=(
+        Field("scores_with", places=0),
+        Field("added_to_each", places=0),
+        Field("weights_with", places=3),
+    ),
+)

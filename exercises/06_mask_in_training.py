@@ -1,0 +1,37 @@
+"""Chapter 06, level 2: in one's own words, why a causal model is trained with its mask."""
+
+from exercises import Exercise
+
+
+def checks(names, parameters):
+    answer = names.get("in_training")
+    words = answer.split() if isinstance(answer, str) else []
+    return [("`in_training` is a text of twenty words or more", len(words) >= 20)]
+
+
+EXERCISE = Exercise(
+    id="06-mask-in-training",
+    chapter="06",
+    title="No mask in training?",
+    level=2,
+    points=2,
+    text="""\
+Somebody writes: "In training no mask is needed, for the whole sentence is known." In three or four
+sentences: what would a model without a mask learn to do, how would its loss look while it is
+trained, and what would happen when it has to write? Put them into the string `in_training`; a
+person reads it. *Expected: three or four sentences.*""",
+    starter='in_training = ""',
+    solution="""\
+in_training = (
+    "The model is asked for the next word, and without a mask that word stands in its input. "
+    "So it learns to copy it: the loss falls to almost nothing, even on random words, from which "
+    "there is nothing to learn. When it writes, the next word is not there yet, and what it has "
+    "learned is of no use."
+)""",
+    parameters=lambda seed: {},
+    checks=checks,
+    rubric="""\
+- Half of the points: the word that is asked for is among the inputs, so the model copies it.
+- A quarter: the loss falls to almost nothing, whether or not there is something to learn.
+- A quarter: when the model writes, the next word is not there, and it has learned nothing else.""",
+)

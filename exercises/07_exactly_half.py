@@ -1,0 +1,74 @@
+"""Chapter 07, level 2: how probable it is that dropout drops exactly its share."""
+
+import math
+
+from exercises import Draws, Exercise, Field, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        return {"n_weights": 6, "drop_p": 0.5, "n_zeros": 3}
+    draw = Draws(seed)
+    n = draw.integer(5, 10)
+    return {"n_weights": n, "drop_p": draw.choice((0.25, 0.3, 0.4)), "n_zeros": draw.integer(2, 4)}
+
+
+def is_close(got, wanted):
+    return isinstance(got, (int, float)) and abs(got - wanted) < 5.1e-4
+
+
+def checks(names, parameters):
+    n, p, zeros = parameters.values()
+    exactly = math.comb(n, zeros) * p**zeros * (1 - p) ** (n - zeros)
+    return [
+        ("`all_stay` is right to three decimals", is_close(names.get("all_stay"), (1 - p) ** n)),
+        ("`exactly` is right to three decimals", is_close(names.get("exactly"), exactly)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="07-exactly-half",
+    chapter="07",
+    title="Half of them?",
+    level=2,
+    points=2,
+    text="""\
+Find what is wrong, and show it: "With p = 0.5, half of the weights are set to zero." Each weight is
+tossed for on its own. A row has `n_weights` weights, each dropped with the probability `drop_p`.
+How probable is it that all of them survive (`all_stay`)? How probable that exactly `n_zeros` are
+dropped, no more and no less (`exactly`)? To three decimals or more. *Expected: two lines.
+`math.comb(n, k)` counts the ways to choose k of n.*""",
+    starter="all_stay = ...\nexactly = ...",
+    solution="""\
+import math
+
+all_stay = (1 - drop_p) ** n_weights
+ways_to_choose = math.comb(n_weights, n_zeros)
+exactly = ways_to_choose * drop_p**n_zeros * (1 - drop_p) ** (n_weights - n_zeros)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+all_stay = 0.0
+exactly = 1.0""",
+            "That would be the note's rule: always the same number. The tosses are independent.",
+        ),
+        Mistake(
+            """\
+all_stay = (1 - drop_p) ** n_weights
+exactly = drop_p**n_zeros * (1 - drop_p) ** (n_weights - n_zeros)""",
+            "This is the probability of *one* choice of the dropped ones. Count the choices.",
+        ),
+        Mistake(
+            """\
+import math
+
+all_stay = 1 - drop_p
+ways_to_choose = math.comb(n_weights, n_zeros)
+exactly = ways_to_choose * drop_p**n_zeros * (1 - drop_p) ** (n_weights - n_zeros)""",
+            "`exactly` is right. 1 − p is the chance of one weight; here all of them must survive.",
+        ),
+    ),
+    fields=(Field("all_stay", places=3), Field("exactly", places=3)),
+)

@@ -1,0 +1,68 @@
+"""Chapter 10, level 1: by hand, what eight heads cost."""
+
+from exercises import Draws, Exercise, Field, Mistake
+
+
+def parameters(seed):
+    if seed == 0:
+        return {"n_tokens": 1000, "width": 512, "n_heads": 8}
+    draw = Draws(seed)
+    heads = draw.choice((4, 6, 8, 12))
+    return {"n_tokens": draw.integer(50, 3000), "width": heads * 16, "n_heads": heads}
+
+
+def checks(names, parameters):
+    n, width, heads = parameters.values()
+
+    def is_right(name, wanted):
+        got = names.get(name)
+        return isinstance(got, (int, float)) and got == wanted
+
+    return [
+        ("`weights_in_all` is right", is_right("weights_in_all", heads * n * n)),
+        ("`score_products` is right", is_right("score_products", n * n * width)),
+    ]
+
+
+EXERCISE = Exercise(
+    id="10-an-eighth-each",
+    chapter="10",
+    title="An eighth each?",
+    level=1,
+    points=1,
+    text="""\
+Find what is wrong, and show it: "With 8 heads, each has only 1000 · 1000 / 8 = 125,000 weights,
+which saves a great deal." A layer of width `width` has `n_heads` heads and reads `n_tokens` tokens,
+without a mask. How many weights are there in all heads together (`weights_in_all`)? How many
+multiply-adds do all their scores take (`score_products`)? Then the same for one head of the whole
+width. *Expected: two lines. How wide is one head's query?*""",
+    starter="weights_in_all = ...\nscore_products = ...",
+    solution="""\
+weights_in_all = n_heads * n_tokens**2
+score_products = n_heads * n_tokens**2 * (width // n_heads)""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+weights_in_all = n_tokens**2
+score_products = n_tokens**2 * width""",
+            "The multiply-adds are right. But the map is not shared out among the heads: each head "
+            "has a weight for every query with every key.",
+        ),
+        Mistake(
+            """\
+weights_in_all = n_heads * n_tokens**2
+score_products = n_heads * n_tokens**2 * width""",
+            "The weights are right. Each head's queries and keys are narrower, by the number of "
+            "heads, so its products are, too.",
+        ),
+        Mistake(
+            """\
+weights_in_all = n_tokens**2 // n_heads
+score_products = n_tokens**2 * width // n_heads""",
+            "That is the note's slip: what the heads share out is the width, not the map.",
+        ),
+    ),
+    fields=(Field("weights_in_all", places=0), Field("score_products", places=0)),
+)

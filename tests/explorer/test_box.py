@@ -1,0 +1,238 @@
+"""The box for pasted numbers answers as attn_core.diagnose does, in the same sentences."""
+
+import functools
+import json
+import re
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from attn_core import Dropout, causal, diagnose, toy, trace
+from attn_core.checks import STAGES
+from attn_core.mistakes import MISTAKES, mistake
+from attn_core.mistakes.questions import questions
+from attn_core.views import script
+from attn_core.views.paste import paste, question_text
+from tests.explorer.conftest import VIEWS
+
+SCRIPT = script.classic(script.joined(script.order("box")))
+MOST_BYTES = 20_000
+
+
+def words(**others):
+    return trace(*[toy.journey().x] * 3, **others)
+
+
+RECORDS = {
+    "causal": words(keep=causal()),
+    "dropping": words(dropout=Dropout(0.25, seed=7)),
+    "plain": words(),
+    "questions": questions()[0].trace(),
+}
+
+
+@pytest.fixture(scope="module")
+def opened(bare_folder, browser):
+    """A page with a box for each of the records, under a strict content security policy."""
+    folder, address = bare_folder
+    (folder / "diagnosis.js").write_text(SCRIPT, encoding="utf-8")
+    (folder / "diagnosis.css").write_text((VIEWS / "diagnosis.css").read_text(encoding="utf-8"))
+    example = "weights = tensor([[1., 0.]])"
+    boxes = [paste(record, name=name) for name, record in RECORDS.items()]
+    boxes[0].payload["example"] = example
+    body = "\n".join(box.html for box in boxes)
+    (folder / "box.html").write_text(
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>box</title>'
+        '<link rel="stylesheet" href="explorer.css"><link rel="stylesheet" href="diagnosis.css">'
+        f'<script defer src="diagnosis.js"></script><main><h1>box</h1>{body}</main></html>',
+        encoding="utf-8",
+    )
+    context = browser.new_context()
+    page = context.new_page()
+    page.heard = []
+    page.asked = []
+    page.on("console", lambda message: page.heard.append(message.text))
+    page.on("pageerror", lambda error: page.heard.append(str(error)))
+    page.goto(f"{address}/box.html")
+    page.on("request", lambda request: page.asked.append(request.url))
+    yield page
+    assert page.heard == []
+    assert page.asked == []
+    context.close()
+
+
+def ask(page, name, text, stage=""):
+    box = page.locator(f'attention-diagnosis[name="{name}"]')
+    box.locator("textarea").fill(text)
+    box.locator("select").select_option(stage)
+    box.get_by_role("button", name="Which mistake is it?").click()
+    return box
+
+
+ASK = """([name, texts, stage]) => texts.map((text) => {
+  const { answers } = document.querySelector(`attention-diagnosis[name="${name}"]`);
+  try {
+    const { question, ...found } = answers.diagnose(text, stage);
+    return { ...found, question: question && question.text };
+  } catch (error) {
+    return { error: error.message };
+  }
+})"""
+
+
+def pythons(yours, record, stage):
+    try:
+        found = diagnose(yours, record, stage=stage)
+    except (ValueError, TypeError) as error:
+        return {"error": str(error)}
+    apart = found.tell_apart
+    return {
+        "text": found.text,
+        "verdict": found.verdict,
+        "stages": list(found.stages),
+        "mistakes": list(found.mistakes),
+        "unseen": list(found.unseen),
+        "question": None if apart is None else question_text(apart),
+    }
+
+
+def texts_of(record):
+    """Every stage, right and of each mistake, and what comes near to one."""
+    versions = [record, *(m for m in MISTAKES.values() if m.is_replayed)]
+    for version in versions:
+        made = None if version is record else version.apply(record)
+        for stage in STAGES:
+            cells = record.stage(stage) if made is None else made[stage]
+            yield cells.double().tolist()
+            yield torch.round(cells.double(), decimals=4).tolist()
+    scores = record.stage("scores").double()
+    off = record.stage("weights").double().clone()
+    off[..., 1, 2] += 0.1
+    yield (1.5 * scores).tolist()
+    yield (-scores).tolist()
+    yield scores.mT.tolist()
+    yield record.stage("weights").double().mT.tolist()
+    yield record.stage("output").double().mT.tolist()
+    yield torch.zeros_like(record.stage("output").double().mT).tolist()
+    yield off.tolist()
+    yield torch.full_like(off, torch.nan).tolist()
+    yield torch.full_like(off, -torch.inf).tolist()
+    yield torch.zeros_like(off).tolist()
+    yield [[1.0, 2.0], [3.0]]
+    yield [1.0, 2.0]
+    yield [[1.0, 2.0]]
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Each wrong version of a record is made once, not once for each array that is diagnosed."""
+    monkeypatch.setattr(mistake, "wrong_stages", functools.cache(mistake.wrong_stages))
+
+
+@pytest.mark.parametrize("stage", [None, "weights", "output"])
+@pytest.mark.parametrize("name", RECORDS)
+def test_the_box_answers_as_python_does(opened, quick, name, stage):
+    yours = {json.dumps(one): one for one in texts_of(RECORDS[name])}
+    texts = [text.replace("Infinity", "inf").replace("NaN", "nan") for text in yours]
+    theirs = opened.evaluate(ASK, [name, texts, stage])
+    verdicts = set()
+    for one, found in zip(yours.values(), theirs, strict=True):
+        assert found == pythons(one, RECORDS[name], stage)
+        verdicts.add(found.get("verdict", "refused"))
+    assert verdicts >= {"right", "mistake", "unknown", "refused"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tensor([[1.5, 2.], [0.25, -inf]])",
+        "weights = tensor([[1.5000, 2.0000],\n        [0.2500,   -inf]], grad_fn=<DivBackward0>)",
+        "torch.tensor([[1.5, 2], [.25, -inf]], dtype=torch.float64, requires_grad=True);",
+        "array([[ 1.5 ,  2.  ],\n       [ 0.25, -inf]], dtype=float32)",
+        "[[ 1.5   2.  ]\n [ 0.25  -inf]]",
+        "1.5, 2\n.25 -Inf\n",
+        "1.5\t2.0\r\n2.5e-1\t-inf",
+        "tensor([[1.5, 2.0], [0.25, -inf]], device='cuda:0')",
+    ],
+)
+def test_numbers_are_read_as_they_are_printed(opened, text):
+    opened.evaluate("window.seen = null")
+    box = ask(opened, "plain", text)
+    expect(box.locator(".ax-notice")).to_have_text(
+        "yours must have the shape of a stage, (6, 6) or (6, 3), got (2, 2)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "yours must hold numbers, got nothing."),
+        ("tensor()", "yours must hold numbers, got nothing."),
+        ("[[1, two]]", "yours must hold numbers, got 'two'."),
+        ("[[1, 2]", "yours must close the brackets that it opens, got 1 [ more."),
+        ("[1, 2]]", "yours must close the brackets that it opens, got one ] more."),
+        ("[1, 2] [3, 4]", "yours must be one array, got 2."),
+        ("[[1, 2], [3]]", "yours must have rows of one length, got a ragged list."),
+        ("1 2 3\n4 5", "yours must have rows of one length, got a ragged list."),
+        ("[1, 2]", "yours must have rows and columns, got (2,)."),
+        ("[[], []]", "yours must have rows and columns, got (2, 0)."),
+        ("[[0.1, ..., 0.2]]", "yours must hold numbers, got '...'."),
+        ("<img src=x onerror=alert(1)>", "yours must hold numbers, got '<img'."),
+    ],
+)
+def test_bad_text_is_said_in_a_sentence(opened, text, message):
+    expect(ask(opened, "plain", text).locator(".ax-notice")).to_have_text(message)
+
+
+def test_a_reader_is_told_the_mistake_and_an_input_that_tells_more(opened):
+    record = RECORDS["causal"]
+    turned = MISTAKES["mask-turned"].apply(record)["weights"]
+    box = ask(opened, "causal", str(turned))
+    said = diagnose(turned.double().tolist(), record)
+    expect(box.locator(".ax-verdict")).to_contain_text("with the mask turned round, or these are")
+    expect(box.locator("summary")).to_have_text("An input on which they differ")
+    expect(box.locator("pre")).to_have_text(question_text(said.tell_apart))
+    box = ask(opened, "causal", str(record.stage("weights")))
+    expect(box.locator(".ax-right")).to_contain_text("right: these are the weights")
+    expect(box.locator("summary").first).to_have_text("Which would not be seen here")
+    box.get_by_role("button", name="Try an example").click()
+    expect(box.locator("textarea")).to_have_value("weights = tensor([[1., 0.]])")
+    expect(box.locator(".ax-notice")).to_contain_text("got (1, 2)")
+
+
+def test_what_a_question_reads_as_is_that_question():
+    found = {}
+    text = question_text(questions()[1])
+    exec(text, {"causal": causal, "padding": None, "Dropout": Dropout}, found)
+    for name in "qkv":
+        assert torch.equal(torch.tensor(found[name]).float(), getattr(questions()[1], name))
+    assert (str(found["keep"]), found["dropout"]) == ("causal()", questions()[1].dropout)
+
+
+def test_a_broken_box_says_so(bare, bare_folder):
+    (bare_folder[0] / "diagnosis.js").write_text(SCRIPT, encoding="utf-8")
+    box = paste(RECORDS["plain"]).html
+    html = re.sub(r"(?s)(json\">).*(</script>)", r"\1{\2", box)
+    page = bare.open(html + '<script defer src="diagnosis.js"></script>')
+    expect(page.get_by_text("This box cannot start: its data cannot be read.")).to_be_visible()
+    expect(page.get_by_text("A box for your numbers")).to_be_visible()
+
+
+def test_without_scripts_it_says_what_to_call(bare):
+    page = bare.open(paste(RECORDS["plain"]).html, scripts=False)
+    expect(page.get_by_text("Here: diagnose(yours, record)")).to_be_visible()
+
+
+def test_its_script_stands_alone_and_is_small(record_property):
+    names = re.findall(r"^(?:async )?(?:const|let|class|function) (\w+)", SCRIPT, re.MULTILINE)
+    assert len(names) == len(set(names))
+    size = len(SCRIPT.encode())
+    record_property("summary", f"script: diagnosis.js {size:,} B")
+    assert size < MOST_BYTES
+
+
+def test_too_large_a_record_is_refused():
+    x = torch.ones(21, 2)
+    with pytest.raises(ValueError, match=r"^record must have at most 400 weights, got 441$"):
+        paste(trace(x, x, x))

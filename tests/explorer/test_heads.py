@@ -1,0 +1,132 @@
+"""The small maps of all heads: their colours, what is drawn of a long one, and picking by hand."""
+
+import pytest
+import torch
+
+from attn_core import causal, trace
+from attn_core.views import explore
+from attn_core.views.multiples import grid_shape
+from tests.explorer.test_map import light
+from tests.explorer.test_numbers import payload
+
+DRAW = """async ([payload, state, keys]) => {
+  const data = new inside.Data(payload);
+  const heads = new inside.Heads(data);
+  document.body.append(heads.element);
+  const attentionOf = (head) => new inside.Attention(data, { ...state, head });
+  const picked = [];
+  heads.onpick = (head) => {
+    picked.push(head);
+    state.head = head;
+    heads.draw(attentionOf, state);
+  };
+  heads.draw(attentionOf, state);
+  while (heads.maps.length < data.H) await new Promise(requestAnimationFrame);
+  const maps = heads.canvases.map((canvas) => {
+    const { width, height } = canvas;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+    return { width, height, data: Array.from(data) };
+  });
+  heads.buttons[state.head].focus();
+  for (const key of keys) {
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  }
+  const focused = heads.buttons.indexOf(document.activeElement);
+  const stops = heads.buttons.filter((button) => button.tabIndex === 0).length;
+  const checked = heads.buttons.map((button) => button.getAttribute("aria-checked"));
+  heads.buttons[1].click();
+  const names = heads.buttons.map((button) => button.getAttribute("aria-label"));
+  const caption = heads.caption.textContent;
+  const { across, end } = heads;
+  heads.element.remove();
+  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200)[0]);
+  return { maps, picked, focused, stops, checked, names, caption, across, end, shades };
+}"""
+
+
+def state(**how):
+    settings = {"batch": 0, "head": 0, "scale": 0.5, "mask": "given"}
+    return settings | {"stage": "weights", "how": "max", "select": None} | how
+
+
+def many_heads(heads, length=7, keep=None):
+    made = torch.Generator().manual_seed(heads)
+    q, k, v = (torch.randn(1, heads, length, 4, generator=made) for _ in range(3))
+    return trace(q, k, v, keep=keep, scale=0.5)
+
+
+@pytest.mark.parametrize("stage", ["scores", "masked", "weights"])
+def test_every_pixel_is_a_cell_in_the_colours_of_all_heads(inside, stage):
+    record = many_heads(5, keep=causal())
+    found = inside.evaluate(DRAW, [payload(record), state(stage=stage), []])
+    cells = record.stage(stage)[0].double()
+    end = cells[cells.isfinite()].abs().max().item()
+    assert found["end"] == pytest.approx(end)
+    assert len(found["maps"]) == 5
+    for head, drawn in enumerate(found["maps"]):
+        assert (drawn["width"], drawn["height"]) == (7, 7)
+        for n, x in enumerate(cells[head].flatten().tolist()):
+            pixel = drawn["data"][4 * n : 4 * n + 4]
+            if x == -float("inf"):
+                assert pixel[3] == 0
+                continue
+            near = {round(x / end * 200 + d) for d in (-0.01, 0.01)}
+            assert pixel[:3] in [light(found["shades"][200 + n]) for n in near]
+
+
+def test_a_long_map_shows_some_of_its_queries_and_says_so(inside):
+    record = many_heads(2, length=150)
+    found = inside.evaluate(DRAW, [payload(record), state(), []])
+    assert [(drawn["height"], drawn["width"]) for drawn in found["maps"]] == [(50, 64)] * 2
+    assert "one in 3 is drawn" in found["caption"]
+
+
+def test_an_overview_serves_the_small_maps(inside):
+    record = many_heads(3, length=520)
+    data = payload(record)
+    found = inside.evaluate(DRAW, [data, state(), []])
+    size = tuple(data["overview"]["max"]["shape"][2:])
+    assert {(drawn["height"], drawn["width"]) for drawn in found["maps"]} == {size}
+    assert "drawn" not in found["caption"]
+    changed = inside.evaluate(DRAW, [data, state(scale=1.0), []])
+    assert {(drawn["height"], drawn["width"]) for drawn in changed["maps"]} == {(58, 64)}
+
+
+def test_a_head_is_picked_by_keyboard_and_by_click(inside):
+    record = many_heads(14)
+    keys = ["ArrowRight", "ArrowDown", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowUp"]
+    found = inside.evaluate(DRAW, [payload(record), state(), keys])
+    across = grid_shape(14)[1]
+    assert found["across"] == across
+    assert found["picked"] == [1, 1 + across, across, 13, 0, 1]
+    assert found["focused"] == 0
+    assert found["checked"] == ["true"] + ["false"] * 13
+    assert found["stops"] == 1
+    assert found["names"][:2] == ["head 0", "head 1"]
+
+
+def test_the_sheet_has_the_rows_of_the_printed_picture(inside):
+    counts = list(range(1, 100))
+    found = inside.evaluate("(counts) => counts.map((n) => inside.acrossOf(n))", counts)
+    assert found == [grid_shape(count)[1] for count in counts]
+
+
+def test_names_of_heads(inside):
+    data = payload(many_heads(2)) | {"heads": ["layer 0, head 0", "</script>"]}
+    found = inside.evaluate(DRAW, [data, state(), []])
+    assert found["names"] == data["heads"]
+    with pytest.raises(Exception, match="it must name 2 heads"):
+        inside.evaluate("(payload) => new inside.Data(payload)", data | {"heads": ["one"]})
+
+
+def test_the_real_model_s_heads_take_less_than_300_kilobytes():
+    from attn_core import pretrained
+    from attn_core.views.payload import inline_json
+
+    model = pretrained.load()
+    text = "The animal did not cross the street because it was too tired."
+    traces = model.traces(text)
+    q, k, v = (torch.cat([getattr(one, name) for one in traces], 1) for name in "qkv")
+    view = explore(trace(q, k, v), tokens=model.tokens(text), name="real", store="float16")
+    assert view.payload["q"]["shape"][1] == 72
+    assert len(inline_json(view.payload)) < 300_000

@@ -1,0 +1,103 @@
+"""What a page gets beyond the numbers of one record: mistakes, overviews, one head's values."""
+
+import base64
+
+import numpy as np
+import pytest
+import torch
+
+from attn_core import Dropout, causal, trace
+from attn_core.mistakes import MISTAKES
+from attn_core.views import explore
+
+KINDS = {"uint8": "u1", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
+
+
+def decoded(part):
+    numbers = np.frombuffer(base64.b64decode(part["data"]), KINDS[part["dtype"]])
+    return torch.from_numpy(numbers.reshape(part["shape"]).copy())
+
+
+def heads(B=1, H=2, L=6, D=3, keep=None, seed=5):
+    made = torch.Generator().manual_seed(seed)
+    return trace(*(torch.randn(B, H, L, D, generator=made) for _ in range(3)), keep=keep)
+
+
+@pytest.mark.parametrize("name", [name for name, m in MISTAKES.items() if m.is_formula])
+def test_a_mistake_of_a_formula_is_sent_by_its_name(name):
+    mistake = MISTAKES[name]
+    assert explore(heads(), mistakes=[name]).payload["mistakes"] == [
+        {
+            "name": name,
+            "title": mistake.title,
+            "says": f"{mistake.does} {mistake.looks}",
+            "other": None,
+        }
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name, m in MISTAKES.items() if m.inputs])
+@pytest.mark.parametrize("store", [None, "float16"])
+def test_a_mistake_of_the_heads_is_sent_with_the_record_it_makes(name, store):
+    record = heads(H=6, keep=causal())
+    wrong = MISTAKES[name].inputs(record)
+    (sent,) = explore(record, mistakes=[name], store=store).payload["mistakes"]
+    for part in "qkv":
+        wanted = getattr(wrong, part).to(torch.float16 if store else torch.float32)
+        assert decoded(sent["other"][part]).equal(wanted)
+    assert sent["other"]["keep"] == wrong.keep.to_json()
+    assert not torch.equal(wrong.stage("weights"), record.stage("weights"))
+
+
+def test_a_wrong_record_can_be_given():
+    record = heads()
+    wrong = trace(record.v, record.k, record.v, scale=2.0, dropout=Dropout(0.5, 7))
+    (sent,) = explore(record, mistakes=[("layer-norm-n-minus-1", wrong)]).payload["mistakes"]
+    assert decoded(sent["other"]["q"]).equal(record.v)
+    assert sent["other"]["scale"] == 2.0
+    assert sent["other"]["dropout"] == {"p": 0.5, "seed": 7}
+    assert sent["title"] == MISTAKES["layer-norm-n-minus-1"].title
+
+
+@pytest.mark.parametrize("keep", [None, causal()])
+def test_a_long_map_has_an_overview_of_each_head_within_half_a_step(keep):
+    record = heads(B=2, H=2, L=601, keep=keep)
+    sent = explore(record).payload["overview"]
+    assert sent["stage"] == "weights"
+    for how in ("mean", "max"):
+        part = sent[how]
+        assert part["shape"] == [2, 2, 128, 128]
+        levels = decoded(part).view(4, 128, 128).double() / 255
+        scale = torch.tensor(part["scale"], dtype=torch.float64).view(4, 1, 1)
+        wanted = torch.stack(
+            [
+                record.pooled("weights", (128, 128), how, batch=b, head=h)
+                for b in range(2)
+                for h in range(2)
+            ]
+        )
+        assert (levels * scale - wanted).abs().max() <= scale.max() / 510 * 1.001
+        assert levels.amax((1, 2)).tolist() == [1.0] * 4
+
+
+def test_a_short_map_has_no_overview_and_all_values():
+    payload = explore(heads(H=12, L=512)).payload
+    assert "overview" not in payload
+    assert "heads" not in payload["v"]
+
+
+@pytest.mark.parametrize(("H", "L"), [(13, 6), (2, 513)])
+def test_of_many_or_long_heads_only_the_chosen_ones_values_are_sent(H, L):
+    record = heads(B=2, H=H, L=L)
+    payload = explore(record, head=1).payload
+    assert payload["v"]["heads"] == [1]
+    assert decoded(payload["v"]).equal(record.v[:, 1:2])
+    assert decoded(payload["q"]).equal(record.q)
+
+
+def test_one_long_head_is_sent_whole():
+    assert "heads" not in explore(heads(H=1, L=513)).payload["v"]
+
+
+def test_without_mistakes_the_payload_has_none():
+    assert "mistakes" not in explore(heads()).payload

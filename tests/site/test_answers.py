@@ -1,0 +1,223 @@
+"""The answer fields in the pages: what is right, which mistake it is, and what can't be read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from markdown_it import MarkdownIt
+
+import exercises
+from exercises.keys import is_near, known, rows_of, units
+from tests.conftest import HTML
+from tests.site.test_accessibility import AXE, RUN, excused
+
+ALL = exercises.load()
+ASKING = {name: exercise for name, exercise in ALL.items() if exercise.fields}
+CHAPTERS = {path.name[:2]: path.name for path in (HTML / "chapters").glob("[0-9]*.html")}
+
+
+@pytest.fixture(scope="module")
+def chapter(browser, site):
+    """chapter("03") is the page of a chapter, opened once."""
+    context = browser.new_context()
+    pages = {}
+
+    def chapter(number):
+        if number not in pages:
+            pages[number] = context.new_page()
+            pages[number].goto(f"{site}/chapters/{CHAPTERS[number]}", wait_until="load")
+        return pages[number]
+
+    yield chapter
+    context.close()
+
+
+def typed(table, places):
+    """A table in units of its last place as a reader would type it."""
+    return "\n".join(" ".join(f"{cell / 10**places:.{places}f}" for cell in row) for row in table)
+
+
+def ask(page, name, number, text):
+    """Type into a field, press Enter where that checks, and read what is said."""
+    box = page.locator(f"#answer-{name}-{number}")
+    box.fill(text)
+    form = box.locator("xpath=ancestor::form")
+    form.locator("button").click()
+    return form.locator("[role=status]").inner_text(), form.get_attribute("data-verdict")
+
+
+def plain(markdown):
+    html = MarkdownIt("commonmark").renderInline(markdown)
+    for tag in ("code", "em", "strong"):
+        html = html.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
+    return html.replace("&gt;", ">").replace("&lt;", "<").replace("&quot;", '"')
+
+
+@pytest.mark.parametrize("exercise", ASKING.values(), ids=ASKING.keys())
+def test_right_and_known_mistakes(chapter, exercise):
+    page = chapter(exercise.chapter)
+    for number, field in enumerate(exercise.fields):
+        table = rows_of(exercise, field, exercise.solution)
+        text = typed(table, field.places)
+        assert ask(page, exercise.id, number, text) == ("Right.", "right")
+        for mistake, wrong in known(exercise, field):
+            if list(map(len, wrong)) == list(map(len, table)):
+                said, verdict = ask(page, exercise.id, number, typed(wrong, field.places))
+                assert verdict == "mistake"
+                assert said.endswith(plain(mistake.hint))
+
+
+@pytest.mark.parametrize("exercise", ASKING.values(), ids=ASKING.keys())
+def test_page_holds_no_answer(chapter, exercise):
+    """Neither in the element's data nor in what it shows."""
+    page = chapter(exercise.chapter)
+    box = page.locator(f"#answer-{exercise.id}-0")
+    data = box.locator("xpath=ancestor::attention-answer").locator("script").inner_text()
+    for key in json.loads(data)["fields"]:
+        assert all(len(cell) == 8 and int(cell, 16) >= 0 for cell in key["right"])
+        assert set(key) == {"label", "rows", "columns", "places", "right", "mistakes"}
+
+
+@pytest.mark.parametrize("number", sorted({exercise.chapter for exercise in ALL.values()}))
+def test_each_chapter_asks(chapter, number):
+    wanted = [f"answer-{e.id}-{i}" for e in ALL.values() if e.chapter == number
+              for i in range(len(e.fields))]  # fmt: skip
+    found = (
+        chapter(number).locator("attention-answer textarea").evaluate_all("a => a.map(b => b.id)")
+    )
+    assert sorted(found) == sorted(wanted)
+    assert found
+
+
+ROW = "04-a-fourth-character"  # its scores are three whole numbers, its weights have two decimals
+TABLE = "06-visible-shares"
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "text", "said"),
+    [
+        (ROW, 1, "", "Type a row of 3 numbers first."),
+        (ROW, 1, "  \n ", "Type a row of 3 numbers first."),
+        (ROW, 1, "1 2", "This should be a row of 3 numbers; yours has 2 numbers."),
+        (ROW, 1, "1 two 3", "“two” is no number."),
+        (ROW, 1, "1 nan 3", "“nan” is no number."),
+        (ROW, 1, "1 2 1/0", "“1/0” is no number."),
+        (ROW, 2, "0,1 0,6 0,3", "This should be a row of 3 numbers; yours has 6 numbers. "
+         "Write 0.5 with a point, not 0,5."),
+        (TABLE, 0, "1 2 3 4\n1 2\n1 2 3", "This should be a table of 3 rows with 3 numbers each: "
+         "one row a line. Yours are not equally long."),
+        ("08-place", 0, "1 2", "This should be one number; yours has 2 numbers."),
+        ("08-place", 0, "<b>1</b>", "“<b>1</b>” is no number."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read(chapter, name, number, text, said):
+    page = chapter(name[:2])
+    assert ask(page, name, number, text) == (said, "unread")
+    box = page.locator(f"#answer-{name}-{number}")
+    assert box.get_attribute("aria-invalid") == "true"
+    box.fill("1")
+    assert box.get_attribute("aria-invalid") is None
+    assert box.locator("xpath=ancestor::form").locator("[role=status]").inner_text() == ""
+
+
+def test_ways_to_write_a_table(chapter):
+    exercise = ALL[TABLE]
+    table = rows_of(exercise, exercise.fields[0], exercise.solution)
+    rows = typed(table, 3).split("\n")
+    listed = ",\n        ".join(f"[{row.replace(' ', ', ')}]" for row in rows)
+    for text in (
+        " ".join(rows),
+        " ; ".join(rows),
+        f"[{listed}]",
+        f"tensor([{listed}])",
+        f"tensor([{listed}], dtype=torch.float64)",
+    ):
+        assert ask(chapter("06"), TABLE, 0, text) == ("Right.", "right"), text
+
+
+def test_ways_to_write_a_number(chapter):
+    page = chapter("10")
+    for text in ("8000000", "8,000,000", "8e6", " 8000000.0 ", "16000000/2", "[8000000]"):
+        assert ask(page, "10-an-eighth-each", 0, text) == ("Right.", "right"), text
+    assert ask(page, "10-an-eighth-each", 0, "8000000.5")[1] == "wrong"
+    minus = ask(chapter("02"), "02-the-query-behind", 0, "0.78 \N{MINUS SIGN}0.26")
+    assert minus == ("Right.", "right")
+
+
+def test_the_last_decimal_may_be_off_by_one_and_no_more(chapter):
+    exercise = ALL["07-exactly-half"]
+    right = rows_of(exercise, exercise.fields[1], exercise.solution)[0][0]
+    verdicts = {
+        step: ask(chapter("07"), exercise.id, 1, f"{(right + step) / 1000}")[1]
+        for step in (-2, -1, 0, 1, 2)
+    }
+    assert verdicts == {-2: "wrong", -1: "right", 0: "right", 1: "right", 2: "wrong"}
+
+
+def test_what_is_no_known_mistake(chapter):
+    said, verdict = ask(chapter("04"), ROW, 1, "1 4 5")
+    assert (said, verdict) == (
+        "Not yet. 2 of 3 are right; number 3 is not. "
+        "It is none of the mistakes that are known here.",
+        "wrong",
+    )
+    assert "row 2" in ask(chapter("06"), TABLE, 0, "1 0 0\n0.5 0.5 0\n0.665 0.245 0.09")[0]
+
+
+def test_by_keyboard(chapter):
+    """Enter checks a row; in a table it makes a new line, and Ctrl+Enter checks."""
+    page = chapter("04")
+    box = page.locator(f"#answer-{ROW}-1")
+    box.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("1 4 3")
+    page.keyboard.press("Enter")
+    form = box.locator("xpath=ancestor::form")
+    assert form.get_attribute("data-verdict") == "right"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Check scores"
+    page = chapter("06")
+    box = page.locator(f"#answer-{TABLE}-0")
+    box.fill("")
+    box.focus()
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    page.keyboard.type("2")
+    assert box.input_value() == "1\n2"
+    page.keyboard.press("Control+Enter")
+    assert box.locator("xpath=ancestor::form").get_attribute("data-verdict") == "unread"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("phone", [False, True], ids=["wide", "phone"])
+def test_axe_and_width(open_page, site, scheme, phone):
+    size = {"width": 360, "height": 740} if phone else {"width": 1280, "height": 800}
+    page = open_page(f"{site}/chapters/{CHAPTERS['04']}", color_scheme=scheme, viewport=size)
+    for number, text in enumerate(("1 0 1", "1 4", "0.1 0.1 0.1", "x")):
+        ask(page, ROW, number, text)
+    page.add_script_tag(path=AXE)
+    wrong = page.evaluate(RUN)
+    nodes = [(one["id"], node["html"]) for one in wrong for node in one["nodes"]]
+    assert [node for node in nodes if not excused(*node)] == []
+    widths = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert widths[0] <= widths[1]
+    sizes = page.locator("attention-answer textarea").evaluate_all(
+        "boxes => boxes.map(box => parseFloat(getComputedStyle(box).fontSize))"
+    )
+    assert min(sizes) >= 16  # else a phone zooms in
+
+
+def test_without_scripts_there_is_no_empty_box(open_page, site):
+    page = open_page(f"{site}/chapters/{CHAPTERS['04']}", java_script_enabled=False)
+    heights = page.locator("attention-answer").evaluate_all("all => all.map(a => a.offsetHeight)")
+    assert heights
+    assert set(heights) == {0}
+
+
+def test_units_and_nearness():
+    assert [units(value, 2) for value in (0.306, -0.004, 2.0)] == [31, 0, 200]
+    assert is_near([[1, 2]], [[3, 2]], places=2)
+    assert not is_near([[1, 2]], [[4, 2]], places=2)
+    assert not is_near([[1, 2]], [[2, 2]], places=0)
+    assert not is_near([[1, 2]], [[1], [2]], places=0)

@@ -1,0 +1,217 @@
+"""A course: one folder, kept out of the book's repository, that holds all that is private.
+
+course.toml     what is assigned, and whether each student has numbers of their own
+roster.csv      id,name,email: who is graded; a submission's folder must bear one of these ids
+secret          from it come everyone's numbers and the hidden inputs; whoever has it has them
+exercises/      exercises of one's own, in the form of the book's
+submitted/<id>/<assignment>/<assignment>.ipynb   what came in, as nbgrader collects it
+results/        one file for each graded submission
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import secrets
+import tomllib
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import exercises
+from exercises.form import Exercise
+from tools.grading.numbers import given
+from tools.grading.sandbox import CannotGrade, Limits
+
+SETTINGS = """\
+# What is assigned: exercises of the book or of this folder's exercises/, by their ids.
+# The ids of the book's: {ids}
+title = "Attention"
+numbers = "student"  # each student's own; "class": the same for all
+
+{assignments}
+# [limits]  # of one submission: seconds and bytes; these are what holds without this section
+# cell = {cell}
+# whole = {whole}
+# memory = {memory}
+"""
+
+ASSIGNMENT = """\
+[assignments.{name}]
+exercises = [{ids}]
+"""
+
+NO_SECRET = (
+    "there is no file secret in {folder}: `make course` writes one, and without it nobody's "
+    "numbers are known"
+)
+
+
+@dataclass(frozen=True)
+class Student:
+    """A line of the roster."""
+
+    id: str
+    name: str = ""
+    email: str = ""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A notebook of exercises."""
+
+    name: str
+    exercises: tuple[Exercise, ...]
+
+    @property
+    def points(self) -> float:
+        return float(sum(exercise.points for exercise in self.exercises))
+
+
+@dataclass
+class Course:
+    """What a course's folder says."""
+
+    folder: Path
+    settings: dict = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Course:
+        folder = Path(folder).resolve()
+        path = folder / "course.toml"
+        if not path.is_file():
+            raise CannotGrade(f"there is no course.toml in {folder}: `make course` writes one")
+        try:
+            return cls(folder, tomllib.loads(path.read_text(encoding="utf-8")))
+        except tomllib.TOMLDecodeError as error:
+            raise CannotGrade(f"course.toml can't be read: {error}") from None
+
+    @cached_property
+    def secret(self) -> bytes:
+        path = self.folder / "secret"
+        text = path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+        if len(text) < 32:
+            raise CannotGrade(NO_SECRET.format(folder=self.folder))
+        return text.encode()
+
+    @cached_property
+    def limits(self) -> Limits:
+        return Limits(**self.settings.get("limits", {}))
+
+    @cached_property
+    def known(self) -> dict[str, Exercise]:
+        """The book's exercises and the course's own, by their ids."""
+        own = exercises.load(self.folder / "exercises")
+        return {**exercises.load(), **own}
+
+    @cached_property
+    def assignments(self) -> dict[str, Assignment]:
+        found = {}
+        for name, wanted in self.settings.get("assignments", {}).items():
+            missing = [one for one in wanted["exercises"] if one not in self.known]
+            if missing:
+                raise CannotGrade(f"assignment {name}: there is no exercise {missing[0]!r}")
+            found[name] = Assignment(name, tuple(self.known[one] for one in wanted["exercises"]))
+            if clash := collision(found[name]):
+                raise CannotGrade(clash)
+        return found
+
+    def assignment(self, name: str) -> Assignment:
+        if name not in self.assignments:
+            raise CannotGrade(f"course.toml has no assignment {name!r}")
+        return self.assignments[name]
+
+    @cached_property
+    def roster(self) -> dict[str, Student]:
+        path = self.folder / "roster.csv"
+        if not path.is_file():
+            raise CannotGrade(f"there is no roster.csv in {self.folder}: id,name,email, one a line")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [
+                [(row.get(column) or "").strip() for column in ("id", "name", "email")]
+                for row in csv.DictReader(file)
+            ]
+        found = {row[0]: Student(*row) for row in rows if row[0]}
+        bad = [one for one in found if one != Path(one).name or one.startswith(".")]
+        if not found or bad:
+            said = f"got {bad[0]!r}" if bad else "and there is none"
+            raise CannotGrade(f"roster.csv must give each student an id without slashes, {said}")
+        return found
+
+    def whose(self, student: str) -> str:
+        """By whom the numbers of a student are drawn: the student, or the whole class."""
+        return student if self.settings.get("numbers", "student") == "student" else ""
+
+    def submitted(self, assignment: str, student: str) -> Path | None:
+        """The file that a student handed in: the notebook by its name, or the newest notebook."""
+        folder = self.folder / "submitted" / student / assignment
+        path = folder / f"{assignment}.ipynb"
+        if path.is_file():
+            return path
+        others = [one for one in folder.glob("*") if one.suffix.lower() == ".ipynb"]
+        return max(others, key=os.path.getmtime) if others else None
+
+    def students(self, assignment: str) -> list[str]:
+        """Those of the roster who handed something in."""
+        return [student for student in self.roster if self.submitted(assignment, student)]
+
+    def strangers(self, assignment: str) -> list[str]:
+        """Folders of submissions whose names are not on the roster."""
+        found = (path.parent.name for path in self.folder.glob(f"submitted/*/{assignment}"))
+        return sorted(set(found) - set(self.roster))
+
+    def result(self, assignment: str, student: str) -> Path:
+        return self.folder / "results" / assignment / f"{student}.json"
+
+
+def collision(assignment: Assignment) -> str:
+    """A sentence about two exercises that use one name, or nothing."""
+    owner: dict[str, str] = {}
+    for exercise in assignment.exercises:
+        for name in exercise.answers:
+            if name in owner:
+                return (
+                    f"assignment {assignment.name}: {owner[name]} and {exercise.id} both ask for "
+                    f"`{name}`; put them into two assignments"
+                )
+            owner[name] = exercise.id
+    for exercise in assignment.exercises:
+        lines = given(exercise, 1).split("\n")
+        for name in {line.split(" = ")[0] for line in lines} & set(owner):
+            if owner[name] != exercise.id:
+                return (
+                    f"assignment {assignment.name}: {exercise.id} gives `{name}`, an answer of "
+                    f"{owner[name]}; put them into two assignments"
+                )
+    return ""
+
+
+def start(folder: Path, chapters: list[str]) -> None:
+    """Write what a new course begins with; what is there already stays."""
+    (folder / "exercises").mkdir(parents=True, exist_ok=True)
+    known = exercises.load()
+    wanted = [
+        ASSIGNMENT.format(
+            name=f"chapter-{chapter}",
+            ids=", ".join(f'"{one.id}"' for one in known.values() if one.chapter == chapter),
+        )
+        for chapter in chapters
+    ]
+    limits = Limits()
+    text = SETTINGS.format(
+        ids=", ".join(known),
+        assignments="\n".join(wanted),
+        cell=limits.cell,
+        whole=limits.whole,
+        memory=limits.memory,
+    )
+    for name, content in (
+        ("course.toml", text),
+        ("roster.csv", "id,name,email\nada,Ada Example,ada@example.org\nbob,Bob Example,\n"),
+    ):
+        if not (folder / name).exists():
+            (folder / name).write_text(content, encoding="utf-8")
+    if not (folder / "secret").exists():
+        descriptor = os.open(folder / "secret", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(32) + "\n")

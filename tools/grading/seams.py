@@ -1,0 +1,99 @@
+"""Where grading meets nbgrader: its own settings, and one preprocessor that takes the place of two.
+
+nbgrader runs a notebook and believes what its cells print. Here the notebook that it reads has been
+run in the sandbox and marked outside it before; what nbgrader does with marks stays as it is.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import compute_checksum
+from traitlets import Unicode
+from traitlets.config import Config
+
+from tools.grading.course import Course
+from tools.grading.one import is_done, rebuilt, stored
+from tools.grading.sandbox import PYTHON
+
+ROOT = Path(__file__).parents[2]
+
+SETTINGS = """\
+# nbgrader's settings for this course, written by `make course`. Add your own below.
+import sys
+
+sys.path.insert(0, {root!r})
+from tools.grading.seams import configure
+
+c = get_config()
+configure(c, {folder!r})
+"""
+
+
+class Trusted(NbGraderPreprocessor):
+    """Replaces what a student handed in by the notebook that was run in the sandbox and marked."""
+
+    course = Unicode(help="the course's folder").tag(config=True)
+
+    def preprocess(self, nb, resources):
+        student = resources["nbgrader"]["student"]
+        assignment = resources["nbgrader"]["assignment"]
+        course = Course.open(self.course)
+        if not is_done(course, course.assignment(assignment), student):
+            # In a process of its own: this one may be a server's.
+            command = [PYTHON, "-m", "tools.grading.one", self.course, assignment, student]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(done.stderr.strip().split("\n")[-1])
+        notebook = nbformat.read(rebuilt(course, assignment, student), as_version=4)
+        marks = {one["exercise"]: one for one in stored(course, assignment, student)["marks"]}
+        for cell in notebook.cells:
+            name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+            mark = marks.get(name.removeprefix("answer-"))
+            if name.startswith("answer-") and mark and mark["status"] == "blank":
+                # So nbgrader knows an answer that nobody gave: a zero, and nothing to read.
+                cell.metadata.nbgrader["checksum"] = compute_checksum(cell)
+        return notebook, resources
+
+
+def configure(c: Config, folder: str) -> None:
+    """nbgrader's settings for a course."""
+    c.CourseDirectory.root = folder
+    c.CourseDirectory.course_id = "*"
+    c.Trusted.course = folder
+    c.Autograde.sanitize_preprocessors = [Trusted]
+    c.Autograde.autograde_preprocessors = [SaveAutoGrades, AssignLatePenalties]
+    c.Autograde.create_student = False
+    # The starter stands above what is cut out.
+    c.ClearSolutions.code_stub = {"python": ""}
+    c.HTMLExporter.sanitize_html = True
+
+
+def write_settings(folder: Path) -> None:
+    path = folder / "nbgrader_config.py"
+    if not path.exists():
+        text = SETTINGS.format(root=str(ROOT), folder=str(folder))
+        path.write_text(text, encoding="utf-8")
+
+
+def api(folder: Path, **directories: str) -> NbGraderAPI:
+    """nbgrader on a course; `submitted="rebuilt"` reads another of its folders."""
+    c = Config()
+    configure(c, str(folder))
+    for name, value in directories.items():
+        c.CourseDirectory[f"{name}_directory"] = value
+    coursedir = CourseDirectory(config=c)
+    return NbGraderAPI(coursedir, config=c)
+
+
+def must(done: dict, what: str) -> None:
+    """Stop with nbgrader's own words where it failed."""
+    if not done["success"]:
+        said = done.get("error") or done.get("log") or ""
+        sys.exit(f"nbgrader could not {what}:\n{said}")
