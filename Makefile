@@ -49,7 +49,7 @@ lab: .venv/book  ## open the chapters in JupyterLab
 
 test: .venv/test book  ## all tests that take less than half a minute each
 	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m "not slow" $(PLAIN:%=--ignore %)
-	@$(PYTEST) -m "not slow" --nbval --nbval-current-env chapters book $(PLAIN)
+	@$(PYTEST) -m "not slow" --nbval --nbval-current-env chapters book exercises/notebooks $(PLAIN)
 
 slow: .venv/test book
 	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m slow $(PLAIN:%=--ignore %)
@@ -58,8 +58,9 @@ slow: .venv/test book
 
 test-all: test slow  ## these and the slow ones
 
-notebooks: .venv/book  ## run the notebooks again and store their outputs
+notebooks: .venv/book  ## run the notebooks again, store their outputs, write those of the exercises
 	@$(BIN)/python -m tools.notebooks
+	@$(BIN)/python -m tools.exercise_notebooks
 
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
 	@$(BIN)/python -m tools.train_translators

@@ -6,19 +6,8 @@ from attn_core.dropout import Dropout
 from attn_core.kernels import attention, trace
 from attn_core.masks import Keep, causal, padding, prefill, window
 from attn_core.record import AttentionTrace, Projection
+from attn_core.sweeps import sweep
 
 __version__ = "0.1.0"
-__all__ = [
-    "AttentionTrace",
-    "Dropout",
-    "Keep",
-    "Projection",
-    "attention",
-    "causal",
-    "diagnose",
-    "padding",
-    "prefill",
-    "trace",
-    "window",
-    "workings",
-]
+__all__ = ["AttentionTrace", "Dropout", "Keep", "Projection", "attention", "causal", "diagnose"]
+__all__ += ["padding", "prefill", "sweep", "trace", "window", "workings"]

@@ -340,6 +340,21 @@ def check_cells(stage: str, shape: Sequence[int]) -> None:
         )
 
 
+def check_settings(name: str, settings: object) -> None:
+    if not isinstance(settings, (list, tuple)):
+        raise TypeError(f"{name} must be a list of settings, got {brief(settings)}")
+    if not settings:
+        raise ValueError(f"{name} must name at least one setting, got an empty list")
+
+
+def check_sweep(shape: Sequence[int]) -> None:
+    if math.prod(shape) > MOST_CELLS:
+        raise ValueError(
+            "a sweep must have at most 2**26 weights over all its settings, "
+            f"got {' × '.join(map(str, shape))}: trace the settings one by one"
+        )
+
+
 def check_index(name: str, index: int, size: int) -> int:
     if isinstance(index, bool) or not isinstance(index, Integral):
         raise TypeError(f"{name} must be a whole number, got {brief(index)}")

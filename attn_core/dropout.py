@@ -103,6 +103,21 @@ class Dropout:
         device: torch.device | str = "cpu",
     ) -> Bool[Tensor, "B H L S"]:
         """True where a weight survives, for any part of the map, by absolute indices."""
+        return self.decide(self.words(batches, heads, rows, cols, device))
+
+    def decide(self, words: Words) -> Bool[Tensor, "..."]:
+        """True where a word lets its weight survive."""
+        return words >= math.floor(self.p * 2**32)
+
+    def words(
+        self,
+        batches: range,
+        heads: range,
+        rows: range,
+        cols: range,
+        device: torch.device | str = "cpu",
+    ) -> Int64[Tensor, "B H L S"]:
+        """The random word of each weight: it depends on the seed and the place, not on p."""
 
         def axis(part: range, place: int) -> Words:
             shape = [1, 1, 1, 1]
@@ -113,4 +128,4 @@ class Dropout:
         counter = (axis(blocks, 3), axis(rows, 2), axis(heads, 1), axis(batches, 0))
         words = torch.stack(philox(counter, self.key), dim=-1)
         columns = axis(cols, 3).flatten() - 4 * blocks.start
-        return words.flatten(-2)[..., columns] >= math.floor(self.p * 2**32)
+        return words.flatten(-2)[..., columns]

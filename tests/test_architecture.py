@@ -21,6 +21,7 @@ STANDS_ON = {
     "stages": ["checks"],
     "record": ["stages", "masks", "dropout"],
     "kernels": ["record"],
+    "sweeps": ["kernels"],
     "arithmetic": ["record", "digits"],
     "views": ["arithmetic", "diagnosis"],  # the explorer says what a mistake does
     "modules": ["kernels"],
@@ -29,8 +30,8 @@ STANDS_ON = {
     "seq2seq": ["modules", "grammar"],
     "translation": ["transformer", "grammar"],
     "pretrained": ["transformer"],
-    "mistakes": ["transformer", "toy"],
-    "diagnosis": ["mistakes", "digits"],
+    "mistakes": ["transformer", "toy", "digits"],
+    "diagnosis": ["mistakes"],
 }
 
 # What comes from outside; the standard library is free.

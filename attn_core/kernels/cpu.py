@@ -93,20 +93,23 @@ def whole(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
 
 
 def whole_weights(q, k, keep, scale) -> tuple[Map, Rows, Rows]:
-    """Scores to weights on whole maps, each exponential taken once; row_max and row_sum."""
+    """Scores to weights on whole maps; row_max and row_sum."""
     L, S = q.shape[2], k.shape[2]
     float_type = torch.promote_types(q.dtype, torch.float32)
     cells = stages.scaled(stages.scores(q.to(float_type), k.to(float_type)), scale)
     cells = stages.masked(cells, None if keep is None else keep.dense(L, S, q.device))
-    if keep is None or keep.unmasked(range(L), (L, S)):
-        row_max = cells.detach().amax(-1)
-        exps = torch.exp(cells - row_max[..., None])
-        row_sum = exps.sum(-1)
-        cells = exps / row_sum[..., None]
-    else:
-        row_max, row_sum = stages.row_statistics(cells)
-        cells = stages.weights(cells, row_max, row_sum)
-    return cells, row_max, row_sum
+    return softmax(cells, keep is None or bool(keep.unmasked(range(L), (L, S))))
+
+
+def softmax(masked: Map, is_alive: bool) -> tuple[Map, Rows, Rows]:
+    """Weights, row_max and row_sum. Where all rows keep something, each exp is taken once."""
+    if not is_alive:
+        statistics = stages.row_statistics(masked)
+        return stages.weights(masked, *statistics), *statistics
+    row_max = masked.detach().amax(-1)
+    exps = torch.exp(masked - row_max[..., None])
+    row_sum = exps.sum(-1)
+    return exps / row_sum[..., None], row_max, row_sum
 
 
 def tiled(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:

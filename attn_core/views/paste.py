@@ -9,14 +9,9 @@ import torch
 from torch import Tensor
 
 from attn_core.checks import STAGES
-from attn_core.diagnosis import (
-    NAMES,
-    bare,
-    bare_stages,
-    classes_of,
-    first_stage,
-    rooms_of,
-)
+from attn_core.diagnosis.comparing import bare, bare_stages, rooms_of
+from attn_core.diagnosis.sentences import NAMES, first_stage
+from attn_core.diagnosis.telling import classes_of
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.mistake import right_stages
 from attn_core.mistakes.questions import Question, questions

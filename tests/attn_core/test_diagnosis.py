@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from attn_core import Dropout, causal, diagnose, toy, trace
 from attn_core.checks import STAGES
-from attn_core.diagnosis import first_stage
+from attn_core.diagnosis.sentences import first_stage
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.questions import questions
 from tests.attn_core.reference import cases
@@ -93,6 +93,66 @@ def test_transposed():
     record = trace(x.queries, x.states, x.states)
     found = diagnose(record.stage("weights").T, record)
     assert str(found) == "these are the weights, transposed: rows and columns are exchanged"
+
+
+def test_the_shape_of_a_stage_transposed_and_no_more():
+    found = diagnose(torch.zeros(3, 6), journey())
+    assert str(found) == (
+        "not recognised. It has the shape of output transposed, but not its numbers"
+    )
+
+
+def test_a_hidden_cell_off_by_infinity():
+    found = diagnose(journey().stage("scaled"), journey(keep=causal()), stage="masked")
+    assert found.mistakes == ("no-mask", "mask-after-softmax")
+    off = journey().stage("scaled") + torch.eye(6)
+    assert "Nearest: masked, off by at most inf" in str(
+        diagnose(off, journey(keep=causal()), stage="masked")
+    )
+
+
+def two_heads(**others):
+    q, k, v = questions()[1][:3]
+    return trace(q, k, v, keep=causal(), **others)
+
+
+def merged(output):
+    return output.transpose(-3, -2).flatten(-2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_merged_output(dtype):
+    record = two_heads()
+    output = record.output.to(dtype)
+    found = diagnose(merged(output), record)
+    assert found.verdict == "right"
+    assert str(found).startswith("right: this is the output, its heads side by side. 1")
+    assert diagnose(merged(output)[0], record).verdict == "right"
+    assert diagnose(merged(output), record, stage="output").verdict == "right"
+    with pytest.raises(ValueError, match="yours must have the shape of a stage"):
+        diagnose(merged(output), record, stage="weights")
+
+
+def test_heads_that_are_right_and_merged_wrongly():
+    record = two_heads()
+    B, H, L, Dv = record.output.shape
+    found = diagnose(record.output.reshape(B, L, H * Dv), record)
+    assert found.mistakes == ("heads-merged-by-view",)
+    assert str(found) == (
+        "this is the output with heads merged by view alone. Each head is right"
+    )
+    found = diagnose(torch.cat([record.output[:, h] for h in range(H)], dim=1), record)
+    assert found.mistakes == ("heads-along-tokens",)
+    assert diagnose(torch.zeros(B, H * L, Dv), record).verdict == "unknown"
+
+
+def test_heads_that_are_wrong_and_merged_rightly():
+    record = two_heads()
+    found = diagnose(merged(MISTAKES["no-mask"].apply(record)["output"]), record)
+    assert found.mistakes == ("no-mask",)
+    assert str(found).startswith("this is the output, its heads side by side with no mask. Equal")
+    unknown = diagnose(merged(record.output) + 5 * torch.eye(3, 6), record)
+    assert str(unknown).startswith("not recognised. Nearest: output, its heads side by side, off")
 
 
 def test_a_shape_that_fits_two_stages():

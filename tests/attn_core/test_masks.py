@@ -206,3 +206,5 @@ def test_some_heads_of_a_tile(batches, heads):
 def test_a_dense_mask_that_is_expanded_keeps_its_small_size():
     keep = Dense(torch.ones(1, 1, 1, 4, dtype=torch.bool).expand(64, 12, 512, 4))
     assert keep.cells.numel() == 4
+    # An axis of size 1 may have the stride 0, too.
+    assert Dense(torch.tensor(True).expand(1, 1)).dense(2, 3).all()

@@ -75,6 +75,49 @@ def test_every_mask_and_dtype_against_float64(small_tiles, size, name, dropped, 
     assert found[1].dtype == found[2].dtype == torch.promote_types(dtype, torch.float32)
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("name", masks(9, 9))
+@pytest.mark.parametrize("size", [(65, 11), (63, 70)], ids=str)
+def test_weights_and_row_statistics_from_tiles(small_tiles, size, name, dtype):
+    """What is derived later: the weights of all heads, and the two numbers of each row of one."""
+    q, k = (drawn(i, 2, 2, n, 3).to(dtype) for i, n in zip((1, 2), size, strict=True))
+    keep = masks(*size)[name]
+    record = trace(q, k, k, keep=keep, scale=0.6)
+    in_place = cpu.weights(q, k, record.keep, 0.6)
+    weights, *statistics = cpu.whole_weights(q, k, record.keep, 0.6)
+    most = 400 * torch.finfo(weights.dtype).eps
+    torch.testing.assert_close(in_place, weights, rtol=most, atol=most)
+    assert torch.equal(record.stage("weights"), in_place)
+    for b, h in ((0, 1), (1, 0)):
+        one_head = range(b, b + 1), range(h, h + 1)
+        found = cpu.row_statistics(q, k, record.keep, 0.6, *one_head)
+        for mine, other in zip(found, statistics, strict=True):
+            torch.testing.assert_close(mine[0, 0], other[b, h], rtol=most, atol=most)
+
+
+def test_a_long_record_computes_row_statistics_for_the_head_that_is_looked_at(monkeypatch):
+    monkeypatch.setattr(cpu, "SMALL", 0)
+    q = drawn(1, 2, 3, 40, 4)
+    record = trace(q, q, q, keep=causal())
+    assert record.known == {}
+    few = record.tile("weights", range(3, 7), range(5), batch=1, head=2)
+    assert list(record.known) == [(range(1, 2), range(2, 3))]
+    torch.testing.assert_close(few, record.stage("weights")[1, 2, 3:7, :5])
+    kept = record.known[range(1, 2), range(2, 3)]
+    assert record.tile("weights", range(7), range(5), batch=1, head=2) is not None
+    assert record.known[range(1, 2), range(2, 3)] is kept
+    torch.testing.assert_close(record.row_sum[1:, 2:], kept[1])
+
+
+def test_row_statistics_of_numbers_that_have_changed_are_refused(monkeypatch):
+    monkeypatch.setattr(cpu, "SMALL", 0)
+    q = drawn(1, 40, 4)
+    record = trace(q, q, q)
+    q[0] = 1
+    with pytest.raises(RuntimeError, match="^q must stay as it was when it was traced"):
+        _ = record.row_max
+
+
 @settings(max_examples=150)
 @given(cases(dtypes=(torch.float64,), most=12), st.integers(1, 5), st.integers(1, 40))
 def test_the_tiles_change_nothing(case, width, cells):

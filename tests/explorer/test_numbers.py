@@ -3,11 +3,12 @@
 import json
 import math
 import random
+from collections import Counter
 
 import pytest
 import torch
 
-from attn_core import toy, trace, workings
+from attn_core import Dropout, causal, padding, toy, trace, window, workings
 from attn_core.arithmetic import Workings
 from attn_core.checks import STAGES
 from attn_core.digits import fixed, plain
@@ -16,11 +17,12 @@ from tests.explorer.cases import projected_record, random_record
 
 ROW_STAGES = STAGES[:-1]
 
-DERIVE = """payload => {
+DERIVE = """([payload, settings]) => {
   const data = new inside.Data(payload);
   const found = {};
   for (let batch = 0; batch < data.B; batch++) for (let head = 0; head < data.H; head++) {
-    const attention = new inside.Attention(data, { batch, head, scale: data.scale, mask: "given" });
+    const given = { batch, head, scale: data.scale, mask: "given" };
+    const attention = new inside.Attention(data, { ...given, ...settings });
     for (const stage of ["scores", "scaled", "masked", "weights", "dropped", "output"]) {
       const width = stage === "output" ? data.Dv : data.S;
       const rows = Array.from({ length: data.L }, (_, i) =>
@@ -99,17 +101,83 @@ def test_philox_has_the_published_words(inside):
 def test_every_cell_is_attn_cores(inside, first):
     for seed in range(first, first + 50):
         record = random_record(seed)
-        found = inside.evaluate(DERIVE, payload(record))
-        B, H, L, _ = record.shape
-        for batch in range(B):
-            for head in range(H):
-                values = record.v[batch, head].double().mT.tolist()
-                rows = [Workings(record, batch, head, i) for i in range(L)]
-                for stage in ROW_STAGES:
-                    wanted = [getattr(row, stage) for row in rows]
-                    compare(found[f"{stage},{batch},{head}"], wanted, (seed, stage))
-                wanted = [[ordered_dot(row.dropped, v) for v in values] for row in rows]
-                compare(found[f"output,{batch},{head}"], wanted, (seed, "output"))
+        compare_all(inside.evaluate(DERIVE, [payload(record), {}]), record, seed)
+
+
+def compare_all(found, record, where):
+    B, H, L, _ = record.shape
+    for batch in range(B):
+        for head in range(H):
+            values = record.v[batch, head].double().mT.tolist()
+            rows = [Workings(record, batch, head, i) for i in range(L)]
+            for stage in ROW_STAGES:
+                wanted = [getattr(row, stage) for row in rows]
+                compare(found[f"{stage},{batch},{head}"], wanted, (where, stage))
+            wanted = [[ordered_dot(row.dropped, v) for v in values] for row in rows]
+            compare(found[f"output,{batch},{head}"], wanted, (where, "output"))
+
+
+def reader_settings(seed):
+    """A record, what a reader changes in the page, and the record that attn_core makes of that."""
+    record, draw = random_record(5000 + seed), random.Random(seed)
+    B, H, L, S = record.shape
+    lengths = [draw.randrange(S + 1) for _ in range(B)]
+    before, after = draw.randrange(4), draw.randrange(3)
+    rules = {
+        "given": record.keep,
+        "causal": causal(),
+        f"window:{before},{after}": window(before, after),
+        f"padding:{','.join(map(str, lengths))}": padding(lengths),
+    }
+    chosen = [name for name in rules if draw.random() < 0.55]
+    keep = torch.ones(B, H, L, S, dtype=torch.bool)
+    for name in chosen:
+        if rules[name] is not None:
+            keep &= rules[name].dense(L, S)
+    drawn = [[draw.randrange(L), draw.randrange(S)] for _ in range(draw.choice([0, 0, 1, 5]))]
+    drawn = [list(cell) for cell in dict.fromkeys(map(tuple, drawn))]
+    for i, j in drawn:
+        keep[..., i, j] ^= True
+    scale = draw.choice([record.scale, 1.0, -1.5, 0.0, 0.125])
+    dropout = draw.choice([None, Dropout(0.3, draw.randrange(2**53)), record.dropout])
+    settings = {"scale": scale, "mask": "+".join(chosen) or "none", "drawn": drawn}
+    settings["dropout"] = dropout and {"p": dropout.p, "seed": dropout.seed}
+    wanted = trace(record.q, record.k, record.v, keep=keep, scale=scale, dropout=dropout)
+    return record, settings, wanted
+
+
+@pytest.mark.parametrize("first", range(0, 150, 50))
+def test_every_cell_is_attn_cores_whatever_the_reader_sets(inside, first):
+    met = Counter()
+    for seed in range(first, first + 50):
+        record, settings, wanted = reader_settings(seed)
+        found = inside.evaluate(DERIVE, [payload(record), settings])
+        compare_all(found, wanted, (seed, settings))
+        dead = (
+            (wanted.row_max == 0) & (wanted.row_sum == 1) & (wanted.stage("weights").sum(-1) == 0)
+        )
+        kinds = settings["mask"].partition(":")[0].split("+")
+        met["dead rows"] += bool(dead.any())
+        met["dropout"] += settings["dropout"] is not None
+        met["drawn over padding and causal"] += (
+            bool(settings["drawn"]) and "padding" in settings["mask"] and "causal" in kinds
+        )
+        met["scale 0"] += settings["scale"] == 0
+    assert min(met.values()) >= 3, met
+
+
+def test_ties_and_minus_zero_in_cells(inside):
+    # Such as 16/512 = 0.03125: exact, with a 5 after the fourth decimal and nothing after it.
+    made = torch.Generator().manual_seed(1)
+    q, k, v = (torch.randint(-7, 8, (1, 1, n, 2), generator=made) / 4 for n in (9, 11, 11))
+    met = Counter()
+    for scale in (1 / 32, -1 / 32, -1.0):
+        record = trace(q, k, v, scale=scale, keep=causal())
+        compare_all(inside.evaluate(DERIVE, [payload(record), {}]), record, scale)
+        for x in record.stage("scaled").double().flatten().tolist():
+            met["ties"] += abs(x) * 10**4 % 1 == 0.5
+            met["minus zero"] += x == 0 and math.copysign(1, x) < 0
+    assert min(met["ties"], met["minus zero"]) >= 5, met
 
 
 def ordered_dot(a, b):
@@ -135,7 +203,7 @@ def test_the_torch_stages_are_within_a_millionth(inside, seed):
     made = torch.Generator().manual_seed(seed)
     x = words.x + 0.1 * torch.randn(words.x.shape, generator=made)
     record = trace(x, x, x)
-    found = inside.evaluate(DERIVE, payload(record))
+    found = inside.evaluate(DERIVE, [payload(record), {}])
     for stage in STAGES:
         page = torch.tensor([[float(cell[1]) for cell in row] for row in found[f"{stage},0,0"]])
         assert (page - record.stage(stage)).abs().max() <= 1e-6

@@ -49,10 +49,10 @@ def test_the_core_imports_from_no_part():
 
 @pytest.mark.parametrize("over", ["http", "file"])
 def test_a_page_loads_the_map_only_for_a_long_matrix(bare, over):
-    page = bare.open(explore(square(32), name="short"), over=over, script="classic")
+    page = bare.open(explore(square(24), name="short"), over=over, script="classic")
     expect(page.locator(".ax-grid td").first).to_be_visible()
     assert asked_scripts(bare) == ["explorer.js"]
-    long = [explore(square(33), name="long"), explore(square(40), name="longer")]
+    long = [explore(square(25), name="long"), explore(square(40), name="longer")]
     page = bare.open(*long, over=over, script="classic")
     expect(page.locator("canvas.ax-canvas")).to_have_count(2)
     assert asked_scripts(bare) == ["explorer.js", "explorer.js", "explorer-map.js"]

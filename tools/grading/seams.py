@@ -6,6 +6,7 @@ run in the sandbox and marked outside it before; what nbgrader does with marks s
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,8 @@ from tools.grading.one import is_done, rebuilt, stored
 from tools.grading.sandbox import PYTHON
 
 ROOT = Path(__file__).parents[2]
+# nbgrader starts alembic by its name.
+os.environ["PATH"] = f"{Path(PYTHON).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
 SETTINGS = """\
 # nbgrader's settings for this course, written by `make course`. Add your own below.

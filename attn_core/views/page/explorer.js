@@ -5,7 +5,7 @@ import { fixed, plain } from "./digits.js";
 import { Data, Problem } from "./data.js";
 import { Attention, maskJson } from "./attention.js";
 import { Workings } from "./workings.js";
-import { Grid, MOST_SHOWN, moved } from "./grid.js";
+import { Grid, isLong, moved } from "./grid.js";
 import { parts } from "./parts.js";
 import { heat } from "./heat.js";
 import { coloured, make, token } from "./dom.js";
@@ -22,7 +22,7 @@ export class Explorer {
     this.payload = payload;
     const { stage = "weights", batch = 0, head = 0, select = null } = this.data.view;
     const { scale } = this.data;
-    this.isLong = Math.max(this.data.L, this.data.S, this.data.Dv) > MOST_SHOWN;
+    this.isLong = isLong(this.data.L, this.data.S, this.data.Dv);
     // A long map opens at the selected number, near enough to read it.
     const at = this.isLong && select ? [...select.map((n) => Math.max(0, n - 3)), 10] : null;
     this.first = { stage, batch, head, scale, mask: "given", select, all: false, at };

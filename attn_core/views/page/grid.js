@@ -4,7 +4,9 @@ import { fixed } from "./digits.js";
 import { PLAIN, heat } from "./heat.js";
 import { make, token } from "./dom.js";
 
-export const MOST_SHOWN = 32; // longer axes are drawn on a map
+// Longer axes and more cells are drawn on a map: a table of them takes more than a frame to change.
+const [MOST_SHOWN, MOST_CELLS] = [32, 24 ** 2];
+export const isLong = (L, S, Dv) => Math.max(L, S, Dv) > MOST_SHOWN || L * Math.max(S, Dv) > MOST_CELLS;
 
 // Where the colours end, of rows of cells: with those of the given settings, so that more ink is more.
 export function endsOf(shown, given, places) {

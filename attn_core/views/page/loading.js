@@ -1,7 +1,7 @@
 // Loads the scripts that few pages need.
 
 import { Problem } from "./data.js";
-import { MOST_SHOWN } from "./grid.js";
+import { isLong } from "./grid.js";
 import { make } from "./dom.js";
 import { parts } from "./parts.js";
 
@@ -11,9 +11,9 @@ const asked = {};
 // The parts without which an explorer of these data can't start.
 export function needed(payload) {
   const { form, q, k, v } = payload || {};
-  const sizes = [q?.shape?.[2], k?.shape?.[2], v?.shape?.[3]].filter(Number.isFinite);
   if (form === "tensor") return [];
-  return [Math.max(...sizes) > MOST_SHOWN && "map", q?.shape?.[1] > 1 && "heads"].filter(Boolean);
+  const needsMap = isLong(q?.shape?.[2], k?.shape?.[2], v?.shape?.[3]);
+  return [needsMap && "map", q?.shape?.[1] > 1 && "heads"].filter(Boolean);
 }
 
 // One promise a part; in a module, and so in a notebook, all parts are there.

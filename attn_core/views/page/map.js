@@ -2,7 +2,6 @@
 // Same calls as Grid. state.at is [first row, first column, columns in view], or null: the whole.
 
 import { fixed } from "./digits.js";
-import { inkOn } from "./heat.js";
 import { make } from "./dom.js";
 import { moved } from "./grid.js";
 import { parts } from "./parts.js";
@@ -315,7 +314,7 @@ export class AttentionMap {
     context.beginPath();
     context.rect(LEFT, TOP, across, height);
     context.clip();
-    this.hatch();
+    if (this.ends.hasMasked || this.state.stage === "masked") this.hatch();
     context.translate(LEFT - col * w, TOP - row * h);
     context.imageSmoothingEnabled = false;
     const last = [Math.min(data.L, Math.ceil(row + rows)), Math.min(width, Math.ceil(col + columns))];
@@ -356,7 +355,7 @@ export class AttentionMap {
 
   cells(row, col, [bottom, right], h, w) {
     const { context, ends } = this;
-    const { colours } = this.shades;
+    const { css, inks } = this.shades;
     const hasRoom = w >= 46 && h >= 15;
     const plain = getComputedStyle(this.canvas).color;
     context.textAlign = "center";
@@ -366,11 +365,11 @@ export class AttentionMap {
       const cells = this.attention.row(this.state.stage, i);
       for (let j = col; j < right; j++) {
         const x = cells[j];
-        if (x !== -Infinity) {
-          const rgb = colours[shadeAt(x / ends.end)];
-          context.fillStyle = `rgb(${rgb.join(" ")})`;
+        if (Number.isFinite(x)) {
+          const shade = shadeAt(x / ends.end);
+          context.fillStyle = css[shade];
           context.fillRect(j * w, i * h, w + 0.5, h + 0.5);
-          context.fillStyle = inkOn(rgb);
+          context.fillStyle = inks[shade];
         } else context.fillStyle = plain;
         if (hasRoom) context.fillText(ends.write(x), (j + 0.5) * w, (i + 0.5) * h, w - 4);
       }

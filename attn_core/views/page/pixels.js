@@ -1,29 +1,29 @@
 // Numbers as pixels: what the long map and the small maps of the heads are painted with.
 
 import { Problem, bytesOf } from "./data.js";
-import { HEAT, mix } from "./heat.js";
+import { HEAT, inkOn, mix } from "./heat.js";
 import { make } from "./dom.js";
 
 // Rows of cells pooled into rows × columns: the largest, or the mean of those that are kept.
 export function pooled(cells, rows, columns, how) {
   const [height, width] = [cells.length, cells[0].length];
-  const [made, counts] = [new Float64Array(rows * columns), new Float64Array(rows * columns)];
-  if (how === "max") made.fill(-Infinity);
+  const [found, counts] = [new Float64Array(rows * columns), new Float64Array(rows * columns)];
+  if (how === "max") found.fill(-Infinity);
   for (let i = 0; i < height; i++) {
     const start = Math.floor((i * rows) / height) * columns;
     for (let j = 0; j < width; j++) {
       const [x, at] = [cells[i][j], start + Math.floor((j * columns) / width)];
       if (x === -Infinity) continue;
       counts[at]++;
-      if (how !== "max") made[at] += x;
-      else if (x > made[at]) made[at] = x;
+      if (how !== "max") found[at] += x;
+      else if (x > found[at]) found[at] = x;
     }
   }
-  for (let n = 0; n < made.length; n++) {
-    if (!counts[n]) made[n] = -Infinity;
-    else if (how !== "max") made[n] /= counts[n];
+  for (let n = 0; n < found.length; n++) {
+    if (!counts[n]) found[n] = -Infinity;
+    else if (how !== "max") found[n] /= counts[n];
   }
-  return made;
+  return found;
 }
 
 export const isDark = (element) => {
@@ -58,11 +58,15 @@ export function onTheme(element, act) {
   requestAnimationFrame(look);
 }
 
-// The colours for −1 to 1 in 401 steps, and the same as pixels.
-export function shades(mode) {
+// The colours for −1 to 1 in 401 steps, the same as pixels, and the ink on them.
+const shadesOf = {};
+export const shades = (mode) => (shadesOf[mode] ??= newShades(mode));
+
+function newShades(mode) {
   const colours = Array.from({ length: 401 }, (_, n) => mix(HEAT[mode][n < 200 ? "less" : "more"], Math.abs(n - 200) / 200));
   const pixels = new Uint8Array(colours.flatMap((rgb) => [...rgb, 255]));
-  return { colours, pixels: new Uint32Array(pixels.buffer) };
+  const css = colours.map((rgb) => `rgb(${rgb.join(" ")})`);
+  return { css, inks: colours.map(inkOn), pixels: new Uint32Array(pixels.buffer) };
 }
 
 export const shadeAt = (share) => Math.round(Math.max(-1, Math.min(1, share)) * 200) + 200;

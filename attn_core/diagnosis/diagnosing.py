@@ -1,0 +1,133 @@
+"""`diagnose`: what is asked, in the order in which it is tried."""
+
+from dataclasses import replace
+from typing import Any
+
+from torch import Tensor
+
+from attn_core.checks import check_fits_a_stage, check_no_nan, check_stage, check_yours
+from attn_core.diagnosis.comparing import (
+    Candidate,
+    bare,
+    bare_stages,
+    factor_of,
+    rooms_of,
+    same,
+    wrong_candidates,
+)
+from attn_core.diagnosis.merging import heads_of
+from attn_core.diagnosis.sentences import (
+    NAMES,
+    Diagnosis,
+    is_right,
+    is_wrong,
+    nearest,
+    places,
+)
+from attn_core.digits import fixed
+from attn_core.mistakes import MISTAKES
+from attn_core.mistakes.mistake import right_stages
+from attn_core.record import AttentionTrace
+
+
+def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> Diagnosis:
+    """Says in a sentence what your array is: right, or which mistake it comes from.
+
+    >>> from attn_core import diagnose, toy, trace
+    >>> x = toy.journey().x
+    >>> record = trace(x, x, x)
+    >>> print(str(diagnose(torch.softmax(x @ x.T / 3**0.5, dim=0), record)).split(". ")[0])
+    these are the weights with softmax over queries
+    >>> diagnose(2 * record.stage("scores"), record)
+    right up to a factor of 2.0000: these are the scores times it
+
+    yours: a tensor, a NumPy array or nested lists, as large as a stage, or as the output with all
+        heads in one table; axes of size 1 in front make no difference.
+    trace: the record of the same q, k and v.
+    stage: what yours should be, if it should be one stage only: "weights".
+
+    Two numbers are the same if they differ by no more than a few roundings of the coarser dtype; if
+    all of yours have three to five decimals, by no more than half of the last. Every mistake
+    that gives these numbers is named, and if there are several, `tell_apart` is an input on which
+    they differ. It never guesses. Taught in chapters 03, under *break it*, and 11.
+    """
+    if stage is not None:
+        check_stage(stage)
+    cells, eps, slack = check_yours(yours)
+    cells = bare(cells)
+    decimals = f", to the {places(slack)} decimals given" if slack else ""
+    rooms = rooms_of(trace, eps, slack)
+    if stage in (None, "output") and (heads := heads_of(cells, trace)):
+        return of_merged(heads, trace, rooms, decimals)
+    return of_stage(cells, trace, stage, rooms, decimals)
+
+
+def of_stage(
+    cells: Tensor,
+    record: AttentionTrace,
+    stage: str | None,
+    rooms: dict[str, float],
+    decimals: str,
+) -> Diagnosis:
+    stages = bare_stages(right_stages(record))
+    right = [
+        Candidate(name, None, found, rooms[name])
+        for name, found in stages.items()
+        if stage in (None, name)
+    ]
+    check_fits_a_stage(cells, [candidate.cells for candidate in right])
+    found = [c for c in right if same(cells, c)]
+    if found:
+        seen = {c.mistake for c in wrong_candidates(record, stages, rooms, found[0].stage)}
+        return is_right(found, seen, decimals)
+    wrong = [c for c in wrong_candidates(record, stages, rooms, stage) if same(cells, c)]
+    if wrong:
+        return is_wrong(wrong, right, decimals)
+    check_no_nan(cells)
+    return of_other(cells, right)
+
+
+def of_other(cells: Tensor, right: list[Candidate]) -> Diagnosis:
+    """Transposed, times a factor, or not recognised."""
+    for candidate in right:
+        if same(cells.mT, candidate):
+            text = f"{NAMES[candidate.stage]}, transposed: rows and columns are exchanged"
+            return Diagnosis(text, "transposed", (candidate.stage,))
+    fitting = [c for c in right if c.cells.shape == cells.shape]
+    if not fitting:
+        stage = next(c.stage for c in right if c.cells.shape == cells.mT.shape)
+        text = f"not recognised. It has the shape of {stage} transposed, but not its numbers"
+        return Diagnosis(text, "unknown", (stage,))
+    for candidate in fitting:
+        factor = factor_of(cells, candidate)
+        if factor is not None:
+            text = f"right up to a factor of {fixed(factor)}: {NAMES[candidate.stage]} times it"
+            return Diagnosis(text, "factor", (candidate.stage,), factor=factor)
+    return nearest(cells, fitting)
+
+
+def of_merged(
+    heads: dict[str | None, Tensor],
+    record: AttentionTrace,
+    rooms: dict[str, float],
+    decimals: str,
+) -> Diagnosis:
+    """The output with all heads in one table: heads that are right may be merged wrongly."""
+    found = {
+        way: of_stage(bare(parts), record, "output", rooms, decimals)
+        for way, parts in heads.items()
+    }
+    beside = found.pop(None, None)
+    if beside is None or beside.verdict != "right":
+        for way, one in found.items():
+            if one.verdict == "right":
+                text = f"{NAMES['output']} with {MISTAKES[way].title}{decimals}. Each head is right"
+                return Diagnosis(text, "mistake", ("output",), (way,))
+    if beside is None:
+        wide = MISTAKES["heads-along-tokens"].title
+        text = f"not recognised. It has the size of the output with {wide}, but not its numbers"
+        return Diagnosis(text, "unknown", ("output",))
+    text = beside.text.replace(NAMES["output"], f"{NAMES['output']}, its heads side by side")
+    return replace(
+        beside, text=text.replace("Nearest: output", "Nearest: output, its heads side by side")
+    )

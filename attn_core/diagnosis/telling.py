@@ -1,0 +1,36 @@
+"""Which of the known inputs tells mistakes apart."""
+
+from functools import cache
+
+from attn_core.diagnosis.comparing import Candidate, bare, bare_stages, rooms_of, same
+from attn_core.mistakes import MISTAKES
+from attn_core.mistakes.mistake import right_stages
+from attn_core.mistakes.questions import questions
+
+
+@cache
+def classes_of(number: int, stage: str) -> dict[str, int]:
+    """What one of the questions tells apart in a stage: equal numbers are the same; 0 is right."""
+    record = questions()[number].trace()
+    room = rooms_of(record, 2**-23, 0.0)[stage]
+    kinds = [bare_stages(right_stages(record))[stage]]
+    found = {}
+    for mistake in MISTAKES.values():
+        if mistake.is_replayed:
+            cells = bare(mistake.apply(record)[stage].double())
+            ours = [same(cells, Candidate(stage, None, kind, room)) for kind in kinds]
+            found[mistake.name] = ours.index(True) if True in ours else len(kinds)
+            if found[mistake.name] == len(kinds):
+                kinds.append(cells)
+    return found
+
+
+def shown_by(number: int, stage: str) -> set[str]:
+    """The mistakes that one of the questions shows in a stage."""
+    return {name for name, kind in classes_of(number, stage).items() if kind}
+
+
+def tells_apart(number: int, names: tuple[str, ...], stage: str) -> bool:
+    """True if no two of these mistakes give the same stage on this input."""
+    classes = classes_of(number, stage)
+    return len({classes[name] for name in names}) == len(names)

@@ -1,0 +1,114 @@
+"""One attention under many settings at once, each part of it computed as often as it differs."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_core import stages
+from attn_core.checks import check_is, check_output, check_scale, check_settings, check_sweep
+from attn_core.dropout import Dropout
+from attn_core.kernels import as_keep, cpu, prepared, without_autocast
+from attn_core.masks import Keep
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What `sweep` found: the first axes are the settings, the others those of a record."""
+
+    weights: Float[Tensor, "scale keep *lead L S"]
+    dropped: Float[Tensor, "scale keep dropout *lead L S"]
+    output: Float[Tensor, "scale keep dropout *lead L Dv"]
+
+
+def sweep(
+    q: Float[Tensor, "*lead L D"],
+    k: Float[Tensor, "*lead S D"],
+    v: Float[Tensor, "*lead S Dv"],
+    *,
+    scale: Sequence[float | None] = (None,),
+    keep: Sequence[Tensor | Keep | None] = (None,),
+    dropout: Sequence[Dropout | None] = (None,),
+) -> Sweep:
+    """Every scale with every mask with every dropout, as `trace` gives them one by one.
+
+    >>> from attn_core import causal, sweep, toy
+    >>> x = toy.journey().x
+    >>> found = sweep(x, x, x, scale=[1.0, 10.0], keep=[None, causal()])
+    >>> found.weights.shape, found.output.shape
+    (torch.Size([2, 2, 6, 6]), torch.Size([2, 2, 1, 6, 3]))
+    >>> found.weights[:, 0, 1]
+    tensor([[0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581],
+            [0.0023, 0.5105, 0.4199, 0.0008, 0.0002, 0.0086]])
+
+    scale, keep, dropout: lists of what `trace` takes; all else is as there, the errors too.
+
+    The scores are computed once, the weights once for each different pair of scale and mask, and
+    dropout's random words once for each different seed. The weights equal those of `trace` bit for
+    bit; in the output a matrix product may add in another order, which is a rounding. All settings
+    together may have 2**26 weights. Chapter 05 compares scales with it.
+    """
+    for name, settings in (("scale", scale), ("keep", keep), ("dropout", dropout)):
+        check_settings(name, settings)
+    for setting in dropout:
+        check_is("dropout", setting, Dropout)
+    given = [check_scale(setting, q.shape[-1]) for setting in scale]
+    # The largest scale is the one that can overflow.
+    q4, k4, v4, _, _, size = prepared(q, k, v, None, max(given, key=abs), None)
+    shape = (*q4.shape[:3], k4.shape[2])
+    check_sweep((len(scale), len(keep), len(dropout), *shape))
+    factors, of_scale = distinct(given)
+    made = {id(setting): as_keep(setting, q.shape[:-2], shape, q.device) for setting in keep}
+    masks, of_keep = distinct([made[id(setting)] for setting in keep])
+    with without_autocast(q.device):
+        weights = weights_of(q4, k4, factors, masks)
+        if len(factors) < len(scale) or len(masks) < len(keep):
+            weights = weights[of_scale][:, of_keep]
+        dropped = torch.stack(list(all_dropped(weights, dropout)), dim=2)
+        output = stages.output(dropped, v4.to(dropped.dtype)).to(v.dtype)
+    for setting in dropout:
+        check_output(output, size, setting)
+    lead = q.shape[:-2]
+    found = (tensor.reshape(*tensor.shape[:-4], *lead, *tensor.shape[-2:])
+             for tensor in (weights, dropped, output))  # fmt: skip
+    return Sweep(*found)
+
+
+def distinct(settings: Sequence[Hashable]) -> tuple[list[Hashable], list[int]]:
+    """The settings that differ, and for each setting the place of its equal among them.
+
+    >>> distinct([1.0, 0.5, 1.0])
+    ([1.0, 0.5], [0, 1, 0])
+    """
+    places: dict[Hashable, int] = {}
+    of_each = [places.setdefault(setting, len(places)) for setting in settings]
+    return list(places), of_each
+
+
+def weights_of(
+    q: Tensor, k: Tensor, factors: Sequence[float], masks: Sequence[Keep | None]
+) -> Float[Tensor, "scale keep B H L S"]:
+    float_type = torch.promote_types(q.dtype, torch.float32)
+    scores = stages.scores(q.to(float_type), k.to(float_type))
+    scale = torch.tensor(factors, dtype=float_type, device=q.device).view(-1, 1, 1, 1, 1)
+    scaled = scores * scale
+    L, S = scores.shape[2:]
+    kept = [None if keep is None else keep.dense(L, S, q.device) for keep in masks]
+    masked = torch.stack([stages.masked(scaled, cells) for cells in kept], dim=1)
+    alive = [keep is None or bool(keep.unmasked(range(L), (L, S))) for keep in masks]
+    return cpu.softmax(masked, all(alive))[0]
+
+
+def all_dropped(weights: Tensor, dropout: Sequence[Dropout | None]):
+    """The weights after each dropout, their random words drawn once a seed."""
+    words: dict[int, Tensor] = {}
+    everything = [range(size) for size in weights.shape[2:]]
+    for setting in dropout:
+        if setting is None:
+            yield weights
+            continue
+        if setting.seed not in words:
+            words[setting.seed] = setting.words(*everything, weights.device)
+        yield stages.dropped(weights, setting.decide(words[setting.seed]), setting.p)

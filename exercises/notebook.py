@@ -1,0 +1,93 @@
+"""For a notebook: the numbers of an exercise, and what an answer is told."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+
+from attn_core.mistakes import MISTAKES
+from exercises import load
+from exercises.form import Exercise, Mistake, Names
+from exercises.recognise import Seen, holds, observe, recognise
+
+OTHERS = (1, 2)  # the seeds whose numbers a right function must hold for, too
+
+
+def found(name: str) -> Exercise:
+    """An exercise by its id."""
+    known = load()
+    if name not in known:
+        raise ValueError(f'name must be the id of an exercise, like "01-context", got {name!r}')
+    return known[name]
+
+
+def given(name: str) -> Names:
+    """The numbers that an exercise starts from, by their names, in the chapter's own variant.
+
+    >>> given("01-shares")["keep"]
+    0.5
+    """
+    return found(name).parameters(0)
+
+
+def check(name: str, names: Names | None = None) -> None:
+    """Print whether an answer is right, what it does not do yet, and which mistake it looks like.
+
+    >>> def place(h, t, i, heads, width):
+    ...     return h * 3 * width + t * width + i
+    >>> check("08-place", {"place": place})
+    08-place: not yet.
+      ✓ `place(h, t, i, heads, width)` gives one whole number
+      ✓ head 0 of word 0 begins at place 0
+      ✓ every place is used once
+      ✗ each head gets some numbers of every word, in order
+      ✗ it holds for 4 words, 3 heads of 5 numbers, too
+    It looks like heads split by view alone. This is the wrong view for three words: head 1 begins
+    in the middle of the sentence. From word to word it is `heads * width` places, from head to head
+    only `width`.
+
+    name: the id of the exercise.
+    names: where the answer stands; if it is not given, among the names of the cell that calls.
+    """
+    exercise = found(name)
+    print(told(exercise, sys._getframe(1).f_globals if names is None else names))
+
+
+def told(exercise: Exercise, names: Names) -> str:
+    """What `check` prints."""
+    seen = observe(exercise, names)
+    if is_blank(seen):
+        return f"{exercise.id}: not answered yet."
+    lines = [f"  {'✓' if passed else '✗'} {sentence}" for sentence, passed in seen.checks]
+    if not seen.is_right:
+        lines.insert(0, f"{exercise.id}: not yet.")
+        if seen.error is not None:
+            lines.append(f"It raised {type(seen.error).__name__}: {seen.error}")
+        return "\n".join(lines + hint(recognise(exercise, seen)))
+    if exercise.kind == "text":
+        return f"{exercise.id}: written. A person reads it."
+    for seed in (0, *OTHERS) if exercise.functions else ():
+        other = seen if seed == 0 else observe(exercise, names, seed)
+        if not (other.is_right and holds(exercise, other, seed)):
+            lines = [f"{exercise.id}: right for these numbers, but not for all."]
+            return "\n".join(lines + hint(recognise(exercise, other, seed)))
+    return f"{exercise.id}: right."
+
+
+def is_blank(seen: Seen) -> bool:
+    """True if the answer is missing, or says nothing: `...`, None, an empty text."""
+    return all(value is None or value is ... or is_empty_text(value) for value in seen.said)
+
+
+def is_empty_text(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def hint(mistake: Mistake | None) -> list[str]:
+    """What to tell about a known mistake, as lines of at most 96 characters."""
+    if mistake is None:
+        return []
+    text = mistake.hint
+    if mistake.name is not None:
+        text = f"It looks like {MISTAKES[mistake.name].title}. {text}"
+    return textwrap.wrap(text, 96)

@@ -1,0 +1,85 @@
+"""A sweep against `trace` in a loop: the same weights bit for bit, the output to a rounding."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attn_core import Dropout, causal, padding, sweep, trace, window
+from attn_core import checks as checks_module
+from attn_core.kernels import cpu
+from tests.attn_core.reference import DTYPES, drawn
+
+SCALES = [None, 0.3, -1.0, 0.3]
+DROPOUTS = [None, Dropout(0.5, 7), Dropout(0.2, 7), Dropout(0.5, 8), Dropout(0.5, 7)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 1, 3)])
+def test_every_setting_is_that_of_trace(lead, dtype):
+    shapes = [(*lead, 5, 3), (*lead, 9, 3), (*lead, 9, 4)]
+    q, k, v = (drawn(seed, *shape).to(dtype) for seed, shape in enumerate(shapes))
+    cells = drawn(4, 5, 9) > 0
+    batches = q.reshape(-1, *q.shape[-3:]).shape[0] if len(lead) > 1 else (*lead, 1)[0]
+    keeps = [None, causal(), cells, causal(), window(2) & padding([9] + [0] * (batches - 1)), cells]
+    found = sweep(q, k, v, scale=SCALES, keep=keeps, dropout=DROPOUTS)
+    assert found.output.shape == (4, 6, 5, *lead, 5, 4)
+    for a, scale in enumerate(SCALES):
+        for b, keep in enumerate(keeps):
+            for c, dropout in enumerate(DROPOUTS):
+                one = trace(q, k, v, scale=scale, keep=keep, dropout=dropout)
+                assert torch.equal(found.weights[a, b], one.stage("weights"))
+                assert torch.equal(found.dropped[a, b, c], one.stage("dropped"))
+                eps = 20 * torch.finfo(dtype).eps
+                torch.testing.assert_close(found.output[a, b, c], one.output, rtol=eps, atol=eps)
+
+
+@given(st.lists(st.sampled_from([0.1, 0.2, 0.4]), min_size=1, max_size=6))
+def test_scores_are_computed_once_and_weights_once_for_each_scale(scales):
+    sizes = []
+    exact = cpu.softmax
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu, "softmax", lambda c, _: sizes.append(c.shape[:2]) or exact(c, True))
+        x = drawn(1, 4, 2)
+        sweep(x, x, x, scale=scales, keep=[causal(), causal(), None])
+    assert sizes == [(len(set(scales)), 2)]
+
+
+def test_words_are_drawn_once_a_seed(monkeypatch):
+    seeds = []
+    exact = Dropout.words
+    monkeypatch.setattr(Dropout, "words", lambda d, *a: seeds.append(d.seed) or exact(d, *a))
+    x = drawn(1, 4, 2)
+    sweep(x, x, x, scale=[1.0, 2.0], dropout=DROPOUTS)
+    assert seeds == [7, 8]
+
+
+def test_gradients_are_those_of_trace():
+    q, k, v = (drawn(seed, 4, 2).requires_grad_() for seed in (1, 2, 3))
+    found = sweep(q, k, v, scale=[0.5, 2.0], keep=[causal()], dropout=DROPOUTS[1:2])
+    mine = torch.autograd.grad(found.output[1, 0, 0].sum(), (q, k, v))
+    one = trace(q, k, v, scale=2.0, keep=causal(), dropout=DROPOUTS[1])
+    for a, b in zip(mine, torch.autograd.grad(one.output.sum(), (q, k, v)), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def message(**settings):
+    x = drawn(1, 4, 2)
+    with pytest.raises((TypeError, ValueError)) as error:
+        sweep(x, x, x, **settings)
+    return str(error.value)
+
+
+def test_what_does_not_fit_is_said(monkeypatch):
+    assert message(scale=0.5) == "scale must be a list of settings, got 0.5"
+    assert message(keep=causal()) == "keep must be a list of settings, got a Causal"
+    assert message(dropout=[]) == "dropout must name at least one setting, got an empty list"
+    assert message(dropout=[0.5]) == "dropout must be a Dropout or None, got float"
+    assert message(scale=[1.0, "a"]) == "scale must be a number or None, got str"
+    assert message(scale=[1.0, 1e308]).startswith("q, k and scale must give scores below 1.8e+308")
+    assert message(keep=[padding([1, 2])]).startswith("lengths must name one length for each of")
+    monkeypatch.setattr(checks_module, "MOST_CELLS", 63)
+    assert message(scale=[1.0, 2.0, 3.0, 4.0]) == (
+        "a sweep must have at most 2**26 weights over all its settings, got 4 × 1 × 1 × 1 × 1 × 4 "
+        "× 4: trace the settings one by one"
+    )

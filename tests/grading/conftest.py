@@ -1,0 +1,47 @@
+"""A course in a folder of its own, with settings that let a hostile class end soon."""
+
+from __future__ import annotations
+
+import pytest
+from tests.grading.students import EXERCISES
+
+from tools.grading.course import Course, start
+
+SETTINGS = """\
+title = "A class"
+numbers = "student"
+
+[assignments.class]
+exercises = [{ids}]
+
+[assignments.words]
+exercises = ["06-mask-in-training"]
+
+[limits]
+cell = 8
+call = 8
+memory = 1_500_000_000
+output = 2_000_000
+"""
+
+
+def make(folder, students) -> Course:
+    """A course with a roster; its secret is always the same, so that its numbers are."""
+    start(folder, [])
+    ids = ", ".join(f'"{one}"' for one in EXERCISES)
+    (folder / "course.toml").write_text(SETTINGS.format(ids=ids), encoding="utf-8")
+    lines = "".join(f"{one},{one.title()} Example,{one}@example.org\n" for one in students)
+    (folder / "roster.csv").write_text(f"id,name,email\n{lines}", encoding="utf-8")
+    (folder / "secret").write_text("5" * 64, encoding="utf-8")
+    return Course.open(folder)
+
+
+def hand_in(course: Course, assignment: str, student: str, raw: bytes, file: str = "") -> None:
+    path = course.folder / "submitted" / student / assignment / (file or f"{assignment}.ipynb")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(raw)
+
+
+@pytest.fixture
+def course(tmp_path):
+    return make(tmp_path / "course", ["ada", "bob"])

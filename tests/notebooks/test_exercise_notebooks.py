@@ -1,0 +1,118 @@
+"""The exercise notebooks: up to date, quiet when blank, right when solved; what `check` says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_output
+
+import exercises
+from exercises.notebook import check, given, told
+from tests.conftest import ROOT
+from tools.exercise_notebooks import FOLDER, chapters, notebook, stored
+from tools.notebooks import normalise
+
+ALL = exercises.load()
+TEXTS = {name for name, exercise in ALL.items() if exercise.kind == "text"}
+BLANK = "not answered yet."
+RIGHT = "right."
+
+
+def with_outputs(made, say):
+    """A notebook as it is after a run in which each check prints `say(id)`."""
+    count = 0
+    for cell in made.cells:
+        if cell.cell_type != "code":
+            continue
+        count += 1
+        cell.execution_count = count
+        if cell.id.endswith("-check"):
+            name = cell.id.removeprefix("exercise-").removesuffix("-check")
+            cell.outputs = [new_output("stream", name="stdout", text=f"{name}: {say(name)}\n")]
+    normalise(made)
+    return made
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_stored_is_what_make_notebooks_writes(chapter):
+    made = with_outputs(notebook(chapter), lambda name: BLANK)
+    assert nbformat.writes(made) + "\n" == stored(chapter).read_text(encoding="utf-8"), (
+        "run `make notebooks`"
+    )
+
+
+def test_every_exercise_stands_in_one_notebook():
+    assert sorted(path.name for path in FOLDER.glob("*")) == [stored(c).name for c in chapters()]
+    cells = [cell for c in chapters() for cell in notebook(c).cells if cell.id.endswith("-check")]
+    assert sorted(cell.source for cell in cells) == sorted(f'check("{name}")' for name in ALL)
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_no_solution_in_a_blank_notebook(chapter):
+    text = "\n".join(cell.source for cell in notebook(chapter).cells)
+    for exercise in ALL.values():
+        if exercise.chapter == chapter:
+            assert exercise.solution not in text
+            assert exercise.starter in text
+
+
+@pytest.mark.slow
+def test_solved_notebooks_run_and_are_right(tmp_path):
+    """By nbval, with the outputs that they should have."""
+    for chapter in chapters():
+        made = with_outputs(
+            notebook(chapter, solved=True),
+            lambda name: "written. A person reads it." if name in TEXTS else RIGHT,
+        )
+        (tmp_path / f"{chapter}_solved.ipynb").write_text(nbformat.writes(made), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT]
+    done = subprocess.run(
+        [*command, "--nbval", "--nbval-current-env", "-q", tmp_path],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
+def test_check_says_right_and_not_answered(exercise):
+    right = "written. A person reads it." if exercise.kind == "text" else RIGHT
+    assert told(exercise, exercise.run(exercise.solution)) == f"{exercise.id}: {right}"
+    assert told(exercise, exercise.run(exercise.starter)) == f"{exercise.id}: {BLANK}"
+    assert told(exercise, {}) == f"{exercise.id}: {BLANK}"
+
+
+@pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
+def test_check_gives_the_hint_of_each_known_mistake(exercise):
+    for mistake in exercise.mistakes:
+        said = told(exercise, exercise.run(mistake.code))
+        assert " ".join(mistake.hint.split()) in " ".join(said.split())
+        assert RIGHT not in said.split("\n")[0]
+
+
+def test_check_prints_for_the_cell_that_calls(capsys):
+    names = {"check": check, **given("08-place")}
+    exec(f'{ALL["08-place"].solution}\ncheck("08-place")', names)
+    assert capsys.readouterr().out == "08-place: right.\n"
+
+
+def test_check_tells_what_was_raised():
+    code = "def place(h, t, i, heads, width):\n    return t[0]"
+    said = told(ALL["08-place"], ALL["08-place"].run(code))
+    assert said.startswith("08-place: not yet.\n  ✗ ")
+    assert said.endswith("It raised TypeError: 'int' object is not subscriptable")
+
+
+def test_check_is_not_content_with_one_set_of_numbers():
+    exercise = ALL["10-multiply-adds"]
+    code = "def multiply_adds(n, d):\n    return 4 * n * d * d + 2 * n * n * d if n < 50 else 0"
+    said = told(exercise, exercise.run(code))
+    assert said == "10-multiply-adds: right for these numbers, but not for all."
+
+
+def test_an_unknown_exercise_is_said_in_a_sentence():
+    with pytest.raises(ValueError, match=r'name must be the id .* like "01-context", got \'1\''):
+        check("1")

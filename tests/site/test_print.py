@@ -1,0 +1,105 @@
+"""The pages on paper: explorers as their stills, folds open, nothing cut, Chinese with a font."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from fontTools.ttLib import TTFont
+
+from tests.conftest import HTML
+
+PAPER = {"width": 718, "height": 1000}  # A4 between its margins, in CSS pixels
+CHAPTERS = ("02_three_stages", "06_masking", "08_multi_head", "10_cost")
+
+
+@pytest.fixture
+def paper(open_page, site):
+    """paper(chapter) gives the page as it is printed."""
+
+    def paper(chapter, **options):
+        page = open_page(f"{site}/chapters/{chapter}.html", viewport=PAPER, **options)
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        return page
+
+    return paper
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_explorers_are_stills(paper, chapter):
+    page = paper(chapter)
+    explorers = page.locator("attention-explorer:has(+ .ax-still)")
+    stills = page.locator(".ax-still")
+    assert explorers.count() == stills.count() > 0
+    for n in range(stills.count()):
+        assert not explorers.nth(n).is_visible()
+        assert stills.nth(n).is_visible()
+        assert (
+            stills.nth(n).evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+        )
+        assert stills.nth(n).get_attribute("alt")
+
+
+def test_on_a_screen_stills_are_hidden(open_page, site):
+    page = open_page(f"{site}/chapters/{CHAPTERS[0]}.html")
+    assert page.locator("attention-explorer").first.is_visible()
+    assert not page.locator(".ax-still").first.is_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_folds_are_open_on_paper_and_closed_again(paper, scripts):
+    if scripts:
+        page = paper(CHAPTERS[0])
+        folds = page.locator(".bd-article details:not(.above-input, .ax-root *)")
+        assert (
+            folds.count() == page.locator(".bd-article details[open]:not(.ax-root *)").count() > 3
+        )
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.locator(".bd-article details[open]:not(.ax-root *)").count() == 0
+    else:
+        page = paper(CHAPTERS[0], java_script_enabled=False)
+    page.emulate_media(media="print")
+    answer = page.locator(".bd-article details:not(.hide) > p").first
+    assert answer.bounding_box()["height"] > 10
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_line_is_cut(paper, chapter):
+    page = paper(chapter)
+    cut = page.evaluate(
+        """[...document.querySelectorAll(".bd-article :is(pre, .cell_output, table, .formula)")]
+          .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
+          .filter((box) => getComputedStyle(box).overflowX !== "visible" || box.matches("pre"))
+          .map((box) => box.textContent.trim().slice(0, 60))"""
+    )
+    assert cut == []
+
+
+def test_a_dark_page_is_printed_with_the_light_colours(paper):
+    page = paper(CHAPTERS[0], color_scheme="dark")
+    ink = "getComputedStyle(document.querySelector('.bd-article p')).color"
+    assert page.evaluate(ink) == "rgb(28, 27, 34)"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_every_chinese_character_of_the_pages_has_a_glyph(all_pages):
+    font = TTFont(io.BytesIO((HTML / "_static" / "noto-serif-sc.woff").read_bytes()))
+    known = font.getBestCmap()
+    chinese = {
+        character
+        for name in all_pages
+        for character in (HTML / name).read_text(encoding="utf-8")
+        if "\u3400" <= character <= "\u9fff"
+    }
+    assert len(chinese) > 100
+    assert [character for character in sorted(chinese) if ord(character) not in known] == []
+
+
+def test_a_page_shows_chinese_by_the_books_font(open_page, site):
+    page = open_page(f"{site}/chapters/{CHAPTERS[0]}.html")
+    assert (
+        page.evaluate("document.fonts.load('16px \"Book Han\"', '注').then((f) => f.length)") == 1
+    )

@@ -1,0 +1,134 @@
+"""Write a notebook for the exercises of each chapter, from `exercises/`, and store its outputs.
+
+    python -m tools.exercise_notebooks        # all of them
+    python -m tools.exercise_notebooks 03     # of chapter 03
+
+Stored they are blank: each answer is what the starter leaves, and `check` says so. They are for
+Jupyter and Colab; nothing in them is written by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import yaml
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+import exercises
+from exercises import Exercise
+from tools.notebooks import BOX, LEVELS, ROOT, normalise, repository_url, run, setup_cell
+
+FOLDER = ROOT / "exercises" / "notebooks"
+CODE = re.compile(r"`([^`]+)`")
+
+TOP = """\
+# Exercises of chapter {chapter}: {title}
+
+Write your answer where the dots stand, run the cell, then run the `check` below it. It says what \
+is right, and which mistake a wrong answer looks like. “Above” and names that are not given here \
+are those of [the chapter]({url}/blob/{branch}/chapters/{file})."""
+
+IMPORTS = """\
+import torch
+
+from exercises.notebook import check, given"""
+
+
+def stored(chapter: str) -> Path:
+    return FOLDER / f"{chapter}_exercises.ipynb"
+
+
+def chapter_file(chapter: str) -> Path:
+    (found,) = ROOT.glob(f"chapters/{chapter}_*.ipynb")
+    return found
+
+
+def title_of(chapter: str) -> str:
+    """The heading of a chapter, without its number."""
+    cells = nbformat.read(chapter_file(chapter), as_version=4).cells
+    heading = next(cell.source for cell in cells if cell.source.startswith("# "))
+    return heading.split("\n")[0].removeprefix("# ").removeprefix(chapter).strip(" ·")
+
+
+def given_code(exercise: Exercise) -> str:
+    """The line that gives the reader the parameters that the text names."""
+    if plain := exercise.given().strip():
+        return plain
+    named = " ".join([*CODE.findall(exercise.text), exercise.starter])
+    words = set(re.findall(r"\w+", named))
+    wanted = [name for name in exercise.parameters(0) if name in words]
+    if not wanted:
+        return ""
+    if len(wanted) == len(exercise.parameters(0)) > 1:
+        return f'{", ".join(wanted)} = given("{exercise.id}").values()'
+    return "\n".join(f'{name} = given("{exercise.id}")["{name}"]' for name in wanted)
+
+
+def cells_of(exercise: Exercise, number: int, answer: str) -> list:
+    """The task, its numbers with a place for the answer, and the check."""
+    box = BOX.format(
+        number=number,
+        title=exercise.title,
+        level=exercise.level,
+        dots=LEVELS[exercise.level],
+        points="1 point" if exercise.points == 1 else f"{exercise.points} points",
+        text=exercise.text.strip(),
+    )
+    name = f"exercise-{exercise.id}"
+    cells = [new_markdown_cell(box.strip(), id=name)]
+    if code := given_code(exercise):
+        cells.append(new_code_cell(code, id=f"{name}-given"))
+    cells.append(new_code_cell(answer.strip(), id=f"{name}-answer"))
+    cells.append(new_code_cell(f'check("{exercise.id}")', id=f"{name}-check"))
+    for cell in cells:
+        cell.metadata["tags"] = [f"exercise:{exercise.id}"]
+    return cells
+
+
+def notebook(chapter: str, *, solved: bool = False):
+    """The exercises of one chapter, in the order of the chapter, blank or solved."""
+    text = chapter_file(chapter).read_text(encoding="utf-8")
+    own = [one for one in exercises.load().values() if one.chapter == chapter]
+    own.sort(key=lambda one: text.index(f'"exercise-{one.id}"'))
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    top = TOP.format(
+        chapter=chapter,
+        title=title_of(chapter),
+        url=settings["url"],
+        branch=settings["branch"],
+        file=chapter_file(chapter).name,
+    )
+    cells = [
+        new_markdown_cell(top, id="top"),
+        setup_cell(repository_url()),
+        new_code_cell(IMPORTS, id="imports"),
+    ]
+    for number, exercise in enumerate(own, start=1):
+        answer = exercise.solution if solved else exercise.starter
+        cells += cells_of(exercise, number, answer)
+    return new_notebook(cells=cells)
+
+
+def chapters() -> list[str]:
+    """The chapters that have exercises."""
+    return sorted({exercise.chapter for exercise in exercises.load().values()})
+
+
+def main() -> None:
+    wanted = [chapter for chapter in chapters() if chapter in (sys.argv[1:] or chapters())]
+    if not wanted:
+        sys.exit(f"no chapter with exercises is called {' or '.join(sys.argv[1:])}")
+    FOLDER.mkdir(exist_ok=True)
+    for chapter in wanted:
+        path, made = stored(chapter), notebook(chapter)
+        run(made, path)
+        normalise(made)
+        nbformat.validate(made)
+        path.write_text(nbformat.writes(made) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
