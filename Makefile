@@ -65,8 +65,9 @@ notebooks: .venv/book  ## run the notebooks again, store their outputs, write th
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
 	@$(BIN)/python -m tools.train_translators
 
-bench: .venv-bench/made  ## compare the explorer with other viewers (minutes), and write the tables
+bench: .venv-bench/made  ## measure the explorer and other viewers (minutes), and write the tables
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.viewers
+	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.page
 	@.venv-bench/bin/python -m benchmarks.report
 
 mutants: .venv-mutants/made  ## change attn_core in one small place after another: does a test notice? (ONLY=masks)

@@ -250,13 +250,19 @@ class AttentionTrace:
             found = stages.scores(q, k)
             if name == "scores":
                 return found
-            found = stages.scaled(found, self.scale)
-            return found if name == "scaled" else stages.masked(found, keep(keys))
+            if self._is_live():
+                found = stages.scaled(found, self.scale)
+                return found if name == "scaled" else stages.masked(found, keep(keys))
+            # The same formulas in place: nobody else holds these cells.
+            found.mul_(self.scale)
+            kept = None if name == "scaled" else keep(keys)
+            return found if kept is None else found.masked_fill_(~kept, -torch.inf)
 
         def keep(keys: range) -> Tensor | None:
-            if self.keep is None:
+            size = self.shape[2:]
+            if self.keep is None or is_within(keys, self.keep.unmasked(rows, size)):
                 return None
-            tile = self.keep.tile(rows, keys, self.shape[2:], self.q.device)
+            tile = self.keep.tile(rows, keys, size, self.q.device)
             return of_heads(tile, batches, heads)
 
         found = masked(keys)
@@ -269,7 +275,11 @@ class AttentionTrace:
             row_part = slice(rows.start, rows.stop, rows.step)
             stored = self._row_statistics(batches, heads)
             statistics = [found[..., row_part] for found in stored]
-        found = stages.weights(found, *statistics)
+        if self._is_live():
+            found = stages.weights(found, *statistics)
+        else:
+            row_max, row_sum = statistics
+            found.sub_(row_max[..., None]).exp_().div_(row_sum[..., None])
         if name == "weights":
             return found
         if self.dropout is not None:
@@ -317,6 +327,10 @@ class AttentionTrace:
         sizes = f"B={B}, H={H}, L={L}, S={S}, D={self.q.shape[-1]}, Dv={self.v.shape[-1]}"
         how = f"scale={self.scale:.4g}, keep={self.keep}, dropout={self.dropout}"
         return f"AttentionTrace({sizes}, {how}, {self.q.dtype})"
+
+
+def is_within(part: range, whole: range) -> bool:
+    return whole.start <= part[0] and part[-1] < whole.stop
 
 
 def everything(q: Tensor) -> Heads:

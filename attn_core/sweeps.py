@@ -48,7 +48,7 @@ def sweep(
     The scores are computed once, the weights once for each different pair of scale and mask, and
     dropout's random words once for each different seed. The weights equal those of `trace` bit for
     bit; in the output a matrix product may add in another order, which is a rounding. All settings
-    together may have 2**26 weights. Chapter 05 compares scales with it.
+    together may have 2**26 weights. Taught in chapter 05.
     """
     for name, settings in (("scale", scale), ("keep", keep), ("dropout", dropout)):
         check_settings(name, settings)

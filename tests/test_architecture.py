@@ -37,7 +37,7 @@ STANDS_ON = {
 # What comes from outside; the standard library is free.
 EVERYWHERE = {"torch", "numpy", "jaxtyping"}
 ONLY_IN = {
-    "views": {"matplotlib", "anywidget", "traitlets", "ipywidgets", "IPython"},
+    "views": {"matplotlib", "PIL", "anywidget", "traitlets", "ipywidgets", "IPython"},
     "kernels": {"triton"},
     "pretrained": {"safetensors", "tokenizers"},
 }

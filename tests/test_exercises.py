@@ -129,6 +129,10 @@ def test_four_a_chapter_of_three_levels(chapter):
     assert {exercise.level for exercise in found} == set(exercises.LEVELS)
 
 
+def test_two_on_mistakes():
+    assert sum(exercise.chapter == "11" for exercise in ALL.values()) >= 2
+
+
 def test_a_function_that_raises_answers_nothing():
     exercise = ALL["01-context"]
     code = "def context(weights, states):\n    raise ValueError('a slip')"

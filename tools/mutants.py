@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter
 from dataclasses import asdict
 from importlib.metadata import version
@@ -38,54 +39,18 @@ LEAST = 90  # per cent
 MEMORY = 4 * 2**30  # bytes of address space for one run of the tests
 CAUGHT = {"killed", "timeout", "segfault"}
 
-# The files that are changed, and the tests that have to notice: as few as cover the file.
-ERRORS = "errors/test_attention_errors.py"
-MODULES = {
-    "stages": ("attn_core/stages.py", ["attn_core/test_stages.py"]),
-    "masks": (
-        "attn_core/masks.py",
-        [
-            "attn_core/test_masks.py",
-            "attn_core/test_tiles.py::test_what_a_mask_says_of_its_rows",
-            ERRORS,
-        ],
-    ),
-    "dropout": ("attn_core/dropout.py", ["attn_core/test_dropout.py", ERRORS]),
-    "record": ("attn_core/record.py", ["attn_core/test_record.py", ERRORS]),
-    "kernels": (
-        "attn_core/kernels/__init__.py",
-        [
-            "attn_core/test_kernels.py",
-            "attn_core/test_record.py::test_answers_come_in_the_callers_rank",
-            "attn_core/test_record.py::TestChangedInPlace",
-            "attn_core/test_stages.py::test_autocast_does_not_lower_the_precision",
-            "attn_core/test_stages.py::TestGradients::test_no_grad_gives_none",
-            ERRORS,
-        ],
-    ),
-    "cpu": (
-        "attn_core/kernels/cpu.py",
-        [
-            "attn_core/test_kernels.py",
-            "attn_core/test_stages.py::TestDeadRows",
-            "attn_core/test_stages.py::test_only_the_output_is_rounded_to_16_bits",
-            "attn_core/test_tiles.py::test_the_tiles_change_nothing",
-            "attn_core/test_tiles.py::test_gradients_equal_those_of_whole_maps",
-            "attn_core/test_tiles.py::test_second_derivatives",
-            "attn_core/test_tiles.py::test_one_input_alone_asks_for_a_gradient",
-            "attn_core/test_tiles.py::test_large_calls_of_attention_agree_with_the_record",
-            "attn_core/test_tiles.py::test_large_causal_calls_are_aligned_to_the_bottom_right",
-        ],
-    ),
-}
+MODULES = tomllib.loads((SCORE.parent / "modules.toml").read_text(encoding="utf-8"))
 
 SETTINGS = """
 [tool.mutmut]
 source_paths = ["attn_core"]
 only_mutate = ["{file}"]
 also_copy = ["tools"]
-pytest_add_cli_args_test_selection = [{tests}]
-pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "tests.mutants.order", "-m", "not slow"]
+pytest_add_cli_args_test_selection = {tests}
+pytest_add_cli_args = [
+    "-p", "tests.mutants.order", "-m", "not slow", "-p", "no:cacheprovider",
+    "-p", "no:unraisableexception",  # it collects all garbage at the end, which takes longest
+]
 # Forked from a process that has imported torch but computed nothing.
 process_isolation = "forkserver"
 # A busy machine is no endless loop.
@@ -111,18 +76,22 @@ def without_property(text: str) -> str:
 
 def prepare(module: str) -> Path:
     """A copy of what mutmut needs, so that it never writes into the project."""
-    file, tests = MODULES[module]
+    file = MODULES[module]["file"]
     folder = WORK / module
     shutil.rmtree(folder, ignore_errors=True)
     for name in ("attn_core", "tests", "tools"):
         copy(name, folder)
     path = folder / file
     path.write_text(without_property(path.read_text(encoding="utf-8")), encoding="utf-8")
-    names = ", ".join(f'"tests/{test}"' for test in tests)
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    text += SETTINGS.format(file=file, tests=names)
-    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    set_up(folder, module)
     return folder
+
+
+def set_up(folder: Path, module: str) -> None:
+    """The project's settings and those of mutmut."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    text += SETTINGS.format(**MODULES[module])
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
 
 
 def copy(name: str, folder: Path) -> None:
@@ -150,12 +119,13 @@ def outcome(folder: Path, file: str) -> tuple[Counter, list[tuple[str, Survivor]
 
 def last_run(module: str) -> tuple[Path, list[str]]:
     """The folder of a module's last run with the tests of now, and what they had not noticed."""
-    file = MODULES[module][0]
+    file = MODULES[module]["file"]
     folder = WORK / module
     text = without_property((ROOT / file).read_text(encoding="utf-8"))
     if not (folder / file).exists() or (folder / file).read_text(encoding="utf-8") != text:
         sys.exit(f"{file} has changed since its last run: measure all of it.")
     copy("tests", folder)
+    set_up(folder, module)
     return folder, [name for name, _ in outcome(folder, file)[1]]
 
 
@@ -170,12 +140,11 @@ def measure(module: str, jobs: int, again: bool) -> list[tuple[str, Survivor]]:
         run = subprocess.run(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
     if run.returncode:
         sys.exit(f"mutmut failed on {module}: see {folder / 'run.log'}")
-    file, tests = MODULES[module]
+    file = MODULES[module]["file"]
     ends, survivors = outcome(folder, file)
     stored = json.loads(SCORE.read_text(encoding="utf-8")) if SCORE.exists() else {}
     stored[module] = {
-        "file": file,
-        "tests": [f"tests/{test}" for test in tests],
+        **MODULES[module],
         "date": datetime.date.today().isoformat(),
         "mutmut": version("mutmut"),
         "minutes": round((time.monotonic() - began) / 60, 1),
@@ -192,7 +161,7 @@ def measure(module: str, jobs: int, again: bool) -> list[tuple[str, Survivor]]:
 
 def report(module: str, survivors: list[tuple[str, Survivor]], known: dict[Survivor, str]) -> bool:
     """Print what a module's run found; True if each survivor has its reason, and none is idle."""
-    file = MODULES[module][0]
+    file = MODULES[module]["file"]
     row = json.loads(SCORE.read_text(encoding="utf-8"))[module]
     print(f"\n{file}: {row['caught']} of {row['made']} noticed, {per_cent([row]):.1f} %")
     for name, survivor in survivors:

@@ -31,8 +31,8 @@ Heads = Float[Tensor, "B H L Dv"]
 Map = Float[Tensor, "B H L S"]
 
 SMALL = 2**16  # cells of a map that is made whole
-WIDTH = 512  # keys in a block
-CELLS = 2**19  # scores in a block of several heads: 2 MB in float32, so that a cache holds them
+WIDTH = 2048  # keys in a block
+CELLS = 2**18  # scores in a block: 1 MB in float32, so that a cache holds them
 
 
 def forward(

@@ -12,7 +12,7 @@ from attn_core.record import TILE_CELLS, AttentionTrace
 STORES = {None: None, "float32": torch.float32, "float16": torch.float16}
 MOST_WHOLE = 512  # longer maps are sent with an overview, and with the values of one head
 MOST_HEADS = 12  # of more heads only the values of the chosen one are sent
-OVERVIEW = 128
+OVERVIEW = 96
 
 
 def stored(tensor: Tensor, name: str, store: str | None) -> Tensor:
@@ -73,7 +73,7 @@ def weights_of(
 
 @torch.no_grad()
 def overview(record: AttentionTrace) -> dict | None:
-    """The weights of every head in at most 128×128 blocks, their mean and their max.
+    """The weights of every head in at most 96×96 blocks, their mean and their max.
 
     A block is one byte: byte/255 times the `scale` of its head, half a step off at most. None for
     maps that a page derives at once.

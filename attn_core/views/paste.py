@@ -67,13 +67,14 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
             "name": check_name(name),
             "sizes": f"{sizes[0]} (the output {sizes[1]})",
             "names": NAMES,
+            "output": list(record.output.shape),
+            "titles": {name: mistake.title for name, mistake in MISTAKES.items()},
             # A list is read as float64.
             "rooms": rooms_of(record, torch.finfo(torch.float64).eps, 0.0),
             "right": pool.put(stages),
             "mistakes": [
                 {
                     "name": mistake.name,
-                    "title": mistake.title,
                     "first": first_stage(mistake.name),
                     "stages": pool.put(bare_stages(mistake.apply(record))),
                 }

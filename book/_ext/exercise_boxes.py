@@ -84,9 +84,23 @@ def exercise_of(cell) -> str | None:
     return next((tag.split(":", 1)[1] for tag in tags if tag.startswith("exercise:")), None)
 
 
-def edit(notebook, known: dict[str, Exercise], which: str) -> list[str]:
+def ways(chapter: str, options: dict) -> str:
+    """The line under a chapter's last exercise: all of them as a notebook."""
+    url = options["repository_url"].rstrip("/")
+    place = f"blob/{options['repository_branch']}/exercises/notebooks/{chapter}_exercises.ipynb"
+    owner = url.removeprefix("https://github.com/")
+    if owner == url:  # Colab opens what lies on GitHub
+        return ""
+    colab = f"https://colab.research.google.com/github/{owner}/{place}"
+    return (
+        "*These exercises as a notebook that checks answers:* "
+        f"[open it in Colab]({colab}), [see it on GitHub]({url}/{place})."
+    )
+
+
+def edit(notebook, known: dict[str, Exercise], which: str, options: dict) -> list[str]:
     """Write fields and solutions into a notebook; returns the ids of its exercises."""
-    cells, found = [], []
+    cells, found, last = [], [], 0
     for cell in notebook.cells:
         name = exercise_of(cell)
         is_solution = name is not None and cell.id == f"exercise-{name}-solution"
@@ -101,6 +115,9 @@ def edit(notebook, known: dict[str, Exercise], which: str) -> list[str]:
             cells.append(cell)
         elif which == "instructor":
             cells.append(new_markdown_cell(key_of_instructor(known[name]), id=cell.id))
+        last = len(cells)
+    if found and (line := ways(known[found[0]].chapter, options)):
+        cells.insert(last, new_markdown_cell(line, id="exercise-notebook"))
     notebook.cells = cells
     return found
 
@@ -109,7 +126,7 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
     if not docname.startswith("chapters/"):
         return
     notebook = nbformat.reads(source[0], as_version=4)
-    if edit(notebook, exercises.load(), edition()):
+    if edit(notebook, exercises.load(), edition(), app.config.html_theme_options):
         source[0] = nbformat.writes(notebook)
         for path in (ROOT / "exercises").glob("*.py"):
             app.env.note_dependency(str(path))

@@ -138,9 +138,7 @@ def test_heads_that_are_right_and_merged_wrongly():
     B, H, L, Dv = record.output.shape
     found = diagnose(record.output.reshape(B, L, H * Dv), record)
     assert found.mistakes == ("heads-merged-by-view",)
-    assert str(found) == (
-        "this is the output with heads merged by view alone. Each head is right"
-    )
+    assert str(found) == ("this is the output with heads merged by view alone. Each head is right")
     found = diagnose(torch.cat([record.output[:, h] for h in range(H)], dim=1), record)
     assert found.mistakes == ("heads-along-tokens",)
     assert diagnose(torch.zeros(B, H * L, Dv), record).verdict == "unknown"

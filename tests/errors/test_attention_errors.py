@@ -170,6 +170,15 @@ def test_an_output_beyond_its_dtype():
     refused(lambda: attention(q, q, v, dropout=Dropout(0.5, 1)), ValueError, message)
 
 
+@pytest.mark.parametrize("call", [attention, trace])
+def test_an_output_that_dropout_alone_takes_beyond_its_dtype(call):
+    q = torch.zeros(1, 1, dtype=torch.float16)
+    v = torch.full((1, 1), 1.5e4, dtype=torch.float16)
+    message = "v must give a finite output, got an overflow in torch.float16"
+    call(q, q, v)  # without dropout it is finite; under the seed 7 the one weight survives
+    refused(lambda: call(q, q, v, dropout=Dropout(0.9, 7)), ValueError, message)
+
+
 BOOL = "keep must be a bool tensor (True = keep), got"
 MASK = "keep must be a bool tensor (True = keep), a mask such as causal(), or None, got"
 KEEPS = {

@@ -119,6 +119,14 @@ def texts_of(record):
     yield torch.full_like(off, torch.nan).tolist()
     yield torch.full_like(off, -torch.inf).tolist()
     yield torch.zeros_like(off).tolist()
+    if record.shape[1] > 1:
+        wrong = MISTAKES["no-scale"].apply(record)["output"]
+        for output in (record.output, wrong, 0 * wrong):
+            beside = output.double().transpose(-3, -2).flatten(-2)
+            yield beside.tolist()
+            yield torch.round(beside, decimals=4).tolist()
+            yield output.double().reshape(beside.shape).tolist()
+            yield output.double().flatten(-3, -2).tolist()
     yield [[1.0, 2.0], [3.0]]
     yield [1.0, 2.0]
     yield [[1.0, 2.0]]
@@ -192,7 +200,7 @@ def test_a_reader_is_told_the_mistake_and_an_input_that_tells_more(opened):
     said = diagnose(turned.double().tolist(), record)
     expect(box.locator(".ax-verdict")).to_contain_text("with the mask turned round, or these are")
     expect(box.locator("summary")).to_have_text("An input on which they differ")
-    expect(box.locator("pre")).to_have_text(question_text(said.tell_apart))
+    expect(box.locator(".ax-input")).to_have_text(question_text(said.tell_apart))
     box = ask(opened, "causal", str(record.stage("weights")))
     expect(box.locator(".ax-right")).to_contain_text("right: these are the weights")
     expect(box.locator("summary").first).to_have_text("Which would not be seen here")

@@ -66,12 +66,12 @@ def test_a_long_map_has_an_overview_of_each_head_within_half_a_step(keep):
     assert sent["stage"] == "weights"
     for how in ("mean", "max"):
         part = sent[how]
-        assert part["shape"] == [2, 2, 128, 128]
-        levels = decoded(part).view(4, 128, 128).double() / 255
+        assert part["shape"] == [2, 2, 96, 96]
+        levels = decoded(part).view(4, 96, 96).double() / 255
         scale = torch.tensor(part["scale"], dtype=torch.float64).view(4, 1, 1)
         wanted = torch.stack(
             [
-                record.pooled("weights", (128, 128), how, batch=b, head=h)
+                record.pooled("weights", (96, 96), how, batch=b, head=h)
                 for b in range(2)
                 for h in range(2)
             ]

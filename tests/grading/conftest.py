@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.grading.students import EXERCISES
 
+from tests.grading.students import EXERCISES
 from tools.grading.course import Course, start
 
 SETTINGS = """\
@@ -18,8 +18,8 @@ exercises = [{ids}]
 exercises = ["06-mask-in-training"]
 
 [limits]
-cell = 8
-call = 8
+cell = 6
+call = 6
 memory = 1_500_000_000
 output = 2_000_000
 """

@@ -74,7 +74,10 @@ CHANGES = """\
 import torch
 def safe_softmax(table):
     return torch.softmax(table, dim=-1) + torch.rand(table.shape)"""
-UNICODE = 'path = r"C:\\Users\\Zoë\\Übung\\自注意力.ipynb"\nnaïve = "💡 爱学习 \\u2028"\nprint(path, naïve)'
+UNICODE = """\
+path = r"C:\\Users\\Zoë\\Übung\\自注意力.ipynb"
+naïve = "💡 爱学习 \\u2028"
+print(path, naïve)"""
 FORGED = """\
 from IPython.display import HTML, display
 display(HTML("<script>fetch('/formgrader/api')</script>"))
@@ -116,7 +119,8 @@ def class_of(course: Course, assignment: Assignment) -> dict[str, Student]:
     add("correct", solved("correct"))
     add("blank", build(course, assignment, "blank", "starter"), BLANK)
     add("empty", nbformat.v4.new_notebook(), BLANK, "no code in it")
-    add("partly", solved("partly", softmax="", row=WRONG_ROW), ("right", "blank", "partly"))
+    known = next(one for one in assignment.exercises if one.id == ASKED["row"]).mistakes[0]
+    add("partly", solved("partly", softmax="", row=known.code), ("right", "blank", "partly"))
 
     late = solved("late")
     late.cells.insert(0, late.cells.pop(index_of(late, ASKED["values"])))
@@ -154,7 +158,7 @@ def class_of(course: Course, assignment: Assignment) -> dict[str, Student]:
     add("swallow", with_cell("swallow", SWALLOW), RIGHT, "time in cell")
     add("exit", with_cell("exit", ENDS, -1), RIGHT, "the kernel was ended in cell")
     add("forks", with_cell("forks", FORKS), RIGHT, "in cell")
-    add("memory", with_cell("memory", MEMORY), RIGHT)
+    add("memory", with_cell("memory", MEMORY), RIGHT, "memory in cell")
     add("output", with_cell("output", OUTPUT), RIGHT, "too much output in cell")
     add("disk", with_cell("disk", DISK))
     add("hangs", solved("hangs", softmax=HANGS), ("right", "stopped", "right"), "stopped: time")
@@ -180,7 +184,7 @@ def class_of(course: Course, assignment: Assignment) -> dict[str, Student]:
     borrowed = build(course, assignment, "correct", "starter")
     for cell, source in zip(borrowed.cells, solved("correct").cells, strict=True):
         cell.source = source.source
-    add("borrowed", borrowed, ("wrong", "right", "right"), "another student")
+    add("borrowed", borrowed, ("partly", "right", "right"), "another student")
     return found
 
 

@@ -10,16 +10,48 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
+
 from tests.grading.conftest import hand_in, make
 from tests.grading.students import EXERCISES, class_of
-
 from tools.grading.numbers import given, seeds_of
 from tools.grading.one import stored
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
-NAMES = """correct blank empty partly late copied stripped deleted edited loop swallow exit forks
-memory output disk hangs kills changes patches files gradebook sockets zoë forged renamed truncated
-picture deep nothing borrowed""".split()
+NAMES = [
+    "correct",
+    "blank",
+    "empty",
+    "partly",
+    "late",
+    "copied",
+    "stripped",
+    "deleted",
+    "edited",
+    "loop",
+    "swallow",
+    "exit",
+    "forks",
+    "memory",
+    "output",
+    "disk",
+    "hangs",
+    "kills",
+    "changes",
+    "patches",
+    "files",
+    "gradebook",
+    "sockets",
+    "zoë",
+    "forged",
+    "renamed",
+    "truncated",
+    "picture",
+    "deep",
+    "nothing",
+    "borrowed",
+]
 
 
 def command(module: str, *arguments: str) -> subprocess.CompletedProcess:
@@ -96,7 +128,7 @@ def test_what_is_graded_is_not_graded_again(graded):
 
 
 def test_one_new_hand_in_changes_one_row(graded):
-    course, students, rows = graded
+    course, students, _ = graded
     hand_in(course, "class", "blank", students["blank"].raw + b"\n")
     before = {name: course.result("class", name).read_bytes() for name in NAMES}
     done = command("grade", course.folder, "--assignment", "class", "--jobs", "2")

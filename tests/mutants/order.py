@@ -16,5 +16,5 @@ def pytest_collection_modifyitems(items):
     # Here, and not when pytest starts: tests/attn_core/conftest.py loads its own profile. Without
     # the search for the smallest case that fails.
     drawn = (Phase.explicit, Phase.generate)
-    settings.register_profile("mutants", settings.get_profile("book"), phases=drawn)
+    settings.register_profile("mutants", settings(), phases=drawn)
     settings.load_profile("mutants")

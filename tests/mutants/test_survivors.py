@@ -9,7 +9,7 @@ from tools.mutants import LEAST, MODULES, ROOT
 from tools.survivors import SCORE, TABLE, Survivor, changed, explained, named, per_cent, table
 
 KNOWN = explained()
-FILES = {file for file, _ in MODULES.values()}
+FILES = {module["file"] for module in MODULES.values()}
 
 
 def functions(file: str) -> dict[str, str]:
@@ -58,7 +58,7 @@ def test_a_misplaced_survivor_is_seen():
 
 def test_the_stored_score_counts_them():
     stored = json.loads(SCORE.read_text(encoding="utf-8"))
-    assert all(row["file"] == MODULES[name][0] for name, row in stored.items())
+    assert all(row["file"] == MODULES[name]["file"] for name, row in stored.items())
     found = set()
     for row in stored.values():
         assert row["made"] == row["caught"] + len(row["survivors"]) == sum(row["ends"].values())
@@ -73,11 +73,11 @@ def test_the_table_is_that_of_the_stored_score():
 
 
 def test_the_files_and_tests_exist():
-    for file, tests in MODULES.values():
-        assert (ROOT / file).is_file()
-        for test in tests:
+    for module in MODULES.values():
+        assert (ROOT / module["file"]).is_file()
+        for test in module["tests"]:
             name, *parts = test.split("::")
-            text = (ROOT / "tests" / name).read_text(encoding="utf-8")
+            text = (ROOT / name).read_text(encoding="utf-8")
             assert all(f"def {part}(" in text or f"class {part}:" in text for part in parts)
 
 

@@ -20,7 +20,7 @@ from tools.grading.course import Assignment, Course
 from tools.grading.make import enrol, prove
 from tools.grading.one import is_done, rebuilt
 from tools.grading.sandbox import CannotGrade
-from tools.grading.seams import api
+from tools.grading.seams import api, quiet
 
 
 def arguments() -> argparse.Namespace:
@@ -77,7 +77,8 @@ def record(course: Course, assignment: Assignment) -> dict:
                 there = rebuilt(course, assignment.name, student).with_name(stamp.name)
                 there.write_bytes(stamp.read_bytes())
             for step in (nbgrader.autograde, nbgrader.generate_feedback):
-                done = step(assignment.name, student)
+                with quiet():
+                    done = step(assignment.name, student)
                 if not done["success"]:
                     said = (done.get("error") or done.get("log") or "").strip().split("\n")
                     failed[assignment.name, student] = said[-1]

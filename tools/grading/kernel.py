@@ -187,7 +187,11 @@ class Run:
             for index in codes:
                 if index in self.skip:
                     self.note(index, self.skip[index])
-                elif await self.cell(index) == "NameError":
+                    continue
+                error = await self.cell(index)
+                if error == "MemoryError":  # what it holds is missing for all that follows
+                    return index, "memory"
+                if error == "NameError":
                     late.append(index)
             for index in late:
                 if await self.cell(index) != "NameError":
@@ -223,6 +227,7 @@ class Run:
         """A link to a fork of the kernel, for the calls of one exercise."""
         if not self.alive:
             raise Gone("stopped")
+        self.began = float("inf")  # calls have a limit of their own
         name = f"calls-{secrets.token_hex(4)}"
         path = self.folder / name
         with socket.socket(socket.AF_UNIX) as server:

@@ -22,7 +22,7 @@ def seed_of(secret: bytes, exercise: str, student: str, hidden: int = 0) -> int:
     """A seed from 1 to 2**32 − 1.
 
     >>> seed_of(b"secret", "04-a-fourth-character", "ada")
-    2163543722
+    555591581
     >>> seed_of(b"secret", "04-a-fourth-character", "bob")
     2
     """

@@ -6,9 +6,11 @@ run in the sandbox and marked outside it before; what nbgrader does with marks s
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import nbformat
@@ -16,6 +18,7 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import compute_checksum
+from sqlalchemy.exc import SAWarning
 from traitlets import Unicode
 from traitlets.config import Config
 
@@ -93,6 +96,14 @@ def api(folder: Path, **directories: str) -> NbGraderAPI:
         c.CourseDirectory[f"{name}_directory"] = value
     coursedir = CourseDirectory(config=c)
     return NbGraderAPI(coursedir, config=c)
+
+
+@contextlib.contextmanager
+def quiet():
+    """Without SQLAlchemy's warnings about how nbgrader 0.9.6 uses it: they are not the reader's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)
+        yield
 
 
 def must(done: dict, what: str) -> None:

@@ -1,7 +1,7 @@
 // The six formulas of stages.py, row by row: each row of a stage from the stages before it.
 
 import { dot, keepRule } from "./data.js";
-import { survivors } from "./philox.js";
+import { parts } from "./parts.js";
 import { STAGES } from "./words.js";
 
 export const FORMULAS = {
@@ -80,7 +80,7 @@ export class Attention {
 
   survives(i) {
     if (!this.dropout) return null;
-    return this.hold("survives", i, () => survivors(this.dropout, this.batch, this.head, i, this.data.S));
+    return this.hold("survives", i, () => parts.philox(this.dropout, this.batch, this.head, i, this.data.S));
   }
 
   // Of a row that keeps nothing: max 0, sum 1, and weights 0.

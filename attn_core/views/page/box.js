@@ -40,7 +40,7 @@ export class AttentionDiagnosis extends HTMLElement {
         this.ask();
       },
     }, "Try an example");
-    this.said = make("div", { class: "ax-said", role: "status", "aria-live": "polite" });
+    this.said = make("div", { class: "ax-answer", role: "status", "aria-live": "polite" });
     const label = make("label", { for: id }, `Your numbers, ${sizes}: paste a printed tensor, lists, or rows`);
     const row = make("div", { class: "ax-controls" },
       make("label", { for: `${id}-stage`, class: "ax-label" }, "it should be"), this.stage, ask, ...(fill ? [fill] : []));
@@ -59,12 +59,12 @@ export class AttentionDiagnosis extends HTMLElement {
 
   show({ text, verdict, unseen, question }) {
     const found = [make("p", { class: `ax-verdict ax-${verdict}` }, `${text}.`)];
-    const title = (name) => this.payload.mistakes.find((one) => one.name === name).title;
+    const title = (name) => this.payload.titles[name];
     const fold = (summary, ...inside) => make("details", {}, make("summary", {}, summary), ...inside);
     if (unseen.length) found.push(fold("Which would not be seen here", make("p", {}, `${unseen.map(title).join("; ")}.`)));
     if (question) {
       const why = unseen.length ? "An input that shows more" : "An input on which they differ";
-      found.push(fold(why, make("pre", { tabindex: "0" }, question.text)));
+      found.push(fold(why, make("div", { class: "ax-input", tabindex: "0", role: "region", "aria-label": why }, question.text)));
     }
     this.said.replaceChildren(...found);
   }

@@ -2,6 +2,7 @@
 
 import { fixed } from "./digits.js";
 import { Refused, read, shown } from "./pasted.js";
+import { BESIDE, bare, differing, factorOf, fits, headsOf, placeOf, rowName, rowsOf, sameShape, slackOf, transposed } from "./comparing.js";
 
 const STAGES = ["scores", "scaled", "masked", "weights", "dropped", "output"];
 
@@ -19,13 +20,20 @@ export class Answers {
   diagnose(pasted, stage = null) {
     const yours = bare(read(pasted));
     const slack = slackOf(yours.cells);
+    const places = slack ? [3, 4, 5].find((n) => slack > 10 ** -(n + 1)) : 0;
+    const decimals = slack ? `, to the ${places} decimals given` : "";
+    const heads = stage === null || stage === "output" ? headsOf(yours, this.output) : {};
+    const ways = Object.keys(heads);
+    if (!ways.length) return this.ofStage(yours, stage, slack, decimals);
+    const found = ways.map((way) => this.ofStage(bare(heads[way]), "output", slack, decimals));
+    return this.ofMerged(ways, found, decimals);
+  }
+
+  ofStage(yours, stage, slack, decimals) {
     const room = (name) => this.rooms[name] + slack;
     const same = (a, b) => sameShape(a, b) && !differing(a, b, room(b.stage)).includes(1);
     const right = this.right.filter((one) => stage === null || one.stage === stage);
     fits(yours, right);
-    const places = slack ? [3, 4, 5].find((n) => slack > 10 ** -(n + 1)) : 0;
-    const decimals = slack ? `, to the ${places} decimals given` : "";
-
     const found = right.filter((one) => same(yours, one));
     if (found.length) {
       const seen = this.wrong(found[0].stage, same).map((one) => one.mistake);
@@ -36,6 +44,23 @@ export class Answers {
     const nan = yours.cells.findIndex(Number.isNaN);
     if (nan >= 0) throw new Refused(`yours must hold numbers, got nan at ${shown(placeOf(nan, yours.shape))}`);
     return this.isOther(yours, right, room, same);
+  }
+
+  // The output with all heads in one table: heads that are right may be merged wrongly.
+  ofMerged(ways, found, decimals) {
+    const answer = (text, verdict, mistakes) => ({ text, verdict, stages: ["output"], mistakes, unseen: [], question: null });
+    const beside = found[ways.indexOf(BESIDE)];
+    const way = ways.find((name, n) => name !== BESIDE && found[n].verdict === "right");
+    if (way && !(beside && beside.verdict === "right")) {
+      return answer(`${this.names.output} with ${this.titles[way]}${decimals}. Each head is right`, "mistake", [way]);
+    }
+    if (!beside) {
+      const wide = this.titles["heads-along-tokens"];
+      return answer(`not recognised. It has the size of the output with ${wide}, but not its numbers`, "unknown", []);
+    }
+    const text = beside.text.replaceAll(this.names.output, `${this.names.output}, its heads side by side`)
+      .replaceAll("Nearest: output", "Nearest: output, its heads side by side");
+    return { ...beside, text };
   }
 
   // Each stage of each mistake that differs from the right one on this input.
@@ -75,7 +100,7 @@ export class Answers {
     const mistakes = [...first.keys()];
     const stages = [...new Set([...first.values()].map((one) => one.stage))];
     const known = (name) => this.mistakes.find((one) => one.name === name);
-    let text = [...first.values()].map((one) => `${this.names[one.stage]} with ${known(one.mistake).title}`)
+    let text = [...first.values()].map((one) => `${this.names[one.stage]} with ${this.titles[one.mistake]}`)
       .join(", or ") + decimals;
     let question = null;
     if (mistakes.length === 1) {
@@ -119,82 +144,4 @@ export class Answers {
       `; ${rows.filter((differs) => !differs).length} of ${rows.length} rows are equal` +
       `, the first row that differs is ${rowName(rows.indexOf(true), yours.shape)}`, "unknown", nearest.stage);
   }
-}
-
-const sameShape = (a, b) => String(a.shape) === String(b.shape);
-
-function bare({ shape, cells }) {
-  const first = shape.findIndex((size, axis) => size !== 1 || axis === shape.length - 2);
-  return { shape: shape.slice(first), cells };
-}
-
-// Half of the last decimal, if all numbers have three to five; else 0.
-function slackOf(cells) {
-  const finite = cells.filter(Number.isFinite);
-  const has = (places) => finite.every((cell) => {
-    const units = cell * 10 ** places;
-    return Math.abs(units - Math.round(units)) <= Math.abs(units) * Number.EPSILON + 1e-9;
-  });
-  const places = finite.length > 3 && !has(2) && [3, 4, 5].find(has);
-  return places ? 0.5 * 10 ** -places : 0;
-}
-
-function fits(yours, right) {
-  const shapes = [...new Set(right.map((one) => shown(one.shape)))];
-  if (shapes.includes(shown(yours.shape)) || shapes.includes(shown(transposed(yours).shape))) return;
-  throw new Refused(`yours must have the shape of a stage, ${shapes.join(" or ")}, got ${shown(yours.shape)}`);
-}
-
-// A 1 for each cell that differs. `empty`: masked cells; where a row has none, nan is as good as 0.
-function differing(yours, { shape, cells, empty }, room) {
-  const width = shape.at(-1);
-  const keys = empty ? empty.shape.at(-1) : 0;
-  const isEmpty = (row) => empty && empty.cells.subarray(row * keys, (row + 1) * keys).every((cell) => cell === -Infinity);
-  return Uint8Array.from(yours.cells, (cell, n) => {
-    if (cell === cells[n] || Math.abs(cell - cells[n]) <= room) return 0;
-    return Number.isNaN(cell) && (Number.isNaN(cells[n]) || isEmpty(Math.floor(n / width))) ? 0 : 1;
-  });
-}
-
-function rowsOf(differs, shape) {
-  const width = shape.at(-1);
-  return Array.from({ length: differs.length / width }, (_, row) => differs.subarray(row * width, (row + 1) * width).includes(1));
-}
-
-function placeOf(n, shape) {
-  const place = [];
-  for (const size of [...shape].reverse()) {
-    place.unshift(n % size);
-    n = Math.floor(n / size);
-  }
-  return place;
-}
-
-function rowName(row, shape) {
-  const place = placeOf(row, shape.slice(0, -1));
-  const lead = place.length > 1 ? ` of [${place.slice(0, -1).join(", ")}]` : "";
-  return `row ${place.at(-1)}${lead}`;
-}
-
-function transposed({ shape, cells }) {
-  const [L, S] = shape.slice(-2);
-  const turned = Float64Array.from(cells, (_, n) => {
-    const [start, rest] = [Math.floor(n / (L * S)) * L * S, n % (L * S)];
-    return cells[start + (rest % L) * S + Math.floor(rest / L)];
-  });
-  return { shape: [...shape.slice(0, -2), S, L], cells: turned };
-}
-
-// The one number that turns the stage into yours, if there is one.
-function factorOf(yours, one, room) {
-  let [both, own] = [0, 0];
-  one.cells.forEach((cell, n) => {
-    if (!Number.isFinite(cell) || !Number.isFinite(yours.cells[n])) return;
-    both += yours.cells[n] * cell;
-    own += cell * cell;
-  });
-  const factor = both / own;
-  if (!own || factor <= 0) return null;
-  const times = { ...one, cells: one.cells.map((cell) => cell * factor) };
-  return differing(yours, times, room * Math.max(1, factor)).includes(1) ? null : factor;
 }

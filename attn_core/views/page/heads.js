@@ -49,8 +49,8 @@ export class Heads {
     });
     this.head = head;
     const shown = JSON.stringify({ ...state, head: 0, select: 0, at: 0, all: 0, hide: 0 });
-    if (shown === this.shown && this.data === this.given) return;
-    Object.assign(this, { shown, given: this.data, attentionOf, stage, batch, how, maps: [] });
+    if (shown === this.shown) return;
+    Object.assign(this, { shown, attentionOf, stage, batch, how, maps: [] });
     this.later(this.maps);
   }
 

@@ -9,6 +9,7 @@ import { isDark, onTheme, overviewOf, paint, pooled, shadeAt, shades, surface } 
 
 export const BLOCK = 64; // rows that are derived and painted at a time
 const LEAST = 8; // columns in view at the nearest
+const LEAST_SIDE = 144; // pixels of a map's shorter side: no coarser level is needed
 const [LEFT, TOP] = [76, 62]; // room for the tokens, in CSS pixels
 const COLOURS = { light: ["#0072b2", "#c24e00", "#00795a"], dark: ["#56b4e9", "#ff9e5e", "#3ddbb0"] };
 
@@ -56,6 +57,7 @@ export class AttentionMap {
   }
 
   draw(attention, state, given) {
+    this.data = attention.data;
     const [L, width] = [this.data.L, state.stage === "output" ? this.data.Dv : this.data.S];
     const isNew = width !== this.width;
     Object.assign(this, { attention, state, width, selected: state.select, how: state.how || "max" });
@@ -114,17 +116,19 @@ export class AttentionMap {
     const { L, tiles } = this.data;
     this.mode = isDark(this.canvas) ? "dark" : "light";
     this.shades = shades(this.mode);
-    this.preview = this.previewOf(overviewOf(this.attention, this.state.stage, this.how));
     this.tile = null;
     this.isLive = !!tiles && tiles.canGive(this.attention);
+    const isShort = L * this.width <= 2 ** 18; // derived at once
+    this.preview = isShort ? null : this.previewOf(overviewOf(this.attention, this.state.stage, this.how));
     this.levels = [];
     this.done = this.isLive ? L : 0;
     if (this.isLive) return this.wantTile();
     for (let size = 1; size <= BLOCK; size *= 2) {
       const [rows, columns] = [Math.ceil(L / size), Math.ceil(this.width / size)];
       if (rows * columns <= 2 ** 22) this.levels.push({ size, columns, context: surface(columns, rows) });
+      if (Math.max(rows, columns) <= LEAST_SIDE) break;
     }
-    if (L * this.width <= 2 ** 18) while (this.done < L) this.sweep();
+    while (isShort && this.done < L) this.sweep();
     this.ask();
     return undefined;
   }
@@ -318,7 +322,9 @@ export class AttentionMap {
     context.translate(LEFT - col * w, TOP - row * h);
     context.imageSmoothingEnabled = false;
     const last = [Math.min(data.L, Math.ceil(row + rows)), Math.min(width, Math.ceil(col + columns))];
-    if (w >= 12 && h >= 6) this.cells(Math.floor(row), Math.floor(col), last, h, w);
+    // Near enough, the cells themselves: for their numbers, or as long as no image has all of them.
+    const isExact = this.levels.length > 0 && this.levels[0].size === 1 && this.done === data.L;
+    if ((w >= 46 && h >= 15) || (!isExact && w >= 12 && h >= 6)) this.cells(Math.floor(row), Math.floor(col), last, h, w);
     else {
       // Each image spans the rows and columns that it has, of which those in view are drawn.
       const place = (image, [top, below], [left, right]) => {

@@ -1,5 +1,7 @@
 // Which weights survive dropout: the bits of dropout.py.
 
+import { parts } from "./parts.js";
+
 // The high 32 bits of a product; Math.imul has the low ones.
 export function highBits(a, b) {
   return Math.floor(((a >>> 16) * b + Math.floor(((a & 0xffff) * b) / 0x10000)) / 0x10000);
@@ -26,3 +28,5 @@ export function survivors({ p, seed }, b, h, i, count) {
   }
   return survives;
 }
+
+parts.philox = survivors;

@@ -1,0 +1,303 @@
+"""`trace`, `attention` and `sweep` beside the attention of others, in one run.
+
+    make bench
+
+Times are processor time of one thread, float32: other programs on the machine disturb it little,
+and both sides of a ratio have the same. Each side gets fresh memory in each round.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from itertools import product
+from statistics import median
+
+import torch
+
+from attn_core import AttentionTrace, Dropout, attention, causal, padding, sweep, trace, window
+from benchmarks import peers, report
+from benchmarks.timing import duration, in_another_process, in_turn, ratio
+
+SHAPES = ((64, 12, 128, 64), (8, 12, 512, 64), (1, 16, 2048, 64))
+LONG = 131_072
+MEGABYTES = 64
+PACKAGES = ("torch", "transformers", "d2l")
+WITH_WEIGHTS = {
+    "nn.MultiheadAttention's operations": peers.torch_with_weights(),
+    "Hugging Face eager": peers.hugging_face,
+    "d2l": peers.d2l,
+}
+HUGE_PAGES = "THP_MEM_ALLOC_ENABLE"
+
+
+def inputs(*shape: int) -> list[torch.Tensor]:
+    """q, k and v, the same numbers each time."""
+    generator = torch.Generator().manual_seed(sum(shape))
+    return [torch.randn(shape, generator=generator) for _ in range(3)]
+
+
+def row(what: str, goal: str, ours: str, theirs: str = "", times: str = "", met=None,
+        spread: str = "", note: str = "") -> dict:  # fmt: skip
+    return {
+        "section": "kernels",
+        "what": what,
+        "goal": goal,
+        "measured": {"ours": ours, "theirs": theirs, "ratio": times},
+        "met": met,
+        "spread": spread,
+        "note": note,
+    }
+
+
+def faster(what: str, goal: float | None, times: dict, ours: str, theirs: str, note: str = ""):
+    """A row that says how many times longer theirs takes."""
+    found, spread = ratio(times, theirs, ours)
+    return row(
+        what,
+        "" if goal is None else f"≥ {goal:g}×",
+        duration(median(times[ours])),
+        duration(median(times[theirs])),
+        f"{found:.2f}×",
+        None if goal is None else found >= goal,
+        spread,
+        note,
+    )
+
+
+def no_slower(what: str, goal: float, times: dict, ours: str, theirs: str, note: str = "") -> dict:
+    """A row that says how many times longer ours takes."""
+    found, spread = ratio(times, ours, theirs)
+    medians = (duration(median(times[name])) for name in (ours, theirs))
+    return row(what, f"≤ {goal:g}×", *medians, f"{found:.2f}×", found <= goal, spread, note)
+
+
+def fresh_map(shape: tuple[int, ...]) -> Callable[[], torch.Tensor]:
+    """Writes each number of a map once into memory that nobody has touched."""
+    return lambda: torch.empty(*shape[:3], shape[2]).fill_(1.0)
+
+
+def maps(shape: tuple[int, ...], goals: tuple[float, float], rounds: int) -> list[dict]:
+    """The rows of one shape: with weights, without, and all weights at once."""
+    q, k, v = inputs(*shape)
+    calls = {
+        **{name: lambda attend=attend: attend(q, k, v) for name, attend in WITH_WEIGHTS.items()},
+        "SDPA": lambda: peers.torch_alone(q, k, v),
+        "attention": lambda: attention(q, k, v, keep=causal()),
+        "trace": lambda: trace(q, k, v, keep=causal()),
+        "one head": lambda: one_head(trace(q, k, v, keep=causal())),
+        "all weights": lambda: trace(q, k, v, keep=causal()).stage("weights"),
+        "fresh": fresh_map(shape),
+    }
+    times = in_turn(calls, rounds)
+    medians = {name: median(found) for name, found in times.items()}
+    best = min(WITH_WEIGHTS, key=medians.get)
+    others = ", ".join(f"{name} {duration(medians[name])}" for name in WITH_WEIGHTS if name != best)
+    note = f"theirs: {best}; {others}"
+    least = medians["SDPA"] + medians["fresh"]
+    bound = (
+        f"no output without SDPA's {duration(medians['SDPA'])} and no map without writing it once, "
+        f"{duration(medians['fresh'])}: at most {medians[best] / least:.2f}× in two steps"
+    )
+    found = [
+        faster(f"`trace`, {shape}", goals[0], times, "trace", best, note),
+        faster(f"`trace` and the weights of one head, {shape}", None, times, "one head", best),
+        faster(f"all weights of all heads, {shape}", goals[1], times, "all weights", best, bound),
+        no_slower(f"`attention` against SDPA, {shape}", 1.05, times, "attention", "SDPA"),
+    ]
+    if shape[2] >= 512:
+        found.append(no_slower(f"`trace` against SDPA, {shape}", 1.15, times, "trace", "SDPA"))
+    return found
+
+
+def one_head(record: AttentionTrace) -> torch.Tensor:
+    return record.tile("weights", slice(None), slice(None), batch=0, head=0)
+
+
+def dropped(shape: tuple[int, ...], rounds: int) -> list[dict]:
+    """Dropout, apart: our bits are counted, so that they are the same everywhere; theirs drawn."""
+    q, k, v = inputs(*shape)
+    calls = {
+        "ours": lambda: trace(q, k, v, keep=causal(), dropout=Dropout(0.1, 1)),
+        "theirs": lambda: peers.torch_with_weights(0.1)(q, k, v),
+    }
+    note = "theirs: nn.MultiheadAttention's operations with drawn bits; ours are Philox by place"
+    return [faster(f"with dropout, {shape}", None, in_turn(calls, rounds), *calls, note)]
+
+
+def small(rounds: int) -> list[dict]:
+    """One call on (1, 1, 6, 2)."""
+    q, k, v = inputs(1, 1, 6, 2)
+    repeats = 200
+    calls = {
+        "trace": lambda: trace(q, k, v),
+        "peer": lambda: peers.torch_with_weights()(q, k, v),
+        "add": lambda: q + k,
+    }
+    times = in_turn(calls, rounds, repeats)
+    least = {name: min(found) for name, found in times.items()}
+    found = [
+        row(
+            "`trace`, (1, 1, 6, 2)",
+            "≤ 50 µs",
+            duration(least["trace"]),
+            duration(least["peer"]),
+            f"{least['peer'] / least['trace']:.2f}×",
+            least["trace"] <= 50e-6,
+            f"{duration(least['trace'])} to {duration(max(times['trace']))}",
+            f"the least of {rounds} rounds; it runs {operations(calls['trace'])} operations of "
+            f"torch, and one addition of 12 numbers takes {duration(least['add'])} here",
+        )
+    ]
+    return found
+
+
+def operations(call: Callable[[], object]) -> int:
+    """How many operations of torch a call runs."""
+    with torch.profiler.profile() as profile:
+        call()
+    return sum(event.cpu_parent is None for event in profile.events())
+
+
+def settings(T: int, D: int, rounds: int) -> list[dict]:
+    """64 settings at once, and one by one."""
+    tensors = inputs(T, D)
+    scales = [0.1 * n for n in range(1, 9)]
+    keeps = [None, causal(), window(2), padding([T // 2])]
+    drops = [Dropout(0.5, 1), Dropout(0.5, 2)]
+    every = list(product(scales, keeps, drops))
+    calls = {
+        "sweep": lambda: sweep(*tensors, scale=scales, keep=keeps, dropout=drops),
+        "loop": lambda: [trace(*tensors, scale=s, keep=m, dropout=d) for s, m, d in every],
+    }
+    what = f"`sweep` of {len(every)} settings against `trace` in a loop, T = {T}, D = {D}"
+    return [faster(what, 15, in_turn(calls, rounds), "sweep", "loop", "the same dropout bits")]
+
+
+def tile(record: AttentionTrace, rounds: int) -> list[dict]:
+    """512 × 512 weights out of a long map whose row statistics are there."""
+    T = record.shape[2]
+    middle = range(T // 2, T // 2 + 512)
+    q, k = record.q[0, 0, :512], record.k[0, 0, :512]
+    scores = q @ k.mT
+    calls = {
+        "tile": lambda: record.tile("weights", middle, middle),
+        "product": lambda: q @ k.mT,
+        "exp": lambda: torch.exp(scores),
+    }
+    times = in_turn(calls, rounds)
+    found = {name: median(each) for name, each in times.items()}
+    spread = f"{duration(min(times['tile']))} to {duration(max(times['tile']))}"
+    what = f"a tile of 512 × 512 weights, T = {T:,}"
+    note = (
+        f"one thread; of it the product alone {duration(found['product'])}, the exponentials alone "
+        f"{duration(found['exp'])}"
+    )
+    return [
+        row(what, "< 1 ms", duration(found["tile"]), met=found["tile"] < 1e-3, spread=spread,
+            note=note)
+    ]  # fmt: skip
+
+
+def gradients(shape: tuple[int, ...], rounds: int) -> list[dict]:
+    def backward(attend: Callable) -> Callable:
+        tensors = [tensor.requires_grad_() for tensor in inputs(*shape)]
+        pull = torch.ones(shape)
+        return lambda: torch.autograd.grad(attend(*tensors), tensors, pull)
+
+    with torch.enable_grad():
+        calls = {
+            "ours": backward(lambda q, k, v: trace(q, k, v, keep=causal()).output),
+            "theirs": backward(lambda q, k, v: peers.textbook(q, k, v)[0]),
+        }
+        times = in_turn(calls, rounds)
+    note = "theirs: the textbook form"
+    return [faster(f"forward and backward, {shape}", 1.3, times, "ours", "theirs", note)]
+
+
+def long(T: int) -> list[dict]:
+    """A tile and the row statistics of one long head, and the memory that they take."""
+    q, k, v = inputs(1, 1, T, 64)
+    record = trace(q, k, v, keep=causal())
+    times = {"ours": [], "theirs": []}
+    calls = {"ours": lambda: record.row_max, "theirs": lambda: peers.flash_of_torch(q, k, v)}
+    for name, call in calls.items():
+        start = time.thread_time()
+        call()
+        times[name].append(time.thread_time() - start)
+    what = f"row statistics of {T:,} tokens, one head, causal"
+    note = "theirs: torch's flash operation, which also makes the output"
+    found = [*tile(record, 101), no_slower(what, 1.0, times, "ours", "theirs", note)]
+    taken = in_another_process("benchmarks.kernels", "memory", str(T))
+    found.append(
+        row(f"extra memory for it, `trace` and a tile, {T:,} tokens", f"< {MEGABYTES} MB",
+            f"{taken / 1e6:.1f} MB", met=taken < MEGABYTES * 1e6,
+            note=f"a whole map would take {4 * T * T / 1e9:.0f} GB")
+    )  # fmt: skip
+    return found
+
+
+def memory(T: int) -> int:
+    """Bytes by which the process grows for a record of T tokens and a tile of its weights."""
+    import resource
+
+    def peak() -> int:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+    few = torch.randn(2048, 64)
+    trace(few, few, few, keep=causal()).tile("weights", range(8), range(8))
+    q, k, v = torch.randn(3, T, 64)
+    before = peak()
+    record = trace(q, k, v, keep=causal())
+    record.tile("weights", range(512), range(512))
+    return peak() - before
+
+
+def without_gpu() -> list[dict]:
+    """What only `make bench-gpu` can measure."""
+    goals = {
+        "GPU, T = 8k and 32k, half precision: output and row statistics, against SDPA's flash":
+            "≥ 0.7× of its throughput",
+        "GPU, 1,048,576 tokens, one head: row statistics and a 512² overview": "runs, memory O(T)",
+    }  # fmt: skip
+    note = "not measured: no GPU here; `make bench-gpu` measures it"
+    return [row(what, goal, "–", note=note) for what, goal in goals.items()]
+
+
+def map_rows(rounds: int) -> list[dict]:
+    found = []
+    for shape, goals in zip(SHAPES, ((2, 1.5), (2.5, 2), (4, 3)), strict=True):
+        found += maps(shape, goals, rounds)
+    return found
+
+
+def with_huge_pages(rounds: int) -> list[dict]:
+    """The same first rows where both sides get huge pages."""
+    found = in_another_process("benchmarks.kernels", "maps", str(rounds), **{HUGE_PAGES: "1"})
+    kept = [line for line in found if line["what"].startswith(("`trace`, ", "all weights"))]
+    return [
+        line | {"what": f"{line['what']}, huge pages", "goal": "", "met": None, "note": "a control"}
+        for line in kept
+    ]
+
+
+def rows(rounds: int = 9) -> list[dict]:
+    """The whole table."""
+    found = map_rows(rounds) + with_huge_pages(rounds) + dropped(SHAPES[1], 3) + small(rounds)
+    found += settings(6, 2, rounds) + settings(64, 32, rounds) + gradients(SHAPES[1], 5)
+    return found + long(LONG) + without_gpu()
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    with torch.no_grad():
+        if sys.argv[1:2] == ["memory"]:
+            print(json.dumps(memory(int(sys.argv[2]))))
+        elif sys.argv[1:2] == ["maps"]:
+            print(json.dumps(map_rows(int(sys.argv[2]))))
+        else:
+            report.store(rows(), "Attention beside other attention", "make bench", PACKAGES)
+
+
+if __name__ == "__main__":
+    main()

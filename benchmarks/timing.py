@@ -1,0 +1,73 @@
+"""Times of several functions taken in turn, and a long computation's memory."""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).parents[1]
+
+
+def in_turn(
+    calls: dict[str, Callable[[], object]], rounds: int, repeats: int = 1
+) -> dict[str, list[float]]:
+    """Seconds of processor time of this thread for each call, one number a round.
+
+    Each round runs all of them, so that a slow moment of the machine hits all. What a call gives
+    is freed before the next one starts: everyone gets fresh memory.
+
+    >>> {name: len(times) for name, times in in_turn({"nothing": dict}, rounds=3).items()}
+    {'nothing': 3}
+    """
+    found = {name: [] for name in calls}
+    for call in calls.values():  # the first call prepares what later ones find ready
+        call()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for name, call in calls.items():
+                start = time.thread_time()
+                for _ in range(repeats):
+                    result = call()
+                found[name].append((time.thread_time() - start) / repeats)
+                del result
+    finally:
+        gc.enable()
+    return found
+
+
+def ratio(times: dict[str, list[float]], over: str, under: str) -> tuple[float, str]:
+    """How many times longer one takes than the other: the median of the rounds, and their spread.
+
+    >>> ratio({"a": [4.0, 6.0, 9.0], "b": [2.0, 2.0, 2.0]}, "a", "b")
+    (3.0, '2.00 to 4.50×')
+    """
+    each = [a / b for a, b in zip(times[over], times[under], strict=True)]
+    return median(each), f"{min(each):.2f} to {max(each):.2f}×"
+
+
+def duration(seconds: float) -> str:
+    """A time as a text.
+
+    >>> duration(0.0000123), duration(0.0456), duration(78.9)
+    ('12.3 µs', '45.6 ms', '78.9 s')
+    """
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds * 1e6:.1f} µs"
+
+
+def in_another_process(module: str, *arguments: str, **environment: str) -> object:
+    """What `python -m module arguments` prints as JSON in its last line."""
+    run = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=os.environ | environment,
+    )  # fmt: skip
+    return json.loads(run.stdout.splitlines()[-1])

@@ -1,0 +1,115 @@
+"""Chapter 11, level 3: one check of a table of weights that catches five mistakes."""
+
+import torch
+
+from exercises import Draws, Exercise, Field, Mistake
+
+
+def parameters(seed):
+    T = 24 + seed % 8
+    scaled = Draws(seed).uniform(T, T, low=-2.0, high=2.0)
+    keep = torch.ones(T, T).tril().bool()
+    return {
+        "good_weights": torch.softmax(scaled.masked_fill(~keep, -torch.inf), dim=-1),
+        "keep": keep,
+        "scaled": scaled,
+    }
+
+
+def wrong_weights(scaled, keep):
+    """Wrong weights, by what is said of them."""
+    hidden = scaled.masked_fill(~keep, -torch.inf)
+    zeroed = scaled.masked_fill(~keep, 0.0)
+    shares = (scaled + 1) * keep
+    return {
+        "the mask after softmax is caught": torch.softmax(scaled, dim=-1) * keep,
+        "the mask multiplied in is caught": torch.softmax(zeroed, dim=-1),
+        "no mask is caught": torch.softmax(scaled, dim=-1),
+        "softmax over queries is caught": torch.softmax(hidden, dim=-2),
+        "division by the sum is caught": shares / shares.sum(dim=-1, keepdim=True),
+        "`nan` is caught": torch.full_like(scaled, torch.nan),
+    }
+
+
+def checks(names, parameters):
+    good, keep, scaled = parameters.values()
+    answer = names.get("is_sound")
+
+    def says(weights, wanted):
+        got = answer(weights.clone(), keep.clone()) if callable(answer) else None
+        if isinstance(got, torch.Tensor) and got.numel() == 1:
+            got = bool(got)
+        return got is wanted
+
+    found = [("right weights are sound", says(good, True))]
+    wrong = wrong_weights(scaled, keep)
+    return found + [(text, found[0][1] and says(table, False)) for text, table in wrong.items()]
+
+
+EXERCISE = Exercise(
+    id="11-a-check-that-catches",
+    chapter="11",
+    title="A check that catches",
+    level=3,
+    points=3,
+    text="""\
+Write `is_sound(weights, keep)`, True or False: can this be a table of weights under this mask? No
+scores are given, so it can't tell whether the weights are *right*; but it must let right ones pass,
+and catch the mask after softmax, the mask multiplied in, no mask, softmax over queries, division by
+the sum, and `nan`. *Expected: three or four lines in the function. Sums of floats are rarely 1
+exactly.*""",
+    starter="""\
+def is_sound(weights, keep):
+    return ...""",
+    solution="""\
+def is_sound(weights, keep):
+    adds_up = ((weights.sum(dim=-1) - 1).abs() < 1e-5).all()
+    hides = (weights[~keep] == 0).all()
+    return bool(adds_up and hides and (weights >= 0).all())""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+def is_sound(weights, keep):
+    return bool(((weights.sum(dim=-1) - 1).abs() < 1e-5).all() and (weights >= 0).all())""",
+            "Its rows add up to 1, and yet it may look ahead. Look at what the mask hides, too.",
+        ),
+        Mistake(
+            """\
+def is_sound(weights, keep):
+    return bool((weights[~keep] == 0).all() and (weights >= 0).all())""",
+            "Nothing hidden has a weight; but what is left must add up to 1 in every row.",
+        ),
+        Mistake(
+            """\
+def is_sound(weights, keep):
+    adds_up = (weights.sum(dim=-1) == 1).all()
+    return bool(adds_up and (weights[~keep] == 0).all() and (weights >= 0).all())""",
+            "Right weights fail: a sum of floats is 1 only up to a rounding. Allow for it.",
+        ),
+        Mistake(
+            """\
+def is_sound(weights, keep):
+    adds_up = ((weights.sum(dim=-1) - 1).abs() < 1e-5).all()
+    return bool(adds_up and (weights[~keep] == 0).all())""",
+            "Positive and negative shares can add up to 1 as well. Look at the signs.",
+        ),
+    ),
+    fields=(
+        Field(
+            "[int(is_sound(torch.tensor([row]), torch.tensor([[True, True, False]]))) for row in "
+            "([0.5, 0.5, 0.0], [0.4, 0.4, 0.2], [1.5, -0.5, 0.0], [0.5, 0.4, 0.0])]",
+            label=(
+                "`is_sound` of four rows, 1 for True, where the mask keeps two keys of three: "
+                "(0.5, 0.5, 0), (0.4, 0.4, 0.2), (1.5, −0.5, 0), (0.5, 0.4, 0)"
+            ),
+            places=0,
+        ),
+    ),
+    probes=lambda parameters: [
+        (torch.ones(1, 1), torch.ones(1, 1).bool()),
+        (torch.tensor([[1.5, -0.5]]), torch.ones(1, 2).bool()),
+        (torch.tensor([[[0.5, 0.5]]]), torch.ones(1, 1, 2).bool()),
+    ],
+)

@@ -1,0 +1,121 @@
+"""Chapter 11, level 2: four wrong tables of weights, and the names of what went wrong."""
+
+import torch
+
+from exercises import Draws, Exercise, Mistake
+
+NAMES = ("no-scale", "scale-after-softmax", "softmax-over-queries", "divided-by-sum")
+
+
+def wrong_weights(scores, d_k):
+    """The weights of each mistake, by its name."""
+    scale = d_k**-0.5
+    return {
+        "no-scale": torch.softmax(scores, dim=-1),
+        "scale-after-softmax": torch.softmax(scores, dim=-1) * scale,
+        "softmax-over-queries": torch.softmax(scores * scale, dim=-2),
+        "divided-by-sum": scores / scores.sum(dim=-1, keepdim=True),
+    }
+
+
+def parameters(seed):
+    draw = Draws(seed)
+    while True:
+        scores = draw.integers(-2, 6, 3, 3).float()
+        columns = torch.softmax(scores / 2, dim=-2).sum(dim=-1)
+        sums = scores.sum(dim=-1, keepdim=True)
+        if sums.abs().min() > 1 and (scores / sums).min() < 0 and columns.std() > 0.1:
+            break
+    order = draw.order(4)
+    while order[0] < 2:  # else the order of the text would hit half of the names
+        order = draw.order(4)
+    tables = wrong_weights(scores, 4)
+    return {"score_table": scores, "wrong_tables": torch.stack([tables[NAMES[i]] for i in order])}
+
+
+def checks(names, parameters):
+    right = wrong_weights(parameters["score_table"], 4)
+    answer = names.get("what_went_wrong")
+    given = isinstance(answer, (list, tuple)) and len(answer) == 4
+    found = list(zip(answer, parameters["wrong_tables"], strict=True)) if given else []
+    hits = [
+        isinstance(name, str) and name in right and torch.equal(right[name], table)
+        for name, table in found
+    ]
+    return [
+        ("`what_went_wrong` is a list of four names", given and set(answer) <= set(NAMES)),
+        ("the first table has the right name", given and hits[0]),
+        ("the second table has the right name", given and hits[1]),
+        ("the third table has the right name", given and hits[2]),
+        ("the fourth table has the right name", given and hits[3]),
+    ]
+
+
+EXERCISE = Exercise(
+    id="11-name-the-mistake",
+    chapter="11",
+    title="Name the mistake",
+    level=2,
+    points=2,
+    text="""\
+`wrong_tables` holds four tables of weights, each made of the same `score_table`, with d_k = 4 and
+no mask, and each wrong in another way: `"no-scale"`, `"scale-after-softmax"`,
+`"softmax-over-queries"` and `"divided-by-sum"`. Look at signs and at sums, and write the names into
+the list `what_went_wrong`, in the order of the tables. In the chapter the two start as
+`given("11-name-the-mistake")` of `exercises.notebook`. *Expected: three sums and one look.*""",
+    starter="what_went_wrong = ...",
+    solution="""\
+import torch
+
+
+def name_of(table):
+    if (table < 0).any():
+        return "divided-by-sum"
+    row_sums = table.sum(dim=-1)
+    if torch.allclose(row_sums, torch.ones(3)):
+        return "no-scale"
+    if torch.allclose(row_sums, torch.full((3,), 0.5)):
+        return "scale-after-softmax"
+    return "softmax-over-queries"
+
+
+what_went_wrong = [name_of(table) for table in wrong_tables]""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+what_went_wrong = []
+for table in wrong_tables:
+    if (table < 0).any():
+        what_went_wrong.append("divided-by-sum")
+    elif abs(table[0].sum() - 1) < 1e-5:
+        what_went_wrong.append("scale-after-softmax")
+    elif abs(table[0].sum() - 0.5) < 1e-5:
+        what_went_wrong.append("no-scale")
+    else:
+        what_went_wrong.append("softmax-over-queries")""",
+            "The two tables that are too sharp have changed places. What is scaled after softmax "
+            "no longer adds up to 1.",
+        ),
+        Mistake(
+            """\
+what_went_wrong = []
+for table in wrong_tables:
+    if (table < 0).any():
+        what_went_wrong.append("softmax-over-queries")
+    elif abs(table[0].sum() - 1) < 1e-5:
+        what_went_wrong.append("no-scale")
+    elif abs(table[0].sum() - 0.5) < 1e-5:
+        what_went_wrong.append("scale-after-softmax")
+    else:
+        what_went_wrong.append("divided-by-sum")""",
+            "A softmax, along whichever axis, is never negative. Where do the columns add up to 1?",
+        ),
+        Mistake(
+            'what_went_wrong = ["no-scale", "scale-after-softmax", "softmax-over-queries", '
+            '"divided-by-sum"]',
+            "That is the order of the text. The tables come in another one.",
+        ),
+    ),
+)

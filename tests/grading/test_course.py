@@ -1,0 +1,217 @@
+"""A course: nothing is released that can't be graded, and everyone gets numbers of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.utils import determine_grade
+
+import exercises
+from tests.grading.conftest import hand_in, make
+from tests.grading.students import EXERCISES
+from tools.grading import grade as grading
+from tools.grading import make as making
+from tools.grading.course import Assignment, Course, collision, start
+from tools.grading.marks import Mark
+from tools.grading.notebooks import build, clean, read, rebuild, report, write_marks
+from tools.grading.numbers import given, seed_of
+from tools.grading.sandbox import CannotGrade
+
+ROOT = Path(__file__).parents[2]
+KNOWN = exercises.load()
+
+OWN = """\
+from exercises import Exercise, Mistake
+
+EXERCISE = Exercise(
+    id="03-own",
+    chapter="03",
+    title="One of our own",
+    level=1,
+    points=4,
+    text="Write `twice(n)`.",
+    starter="def twice(n):\\n    return ...",
+    solution="def twice(n):\\n    return {solution}",
+    parameters=lambda seed: {{"n": 1 + seed % 90}},
+    checks=lambda names, parameters: [
+        ("it is 2n", names["twice"](parameters["n"]) == 2 * parameters["n"])
+    ],
+    mistakes=(Mistake("def twice(n):\\n    return n * n", "That is the square."),),
+)
+"""
+
+
+def run(module: str, *arguments) -> subprocess.CompletedProcess:
+    call = [sys.executable, "-m", f"tools.grading.{module}", *map(str, arguments)]
+    return subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
+
+
+def own_course(tmp_path, solution="2 * n") -> Course:
+    """A course with one private exercise and one text, in two assignments."""
+    course = make(tmp_path / "course", ["ada", "bob"])
+    (course.folder / "exercises" / "01_own.py").write_text(OWN.format(solution=solution))
+    settings = '[assignments.own]\nexercises = ["03-own", "06-mask-in-training"]\n'
+    (course.folder / "course.toml").write_text(settings, encoding="utf-8")
+    return Course.open(course.folder)
+
+
+def test_from_an_empty_folder_to_grades_and_feedback(tmp_path):
+    course = own_course(tmp_path)
+    done = run("make", course.folder)
+    assert done.returncode == 0, done.stderr
+    for name in ("release/own/own.ipynb", "handout/own/ada/own.ipynb"):
+        text = (course.folder / name).read_text(encoding="utf-8")
+        assert "2 * n" not in text
+        assert "def twice" in text
+    key = (course.folder / "keys" / "own.html").read_text(encoding="utf-8")
+    assert "2 * n" in key
+    assert "Half of the points" in key
+    handed = build(course, course.assignment("own"), "ada", "solution")
+    hand_in(course, "own", "ada", nbformat.writes(handed).encode())
+    blank = (course.folder / "handout/own/bob/own.ipynb").read_bytes()
+    hand_in(course, "own", "bob", blank)
+    done = run("grade", course.folder, "--jobs", 1)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 waits for a person, 1 graded" in done.stdout
+    with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as book:
+        book.find_grade("answer-06-mask-in-training", "own", "own", "ada").manual_score = 1.5
+        book.find_grade(
+            "answer-06-mask-in-training", "own", "own", "ada"
+        ).needs_manual_grade = False
+        book.db.commit()
+    assert "2 graded" in run("grade", course.folder).stdout
+    text = (course.folder / "grades" / "own-canvas.csv").read_text(encoding="utf-8")
+    assert "Ada Example,,,ada,,5.5" in text
+    assert "Bob Example,,,bob,,0.0" in text
+    assert (course.folder / "feedback/ada/own/own.html").is_file()
+
+
+def test_a_wrong_solution_stops_before_anything_is_released(tmp_path):
+    course = own_course(tmp_path, solution="3 * n")
+    done = run("make", course.folder)
+    assert done.returncode == 1
+    assert "the solution of 03-own must be graded right" in done.stderr
+    assert "nothing was released" in done.stderr
+    assert not (course.folder / "release").exists()
+    assert not (course.folder / "handout").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("secret", None, "there is no file secret"),
+        ("secret", "short", "there is no file secret"),
+        ("course.toml", None, "there is no course.toml"),
+        ("course.toml", "[[", "course.toml can't be read"),
+        ("course.toml", '[assignments.a]\nexercises = ["03-none"]', "no exercise '03-none'"),
+        ("roster.csv", None, "there is no roster.csv"),
+        ("roster.csv", "id,name\n../bob,Bob\n", "got '../bob'"),
+        ("roster.csv", "id,name\n", "there is none"),
+    ],
+)
+def test_a_grader_that_cannot_start_says_why_and_writes_nothing(course, file, content, words):
+    hand_in(course, "class", "ada", b"{}")
+    if content is None:
+        (course.folder / file).unlink()
+    else:
+        (course.folder / file).write_text(content, encoding="utf-8")
+    done = run("grade", course.folder)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert len(done.stderr.strip().split("\n")) == 1, "one sentence"
+    assert not (course.folder / "grades").exists()
+    assert not (course.folder / "results").exists()
+
+
+def test_without_a_sandbox_it_writes_nothing(course, monkeypatch, capsys):
+    hand_in(course, "class", "ada", b"{}")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(sys, "argv", ["grade", str(course.folder)])
+    with pytest.raises(SystemExit, match="bwrap is missing: install the package bubblewrap"):
+        grading.main()
+    assert not (course.folder / "grades").exists()
+
+
+def test_two_answers_of_one_name_are_refused():
+    one, two = (KNOWN["03-safe-softmax"], KNOWN["07-a-dropped-row"])
+    assert collision(Assignment("a", (one, two))) == ""
+    assert "both ask for `safe_softmax`" in collision(Assignment("a", (one, one)))
+    clash = replace(two, starter="table = ...")
+    assert "gives `table`, an answer of" in collision(Assignment("a", (clash, one)))
+
+
+def test_numbers_are_each_students_own_and_stay(course):
+    names = [f"s{n}" for n in range(50)]
+    exercise = KNOWN["03-safe-softmax"]
+    texts = {given(exercise, seed_of(course.secret, exercise.id, name)) for name in names}
+    assert len(texts) == 50
+    assert given(exercise, 7) == given(exercise, 7)
+    assert seed_of(b"another", exercise.id, "s1") != seed_of(course.secret, exercise.id, "s1")
+
+
+@pytest.mark.parametrize("exercise", KNOWN.values(), ids=KNOWN.keys())
+def test_what_is_given_is_the_parameters(exercise):
+    """Run, the text gives the very numbers; and nothing else is given away."""
+    names: dict = {}
+    exec(given(exercise, 11), names)
+    parameters = exercise.parameters(11)
+    for name in set(names) - {"__builtins__", "torch"}:
+        assert str(names[name]) == str(parameters[name])
+    if exercise.kind == "values":
+        needed = set(parameters) - set(names)
+        assert all(name not in exercise.solution.split() for name in needed)
+
+
+def test_a_start_keeps_what_is_there(tmp_path):
+    start(tmp_path, ["03"])
+    secret = (tmp_path / "secret").read_text()
+    (tmp_path / "roster.csv").write_text("id,name,email\neve,Eve,\n")
+    start(tmp_path, ["04"])
+    assert (tmp_path / "secret").read_text() == secret
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+    assert list(Course.open(tmp_path).roster) == ["eve"]
+    assert list(Course.open(tmp_path).assignments) == ["chapter-03"]
+
+
+def test_a_score_is_what_nbgrader_reads(course):
+    assignment = course.assignment("class")
+    notebook = rebuild(assignment, [])
+    marks = [
+        Mark(name, 2.0, score, "partly") for name, score in zip(EXERCISES, (0, 0.5, 2), strict=True)
+    ]
+    write_marks(notebook, marks)
+    cells = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells}
+    read_again = [determine_grade(cells[f"grade-{name}"])[0] for name in EXERCISES]
+    assert read_again == [0, 0.5, 2]
+
+
+def test_only_text_and_pictures_reach_a_graders_browser(course):
+    raw = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("<script>1</script>")])
+    cells, _, _ = read(json.dumps(raw).encode())
+    assert "<script>" not in rebuild(course.assignment("class"), cells).cells[0].source
+    html = nbformat.v4.new_output("display_data", data={"text/html": "<script>1</script>"})
+    picture = nbformat.v4.new_output("display_data", data={"image/png": '"><script>'})
+    shown = [output.data for output in clean([html, picture])]
+    assert all(set(data) == {"text/plain"} for data in shown)
+
+
+def test_feedback_has_the_hint_and_the_sentences():
+    mark = Mark("x", 2.0, 1.0, "partly", ["a flag"], [("yes", True), ("no", False)], "a hint")
+    assert report(mark) == "1 of 2 points: partly\n✓ yes\n✗ no\nNote: a flag\nHint: a hint\n"
+
+
+def test_the_blank_must_get_nothing(course, monkeypatch):
+    giving = lambda *_: (  # noqa: E731
+        {"marks": [Mark("x", 1.0, 1.0, "right").to_json()], "flags": []},
+        None,
+    )
+    monkeypatch.setattr(making, "grade", giving)
+    with pytest.raises(CannotGrade, match="the starter of x must be graded blank"):
+        making.prove(course, course.assignment("class"))

@@ -1,0 +1,72 @@
+"""The gallery of mistakes on the built page: each is switched on, and seen beside the right one."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from attn_core.mistakes import MISTAKES
+
+GALLERY = "chapters/11_mistakes.html"
+# It has more words than the right one, so they can't stand side by side.
+OF_ANOTHER_SIZE = {"heads-along-tokens"}
+
+
+@pytest.fixture
+def gallery(open_page, site):
+    page = open_page(f"{site}/{GALLERY}")
+    page.set_default_timeout(10_000)
+    return page
+
+
+def test_every_mistake_is_switched_on_and_seen(gallery):
+    seen = set()
+    for explorer in gallery.locator("attention-explorer").all():
+        explorer.scroll_into_view_if_needed()
+        expect(explorer.locator(".ax-root")).to_be_visible()
+        select = explorer.locator('[data-control="mistake"] select')
+        if not select.count():
+            continue
+        for name in select.locator("option").evaluate_all("all => all.map((one) => one.value)")[1:]:
+            mistake = MISTAKES[name]
+            select.select_option(name)
+            expect(explorer.locator(".ax-said")).to_contain_text(mistake.does)
+            first = explorer.locator(".ax-strip .ax-differs")
+            expect(first).to_have_count(1)
+            if mistake.is_formula:
+                expect(first).to_have_text(mistake.where)
+            first.click()
+            for caption in ("right", "with the mistake"):
+                expect(explorer.get_by_text(caption, exact=True)).to_be_visible()
+            marked = explorer.locator(".ax-grid td.ax-differs")
+            assert marked.count() >= 2, name
+            assert marked.count() % 2 == 0, "a cell that differs is marked in both"
+            seen.add(name)
+        select.select_option("")
+        expect(explorer.locator(".ax-caption").first).to_be_hidden()
+    assert seen == MISTAKES.keys() - OF_ANOTHER_SIZE
+
+
+def test_heads_that_became_tokens_do_not_see_each_other(gallery):
+    explorer = gallery.locator('attention-explorer[name="along-tokens"]')
+    explorer.scroll_into_view_if_needed()
+    cells = explorer.locator(".ax-grid tbody td")
+    expect(cells).to_have_count(36)
+    zero = [cell == "0.0000" for cell in cells.all_text_contents()]
+    assert zero == [i // 3 != j // 3 or j > i for i in range(6) for j in range(6)]
+
+
+def test_a_link_switches_a_mistake_on(open_page, site):
+    page = open_page(f"{site}/{GALLERY}#x-scale?mistake=no-scale")
+    explorer = page.locator('attention-explorer[name="scale"]')
+    expect(explorer.locator('[data-control="mistake"] select')).to_have_value("no-scale")
+    expect(explorer).to_be_in_viewport()
+
+
+def test_the_box_answers_on_the_page_and_on_no_other(gallery, open_page, site):
+    box = gallery.locator("attention-diagnosis")
+    box.get_by_role("button", name="Try an example").click()
+    expect(box.locator(".ax-mistake")).to_contain_text("with the upper triangle kept")
+    other = open_page(f"{site}/chapters/03_self_attention.html")
+    scripts = other.locator("script[src]").evaluate_all("all => all.map((one) => one.src)")
+    assert not any("diagnosis.js" in script for script in scripts)

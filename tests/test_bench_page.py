@@ -1,0 +1,52 @@
+"""What the benchmark of the explorer's page measures: a change that is painted, frames, bytes."""
+
+import pytest
+
+from attn_core.views import script
+from benchmarks import page as bench
+from benchmarks import report
+from benchmarks.viewers import made_up_model, names
+
+
+@pytest.fixture
+def opened(tmp_path, monkeypatch, browser):
+    monkeypatch.setattr(bench, "FOLDER", tmp_path)
+    monkeypatch.setattr(bench, "ROUNDS", 2)
+    path, count = bench.write_page(made_up_model(6), names(6), None)
+    assert path.read_text(encoding="utf-8").count('"version"') == 1
+    assert 10_000 < count < path.stat().st_size
+    page = bench.opened(browser, path)
+    yield page
+    page.close()
+
+
+def test_each_key_is_timed_until_its_change_is_painted(opened):
+    opened.evaluate(bench.WATCH)
+    slider = opened.get_by_role("slider", name="scale")
+    times = bench.times_of(opened, slider, ["ArrowRight", "ArrowLeft"])
+    assert len(times) == 2
+    assert all(0 < time < 60_000 for time in times)
+
+
+def test_a_key_that_changes_nothing_is_not_timed(opened):
+    opened.evaluate(bench.WATCH)
+    with pytest.raises(RuntimeError, match="Shift must change what the explorer shows"):
+        bench.times_of(opened, opened.get_by_role("slider", name="scale"), ["Shift", "Shift"])
+
+
+def test_frames_are_counted_while_something_is_done(opened):
+    gaps = bench.frames_of(opened, lambda: opened.wait_for_timeout(300))
+    assert len(gaps) > 1
+    assert 0 < sum(gaps) < 60_000
+
+
+def test_every_script_has_a_row_and_the_first_a_goal():
+    rows = bench.scripts()
+    assert [row["what"].split(",")[0] for row in rows] == list(script.files())
+    assert [bool(row["goal"]) for row in rows] == [True] + [False] * len(script.PARTS)
+    assert all(set(row) == set(report.KEYS) for row in rows)
+
+
+def test_a_goal_that_is_not_met_is_said(monkeypatch):
+    monkeypatch.setattr(bench, "MOST_SCRIPT", 10)
+    assert bench.scripts()[0]["met"] is False
