@@ -18,7 +18,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/grading
 # Grading has an environment of its own, and so have its tests.
 GRADING := OMP_NUM_THREADS=1 PATH="$(CURDIR)/.venv-grading/bin:$$PATH" .venv-grading/bin/python
-GRADED := $(GRADING) -m pytest -o addopts= --strict-markers --import-mode=importlib --doctest-modules
+GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers \
+  --import-mode=importlib --doctest-modules tests/grading tools/grading
 SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
 # Tests for which the shapes are not checked at run time: errors as a user sees them, and kernels that
 # Triton reads as text; and one that starts a browser of its own.
@@ -29,7 +30,7 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab test slow test-all notebooks train bench mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab test slow test-all notebooks train bench bench-gpu test-gpu mutants course grade class-300 release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,14 +48,16 @@ serve: book  ## serve the site on http://localhost:8000 (PORT=… for another po
 lab: .venv/book  ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab chapters
 
-test: .venv/test book  ## all tests that take less than half a minute each
+test: .venv/test .venv-grading/made book  ## all tests that take less than half a minute each
 	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m "not slow" $(PLAIN:%=--ignore %)
 	@$(PYTEST) -m "not slow" --nbval --nbval-current-env chapters book exercises/notebooks $(PLAIN)
+	@$(GRADED) -m "not slow"
 
-slow: .venv/test book
+slow: .venv/test .venv-grading/made book
 	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m slow $(PLAIN:%=--ignore %)
 	@# The chapters print the same digits with the instructions of the plainest processor.
 	@$(PLAINEST) $(PYTEST) --nbval --nbval-current-env chapters
+	@$(GRADED) -m slow
 
 test-all: test slow  ## these and the slow ones
 
@@ -65,10 +68,20 @@ notebooks: .venv/book  ## run the notebooks again, store their outputs, write th
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
 	@$(BIN)/python -m tools.train_translators
 
-bench: .venv-bench/made  ## measure the explorer and other viewers (minutes), and write the tables
+bench: .venv-bench/made  ## measure the explorer, other viewers, attention (half an hour), and write the tables
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.viewers
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.page
+	@.venv-bench/bin/python -m benchmarks.kernels
+	@.venv-bench/bin/python -m benchmarks.kernels long
 	@.venv-bench/bin/python -m benchmarks.report
+
+bench-gpu: .venv/test  ## measure Triton's kernels on a GPU, beside torch's
+	@$(BIN)/python -m benchmarks.gpu bench-gpu
+	@$(BIN)/python -m benchmarks.report
+
+test-gpu: .venv/test  ## the tests of Triton's kernels on a GPU
+	@$(BIN)/python -m benchmarks.gpu test-gpu
+	@$(BIN)/python -m pytest tests/triton
 
 mutants: .venv-mutants/made  ## change attn_core in one small place after another: does a test notice? (ONLY=masks)
 	@OMP_NUM_THREADS=1 nice -n 5 .venv-mutants/bin/python -m tools.mutants $(ONLY) $(if $(AGAIN),--again)

@@ -72,9 +72,8 @@ def defined(package: str, file: str, names: Sequence[str]) -> SimpleNamespace:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             node.returns = None
-            for argument in (*node.args.args, node.args.vararg, node.args.kwarg):
-                if argument is not None:
-                    argument.annotation = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
     found = {"torch": torch, "nn": nn, "math": math}
     exec(compile(tree, file, "exec"), found)
     return SimpleNamespace(**{name: found[name] for name in names})

@@ -129,10 +129,21 @@ def last_run(module: str) -> tuple[Path, list[str]]:
     return folder, [name for name, _ in outcome(folder, file)[1]]
 
 
+def fill(meta: Path, before: dict) -> None:
+    """mutmut forgets what it found when the choice of tests changes; what was noticed stays so."""
+    stored = json.loads(meta.read_text(encoding="utf-8"))
+    for name, code in stored["exit_code_by_key"].items():
+        if code is None:
+            stored["exit_code_by_key"][name] = before["exit_code_by_key"][name]
+    meta.write_text(json.dumps(stored), encoding="utf-8")
+
+
 def measure(module: str, jobs: int, again: bool) -> list[tuple[str, Survivor]]:
     """Run mutmut over one module and put its row into score.json."""
     began = time.monotonic()
     folder, names = last_run(module) if again else (prepare(module), [])
+    meta = folder / "mutants" / f"{MODULES[module]['file']}.meta"
+    before = json.loads(meta.read_text(encoding="utf-8")) if again else {}
     # A change may ask for a tensor of any size: that is refused, and noticed, before it is made.
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs), *names]
@@ -140,8 +151,11 @@ def measure(module: str, jobs: int, again: bool) -> list[tuple[str, Survivor]]:
         run = subprocess.run(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
     if run.returncode:
         sys.exit(f"mutmut failed on {module}: see {folder / 'run.log'}")
-    file = MODULES[module]["file"]
-    ends, survivors = outcome(folder, file)
+    if again:
+        fill(meta, before)
+    ends, survivors = outcome(folder, MODULES[module]["file"])
+    if ends["not checked"]:
+        sys.exit(f"mutmut stopped on {module} before its end: see {folder / 'run.log'}")
     stored = json.loads(SCORE.read_text(encoding="utf-8")) if SCORE.exists() else {}
     stored[module] = {
         **MODULES[module],
@@ -155,7 +169,8 @@ def measure(module: str, jobs: int, again: bool) -> list[tuple[str, Survivor]]:
     }
     stored = {name: stored[name] for name in MODULES if name in stored}
     SCORE.write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    TABLE.write_text(table(stored, explained()), encoding="utf-8")
+    files = [known["file"] for known in MODULES.values()]
+    TABLE.write_text(table(stored, explained(), files), encoding="utf-8")
     return survivors
 
 

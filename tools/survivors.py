@@ -47,8 +47,9 @@ def per_cent(rows: Iterable[dict]) -> float:
     return 100 * sum(row["caught"] for row in rows) / sum(row["made"] for row in rows)
 
 
-def table(stored: dict, known: dict[Survivor, str]) -> str:
+def table(stored: dict, known: dict[Survivor, str], files: Iterable[str]) -> str:
     """The score as Markdown, a row for each file, and what no test notices, a row for each."""
+    open_files = [file for file in files if file not in {row["file"] for row in stored.values()}]
     made, caught = (sum(row[name] for row in stored.values()) for name in ("made", "caught"))
     score = [
         f"| `{row['file']}` | {row['made']} | {row['caught']} | {row['made'] - row['caught']} "
@@ -66,6 +67,7 @@ def table(stored: dict, known: dict[Survivor, str]) -> str:
             "| file | changes | noticed | not noticed | score | on |",
             "|---|---:|---:|---:|---:|---|",
             *score,
+            *(f"| `{file}` | | | | not measured yet | |" for file in open_files),
             f"| all | {made} | {caught} | {made - caught} | {per_cent(stored.values()):.1f} % | |",
             "",
             "| in | what stands there | what the change makes of it | why no test notices |",

@@ -21,12 +21,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from attn_core.checks import STAGES
 from attn_core.dropout import Dropout
 from attn_core.masks import Causal, Dense, Keep, Padding, Window, parts_of
 
 # The interpreter computes tl.dot of bfloat16 wrongly: there, tiles are float32.
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-STAGES = {"scores": 0, "scaled": 1, "masked": 2, "weights": 3, "dropped": 4}
 
 
 @triton.jit
@@ -331,6 +331,6 @@ def pooled(
         *one, into, batch=batch, head=head, L=L, S=S,
         n_rows=shape[0], n_cols=shape[1], scale=scale, **running, **bits(dropout),
         D=D, D_PAD=width(D), M=M, N=N, **compiled,
-        stage=STAGES[stage], takes_max=how == "max", as_float32=INTERPRETED,
+        stage=STAGES.index(stage), takes_max=how == "max", as_float32=INTERPRETED,
     )  # fmt: skip
     return into

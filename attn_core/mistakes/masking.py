@@ -33,7 +33,10 @@ def parts_of(rule: Keep) -> Iterator[Keep]:
 
 
 def read_anew(reading: Callable[[Keep, Tensor], Tensor]) -> Formula:
-    """The masked scores, each part of the mask read in another way."""
+    """The masked scores, each part of the mask read in another way.
+
+    A mask that was given as cells has no rule to misread: it stays, and the mistake is not seen.
+    """
 
     def formula(a: Given, scaled: Tensor) -> Tensor:
         cells = torch.ones_like(a.keep)

@@ -7,12 +7,13 @@ from torch import Tensor
 
 from attn_core import stages
 from attn_core.masks import of_heads
-from attn_core.record import TILE_CELLS, AttentionTrace
+from attn_core.record import AttentionTrace
 
 STORES = {None: None, "float32": torch.float32, "float16": torch.float16}
 MOST_WHOLE = 512  # longer maps are sent with an overview, and with the values of one head
 MOST_HEADS = 12  # of more heads only the values of the chosen one are sent
 OVERVIEW = 96
+MOST_CELLS = 2**19  # of a map at a time, so that they stay near the processor
 
 
 def stored(tensor: Tensor, name: str, store: str | None) -> Tensor:
@@ -45,7 +46,7 @@ def weight_error(record: AttentionTrace, store: str | None) -> float:
     float64; row by row, so that no whole map is made.
     """
     B, H, L, S = record.shape
-    step = max(1, TILE_CELLS // S)
+    step = max(1, MOST_CELLS // S)
     largest = 0.0
     for b in range(B):
         for h in range(H):
@@ -53,21 +54,26 @@ def weight_error(record: AttentionTrace, store: str | None) -> float:
             names = zip((record.q[b, h], record.k[b, h]), "qk", strict=True)
             pairs.append(tuple(stored(tensor, name, store).double() for tensor, name in names))
             for start in range(0, L, step):
-                rows = range(start, min(start + step, L))
-                given, sent = (weights_of(record, q, k, rows, b, h) for q, k in pairs)
+                rows, cols = range(start, min(start + step, L)), range(S)
+                if record.keep is not None:
+                    cols = record.keep.visible(rows, (L, S))
+                if not cols:
+                    continue
+                given, sent = (weights_of(record, q, k, rows, cols, b, h) for q, k in pairs)
                 largest = max(largest, (given - sent).abs().max().item())
     return largest
 
 
 def weights_of(
-    record: AttentionTrace, q: Tensor, k: Tensor, rows: range, batch: int, head: int
+    record: AttentionTrace, q: Tensor, k: Tensor, rows: range, cols: range, batch: int, head: int
 ) -> Tensor:
-    L, S = record.shape[2:]
+    """Some rows of weights from this q and k; they see no other columns than these."""
     keep = None
     if record.keep is not None:
-        tile = record.keep.tile(rows, range(S), (L, S), q.device)
+        tile = record.keep.tile(rows, cols, record.shape[2:], q.device)
         keep = of_heads(tile, range(batch, batch + 1), range(head, head + 1))[0, 0]
-    masked = stages.masked(stages.scaled(stages.scores(q[rows], k), record.scale), keep)
+    scores = stages.scores(q[rows], k[cols.start : cols.stop])
+    masked = stages.masked(stages.scaled(scores, record.scale), keep)
     return stages.weights(masked, *stages.row_statistics(masked))
 
 

@@ -17,6 +17,7 @@ from attn_core.views.payload import payload_of
 from attn_core.views.widget import Explorer
 
 CONTROLS = ("strip", "formula", "scale", "mask", "head", "batch", "legend", "vectors", "all")
+FURTHER = ("heads", "draw", "dropout", "compare", "table", "link", "inputs")
 
 
 def explore(
@@ -32,6 +33,7 @@ def explore(
     head_names: Sequence[str] | None = None,
     stages: Sequence[str] | None = None,
     hide: Sequence[str] = (),
+    show: Sequence[str] = (),
     places: int = 4,
     store: str | None = None,
     mistakes: Sequence[str | tuple[str, AttentionTrace]] = (),
@@ -50,7 +52,8 @@ def explore(
     Of more than 12 heads, or of long ones, only this head's values are sent to a page.
     stages: which of the six are shown; hide: which controls are left out, of strip, formula,
     scale, mask, head, batch, legend, vectors. "All controls" opens the rest, unless hidden too
-    as "all". places: decimals.
+    as "all". show: further controls that are there from the start, of heads, draw, dropout,
+    compare, table, link, inputs. places: decimals.
     store: "float16" or "float32" sends the numbers in fewer bits, and says below the figure by how
     much a weight is off at most; the arithmetic then ends at q, k and v.
     mistakes: names of attn_core.mistakes that the reader can put in the place of the right formula;
@@ -63,9 +66,10 @@ def explore(
     view = first_view(record, stage, select, head, batch, places)
     for given in stages or ():
         check_stage(given)
-    for control in hide:
-        if control not in CONTROLS:
-            raise ValueError(f"hide must name some of {', '.join(CONTROLS)}, got {control!r}")
+    check_controls("hide", hide, (*CONTROLS, *FURTHER))
+    check_controls("show", show, FURTHER)
+    if show:
+        view["show"] = list(show)
     view |= {"hide": list(hide), "stages": None if stages is None else list(stages)}
     name = check_name(name) or default_name(record, stage)
     payload = payload_of(record, name, "explorer", labels, view, store)
@@ -121,6 +125,12 @@ def first_view(
     check_index("head", head, H)
     select = check_select(record, stage, select)
     return {"stage": stage, "batch": batch, "head": head, "select": select, "places": places}
+
+
+def check_controls(argument: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for control in given:
+        if control not in known:
+            raise ValueError(f"{argument} must name some of {', '.join(known)}, got {control!r}")
 
 
 def check_name(name: str | None) -> str | None:

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PAGE = Path(__file__).parent / "page"
-PARTS = ("map", "heads", "editing", "philox")
-NOTEBOOK = ("tiles",)  # what only a live notebook needs
+PARTS = ("map", "heads", "print", "lab", "mistakes", "philox", "beside", "embed", "zh")
+NOTEBOOK = ("tiles", "widget")  # what only a live notebook needs
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 DEFAULT = re.compile(r"^export default ", re.MULTILINE)

@@ -14,6 +14,7 @@ import os
 from pathlib import Path
 
 import nbformat
+from docutils.nodes import make_id
 from markdown_it import MarkdownIt
 from nbformat.v4 import new_markdown_cell
 from sphinx.application import Sphinx
@@ -37,6 +38,14 @@ def edition() -> str:
     return found
 
 
+def entry(name: str | None) -> str:
+    """What a hint begins with if the mistake has an entry in the gallery."""
+    if name is None:
+        return ""
+    title = MISTAKES[name].title
+    return f'It looks like <a href="11_mistakes.html#{make_id(title)}">{title}</a>. '
+
+
 def field(exercise: Exercise) -> str:
     """The element that asks for numbers, with all that it needs; "" if the page asks for none."""
     if not exercise.fields:
@@ -45,9 +54,8 @@ def field(exercise: Exercise) -> str:
     for one in keys:
         one["label"] = MARKDOWN.renderInline(one["label"])
         for mistake in one["mistakes"]:
-            mistake["hint"] = MARKDOWN.renderInline(mistake["hint"])
-            name = mistake.pop("name")
-            mistake["title"] = MISTAKES[name].title if name else None
+            hint = MARKDOWN.renderInline(mistake["hint"])
+            mistake["hint"] = entry(mistake.pop("name")) + hint
     text = json.dumps({"id": exercise.id, "fields": keys}).replace("<", "\\u003c")
     return (
         f'<attention-answer>\n<script type="application/json">{text}</script>\n</attention-answer>'

@@ -1,9 +1,9 @@
 """Ship the Chinese characters of the book, for machines without a Chinese font.
 
-Without one a printed page has boxes for them. The pinned package pylopdf-fonts-zh-cn, from which the
-pictures take theirs, carries Noto Serif SC (SIL Open Font License 1.1); the build cuts it down to the
-characters that the book has and writes it out as WOFF. The style sheet names it after the fonts of
-the reader's machine.
+Without one a printed page has boxes for them. The pinned package pylopdf-fonts-zh-cn, from which
+the pictures take theirs, carries Noto Serif SC (SIL Open Font License 1.1); the build cuts it down
+to the characters that the book has and writes it out as WOFF. The style sheet names it after the
+fonts of the reader's machine.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ from attn_core.views.markup import FOLDER
 
 NAMED = re.compile(r'<attention-explorer name="[\w-]+" payload="([\w-]+)"')
 LIBRARY = Path(attn_core.__file__).parent
+# No data are made of these: what they say changes often, and a notebook takes its time.
+APART = ("mistakes", "diagnosis", "views")
 
 
 def named(cell) -> list[str]:
@@ -35,7 +37,10 @@ def named(cell) -> list[str]:
 def digest(sources: list[str]) -> str:
     """Of the code that makes the data: the notebook's, and the library's."""
     found = hashlib.sha256("\0".join(sources).encode())
-    for path in sorted([*LIBRARY.rglob("*.py"), *LIBRARY.rglob("*.npz")]):
+    paths = [*LIBRARY.rglob("*.py"), *LIBRARY.rglob("*.npz")]
+    paths = [path for path in paths if path.relative_to(LIBRARY).parts[0] not in APART]
+    paths += [LIBRARY / "views" / f"{name}.py" for name in ("compact", "explorer", "payload")]
+    for path in sorted(paths):
         found.update(path.read_bytes())
     return found.hexdigest()[:16]
 

@@ -1,7 +1,7 @@
 """Give each explorer its still for paper: the picture of its first state, from its stored output.
 
-The picture stands in the notebook beside the explorer's data, and GitHub shows it. The build writes it
-into the static folder and puts it after the explorer; the style sheet shows one of the two, the
+The picture stands in the notebook beside the explorer's data, and GitHub shows it. The build writes
+it into the static folder and puts it after the explorer; the style sheet shows one of the two, the
 explorer on a screen and the still on paper.
 """
 

@@ -77,8 +77,7 @@
     for (const mistake of key.mistakes) {
       const alike = mistake.rows === key.rows && mistake.columns === key.columns;
       if (alike && agree(mistake.cells).every(Boolean)) {
-        const name = mistake.title ? ` It looks like ${mistake.title}.` : "";
-        return { verdict: "mistake", text: `Not yet.${name}`, hint: mistake.hint };
+        return { verdict: "mistake", text: "Not yet.", hint: mistake.hint };
       }
     }
     const good = right.filter(Boolean).length;

@@ -243,3 +243,23 @@ def cases(draw, dtypes=DTYPES, with_dropout=True, with_keep=True, most=6):
     if with_dropout and draw(st.booleans()):
         dropout = draw(st.tuples(st.sampled_from((0.0, 0.1, 0.5, 0.9)), st.integers(0, 2**53 - 1)))
     return Case(q, k, v, parts, cells, scale, dropout)
+
+
+@torch.no_grad()
+def copy_attention(ours, theirs):
+    """The weights of an nn.MultiheadAttention into our MultiHeadAttention."""
+    width = theirs.embed_dim
+    for n, layer in enumerate((ours.w_query, ours.w_key, ours.w_value)):
+        layer.weight.copy_(theirs.in_proj_weight[width * n : width * (n + 1)])
+        layer.bias.copy_(theirs.in_proj_bias[width * n : width * (n + 1)])
+    ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
+
+
+@torch.no_grad()
+def copy_rest(ours, theirs, norms):
+    """The feed-forward and the norms of a layer of nn.Transformer into ours."""
+    ours.feed_forward.widen.load_state_dict(theirs.linear1.state_dict())
+    ours.feed_forward.narrow.load_state_dict(theirs.linear2.state_dict())
+    for residual, norm in zip(ours.residuals, norms, strict=True):
+        residual.norm.gain.copy_(norm.weight)
+        residual.norm.bias.copy_(norm.bias)

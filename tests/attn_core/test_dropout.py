@@ -94,9 +94,17 @@ def test_far_places_have_their_own_bits():
 
 
 def test_bits_are_made_on_the_device_that_is_asked_for():
-    """"meta" computes nothing and knows only shapes, but it is another device than the CPU."""
+    """The device "meta" computes nothing and knows only shapes, but it is not the CPU."""
     found = Dropout(0.5, 7).survives(range(2), range(1), range(3), range(4, 9), "meta")
     assert (found.device.type, found.shape) == ("meta", (2, 1, 3, 5))
+
+
+def test_words_depend_on_the_seed_and_p_decides():
+    part = range(1, 2), range(2), range(3), range(5)
+    words = Dropout(0.0, 9).words(*part)
+    assert words.device.type == "cpu"
+    assert torch.equal(words, Dropout(0.7, 9).words(*part))
+    assert torch.equal(Dropout(0.7, 9).decide(words), Dropout(0.7, 9).survives(*part))
 
 
 def test_p_0_keeps_everything():

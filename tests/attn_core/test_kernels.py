@@ -24,6 +24,19 @@ def test_forward_gives_output_and_row_statistics_without_gradient():
     assert not row_sum.requires_grad
 
 
+@pytest.mark.parametrize(("T", "are_known"), [(256, True), (257, False)])
+def test_row_statistics_come_with_a_short_record_and_when_asked_of_a_long_one(T, are_known):
+    """2**16 cells are still made whole, and their row statistics are on the way."""
+    q = drawn(1, T, 3)
+    with torch.no_grad():
+        record = trace(q, q, q)
+    assert bool(record.known) is are_known
+    masked = record.stage("masked")
+    torch.testing.assert_close(record.row_max[0, 0], masked.amax(-1))
+    row_sum = torch.exp(masked - masked.amax(-1, keepdim=True)).sum(-1)
+    torch.testing.assert_close(record.row_sum[0, 0], row_sum)
+
+
 @pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 2, 3)])
 def test_every_broadcast_form_of_a_bool_tensor(lead):
     full = (*lead, 4, 5)

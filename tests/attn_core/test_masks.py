@@ -181,7 +181,7 @@ def test_structured_masks_hold_no_map():
     "keep", [causal(), window(1), padding([1, 3]), causal() & window(1) & padding([1, 3])], ids=str
 )
 def test_a_mask_is_made_on_the_device_that_is_asked_for(keep):
-    """"meta" computes nothing and knows only shapes, but it is another device than the CPU."""
+    """The device "meta" computes nothing and knows only shapes, but it is not the CPU."""
     assert keep.tile(range(2), range(3), (3, 3), "meta").device.type == "meta"
     assert keep.dense(3, 3, "meta").device.type == "meta"
     assert keep.dense(3, 3).device.type == "cpu"

@@ -94,6 +94,17 @@ def test_overviews_in_row_tiles_equal_overviews_at_once(name, how, monkeypatch):
     torch.testing.assert_close(found, wanted, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_an_overview_goes_on_after_rows_that_see_nothing(how, monkeypatch):
+    """6 queries over 2 keys: the first four keep nothing, and each row is a tile of its own."""
+    monkeypatch.setattr(record, "TILE_CELLS", 2)
+    q, k = drawn(1, 6, 2), drawn(2, 2, 2)
+    found = trace(q, k, k, keep=causal())
+    weights = found.stage("weights")
+    wanted = weights.mean(0) if how == "mean" else weights.amax(0)
+    torch.testing.assert_close(found.pooled("weights", (1, 2), how)[0], wanted)
+
+
 def test_an_overview_of_float16_outputs_does_not_overflow():
     q = torch.zeros(40, 1, dtype=torch.float16)
     v = torch.full((40, 2), 6e4, dtype=torch.float16)

@@ -19,24 +19,9 @@ from attn_core.transformer import (
     WordEmbedding,
     sinusoids,
 )
+from tests.attn_core.reference import copy_attention, copy_rest
 
 WIDTH = 16
-
-
-def copy_attention(ours, theirs):
-    for n, layer in enumerate((ours.w_query, ours.w_key, ours.w_value)):
-        part = slice(WIDTH * n, WIDTH * (n + 1))
-        layer.weight.copy_(theirs.in_proj_weight[part])
-        layer.bias.copy_(theirs.in_proj_bias[part])
-    ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
-
-
-def copy_rest(ours, theirs, norms):
-    ours.feed_forward.widen.load_state_dict(theirs.linear1.state_dict())
-    ours.feed_forward.narrow.load_state_dict(theirs.linear2.state_dict())
-    for residual, norm in zip(ours.residuals, norms, strict=True):
-        residual.norm.gain.copy_(norm.weight)
-        residual.norm.bias.copy_(norm.bias)
 
 
 def shaken(module):

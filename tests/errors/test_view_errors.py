@@ -33,6 +33,11 @@ BAD = [
     (lambda r: explore(r, batch=-1), ValueError, "batch must be at least 0 and below 1, got -1"),
     (lambda r: explore(r, stages=["score"]), ValueError, "stage must be one of"),
     (lambda r: explore(r, hide=["sound"]), ValueError, "hide must name some of strip, formula"),
+    (
+        lambda r: explore(r, show=["mask"]),
+        ValueError,
+        "show must name some of heads, draw",
+    ),
     (lambda r: explore(r, name="a b"), ValueError, "name must be of letters, digits, hyphens"),
     (lambda r: explore(r, places=-1), ValueError, "places must be at least 0, got -1"),
     (lambda r: explore(r, places=40), ValueError, "places must be at most 12, got 40"),

@@ -72,7 +72,8 @@ def bare_folder(tmp_path_factory):
     for name, text in script.files().items():
         (folder / "classic" / name).write_text(text, encoding="utf-8")
     names = ["fixed", "plain", "Data", "Attention", "Workings", "textOf", "philox", "heat"]
-    names += ["AttentionMap", "Heads", "Tiles", "acrossOf"]
+    names += ["WORDS", "LAB_WORDS", "parts"]
+    names += ["AttentionMap", "Heads", "Tiles", "acrossOf", "EditedData"]
     inside = f"window.inside = {{ {', '.join(names)} }};"
     opened = module.replace("export default { render };", inside)
     assert inside in opened

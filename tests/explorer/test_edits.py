@@ -14,7 +14,7 @@ DERIVE = """cases => cases.map(([payload, edits, settings]) => {
   const before = new inside.Data(payload);
   const old = new inside.Attention(before, settings);
   for (let i = 0; i < before.L; i++) old.row("output", i);
-  const data = before.edited(edits);
+  const data = inside.EditedData.of(before, edits);
   const attention = new inside.Attention(data, settings);
   const stages = ["scores", "scaled", "masked", "weights", "dropped", "output"];
   const rows = (stage) => Array.from({ length: data.L }, (_, i) =>
@@ -97,7 +97,7 @@ def test_only_the_scores_of_changed_rows_and_columns_are_new(inside):
         """([payload, edits]) => {
           const data = new inside.Data(payload);
           const marked = Array.from({ length: 6 }, (_, i) => data.scores(0, 0, i).fill(99));
-          const edited = data.edited(edits);
+          const edited = inside.EditedData.of(data, edits);
           return marked.map((_, i) => Array.from(edited.scores(0, 0, i), (x) => x === 99));
         }""",
         [payload(trace(q, k, v)), [["q", [0, 0, 2, 1], 5.0], ["k", [0, 0, 4, 0], 5.0]]],
@@ -111,7 +111,8 @@ def test_tokens_change_and_the_original_stays(inside, journey):
     found = inside.evaluate(
         """(payload) => {
           const data = new inside.Data(payload);
-          const edited = data.edited([["keys", [1], "</script> \\u200f"], ["q", [0, 0, 0, 0], 9]]);
+          const edits = [["keys", [1], "</script> \\u200f"], ["q", [0, 0, 0, 0], 9]];
+          const edited = inside.EditedData.of(data, edits);
           const same = data.number("q", 0, 0, 0, 0) !== 9;
           return [data.keys[1], edited.keys[1], edited.queries[1], same,
             edited.isSet("q", [0, 0, 0, 0]), data.isSet("q", [0, 0, 0, 0])];
@@ -135,7 +136,8 @@ def test_tokens_change_and_the_original_stays(inside, journey):
 def test_what_cannot_be_changed_is_said_in_a_sentence(inside, journey, edit, sentence):
     said = inside.evaluate(
         """([payload, edit]) => {
-          try { new inside.Data(payload).edited([edit]); } catch (error) { return error.message; }
+          const data = new inside.Data(payload);
+          try { inside.EditedData.of(data, [edit]); } catch (error) { return error.message; }
           return "taken";
         }""",
         [payload(journey[0]), edit],
@@ -187,7 +189,7 @@ def test_a_projection_of_one_sequence_reaches_every_head(inside):
     record = trace(heads, heads, heads, source=Projection(x, matrix, matrix, matrix))
     found = inside.evaluate(
         """(payload) => {
-          const data = new inside.Data(payload).edited([["x", [0, 1, 0], 1]]);
+          const data = inside.EditedData.of(new inside.Data(payload), [["x", [0, 1, 0], 1]]);
           return [0, 1].flatMap((h) => Array.from(data.vector("v", 0, h, 1)));
         }""",
         payload(record),

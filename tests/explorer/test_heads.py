@@ -1,9 +1,15 @@
 """The small maps of all heads: their colours, what is drawn of a long one, and picking by hand."""
 
+import json
+import re
+
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from attn_core import causal, trace
+from attn_core.arithmetic import Workings
+from attn_core.digits import fixed
 from attn_core.views import explore
 from attn_core.views.multiples import grid_shape
 from tests.explorer.test_map import light
@@ -112,9 +118,10 @@ def test_the_sheet_has_the_rows_of_the_printed_picture(inside):
 
 
 def test_names_of_heads(inside):
-    data = payload(many_heads(2)) | {"heads": ["layer 0, head 0", "</script>"]}
+    names = ["layer 0, head 0", "</script>"]
+    data = json.loads(json.dumps(explore(many_heads(2), head_names=names).payload))
     found = inside.evaluate(DRAW, [data, state(), []])
-    assert found["names"] == data["heads"]
+    assert found["names"] == names
     with pytest.raises(Exception, match="it must name 2 heads"):
         inside.evaluate("(payload) => new inside.Data(payload)", data | {"heads": ["one"]})
 
@@ -130,3 +137,21 @@ def test_the_real_model_s_heads_take_less_than_300_kilobytes():
     view = explore(trace(q, k, v), tokens=model.tokens(text), name="real", store="float16")
     assert view.payload["q"]["shape"][1] == 72
     assert len(inline_json(view.payload)) < 300_000
+
+
+def test_picking_a_small_map_shows_that_head_large(bare):
+    record = many_heads(8, keep=causal())
+    page = bare.open(explore(record, name="sheet", show=("heads",)))
+    small = page.get_by_role("radiogroup", name="heads").get_by_role("radio")
+    expect(small).to_have_count(8)
+    small.nth(5).click()
+    expect(page).to_have_url(re.compile(r"#x-sheet\?head=5$"))
+    page.keyboard.press("ArrowRight")
+    expect(small.nth(6)).to_be_focused()
+    expect(small.nth(6)).to_be_checked()
+    number = fixed(Workings(record, 0, 6, 4).weights[2])
+    cell = page.locator('.ax-cell[data-row="4"][data-col="2"]')
+    expect(cell).to_have_text(number)
+    expect(page).to_have_url(re.compile("head=6"))
+    page.reload()
+    expect(small.nth(6)).to_be_checked()

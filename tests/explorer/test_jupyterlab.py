@@ -29,6 +29,18 @@ ipywidgets.HBox([view])
 """
 READ = "print('read', view.stage, view.select, round(view.scale, 4), view.mask)"
 SET = "view.stage = 'scores'; view.select = [1, 0]; view.scale = 1.0; view.mask = 'causal'"
+FURTHER = """
+view.select = None
+view.stage, view.dropout, view.drawn, view.compare = "dropped", "0.5,7", "0.5", True
+"""
+READ_FURTHER = "print('read', view.stage, view.dropout, repr(view.drawn), view.compare)"
+LONG = """
+import torch
+x = torch.arange(1100 * 8.0).view(1100, 8).cos()
+long = trace(x, x, x)
+tiles = explore(long, name="tiles")
+tiles
+"""
 PRINTED = "show(record, 'weights', tokens=words.tokens)"
 
 
@@ -197,6 +209,33 @@ def test_a_live_explorer_and_its_traits(open_lab):
     printed.locator('[data-row="1"][data-col="0"]').hover()
     assert printed.locator(".ax-mate").count() == 6
     assert "#" not in page.url
+
+
+def test_the_further_state_goes_both_ways(open_lab):
+    page = open_lab("further.ipynb", notebook(SETUP, FURTHER, READ_FURTHER))
+    root = run(page, 0).locator(".ax-root")
+    expect(root).to_be_visible()
+    run(page, 1)
+    expect(root.locator(".ax-stage input:checked")).to_have_value("dropped")
+    expect(root.locator(".ax-grid")).to_have_count(2)
+    root.get_by_role("button", name="reset").click()
+    read_until(page, 2, "read weights  '' False")
+
+
+def test_a_long_map_asks_python_for_its_tiles(open_lab):
+    heard = "asked = []; tiles.on_msg(lambda _, message, buffers: asked.append(message['kind']))"
+    page = open_lab(
+        "tiles.ipynb",
+        notebook(
+            SETUP,
+            LONG.replace("\ntiles\n", f"\n{heard}\ntiles\n"),
+            "print('asked', len(asked) > 0 and set(asked))",
+        ),
+    )
+    run(page, 0)
+    out = run(page, 1)
+    expect(out.locator("canvas.ax-canvas")).to_be_visible()
+    read_until(page, 2, "asked {'tile'}")
 
 
 def test_two_views_of_one_explorer_move_together(open_lab):

@@ -30,7 +30,8 @@ DERIVE = """([payload, name]) => {
 @pytest.fixture(scope="module")
 def page(bare_folder, browser):
     folder, address = bare_folder
-    opened = script.module("mistakes") + "window.wrong = { Data, Attention, FORMULAS, MISTAKES };\n"
+    opened = script.joined(script.order("mistakes", "philox"))
+    opened += "window.wrong = { Data, Attention, FORMULAS, MISTAKES };\n"
     (folder / "mistakes.js").write_text(opened, encoding="utf-8")
     (folder / "mistakes.html").write_text(
         '<!doctype html><title>mistakes</title><script type="module" src="mistakes.js"></script>'

@@ -557,9 +557,11 @@ def test_the_buttons_take_no_row_of_their_own(bare, explorer):
     page = bare.open(taught, hidden, viewport={"width": 736, "height": 900})
     first, last = page.locator("attention-explorer").first, page.locator("attention-explorer").last
     button = "button:text-is('all controls')"
+    assert abs(middle(first.locator(button)) - middle(first.locator("[data-control=scale]"))) <= 3
+    before = first.locator(".ax-body").bounding_box()
     first.get_by_role("button", name="scale 1").click()
-    for place in (first.locator(button), first.get_by_role("button", name="reset")):
-        assert abs(middle(place) - middle(first.locator("[data-control=scale]"))) <= 3
+    expect(first.locator(".ax-changes")).to_have_text("You changed the scale. reset")
+    assert first.locator(".ax-body").bounding_box() == before, "what is shown stays in its place"
     assert abs(middle(last.locator(button)) - middle(last.locator(".ax-stage").first)) <= 3
     last.locator(button).focus()
     page.keyboard.press("Enter")

@@ -185,6 +185,14 @@ def test_traits_refuse_what_cannot_be(explorer):
         ("head", 1),
         ("batch", -1),
         ("mask", "window:x"),
+        ("mask", "causal+padding:4,4"),
+        ("drawn", "1,2"),
+        ("drawn", "0.6"),
+        ("dropout", "1,3"),
+        ("dropout", "0.5"),
+        ("mistake", "no-mask"),
+        ("compare", "yes"),
+        ("hide", "<b>"),
         ("scale", float("nan")),
         ("select", [0, 6]),
         ("select", [1]),
@@ -194,7 +202,26 @@ def test_traits_refuse_what_cannot_be(explorer):
             setattr(explorer, name, value)
     explorer.select = [1, 2]
     explorer.mask = "window:2,0"
+    explorer.mask = "causal+padding:4"
+    explorer.drawn = "1.0,5.5"
+    explorer.dropout = "0.5,7"
+    explorer.hide = "mask,scale"
     explorer.select = None
+
+
+def test_traits_begin_as_the_payload_does(journey):
+    x = journey[0].q[0, 0]
+    view = explore(
+        trace(x, x, x, dropout=Dropout(0.25, 9)),
+        hide=["mask", "link"],
+        show=["dropout"],
+        mistakes=["no-scale"],
+    )
+    assert (view.dropout, view.hide) == ("0.25,9", "mask,link")
+    assert (view.edits, view.drawn, view.mistake, view.compare) == ("", "", "", False)
+    assert view.payload["view"]["show"] == ["dropout"]
+    view.mistake = "no-scale"
+    assert "show" not in explore(journey[0]).payload["view"]
 
 
 def test_importing_the_book_loads_no_view():

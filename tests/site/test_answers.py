@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from markdown_it import MarkdownIt
@@ -213,6 +214,22 @@ def test_without_scripts_there_is_no_empty_box(open_page, site):
     heights = page.locator("attention-answer").evaluate_all("all => all.map(a => a.offsetHeight)")
     assert heights
     assert set(heights) == {0}
+
+
+def test_hints_lead_to_the_gallery(chapter):
+    """The entry of each named mistake has the place that hints link to."""
+    links = set()
+    for page in map(chapter, sorted({exercise.chapter for exercise in ASKING.values()})):
+        data = page.locator("attention-answer script").evaluate_all(
+            "s => s.map(t => t.textContent)"
+        )
+        links |= set(re.findall(r'href=\\"(.*?)\\"', "".join(data)))
+    assert len(links) > 10
+    ids = chapter("11").locator("[id]").evaluate_all("all => all.map(one => one.id)")
+    for link in links:
+        page, place = link.split("#")
+        assert page == CHAPTERS["11"]
+        assert place in ids
 
 
 def test_units_and_nearness():

@@ -37,7 +37,12 @@ def everything_else() -> str:
     cells = [cell for notebook in chapters() for cell in notebook.cells]
     texts = [str(cell) for cell in cells if not SOLUTION.fullmatch(cell.id)]
     texts += [cell.source for cell in cells if not SOLUTION.fullmatch(cell.id)]
-    texts += [path.read_text(encoding="utf-8") for path in (ROOT / "book").glob("*.md")]
+    pages = [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("b*/*.md"),
+        *ROOT.glob("tests/*/*.md"),
+    ]  # some include others
+    texts += [path.read_text(encoding="utf-8") for path in pages]
     texts += [path.read_text(encoding="utf-8") for path in (ROOT / "book").glob("*.ipynb")]
     texts += [path.read_text(encoding="utf-8") for path in (ROOT / "attn_core").rglob("*.py")]
     return "\n".join(texts)

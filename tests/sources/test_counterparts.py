@@ -32,6 +32,7 @@ from attn_core.transformer import (
     Transformer,
     WordEmbedding,
 )
+from tests.attn_core.reference import copy_attention, copy_rest
 
 close = torch.testing.assert_close
 
@@ -84,20 +85,11 @@ def multi_head_of_the_long_note():
     close(heads(x), heads.out_proj(merged))
 
 
-def same_weights(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
-    width = theirs.embed_dim
-    with torch.no_grad():
-        for n, layer in enumerate((ours.w_query, ours.w_key, ours.w_value)):
-            layer.weight.copy_(theirs.in_proj_weight[width * n : width * (n + 1)])
-            layer.bias.copy_(theirs.in_proj_bias[width * n : width * (n + 1)])
-        ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
-
-
 def multi_head_of_the_masking_note():
     """Fused projections with biases, a causal mask given from outside."""
     theirs = nn.MultiheadAttention(8, 2, batch_first=True).double()
     ours, x = MultiHeadAttention(8, 8, 2, bias=True).double(), torch.randn(2, 4, 8).double()
-    same_weights(ours, theirs)
+    copy_attention(ours, theirs)
     future = ~torch.ones(4, 4).tril().bool()
     close(ours(x, keep=causal()), theirs(x, x, x, attn_mask=future)[0])
 
@@ -106,7 +98,7 @@ def multi_head_of_the_from_scratch_note():
     """Queries of one sequence, keys and values of another, padded one."""
     theirs = nn.MultiheadAttention(8, 2, batch_first=True).double()
     ours = MultiHeadAttention(8, 8, 2, bias=True).double()
-    same_weights(ours, theirs)
+    copy_attention(ours, theirs)
     x, memory = torch.randn(2, 5, 8).double(), torch.randn(2, 7, 8).double()
     hidden = torch.arange(7) >= torch.tensor([[3], [7]])
     wanted = theirs(x, memory, memory, key_padding_mask=hidden)[0]
@@ -166,19 +158,10 @@ def sublayer_connection():
     close(residual(x, torch.sin), nn.LayerNorm(8).double()(x + torch.sin(x)))
 
 
-def copy_rest(ours, theirs, norms) -> None:
-    with torch.no_grad():
-        ours.feed_forward.widen.load_state_dict(theirs.linear1.state_dict())
-        ours.feed_forward.narrow.load_state_dict(theirs.linear2.state_dict())
-        for residual, norm in zip(ours.residuals, norms, strict=True):
-            residual.norm.gain.copy_(norm.weight)
-            residual.norm.bias.copy_(norm.bias)
-
-
 def encoder_layer():
     theirs = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True).double()
     ours, x = EncoderLayer(8, 2, 16).double(), torch.randn(2, 5, 8).double()
-    same_weights(ours.attention, theirs.self_attn)
+    copy_attention(ours.attention, theirs.self_attn)
     copy_rest(ours, theirs, (theirs.norm1, theirs.norm2))
     close(ours(x), theirs(x))
 
@@ -186,8 +169,8 @@ def encoder_layer():
 def decoder_layer():
     theirs = nn.TransformerDecoderLayer(8, 2, 16, 0.0, batch_first=True).double()
     ours = DecoderLayer(8, 2, 16).double()
-    same_weights(ours.self_attention, theirs.self_attn)
-    same_weights(ours.cross_attention, theirs.multihead_attn)
+    copy_attention(ours.self_attention, theirs.self_attn)
+    copy_attention(ours.cross_attention, theirs.multihead_attn)
     copy_rest(ours, theirs, (theirs.norm1, theirs.norm2, theirs.norm3))
     x, memory = torch.randn(2, 5, 8).double(), torch.randn(2, 7, 8).double()
     future = ~torch.ones(5, 5).tril().bool()

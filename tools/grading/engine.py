@@ -24,8 +24,9 @@ Job = tuple[str, str]  # assignment, student
 def run_one(folder: str, assignment: str, student: str) -> None:
     """What a forked process does."""
     from tools.grading.course import Course
-    from tools.grading.one import store
+    from tools.grading.one import hold_back, store
 
+    hold_back()
     store(Course.open(folder), assignment, student)
 
 

@@ -44,7 +44,8 @@ def run(course: Course, wanted: list[Assignment], jobs: int, dask: str | None) -
         for student in course.students(assignment.name)
         if not is_done(course, assignment, student)
     ]
-    seconds = course.limits.whole + len(todo and wanted) * engine.SLACK
+    most = max((len(assignment.exercises) for assignment in wanted), default=0)
+    seconds = course.limits.whole + most * course.limits.call + engine.SLACK
     graded = (
         engine.dask(course.folder, todo, jobs, seconds, dask)
         if dask and todo

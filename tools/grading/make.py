@@ -68,8 +68,9 @@ def prove_all_numbers(course: Course, assignment: Assignment) -> None:
 
 def enrol(course: Course) -> None:
     """Put the roster into nbgrader's gradebook."""
+    students = course.roster.values()
     with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as book:
-        for student in course.roster.values():
+        for student in students:
             first, _, last = student.name.rpartition(" ")
             book.update_or_create_student(
                 student.id, first_name=first, last_name=last, email=student.email

@@ -45,6 +45,19 @@ def points(exercise: Exercise) -> str:
     return "1 point" if exercise.points == 1 else f"{exercise.points} points"
 
 
+def task(number: int, exercise: Exercise) -> str:
+    """The text of an exercise, as it stands in a notebook."""
+    text = TASK.format(
+        number=number,
+        title=exercise.title,
+        level=exercise.level,
+        dots=LEVELS[exercise.level],
+        points=points(exercise),
+        text=exercise.text.strip(),
+    )
+    return text.strip()
+
+
 def nbgrader(name: str, **more) -> dict:
     """nbgrader's marks on a cell."""
     flags = {"grade": False, "locked": True, "solution": False, "task": False, **more}
@@ -85,15 +98,7 @@ def build(course: Course, assignment: Assignment, student: str, answer: str):
     head = HEAD.format(title=title, name=assignment.name)
     cells = [new_markdown_cell(head.strip(), id="head")]
     for number, exercise in enumerate(assignment.exercises, start=1):
-        task = TASK.format(
-            number=number,
-            title=exercise.title,
-            level=exercise.level,
-            dots=LEVELS[exercise.level],
-            points=points(exercise),
-            text=exercise.text.strip(),
-        )
-        cells.append(new_markdown_cell(task.strip(), id=f"task-{exercise.id}"))
+        cells.append(new_markdown_cell(task(number, exercise), id=f"task-{exercise.id}"))
         cells += numbers_cell(exercise, seed_of(course.secret, exercise.id, course.whose(student)))
         source = {
             "source": f"{exercise.starter}\n{BEGIN}\n{exercise.solution}\n{END}",
@@ -151,6 +156,7 @@ def rebuild(assignment: Assignment, cells: list[tuple[str, str]]):
     it is comes after an answer only if somebody copied a cell, and is not run.
     """
     starters = {exercise.starter.strip(): exercise for exercise in assignment.exercises}
+    tasks = {task(number, one) for number, one in enumerate(assignment.exercises, start=1)}
     ours = {grade_cell(exercise).source for exercise in assignment.exercises}
     kept, answered = [], set()
     place: dict[str, int] = {}
@@ -169,7 +175,8 @@ def rebuild(assignment: Assignment, cells: list[tuple[str, str]]):
         if kind == "code":
             kept.append(new_code_cell(source, id=f"cell-{len(kept)}"))
         else:
-            kept.append(new_markdown_cell(plain(source), id=f"cell-{len(kept)}"))
+            shown = source if source in tasks else plain(source)
+            kept.append(new_markdown_cell(shown, id=f"cell-{len(kept)}"))
     graded = {place.get(exercise.id): exercise for exercise in assignment.exercises}
     out = []
     for index, cell in enumerate(kept):

@@ -12,6 +12,7 @@ import asyncio
 import hashlib
 import json
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -29,6 +30,7 @@ from tools.grading.remote import Gone
 from tools.grading.sandbox import CannotGrade
 
 HERE = Path(__file__).parent
+MOST_MEMORY = 12 * 2**30  # bytes of address space, of the grader of one submission
 LARGEST = 20 * 2**20  # bytes of a submission
 OURS = b"".join(path.read_bytes() for path in sorted(HERE.glob("*.py")))
 
@@ -144,6 +146,11 @@ def rebuilt(course: Course, assignment: str, student: str) -> Path:
     return course.folder / "rebuilt" / student / assignment / f"{assignment}.ipynb"
 
 
+def hold_back() -> None:
+    """Limit this process, too: what a student hands over may make a check ask for too much."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
 def store(course: Course, assignment: str, student: str) -> dict:
     """Grade a submission unless that is done, write what came out, and return it."""
     wanted = course.assignment(assignment)
@@ -167,6 +174,7 @@ def main() -> None:
     if len(sys.argv) != 4:
         sys.exit("usage: python -m tools.grading.one COURSE ASSIGNMENT STUDENT")
     folder, assignment, student = sys.argv[1:]
+    hold_back()
     try:
         result = store(Course.open(folder), assignment, student)
     except CannotGrade as error:

@@ -1,31 +1,32 @@
 // The address: #x-name?stage=weights&select=1,0. Ordinary anchors stay as they are.
 
+const decoded = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
 export function readAddress(name) {
   const [place, query = ""] = location.hash.slice(1).split(/\?(.*)/s);
   if (place !== `x-${name}`) return null;
-  const wanted = {};
-  for (const part of query.split("&").filter(Boolean)) {
+  return Object.fromEntries(query.split("&").filter(Boolean).map((part) => {
     const [key, raw = ""] = part.split(/=(.*)/s);
-    let text = raw;
-    try {
-      text = decodeURIComponent(raw);
-    } catch {
-      text = raw;
-    }
-    if ((key === "select" || key === "at") && text === "") wanted[key] = null;
-    else if (key === "select" || key === "at") wanted[key] = text.split(",").map((n) => (n === "" ? NaN : Number(n)));
-    else if (["batch", "head", "scale"].includes(key)) wanted[key] = text.trim() === "" ? NaN : Number(text);
-    else wanted[key] = key === "all" ? text === "1" : text;
-  }
-  return wanted;
+    return [key, decoded(raw)];
+  }));
+}
+
+// The part of an address that opens a state; nothing for the first one.
+export function fragmentOf(name, state, first) {
+  const write = (value) => encodeURIComponent(value === true ? 1 : value ?? "").replace(/%(2C|3A|2B)/g, unescape);
+  const parts = Object.keys(first).filter((key) => `${state[key]}` !== `${first[key]}`)
+    .map((key) => `${key}=${write(state[key])}`);
+  return parts.length ? `#x-${name}?${parts.join("&")}` : "";
 }
 
 export function writeAddress(name, state, first) {
-  const parts = Object.keys(first)
-    .filter((key) => String(state[key]) !== String(first[key]))
-    .map((key) => `${key}=${encodeURIComponent(key === "all" ? 1 : state[key] ?? "").replace(/%2C/g, ",").replace(/%3A/g, ":")}`);
-  const isOurs = readAddress(name) !== null;
-  if (!parts.length && !isOurs) return;
-  const hash = parts.length ? `#x-${name}?${parts.join("&")}` : "";
+  const hash = fragmentOf(name, state, first);
+  if (!hash && !location.hash.startsWith(`#x-${name}?`)) return;
   history.replaceState(history.state, "", location.pathname + location.search + hash);
 }

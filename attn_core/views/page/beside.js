@@ -1,13 +1,14 @@
 // Data too large to stand in a page: a classic script beside it, read when the page comes near.
 
 import { Problem } from "./data.js";
+import { parts } from "./parts.js";
 import { here, readScript } from "./loading.js";
 
 const besides = () => (window.AttentionExplorerPayloads ??= {});
 
 // Calls act(payload) once the element with these data is nearly in view. Without a script of the
 // site (an untrusted notebook) nothing is read, and what stands there stays.
-export function readBeside(element, name, act, fail) {
+function readBeside(element, name, act, fail) {
   if (besides()[name]) return act(besides()[name]);
   if (!here) return undefined;
   const file = `payloads/${name}.js`;
@@ -23,3 +24,5 @@ export function readBeside(element, name, act, fail) {
   near.observe(element);
   return undefined;
 }
+
+parts.beside = readBeside;

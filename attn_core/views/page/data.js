@@ -1,7 +1,5 @@
 // What a payload holds: q, k, v, the mask, the tokens, and where q, k and v come from.
 
-import { parts } from "./parts.js";
-
 export class Problem extends Error {}
 
 export function bytesOf(base64) {
@@ -168,11 +166,6 @@ export class Data {
 
   isSet(name, place) {
     return this.set.has(`${name}${place}`);
-  }
-
-  // The same with some numbers or tokens changed: [name, place, value] each.
-  edited(edits) {
-    return edits.length ? parts.editing(this, edits) : this;
   }
 
   // What a number of q, k or v is made of: a row of x, a column of its matrix, its bias.

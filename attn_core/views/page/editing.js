@@ -1,11 +1,11 @@
 // The same data with some numbers or tokens set by hand.
 
 import { Data, Problem, SIDES, dot } from "./data.js";
-import { parts } from "./parts.js";
 
 // What depends on a changed number of the source is projected again; of the scores only those of
 // changed rows are new.
 export class EditedData extends Data {
+  // Each edit is [name, place, value].
   static of(base, edits) {
     const made = Object.assign(Object.create(EditedData.prototype), base, {
       base, rows: new Map(), set: new Set(), touched: new Set(), source: base.source && { ...base.source },
@@ -70,5 +70,3 @@ export class EditedData extends Data {
     this.put(side, [b, Math.floor(column / width), t, column % width], dot(x, w) + bias);
   }
 }
-
-parts.editing = EditedData.of;

@@ -3,6 +3,7 @@
 import { fixed } from "./digits.js";
 import { PLAIN, heat } from "./heat.js";
 import { make, token } from "./dom.js";
+import { say } from "./words.js";
 
 // Longer axes and more cells are drawn on a map: a table of them takes more than a frame to change.
 const [MOST_SHOWN, MOST_CELLS] = [32, 24 ** 2];
@@ -49,15 +50,17 @@ export class Grid {
 
   // Returns where the colours end, for the legend.
   draw(attention, state, given) {
-    const { data } = this;
+    const { data } = attention;
     const { stage } = state;
+    const isNamed = data.queries === this.data.queries && data.keys === this.data.keys;
+    this.data = data;
     const isOutput = stage === "output";
     this.width = isOutput ? data.Dv : data.S;
     const [rows, cols] = [data.L, this.width].map((size) =>
       Array.from({ length: size }, (_, n) => n));
-    if (isOutput !== this.isOutput) this.build(rows, cols, isOutput);
+    if (isOutput !== this.isOutput || !isNamed) this.build(rows, cols, isOutput);
     this.isOutput = isOutput;
-    this.table.setAttribute("aria-label", `${stage}: queries in rows, ${isOutput ? "value columns" : "keys"} in columns`);
+    this.table.setAttribute("aria-label", say("tableOf", { stage: say(stage), columns: say(isOutput ? "columns" : "keys") }));
     const cells = rows.map((i) => cols.map((j) => attention.cell(stage, i, j)));
     const anchors = rows.flatMap((i) => cols.map((j) => given.cell(stage, i, j)));
     const ends = endsOf(cells.flat(), anchors, data.places);
@@ -65,7 +68,7 @@ export class Grid {
       const cell = this.cells[r][c];
       const text = ends.write(x);
       if (cell.firstChild.data !== text) cell.firstChild.data = text;
-      const [back, ink] = x === -Infinity ? PLAIN : heat(x / ends.end);
+      const [back, ink] = x === -Infinity || Number.isNaN(x) ? PLAIN : heat(x / ends.end);
       if (cell.back === back) return;
       cell.back = back;
       cell.classList.toggle("ax-masked", x === -Infinity);
@@ -79,8 +82,8 @@ export class Grid {
 
   build(rows, cols, isOutput) {
     const { data } = this;
-    const corner = make("th", { class: "ax-corner", scope: "col" }, isOutput ? token("value →", "v") : token("key →", "k"),
-      token("query ↓", "q"));
+    const corner = make("th", { class: "ax-corner", scope: "col" }, isOutput ? token(say("valueHead"), "v") : token(say("keyHead"), "k"),
+      token(say("queryHead"), "q"));
     const side = isOutput ? "v" : "k";
     this.heads = cols.map((j) => {
       const text = isOutput ? String(j) : data.keys[j];
@@ -91,12 +94,10 @@ export class Grid {
     this.cells = rows.map((i) => cols.map((j) =>
       make("td", { class: "ax-cell", role: "gridcell", tabindex: -1, "data-row": i, "data-col": j }, "")));
     this.lit = "";
-    const head = make("thead", {}, make("tr", { role: "row" }, corner, ...this.heads));
-    const lines = this.cells.map((line, r) => make("tr", { role: "row" }, this.sides[r], ...line));
+    const head = make("thead", {}, make("tr", {}, corner, ...this.heads));
+    const lines = this.cells.map((line, r) => make("tr", {}, this.sides[r], ...line));
     this.table.replaceChildren(head, make("tbody", {}, ...lines));
     this.table.classList.toggle("ax-values", isOutput);
-    this.table.setAttribute("aria-rowcount", data.L + 1);
-    this.table.setAttribute("aria-colcount", this.width + 1);
   }
 
   moveTo(place) {

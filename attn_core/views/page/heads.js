@@ -2,7 +2,12 @@
 
 import { make } from "./dom.js";
 import { parts } from "./parts.js";
+import { WORDS, say } from "./words.js";
 import { isDark, onTheme, overviewOf, paint, pooled, shades } from "./pixels.js";
+
+WORDS.heads ??= "heads";
+WORDS.headsHint ??= "All {count} heads, in the same colours: pick one to see it large.";
+WORDS.headsEvery ??= " Of the queries, one in {step} is drawn.";
 
 const MOST_A_SIDE = 64; // rows and columns of a small map, unless the data have an overview
 const A_FRAME = 8; // milliseconds of work at a time
@@ -18,15 +23,16 @@ export function acrossOf(count) {
 export class Heads {
   constructor(data) {
     this.data = data;
-    this.names = data.headNames || Array.from({ length: data.H }, (_, h) => `head ${h}`);
+    this.names = data.headNames || Array.from({ length: data.H }, (_, h) => `${say("head")} ${h}`);
     this.across = acrossOf(data.H);
     this.onpick = () => {};
     this.canvases = this.names.map(() => make("canvas", { width: 1, height: 1 }));
     this.buttons = this.names.map((name, h) => make("button", {
       type: "button", role: "radio", class: "ax-small", "aria-label": name, title: name, onclick: () => this.onpick(h),
     }, this.canvases[h], make("span", { "aria-hidden": "true" }, String(h))));
-    const sheet = make("div", { class: "ax-sheet", role: "radiogroup", "aria-label": "Heads" }, ...this.buttons);
+    const sheet = make("div", { class: "ax-sheet", role: "radiogroup", "aria-label": say("heads") }, ...this.buttons);
     this.caption = make("p", { class: "ax-hint" });
+    this.caption.style.marginTop = "4px";
     this.element = make("div", { class: "ax-heads" }, sheet, this.caption);
     Object.assign(sheet.style, { display: "grid", gap: "4px", maxWidth: `${this.across * 6}rem` });
     sheet.style.gridTemplateColumns = `repeat(${this.across}, minmax(0, 1fr))`;
@@ -93,8 +99,8 @@ export class Heads {
       paint(this.canvases[h].getContext("2d"), numbers, columns, end || 1, mode);
     });
     this.end = end;
-    const every = this.step > 1 ? ` Of the queries, one in ${this.step} is drawn.` : "";
-    this.caption.textContent = `All ${data.H} heads, in the same colours: pick one to see it large.${every}`;
+    const every = this.step > 1 ? say("headsEvery", { step: this.step }) : "";
+    this.caption.textContent = say("headsHint", { count: data.H }) + every;
   }
 
   key(event) {

@@ -8,13 +8,25 @@ import { parts } from "./parts.js";
 export const here = document.currentScript && document.currentScript.src;
 const asked = {};
 
-// The parts without which an explorer of these data can't start.
-export function needed(payload) {
-  const { form, q, k, v, dropout } = payload || {};
-  const isExplorer = form !== "tensor";
-  const needsMap = isExplorer && isLong(q?.shape?.[2], k?.shape?.[2], v?.shape?.[3]);
-  const needsHeads = isExplorer && q?.shape?.[1] > 1;
-  return [needsMap && "map", needsHeads && "heads", dropout && "philox"].filter(Boolean);
+export const isChinese = (lang) => /^zh/i.test(lang || document.documentElement.lang);
+
+const LAB = ["drawn", "dropout", "edits", "mistake", "compare", "draw", "table", "all"];
+
+// The parts without which an explorer of these data can't start, or can't show what is wanted.
+export function needed(payload, wanted) {
+  const { form, q, k, v, dropout, mistakes, view, lang } = payload || {};
+  const isPrint = form === "tensor";
+  const isLab = !isPrint && (mistakes || view?.show?.length || LAB.some((name) => name in (wanted || {})));
+  const asks = {
+    zh: isChinese(lang),
+    print: isPrint,
+    map: !isPrint && isLong(q?.shape?.[2], k?.shape?.[2], v?.shape?.[3]),
+    heads: isLab && q?.shape?.[1] > 1,
+    lab: isLab,
+    philox: dropout,
+    mistakes: mistakes?.some(({ other }) => !other),
+  };
+  return Object.keys(asks).filter((name) => asks[name]);
 }
 
 // A classic script beside the explorer's own; `what` it is for the sentence if it can't be read.

@@ -5,7 +5,10 @@ import { fixed } from "./digits.js";
 import { make } from "./dom.js";
 import { moved } from "./grid.js";
 import { parts } from "./parts.js";
+import { WORDS, say } from "./words.js";
 import { isDark, onTheme, overviewOf, paint, pooled, shadeAt, shades, surface } from "./pixels.js";
+
+WORDS.mapOf ??= "{stage}: {rows} queries in rows, {width} {columns} in columns. Arrow keys move, plus and minus zoom, Enter selects.";
 
 export const BLOCK = 64; // rows that are derived and painted at a time
 const LEAST = 8; // columns in view at the nearest
@@ -71,9 +74,8 @@ export class AttentionMap {
       Object.assign(this, { drawn: attention, kind: kindNow, ends: this.findEnds(given) });
       this.restart();
     }
-    const kind = state.stage === "output" ? "value columns" : "keys";
-    this.canvas.setAttribute("aria-label", `${state.stage}: ${L} queries in rows, ${width} ${kind} in columns. ` +
-      "Arrow keys move, plus and minus zoom, Enter selects.");
+    const columns = say(state.stage === "output" ? "columns" : "keys");
+    this.canvas.setAttribute("aria-label", say("mapOf", { stage: say(state.stage), rows: L, width, columns }));
     this.ask();
     return this.ends;
   }

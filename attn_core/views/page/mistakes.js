@@ -2,6 +2,7 @@
 
 import { FORMULAS } from "./attention.js";
 import { keepRule } from "./data.js";
+import { parts } from "./parts.js";
 
 const hasMask = (a) => a.rules.length > 0 || a.drawn.length > 0;
 const changed = (a, before, i, rule) => Float64Array.from(a.row(before, i), rule);
@@ -145,3 +146,5 @@ export const MISTAKES = {
   },
   "dropout-thrown-away": { dropped: weights },
 };
+
+parts.mistakes = MISTAKES;

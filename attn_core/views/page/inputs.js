@@ -1,0 +1,176 @@
+// The inputs as tables: each number and each token a cell that can be changed.
+
+import { plain } from "./digits.js";
+import { make } from "./dom.js";
+import { editText, edited, inputsOf, numberAt, shapeOf, tokensOf } from "./edits.js";
+import { moved } from "./grid.js";
+import { listOf } from "./state.js";
+import { say } from "./words.js";
+
+const [MOST_ROWS, MOST_COLUMNS] = [16, 32];
+const ROLES = { q: "q", k: "k", v: "v", w_query: "q", w_key: "k", w_value: "v", b_query: "q", b_key: "k", b_value: "v" };
+
+export class Inputs {
+  constructor(owner) {
+    this.owner = owner;
+    this.tables = make("div", { class: "ax-inputs-tables" });
+    this.element = make("details", { class: "ax-inputs", ontoggle: () => this.render() },
+      make("summary", {}, say("inputs")), make("p", { class: "ax-hint" }, say("inputsHint")), this.tables);
+    this.element.open = (owner.data.view.show || []).includes("inputs");
+    const cellOf = ({ target }) => target.closest?.("[data-edit]");
+    owner.root.addEventListener("click", (event) => cellOf(event) && this.open(cellOf(event)));
+    owner.root.addEventListener("keydown", (event) => event.target.matches("[data-edit]") && this.key(event));
+  }
+
+  // A number of q, k or v in the panel as an input, if it is one.
+  editOf(part, [b, h, i, d]) {
+    const { data } = this.owner;
+    const [first] = inputsOf(data);
+    if (data.source || !this.owner.shows("inputs")) return undefined;
+    return first === "x" ? `x.${b}.${i}.${d}` : `${part}.${b}.${h}.${i}.${d}`;
+  }
+
+  render() {
+    const { owner, tables } = this;
+    this.element.hidden = !owner.shows("inputs");
+    if (this.element.hidden || !this.element.open || tables.querySelector("input")) return;
+    const kept = tables.contains(document.activeElement) && document.activeElement.dataset.edit;
+    const [data, given] = [owner.attention({ ...owner.state, mistake: "" }).data, owner.data];
+    tables.replaceChildren(...inputsOf(given).map((name) => this.table(name, data, given)));
+    this.prepare(tables);
+    if (kept) this.focus(kept, tables);
+  }
+
+  focus(name, where) {
+    const cell = where.querySelector(`[data-edit="${name}"]`);
+    if (!cell) return;
+    cell.tabIndex = 0;
+    cell.focus();
+  }
+
+  table(name, data, given) {
+    const { batch, head, select } = this.owner.state;
+    const shape = shapeOf(given, name);
+    const isBias = shape.length === 1;
+    const isMatrix = name.startsWith("w_");
+    const lead = isMatrix || isBias ? [] : [batch, head].slice(0, shape.length - 2);
+    const [rows, columns] = isBias ? [1, shape[0]] : shape.slice(-2);
+    // Of a projection the columns of the head that is shown.
+    const width = isMatrix || isBias ? columns / data.H : columns;
+    const left = isMatrix || isBias ? head * width : 0;
+    const at = select ? select[name === "k" || name === "v" ? 1 : 0] : 0;
+    const top = isMatrix ? 0 : Math.max(0, Math.min(at - MOST_ROWS / 2, rows - MOST_ROWS));
+    const count = Math.min(rows, MOST_ROWS);
+    const side = name === "k" || name === "v" ? "keys" : "queries";
+    const lines = Array.from({ length: count }, (_, n) => top + n).map((i) => {
+      const cells = Array.from({ length: Math.min(width, MOST_COLUMNS) }, (_, d) => {
+        const place = [...lead, ...(isBias ? [] : [i]), left + d];
+        const [x, was] = [data, given].map((each) => numberAt(each, name, place));
+        const more = x === was ? {} : { class: "ax-changed", title: say("was", { value: plain(was) }) };
+        return make("td", { "data-edit": [name, ...place].join("."), ...more }, plain(x));
+      });
+      const label = isMatrix ? i : data[side][i];
+      const token = isMatrix || isBias ? {} : { "data-edit": `${tokensOf(given).length > 1 ? side : "tokens"}.${i}` };
+      const head = isBias ? make("td") : make("th", { scope: "row", ...token }, make("bdi", {}, String(label)));
+      return make("tr", {}, head, ...cells);
+    });
+    const isPart = count < rows || width > MOST_COLUMNS;
+    const caption = make("caption", { class: `ax-${ROLES[name] || "name"}` }, name);
+    if (isPart) caption.append(` · ${say("part", { size: `${rows} × ${width}` })}`);
+    return make("div", { class: "ax-scroll" }, make("table", { class: "ax-input" }, caption, make("tbody", {}, ...lines)));
+  }
+
+  // One stop for the Tab key in each table; arrows move in it.
+  prepare(where) {
+    for (const table of where.querySelectorAll("table")) {
+      const cells = [...table.querySelectorAll("[data-edit]")];
+      if (!cells.length) continue;
+      table.setAttribute("role", "grid");
+      for (const cell of cells) {
+        cell.tabIndex = -1;
+        cell.setAttribute("role", cell.tagName === "TH" ? "rowheader" : "gridcell");
+      }
+      cells[0].tabIndex = 0;
+    }
+  }
+
+  key(event) {
+    const cell = event.target;
+    const rows = [...cell.closest("table").rows];
+    const [row, column] = [cell.parentNode.rowIndex, cell.cellIndex];
+    const next = moved(event, [row, column], [rows.length, cell.parentNode.cells.length]);
+    const isText = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (!next && !isText) return;
+    event.preventDefault();
+    if (isText || event.key === "Enter" || event.key === " ") return this.open(cell, isText ? event.key : null);
+    const to = rows[next[0]].cells[next[1]];
+    if (!to?.dataset.edit) return;
+    cell.tabIndex = -1;
+    to.tabIndex = 0;
+    to.focus();
+  }
+
+  open(cell, text = null) {
+    if (cell.querySelector("input")) return;
+    const { edit } = cell.dataset;
+    const before = [...cell.childNodes];
+    const input = make("input", {
+      type: "text", class: "ax-number", value: text ?? cell.textContent, "aria-label": edit,
+      onkeydown: (event) => {
+        event.stopPropagation();
+        if (event.key === "Escape") leave();
+        else if (event.key === "Enter") apply();
+      },
+      onblur: () => input.isConnected && apply(),
+    });
+    const note = make("p", { class: "ax-notice", role: "alert", hidden: true });
+    const where = cell.closest("table").parentNode;
+    let isOpen = true;
+    const leave = () => {
+      isOpen = false;
+      const hasFocus = document.activeElement === input;
+      cell.replaceChildren(...before);
+      note.remove();
+      if (hasFocus) cell.focus();
+    };
+    const apply = () => {
+      if (!isOpen) return;
+      const why = this.refused(edit, input.value.trim());
+      note.hidden = !why;
+      note.textContent = why;
+      input.setAttribute("aria-invalid", String(!!why));
+      if (why) return;
+      const isHere = document.activeElement === input;
+      leave();
+      this.take(edit, input.value.trim());
+      if (isHere) this.focus(edit, where.isConnected ? where : this.owner.root);
+    };
+    cell.replaceChildren(input);
+    where.append(note);
+    input.focus();
+    if (text === null) input.select();
+  }
+
+  refused(edit, text) {
+    const [name, ...place] = edit.split(".");
+    try {
+      edited(this.owner.data, editText(name, place, text.replace("−", "-")));
+      return "";
+    } catch (error) {
+      return `${error.message}.`;
+    }
+  }
+
+  // A number that is set to what it was is a change no more.
+  take(edit, text) {
+    const { owner } = this;
+    const [name, ...place] = edit.split(".");
+    const others = listOf(owner.state.edits).filter((item) => !item.startsWith(`${edit}:`));
+    const { data } = owner;
+    const isNumber = inputsOf(data).includes(name);
+    const was = isNumber ? numberAt(data, name, place.map(Number)) : (name === "keys" ? data.keys : data.queries)[place[0]];
+    const value = isNumber ? Number(text.replace("−", "-")) : text;
+    const isWas = isNumber ? value === was || plain(was) === text : value === was;
+    owner.change({ edits: [...others, ...(isWas ? [] : [editText(name, place, value)])].join(",") });
+  }
+}

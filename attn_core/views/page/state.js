@@ -1,0 +1,86 @@
+// The state of an explorer: each setting with its first value, its check, and its text in an address.
+
+import { Problem } from "./data.js";
+import { STAGES, say } from "./words.js";
+
+export const isWhole = (n, below) => Number.isInteger(n) && n >= 0 && n < below;
+export const numberIn = (text) => (text.trim() === "" ? NaN : Number(text));
+export const numbersIn = (text) => (text === "" ? null : text.split(",").map(numberIn));
+export const listOf = (text) => text.split(",").filter(Boolean);
+export const textSetting = (first, fits, ...must) => ({ first, fits, must });
+export const oneOf = (first, list) => textSetting(first, (v) => list.includes(v), "oneOf", { list: list.join(", ") });
+export const flag = { first: false, read: (text) => text === "1", fits: () => true };
+
+function isMask(text, data) {
+  return text.split("+").every((part) => /^(given|none|causal|window:\d{1,6},\d{1,6})$/.test(part) ||
+    (/^padding:\d{1,6}(,\d{1,6})*$/.test(part) && part.split(",").length === data.B));
+}
+
+// A setting: `first`, `fits(value, state)`, what it `must` be, and how its text is `read`.
+// Of a `listed` one, a text with commas, the items that fit are taken.
+export function settingsOf(data, isLong) {
+  const { view, L, S } = data;
+  const { stage = "weights", batch = 0, head = 0, select = null, hide = [] } = view;
+  const below = (first, n) => ({ first, read: numberIn, fits: (v) => isWhole(v, n), must: ["below", { n }] });
+  return {
+    stage: oneOf(stage, STAGES),
+    batch: below(batch, data.B),
+    head: below(head, data.H),
+    scale: { first: data.scale, read: numberIn, fits: Number.isFinite, must: ["number"] },
+    mask: textSetting("given", (v) => isMask(v, data), "maskForm"),
+    select: {
+      first: select,
+      read: numbersIn,
+      fits: (v, state) => v === null || (v.length === 2 && isWhole(v[0], L) && isWhole(v[1], state.stage === "output" ? data.Dv : S)),
+      must: ["rowBelow", { rows: L, width: S }],
+    },
+    at: {
+      // A long map opens at the selected number, near enough to read it.
+      first: isLong && select ? [...select.map((n) => Math.max(0, n - 3)), 10] : null,
+      read: numbersIn,
+      fits: (v) => v === null || (v.length === 3 && isWhole(v[0], L) && v.slice(1).every((n) => isWhole(n, 1e6))),
+      must: ["place"],
+    },
+    how: oneOf("max", ["max", "mean"]),
+    hide: textSetting(hide.join(","), (v) => /^[a-z,]*$/.test(v), "names"),
+    all: flag,
+  };
+}
+
+// What the outside wants (an address, Python): the state with what can be taken, and sentences
+// about the rest.
+export function taken(settings, state, wanted) {
+  const [next, refused] = [{ ...state }, []];
+  const fits = (name, value, raw) => {
+    const { fits, must } = settings[name];
+    try {
+      if (fits(value, next)) return true;
+      refused.push(say("mustBe", { name, must: say(...must), value: String(raw ?? "") || say("nothing") }));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      refused.push(error.message);
+    }
+    return false;
+  };
+  for (const name of Object.keys(wanted)) {
+    if (!Object.hasOwn(settings, name)) refused.push(say("noSetting", { name }));
+  }
+  for (const name of Object.keys(settings).filter((name) => Object.hasOwn(wanted, name))) {
+    const [raw, { read, listed }] = [wanted[name], settings[name]];
+    const value = read && typeof raw === "string" ? read(raw) : raw;
+    if (listed) next[name] = listOf(raw).filter((item) => fits(name, item, item)).join(",");
+    else if (fits(name, value, raw)) next[name] = value;
+  }
+  return [next, refused];
+}
+
+// What the reader changed, in a sentence; `more` are changes of other kinds.
+export function changes(first, state, more = []) {
+  const differs = (name) => `${first[name]}` !== `${state[name]}`;
+  const list = [...more];
+  if (differs("scale")) list.push(say("theScale"));
+  if (differs("mask") || differs("drawn")) list.push(say("theMask"));
+  if (!list.length) return Object.keys(first).some((name) => name !== "all" && differs(name)) ? say("chose") : "";
+  const last = list.pop();
+  return say("changed", { list: list.length ? list.join(", ") + say("and") + last : last });
+}

@@ -1,0 +1,39 @@
+// The widget of a live notebook: the state is the model's traits, both ways.
+
+import { Problem } from "./data.js";
+import { Explorer } from "./explorer.js";
+import { fail, speakAs } from "./main.js";
+import { parts } from "./parts.js";
+
+const TRAITS = ["stage", "batch", "head", "scale", "mask", "select", "drawn", "dropout", "edits", "mistake", "compare", "hide"];
+
+export function render({ model, el }) {
+  const traits = TRAITS.filter((name) => model.get(name) !== undefined);
+  const read = () => Object.fromEntries(traits.map((name) => [name, model.get(name)]));
+  const changed = (state) => {
+    for (const name of traits) {
+      if (name in state && String(state[name]) !== String(model.get(name))) model.set(name, state[name]);
+    }
+    model.save_changes();
+  };
+  el.classList.add("ax-host");
+  let explorer;
+  try {
+    speakAs(model.get("payload"));
+    explorer = new Explorer(el, model.get("payload"), { start: read(), changed });
+    if (explorer.isLong) explorer.view.live(new parts.tiles(model));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return fail(el, error);
+  }
+  const update = () => {
+    const wanted = read();
+    if (!traits.some((name) => String(wanted[name]) !== String(explorer.state[name]))) return;
+    explorer.set(wanted);
+    changed(explorer.state); // a selection that lies outside the new stage was moved inside
+  };
+  for (const name of traits) model.on(`change:${name}`, update);
+  return () => traits.forEach((name) => model.off(`change:${name}`, update));
+}
+
+export default { render };

@@ -1,0 +1,478 @@
+"""The further controls: inputs, masks, dropout, comparison, mistakes, a table, links, languages."""
+
+import re
+
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from attn_core import Dropout, causal, padding, toy, trace
+from attn_core.digits import fixed
+from attn_core.mistakes import MISTAKES
+from attn_core.views import explore, show
+from tests.explorer.cases import projected_record
+from tests.explorer.test_page import cell, choose, middle, numbers, wanted_numbers
+
+ALL = "#x-lab?all=1"
+
+
+def journey_lab(tokens=None, **how):
+    words = toy.journey()
+    record = trace(words.x, words.x, words.x, **how)
+    return explore(record, tokens=tokens or words.tokens, name="lab")
+
+
+def grid(page, n=0):
+    """The numbers of one of two matrices that stand side by side."""
+    rows = page.locator(".ax-grid:visible").nth(n).locator("tbody tr")
+    return [row.locator("td").all_text_contents() for row in rows.all()]
+
+
+def write(page, place, text):
+    page.locator(f'.ax-inputs [data-edit="{place}"]').click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+
+
+def open_inputs(page):
+    page.locator(".ax-inputs > summary").click()
+
+
+@pytest.mark.parametrize("over", ["http", "file"])
+def test_a_changed_number_changes_everything_after_it(bare, over):
+    page = bare.open(journey_lab(), over=over, fragment=ALL)
+    open_inputs(page)
+    write(page, "x.0.2.1", "-0.5")
+    x = toy.journey().x.clone()
+    x[2, 1] = -0.5
+    for stage in ("scores", "weights", "output"):
+        choose(page, stage)
+        assert numbers(page) == wanted_numbers(trace(x, x, x), stage)
+    expect(page.locator(".ax-changes")).to_have_text("You changed x[2, 1]. reset")
+    write(page, "x.0.2.1", "0.85")
+    x = toy.journey().x
+    assert numbers(page) == wanted_numbers(trace(x, x, x), "output")
+    page.get_by_role("button", name="reset").click()
+    expect(page.locator(".ax-changes")).to_be_hidden()
+
+
+def test_with_a_source_x_and_the_matrices_can_be_changed(bare):
+    record = projected_record(3)
+    page = bare.open(explore(record, name="lab"), fragment="#x-lab?all=1&head=1&batch=1")
+    open_inputs(page)
+    assert page.locator('.ax-inputs [data-edit^="q."]').count() == 0
+    write(page, "x.1.2.0", "1.5")
+    write(page, "w_key.1.4", "-2")
+    source = record.source
+    x, w_key = source.x.clone(), source.w_key.clone()
+    x[1, 2, 0], w_key[1, 4] = 1.5, -2.0
+    parts = []
+    for matrix, bias in zip((source.w_query, w_key, source.w_value), source.biases, strict=True):
+        projected = x.double() @ matrix.double() + bias.double()
+        parts.append(projected.float().view(2, 5, 2, 3).transpose(1, 2).contiguous())
+    changed = trace(*parts, keep=causal())
+    for stage in ("scores", "output"):
+        choose(page, stage)
+        found = torch.tensor([[float(x) for x in row] for row in numbers(page)])
+        kept = changed.stage(stage)[1, 1]
+        torch.testing.assert_close(found, kept, atol=1e-4, rtol=1e-4)
+    expect(page.locator(".ax-changes")).to_contain_text("x[1, 2, 0] and w_key[1, 4]")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("two", "x[2, 1] must be a number, got two."),
+        ("", "x[2, 1] must be a number, got nothing."),
+        ("1e39", "must be a number that fits float32, got 1e+39."),
+        ("<img src=x onerror=window.bad=1>", "must be a number, got <img src=x"),
+    ],
+)
+def test_text_that_is_no_number_is_said_in_place_and_kept(bare, text, said):
+    page = bare.open(journey_lab(), fragment=ALL)
+    before = numbers(page)
+    open_inputs(page)
+    page.locator('[data-edit="x.0.2.1"]').first.click()
+    field = page.locator(".ax-input input")
+    field.fill(text)
+    field.press("Enter")
+    expect(page.locator(".ax-inputs .ax-notice")).to_contain_text(said)
+    expect(field).to_have_value(text)
+    expect(field).to_have_attribute("aria-invalid", "true")
+    assert numbers(page) == before
+    field.press("Escape")
+    expect(page.locator('.ax-inputs [data-edit="x.0.2.1"]')).to_have_text("0.85")
+    expect(page.locator('.ax-inputs [data-edit="x.0.2.1"]')).to_be_focused()
+    assert page.evaluate("window.bad") is None
+
+
+@pytest.mark.parametrize("text", ["</script><b>", "猫, 100%", "שלום", "👩‍🚀"])
+def test_a_token_is_shown_as_it_is_written_and_survives_a_reload(bare, text):
+    page = bare.open(journey_lab(), fragment=ALL)
+    open_inputs(page)
+    write(page, "tokens.1", text)
+    assert page.locator(".ax-side").nth(1).text_content() == text
+    assert page.locator(".ax-head").nth(1).text_content() == text
+    expect(page).to_have_url(re.compile("edits=tokens.1:"))
+    page.reload()
+    assert page.locator(".ax-side").nth(1).text_content() == text
+
+
+def test_inputs_by_keyboard(bare):
+    page = bare.open(journey_lab(), fragment=ALL)
+    open_inputs(page)
+    page.locator('.ax-inputs [data-edit="x.0.0.0"]').focus()
+    for key in ("ArrowDown", "ArrowRight", "7", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator('.ax-inputs [data-edit="x.0.1.1"]')).to_have_text("7")
+    expect(page.locator('.ax-inputs [data-edit="x.0.1.1"]')).to_be_focused()
+    expect(page.locator(".ax-changes")).to_contain_text("x[1, 1]")
+
+
+def test_masks_of_the_reader(bare):
+    x = torch.stack([toy.journey().x, toy.journey().x.flip(0)])
+    view = explore(trace(x, x, x), name="lab")
+    page = bare.open(view, fragment=ALL)
+    mask = page.locator('[data-control="mask"]')
+    for kind, lengths, keep in (
+        ("padding", "3,5", padding([3, 5])),
+        ("causal+padding", "2,6", causal() & padding([2, 6])),
+    ):
+        mask.locator("select").select_option(kind)
+        field = page.get_by_label("keys kept in each sequence")
+        field.fill(lengths)
+        field.press("Enter")
+        assert numbers(page) == wanted_numbers(trace(x, x, x, keep=keep), "weights")
+    field.fill("3")
+    field.press("Enter")
+    expect(page.locator(".ax-notice").first).to_contain_text("mask must be given, none")
+    expect(field).to_have_value("3")
+    expect(page.locator(".ax-changes")).to_contain_text("You changed the mask.")
+
+
+def test_a_mask_is_drawn_by_mouse_and_keyboard(bare):
+    page = bare.open(journey_lab(keep=causal()), fragment=ALL)
+    choose(page, "masked")
+    page.get_by_role("button", name="draw").click()
+    cell(page, 1, 3).click()
+    cell(page, 4, 0).focus()
+    page.keyboard.press("Space")
+    x = toy.journey().x
+    keep = causal().dense(6, 6)[0, 0].clone()
+    keep[1, 3], keep[4, 0] = True, False
+    drawn = trace(x, x, x, keep=keep)
+    assert numbers(page) == wanted_numbers(drawn, "masked")
+    expect(page.locator(".ax-sentence")).to_have_text("")
+    expect(page).to_have_url(re.compile("drawn=1.3,4.0"))
+    choose(page, "weights")
+    assert numbers(page) == wanted_numbers(drawn, "weights")
+    cell(page, 4, 0).click()
+    keep[4, 0] = True
+    assert numbers(page) == wanted_numbers(trace(x, x, x, keep=keep), "weights")
+
+
+def test_dropout_and_its_seed(bare):
+    page = bare.open(journey_lab(), fragment=ALL)
+    choose(page, "dropped")
+    p, seed = page.get_by_label("p, how likely"), page.get_by_label("seed")
+    x = toy.journey().x
+    for rate, number in (("0.5", "7"), ("0.25", "9007199254740991")):
+        seed.fill(number)
+        p.fill(rate)
+        p.press("Enter")
+        dropped = trace(x, x, x, dropout=Dropout(float(rate), int(number)))
+        assert numbers(page) == wanted_numbers(dropped, "dropped")
+    expect(page.locator(".ax-changes")).to_contain_text("You changed dropout.")
+    p.fill("1.5")
+    p.press("Enter")
+    expect(page.locator(".ax-notice").first).to_contain_text(
+        "dropout must be a p from 0 to below 1"
+    )
+    expect(p).to_have_value("1.5")
+    assert numbers(page) == wanted_numbers(dropped, "dropped")
+
+
+def test_what_changed_stands_beside_the_original(bare):
+    page = bare.open(journey_lab(), fragment="#x-lab?all=1&edits=x.0.2.1:0&compare=1&select=2,0")
+    x = toy.journey().x
+    y = x.clone()
+    y[2, 1] = 0
+    changed, given = trace(y, y, y), trace(x, x, x)
+    captions = page.locator(".ax-caption:visible")
+    assert captions.all_text_contents() == ["original", "changed"]
+    assert [grid(page, 0), grid(page, 1)] == [
+        wanted_numbers(given, "weights"),
+        wanted_numbers(changed, "weights"),
+    ]
+    choose(page, "scores")
+    marks = page.eval_on_selector_all(
+        ".ax-one:last-child .ax-cell.ax-differs",
+        "all => all.map((c) => [Number(c.dataset.row), Number(c.dataset.col)])",
+    )
+    differs = given.stage("scores") != changed.stage("scores")
+    assert marks == differs.nonzero().tolist()
+    was = fixed(given.stage("scores")[2, 0].double().item())[:5]
+    expect(page.locator(".ax-sentence")).to_contain_text(f"Originally: {was}")
+    expect(page.locator(".ax-said")).to_have_text("First stage that differs: scores.")
+    page.get_by_role("button", name="compare").click()
+    expect(captions).to_have_count(0)
+
+
+FORMULA = ["softmax-over-queries", "scale-after-softmax", "mask-after-softmax", "nan-in-empty-row"]
+
+
+def test_a_mistake_stands_beside_what_is_right(bare):
+    words = toy.journey()
+    record = trace(words.x, words.x, words.x, keep=causal())
+    view = explore(record, tokens=words.tokens, name="lab", mistakes=FORMULA)
+    page = bare.open(view, over="file")
+    for name, first in zip(FORMULA[:3], ["weights", "scaled", "masked"], strict=True):
+        page.get_by_role("combobox", name="mistake").select_option(name)
+        assert page.locator(".ax-caption:visible").all_text_contents() == [
+            "right",
+            "with the mistake",
+        ]
+        said = page.locator(".ax-said")
+        expect(said).to_contain_text(f"First stage that differs: {first}.")
+        expect(said).to_contain_text(MISTAKES[name].does)
+        assert page.locator(".ax-stage.ax-differs").all_text_contents() == [first]
+        wrong = MISTAKES[name].apply(record)
+        for stage in ("weights", "output"):
+            choose(page, stage)
+            assert grid(page, 0) == wanted_numbers(record, stage)
+            found = torch.tensor([[float(x) for x in row] for row in grid(page, 1)])
+            kept = wrong[stage].reshape(found.shape)
+            torch.testing.assert_close(found, kept, atol=1e-4, rtol=0, equal_nan=True)
+        expect(page).to_have_url(re.compile(f"mistake={name}"))
+    page.get_by_role("combobox", name="mistake").select_option("nan-in-empty-row")
+    expect(page.locator(".ax-said")).to_contain_text("There is no difference on this input.")
+    assert page.locator(".ax-stage.ax-differs").count() == 0
+    page.get_by_role("combobox", name="mistake").select_option("")
+    expect(page.locator(".ax-caption:visible")).to_have_count(0)
+
+
+def test_a_cell_that_is_no_number_keeps_no_colour_of_the_one_before(bare):
+    x = toy.journey().x
+    keep = torch.ones(6, 6, dtype=torch.bool)
+    keep[2] = False
+    view = explore(trace(x, x, x, keep=keep), name="lab", mistakes=["nan-in-empty-row"])
+    page = bare.open(view, fragment="#x-lab?mistake=nan-in-empty-row")
+    assert grid(page, 1)[2] == ["nan"] * 6
+    wrong = page.locator(".ax-grid").nth(1).locator('[data-row="2"][data-col="0"]')
+    assert wrong.evaluate("e => e.style.backgroundColor") == ""
+
+
+def test_a_mistake_of_a_module_shows_its_record(bare):
+    right = projected_record(4)
+    q = right.q.flip(1)
+    wrong = trace(q, right.k, right.v, keep=causal())
+    name = next(name for name, mistake in MISTAKES.items() if not mistake.is_formula)
+    view = explore(right, name="lab", mistakes=[(name, wrong)])
+    page = bare.open(view, fragment=f"#x-lab?mistake={name}&edits=x.0.0.0:9")
+    assert grid(page, 0) == wanted_numbers(right, "weights")
+    assert grid(page, 1) == wanted_numbers(wrong, "weights")
+    expect(page.locator(".ax-said")).to_contain_text("your changed numbers are left out")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "said"),
+    [
+        ("edits=x.0.9.9:1", "there is no number q[0, 0, 9, 9]"),
+        ("edits=x.0.0.0:abc", "x[0, 0] must be a number, got abc"),
+        ("edits=nonsense", "edits must be one of x, tokens, got nonsense"),
+        ("edits=q.0.0.0.0:1", "edits must be one of x, tokens, got q"),
+        ("edits=tokens.0:", "a token must not be empty"),
+        ("drawn=9.9", "drawn must be cells such as 1.2, got 9.9"),
+        ("drawn=<b>", "drawn must be cells"),
+        ("dropout=2,1", "dropout must be a p from 0"),
+        ("dropout=0.5", "dropout must be"),
+        ("mistake=no-scale", "mistake must be one of"),
+        ("mask=padding:1,2", "mask must be given"),
+    ],
+)
+def test_a_broken_part_of_a_link_is_said_and_the_rest_is_shown(bare, fragment, said):
+    page = bare.open(journey_lab(), fragment=f"#x-lab?stage=scores&{fragment}")
+    expect(page.locator(".ax-notice").first).to_contain_text(said)
+    x = toy.journey().x
+    assert numbers(page) == wanted_numbers(trace(x, x, x), "scores")
+
+
+def test_a_whole_state_survives_a_reload_and_a_theme(bare):
+    fragment = (
+        "#x-lab?stage=dropped&scale=0.5&mask=causal&select=2,1&hide=legend&drawn=0.2"
+        "&dropout=0.5,3&edits=x.0.1.0:2,tokens.0:cat&compare=1"
+    )
+    page = bare.open(journey_lab(), fragment=fragment)
+    before = [grid(page, 0), grid(page, 1), page.locator(".ax-sentence").text_content()]
+    expect(page.locator(".ax-legend")).to_be_hidden()
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.reload()
+    assert [grid(page, 0), grid(page, 1), page.locator(".ax-sentence").text_content()] == before
+    choose(page, "weights")
+    expect(page).to_have_url(re.compile(re.escape(fragment.replace("stage=dropped&", ""))))
+
+
+def test_a_link_is_copied_or_shown(bare):
+    page = bare.open(journey_lab(), fragment=ALL, permissions=["clipboard-read", "clipboard-write"])
+    choose(page, "scores")
+    page.get_by_role("button", name="copy link").click()
+    expect(page.locator(".ax-notice").first).to_have_text("The link is copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.endswith("/page.html#x-lab?stage=scores&all=1")
+    page = bare.open(journey_lab(), fragment=ALL)
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
+    page.get_by_role("button", name="copy link").click()
+    expect(page.get_by_label("This link opens")).to_have_value(re.compile("#x-lab"))
+
+
+def shown(explorer, controls):
+    payload = explorer.payload
+    explorer.payload = {**payload, "view": {**payload["view"], "show": controls}}
+    return explorer
+
+
+def test_new_controls_are_shown_where_they_are_taught(bare):
+    page = bare.open(journey_lab(), shown(journey_lab(), ["dropout", "inputs"]))
+    first, last = page.locator("attention-explorer").all()
+    for name in ("draw", "dropout", "compare", "table", "link"):
+        expect(first.locator(f'[data-control="{name}"]')).to_be_hidden()
+    expect(last.locator('[data-control="dropout"]')).to_be_visible()
+    expect(last.locator('[data-control="compare"]')).to_be_hidden()
+    expect(last.locator(".ax-input").first).to_be_visible()
+
+
+def test_a_page_loads_the_further_controls_when_they_are_asked_for(bare):
+    page = bare.open(journey_lab(), over="file")
+    expect(page.locator(".ax-grid")).to_be_visible()
+    assert not [url for url in bare.asked if "explorer-lab" in url]
+    page.get_by_role("button", name="all controls").click()
+    expect(page.locator('[data-control="dropout"]')).to_be_visible()
+    expect(page.get_by_role("button", name="all controls")).to_be_focused()
+    assert [url for url in bare.asked if "explorer-lab" in url]
+
+
+def test_the_numbers_as_a_plain_table(bare):
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(4))
+    record = trace(x, x, x)
+    page = bare.open(explore(record, name="lab"), fragment="#x-lab?table=1&select=39,20")
+    rows = page.locator(".ax-twin tbody tr")
+    assert rows.count() == 32
+    assert page.locator(".ax-twin thead th").first.text_content() == "4"
+    found = rows.last.locator("td").all_text_contents()
+    assert rows.last.locator("th").text_content() == "39"
+    assert found == [fixed(v) for v in record.stage("weights")[39, 4:36].double().tolist()]
+
+
+def test_one_explorer_alone(bare, explorer):
+    path = bare.write("\n".join([journey_lab().html, explorer.html]), script="classic")
+    context = bare.browser.new_context()
+    bare.contexts.append(context)
+    page = context.new_page()
+    page.goto(path.as_uri() + "?embed=journey#x-journey?stage=scores")
+    expect(page.locator("html")).to_have_class(re.compile("ax-embed"))
+    expect(page.locator('attention-explorer[name="journey"] .ax-grid')).to_be_visible()
+    expect(page.locator('attention-explorer[name="lab"]')).to_be_hidden()
+    expect(page.get_by_role("heading", name="A bare page")).to_be_hidden()
+    assert page.locator(".ax-stage:visible input:checked").input_value() == "scores"
+    assert page.locator(".ax-from a").get_attribute("href").endswith("page.html#x-journey")
+
+
+def test_the_explorer_speaks_the_pages_language(bare):
+    path = bare.write(journey_lab().html, script="classic")
+    path.write_text(path.read_text().replace('<html lang="en"', '<html lang="zh-CN"'))
+    context = bare.browser.new_context()
+    bare.contexts.append(context)
+    page = context.new_page()
+    page.goto(path.as_uri() + ALL)
+    expect(page.locator(".ax-stage").first).to_have_text("得分")
+    cell(page, 1, 0).click()
+    expect(page.locator(".ax-sentence")).to_have_text("查询 journey 给键 Your 的权重是 0.1515。")
+    expect(page.get_by_role("button", name="全部控件")).to_be_visible()
+    expect(page.locator(".ax-root")).to_have_attribute("lang", "zh")
+    words = page.locator(".ax-controls, .ax-changes, .ax-inputs > summary").all_inner_texts()
+    assert re.findall("[a-z]{3,}", " ".join(words)) == []
+
+
+def test_both_languages_have_the_same_phrases(inside):
+    english, chinese = inside.evaluate(
+        "[{ ...inside.WORDS, ...inside.LAB_WORDS }, inside.parts.zh]"
+    )
+    assert set(chinese) - set(english) == set()
+    assert set(english) - set(chinese) == set()
+    places = re.compile(r"\{(\w+)\}")
+    for key, text in english.items():
+        assert set(places.findall(text)) == set(places.findall(chinese[key])), key
+
+
+def test_pointing_at_a_print_lights_its_row_in_the_prints_of_the_record(bare, journey):
+    record, tokens = journey
+    other = trace(record.q * 2, record.k, record.v)
+    views = [show(record, "weights", tokens=tokens), show(record, "scores"), show(other, "scores")]
+    page = bare.open(*views)
+    weights, scores, others = page.locator("attention-explorer").all()
+    weights.locator('[data-row="2"][data-col="1"]').hover()
+    lit = [f"{x:.4f}" for x in record.stage("scores")[2].tolist()]
+    assert scores.locator(".ax-mate").all_text_contents() == lit
+    assert others.locator(".ax-mate").count() == 0
+    page.get_by_role("heading", level=1).hover()
+    assert scores.locator(".ax-mate").count() == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1000])
+def test_axe_finds_nothing_with_all_controls(bare, theme, width):
+    words = toy.journey()
+    record = trace(words.x, words.x, words.x, keep=causal())
+    one = explore(record, tokens=words.tokens, name="lab", mistakes=["softmax-over-queries"])
+    two = explore(projected_record(1), name="heads", select=(1, 1))
+    page = bare.open(
+        one,
+        two,
+        theme=theme,
+        viewport={"width": width, "height": 900},
+        fragment="#x-lab?all=1&mistake=softmax-over-queries&select=1,0&table=1&edits=x.0.0.0:1",
+    )
+    page.get_by_role("button", name="all controls").last.click()
+    for summary in page.locator(".ax-inputs > summary").all():
+        summary.click()
+    found = Axe().run(page).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_chosen_stage_is_where_it_was_when_controls_open(bare):
+    page = bare.open(journey_lab(), viewport={"width": 390, "height": 900})
+    strip = page.locator(".ax-stage").first
+    before = middle(strip)
+    page.get_by_role("button", name="all controls").click()
+    expect(page.locator('[data-control="dropout"]')).to_be_visible()
+    assert middle(strip) == before
+
+
+def test_a_long_map_is_pooled_as_the_reader_chooses_and_compared(bare):
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(4))
+    page = bare.open(explore(trace(x, x, x), name="lab"), fragment=ALL)
+    page.get_by_role("combobox", name="overview").select_option("mean")
+    expect(page).to_have_url(re.compile("how=mean"))
+    page.get_by_label("scale as a number").fill("2")
+    page.get_by_label("scale as a number").press("Enter")
+    page.get_by_role("button", name="compare").click()
+    expect(page.locator("canvas.ax-canvas:visible")).to_have_count(2)
+    expect(page.locator(".ax-said")).to_have_text("First stage that differs: scaled.")
+
+
+def test_all_heads_follow_a_changed_number_and_one_is_picked(bare):
+    page = bare.open(explore(projected_record(2), name="lab"), fragment=ALL)
+    sheet = page.locator(".ax-heads canvas")
+    expect(sheet).to_have_count(2)
+    page.wait_for_timeout(300)
+    before = sheet.nth(1).evaluate("c => c.toDataURL()")
+    open_inputs(page)
+    write(page, "x.0.1.0", "5")
+    page.wait_for_function(
+        "was => document.querySelectorAll('.ax-heads canvas')[1].toDataURL() !== was", arg=before
+    )
+    page.locator(".ax-heads button").nth(1).click()
+    expect(page.locator('[data-control="head"] select')).to_have_value("1")

@@ -1,0 +1,42 @@
+"""The gallery's notebook: an entry for each mistake, from its own fields, and each is tried."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+
+import nbformat
+
+from attn_core.mistakes import MISTAKES, evidence
+from tools import mistake_cards
+from tools.notebooks import ROOT, tagged
+
+CELLS = nbformat.read(ROOT / "chapters" / "11_mistakes.ipynb", as_version=4).cells
+
+
+def test_every_mistake_hangs_once():
+    hung = [name for cell in CELLS if (name := tagged(cell, "mistake"))]
+    assert sorted(hung) == sorted(MISTAKES)
+
+
+def test_every_mistake_is_tried_below_its_entry():
+    for cell, below in itertools.pairwise(CELLS):
+        if name := tagged(cell, "mistake"):
+            assert below.source == f'evidence(MISTAKES["{name}"])'
+            shown = below.outputs[0].data["text/plain"]
+            assert shown.splitlines()[0] == str(evidence(MISTAKES[name])).splitlines()[0]
+
+
+def test_an_entry_says_all_that_the_mistake_knows():
+    for mistake in MISTAKES.values():
+        card = mistake_cards.card(mistake)
+        for text in (mistake.does, mistake.looks, f"- {mistake.wrong}", f"+ {mistake.right}"):
+            assert text in card
+        assert f"`{mistake.check}`" in card
+        assert card.count("](") == len({mistake_cards.link(one) for one in mistake.source})
+
+
+def test_examples_of_the_cards():
+    result = doctest.testmod(mistake_cards)
+    assert result.failed == 0
+    assert result.attempted > 0

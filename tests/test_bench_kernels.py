@@ -1,0 +1,94 @@
+"""What the comparison of attention measures: peers that compute the same, rows that say what."""
+
+from __future__ import annotations
+
+import doctest
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from attn_core import causal, trace
+from benchmarks import gpu, kernels, peers, report, timing
+
+SHAPE = (2, 3, 7, 4)
+
+
+@pytest.fixture
+def torch_alone(monkeypatch):
+    """The peers of the bench's own environment are left out."""
+    name = "nn.MultiheadAttention's operations"
+    monkeypatch.setattr(kernels, "WITH_WEIGHTS", {name: kernels.WITH_WEIGHTS[name]})
+
+
+@pytest.mark.parametrize("module", [peers, timing, report])
+def test_examples(module):
+    result = doctest.testmod(module)
+    assert result.failed == 0
+    assert result.attempted > 0 or module is report
+
+
+def test_peers_compute_the_same():
+    q, k, v = kernels.inputs(*SHAPE)
+    record = trace(q, k, v, keep=causal())
+    wanted = record.output, record.stage("weights")
+    for attend in (peers.textbook, peers.torch_with_weights()):
+        for found, exact in zip(attend(q, k, v), wanted, strict=True):
+            torch.testing.assert_close(found, exact)
+    torch.testing.assert_close(peers.torch_alone(q, k, v), record.output)
+    output, lse = peers.flash_of_torch(q, k, v)
+    torch.testing.assert_close(output, record.output)
+    torch.testing.assert_close(lse, record.lse)
+
+
+def test_a_definition_is_taken_from_a_packages_text(tmp_path, monkeypatch):
+    text = "import nothing_like_it\ndef f(x: Unknown, *, n: Unknown = 2) -> Unknown: return n * x"
+    (tmp_path / "file.py").write_text(text)
+    place = type("Distribution", (), {"locate_file": staticmethod(tmp_path.joinpath)})
+    monkeypatch.setattr(peers, "distribution", lambda name: place)
+    assert peers.defined("toy", "file.py", ("f",)).f(21) == 42
+
+
+def test_every_row_says_what_was_measured(torch_alone):
+    with torch.no_grad():
+        found = kernels.maps((1, 2, 520, 4), (2, 1.5), rounds=2)
+        found += kernels.small(rounds=2) + kernels.settings(6, 2, rounds=2)
+        found += kernels.gradients(SHAPE, rounds=2) + kernels.dropped(SHAPE, rounds=2)
+    found += kernels.without_gpu()
+    assert all(set(line) == set(report.KEYS) for line in found)
+    assert len(report.table(found).splitlines()) == len(found) + 2
+    for line in found:
+        measured = line["measured"]["ours"] != "–"
+        assert (line["met"] is None) == (not line["goal"] or not measured), line
+    assert {line["note"] for line in found if line["measured"]["ours"] == "–"} == {
+        "not measured: no GPU here; `make bench-gpu` measures it"
+    }
+
+
+def test_a_goal_is_met_or_not():
+    times = {"ours": [2.0, 2.0], "theirs": [4.0, 6.0]}
+    assert kernels.faster("", 2.5, times, "ours", "theirs")["met"] is True
+    assert kernels.faster("", 2.6, times, "ours", "theirs")["met"] is False
+    assert kernels.no_slower("", 0.4, times, "ours", "theirs")["met"] is False
+    assert kernels.no_slower("", 0.5, times, "ours", "theirs")["met"] is True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux counts ru_maxrss in KiB")
+def test_a_long_text_is_measured(torch_alone):
+    with torch.no_grad():
+        found = kernels.long(2048)
+    assert {line["section"] for line in found} == {"long"}
+    assert all(line["measured"]["ours"] and line["goal"] for line in found)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this is what a machine without a GPU says")
+@pytest.mark.parametrize("command", ["bench-gpu", "test-gpu"])
+def test_without_a_gpu_one_sentence_is_said(command):
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gpu", command],
+        capture_output=True, text=True, cwd=Path(__file__).parents[1],
+    )  # fmt: skip
+    assert run.returncode == 1
+    assert run.stderr.splitlines() == [gpu.NEEDS_A_GPU.format(command)]
