@@ -340,6 +340,14 @@ def check_cells(stage: str, shape: Sequence[int]) -> None:
         )
 
 
+def check_tile(rows: range, cols: range) -> None:
+    if len(rows) * len(cols) > MOST_CELLS:
+        raise ValueError(
+            f"a tile must have at most 2**26 cells, got ({len(rows)}, {len(cols)}): "
+            "take fewer rows or columns, or an overview with pooled()"
+        )
+
+
 def check_settings(name: str, settings: object) -> None:
     if not isinstance(settings, (list, tuple)):
         raise TypeError(f"{name} must be a list of settings, got {brief(settings)}")

@@ -14,6 +14,7 @@ from attn_core.checks import (
     check_overview,
     check_range,
     check_stage,
+    check_tile,
     check_unchanged,
 )
 from attn_core.dropout import Dropout
@@ -164,12 +165,13 @@ class AttentionTrace:
     ) -> Float[Tensor, "rows cols"]:
         """Some rows and columns of a stage of one head, at the cost of these cells.
 
-        For "output" the columns are those of the values.
+        For "output" the columns are those of the values. Refused above 2**26 cells.
         """
         check_stage(name)
         b, h = self._one(batch, head)
         rows = check_range("rows", rows, self.shape[2])
         cols = check_range("cols", cols, self.columns(name))
+        check_tile(rows, cols)
         return self._derive(name, b, h, rows, cols)[0, 0]
 
     def pooled(

@@ -36,12 +36,12 @@ def sweep(
 
     >>> from attn_core import causal, sweep, toy
     >>> x = toy.journey().x
-    >>> found = sweep(x, x, x, scale=[1.0, 10.0], keep=[None, causal()])
+    >>> found = sweep(x, x, x, scale=[1.0, 4.0], keep=[None, causal()])
     >>> found.weights.shape, found.output.shape
     (torch.Size([2, 2, 6, 6]), torch.Size([2, 2, 1, 6, 3]))
     >>> found.weights[:, 0, 1]
     tensor([[0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581],
-            [0.0023, 0.5105, 0.4199, 0.0008, 0.0002, 0.0086]])
+            [0.0489, 0.4253, 0.3932, 0.0314, 0.0182, 0.0830]])
 
     scale, keep, dropout: lists of what `trace` takes; all else is as there, the errors too.
 

@@ -123,10 +123,17 @@ def changes(browser, tokens: int, limit: int) -> list[dict]:
                 f"under {limit} ms",
                 middle < limit,
                 spread=f"{min(times):.1f} to {max(times):.1f} ms",
+                note=busy(),
             )
         )
     page.close()
     return found
+
+
+def busy() -> str:
+    """How many processes wanted the cores in the last minute, if more than there are."""
+    wanted, cores = os.getloadavg()[0], os.cpu_count()
+    return f"{wanted:.0f} processes shared {cores} cores" if wanted > cores + 1 else ""
 
 
 def frames_of(page: Page, act) -> list[float]:
@@ -181,6 +188,7 @@ def long_map(browser) -> list[dict]:
                 f"above {LEAST_FRAMES}",
                 rate > LEAST_FRAMES,
                 spread=f"the slowest frame {max(gaps):.0f} ms",
+                note=busy(),
             )
         )
     page.close()

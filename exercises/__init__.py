@@ -52,9 +52,10 @@ exercise has a `rubric`, and a person grades it). Two exercises of a chapter sha
 against a blank answer (`...`, a function that returns None), which fails every check; a function
 that raises answers None. Each check is worth the same share of the points. It is what a reader
 sees; grading runs the same checks with numbers that nobody has seen, and asks the first function
-for the `probes` too, whose right answers are the solution's. To that end a function may be called
-with numbers, strings, tensors, ranges, lists, tuples and dicts of these, and with `Handed`
-objects, and with nothing else, and the parameters hold nothing that the answer is to find.
+for the `probes` too, whose right answers are the solution's; they count as one check more. To that
+end a function may be called with numbers, strings, tensors, ranges, lists, tuples and dicts of
+these, and with `Handed` objects, and with nothing else, and the parameters hold nothing that the
+answer is to find.
 
 A known mistake loses a check, and is told from the others by what it says: for every seed it must
 say something else than the solution and than each other mistake. If it is one of

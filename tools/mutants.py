@@ -10,7 +10,6 @@ import argparse
 import contextlib
 import datetime
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -140,6 +139,8 @@ def fill(meta: Path, before: dict) -> None:
 
 def measure(module: str, jobs: int, again: bool) -> list[tuple[str, Survivor]]:
     """Run mutmut over one module and put its row into score.json."""
+    import resource  # not on Windows, where mutmut does not run either
+
     began = time.monotonic()
     folder, names = last_run(module) if again else (prepare(module), [])
     meta = folder / "mutants" / f"{MODULES[module]['file']}.meta"

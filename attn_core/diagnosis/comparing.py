@@ -31,7 +31,7 @@ def bare_stages(stages: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def rooms_of(record: AttentionTrace, eps: float, slack: float) -> dict[str, float]:
     """For each stage what a few roundings can do; an error of a score is a share of its weight."""
-    wide = torch.finfo(record.row_max.dtype).eps
+    wide = torch.finfo(record.float_type).eps
     size = [float(t.detach().abs().amax()) for t in (record.q, record.k, record.v)]
     most = float(record.stage("scores").detach().abs().amax())
     scores = 4 * eps * most + 2 * wide * record.q.shape[-1] * size[0] * size[1]

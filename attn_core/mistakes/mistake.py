@@ -31,7 +31,7 @@ class Given:
     @classmethod
     def of(cls, record: AttentionTrace) -> "Given":
         B, H, L, S = record.shape
-        wide = record.row_max.dtype
+        wide = record.float_type
         q, k, v = (tensor.detach().to(wide) for tensor in (record.q, record.k, record.v))
         keep = survives = None
         if record.keep is not None:

@@ -68,18 +68,20 @@ def share(exercise: Exercise, checks: int) -> str:
 
 def key_of_instructor(exercise: Exercise) -> str:
     """Solution, checks and known mistakes, open."""
-    checks = exercise.answer(exercise.solution)
+    sentences = [sentence for sentence, _ in exercise.answer(exercise.solution)]
+    if exercise.probes:
+        asked = len(exercise.probes(exercise.parameters(0)))
+        sentences.append(f"it is right for {asked} more inputs that stand nowhere in the exercise")
     lines = [
         f"**For instructors · {exercise.id}** · {exercise.kind}",
         f"```python\n{exercise.solution.strip()}\n```",
-        f"Each check is worth {share(exercise, len(checks))} of {exercise.points}:",
-        "\n".join(f"- {sentence}" for sentence, _ in checks),
     ]
-    if exercise.probes:
-        asked = len(exercise.probes(exercise.parameters(0)))
-        lines.append(f"Grading also asks for {asked} that no reader sees.")
     if exercise.rubric:
-        lines += ["A person reads it:", exercise.rubric.strip()]
+        lines += [f"A person reads it, for {exercise.points} points:", exercise.rubric.strip()]
+    else:
+        worth = share(exercise, len(sentences))
+        lines.append(f"In grading each of these is worth {worth} of {exercise.points}:")
+        lines.append("\n".join(f"- {sentence}" for sentence in sentences))
     for mistake in exercise.mistakes:
         title = f"*{MISTAKES[mistake.name].title}* · " if mistake.name else ""
         lines.append(f"{title}{mistake.hint}\n\n```python\n{mistake.code.strip()}\n```")

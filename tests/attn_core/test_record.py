@@ -172,6 +172,17 @@ class TestRefusal:
         assert found.pooled("weights", (2, 2)).shape == (2, 2)
         assert found.stage("output").shape == (2, 3, 4, 3)
 
+    @pytest.mark.parametrize("name", STAGES)
+    def test_of_a_tile(self, name, monkeypatch):
+        monkeypatch.setattr(checks, "MOST_CELLS", 5)
+        assert small().tile(name, slice(0, 1), slice(0, 3)).shape == (1, 3)
+        with pytest.raises(ValueError, match=r"^a tile") as error:
+            small().tile(name, slice(0, 2), slice(0, 3))
+        assert str(error.value) == (
+            "a tile must have at most 2**26 cells, got (2, 3): "
+            "take fewer rows or columns, or an overview with pooled()"
+        )
+
     def test_the_limit_itself_is_allowed(self, monkeypatch):
         monkeypatch.setattr(checks, "MOST_CELLS", 2 * 3 * 4 * 5)
         assert small().stage("weights").shape == (2, 3, 4, 5)

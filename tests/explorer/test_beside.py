@@ -56,6 +56,13 @@ def test_far_data_are_read_when_the_reader_comes_near(bare, folder, large):
     assert sum("payloads/large.js" in url for url in bare.asked) == 1
 
 
+def test_a_link_to_far_data_reads_them_at_once(bare, folder, large):
+    far = "<p>" + "<br>" * 200 + "</p>"
+    page = bare.open(far, large, script="classic", fragment="#x-large?stage=scores")
+    expect(page.locator(".ax-stage input:checked")).to_have_value("scores")
+    expect(page.locator(".ax-root")).to_be_in_viewport()
+
+
 def test_missing_data_are_said_and_the_table_stays(bare, large):
     page = bare.open(large, over="file")
     expect(page.locator(".ax-notice")).to_have_text(

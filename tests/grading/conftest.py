@@ -19,7 +19,7 @@ exercises = ["06-mask-in-training"]
 
 [limits]
 cell = 6
-call = 6
+call = 20
 memory = 1_500_000_000
 output = 2_000_000
 """

@@ -26,7 +26,7 @@ torch.Tensor.shape = property(lambda self: (1,))
 FILES = """\
 import glob, os, pathlib
 found = []
-for folder in ("/", "/home", "/root", "/work", "/tmp", {course!r}):
+for folder in ("/home", "/root", "/work", "/tmp", {course!r}):
     found += glob.glob(folder + "/**/secret", recursive=True)
     found += glob.glob(folder + "/**/gradebook.db", recursive=True)
 assert not found, found

@@ -116,6 +116,7 @@ def test_a_wrong_solution_stops_before_anything_is_released(tmp_path):
         ("roster.csv", None, "there is no roster.csv"),
         ("roster.csv", "id,name\n../bob,Bob\n", "got '../bob'"),
         ("roster.csv", "id,name\n", "there is none"),
+        ("own.txt", "", "class is not released: run `make course` first"),
     ],
 )
 def test_a_grader_that_cannot_start_says_why_and_writes_nothing(

@@ -57,6 +57,8 @@ def test_one_that_takes_too_long_is_ended_and_gets_no_result(course):
 
 
 def test_a_kill_in_the_middle_loses_nothing(course):
+    made = [sys.executable, "-m", "tools.grading.make", str(course.folder)]
+    subprocess.run(made, cwd=ROOT, check=True)
     call = [sys.executable, "-m", "tools.grading.grade", str(course.folder)]
     call += ["--assignment", "class", "--jobs", "1"]
     first = subprocess.Popen(call, cwd=ROOT, start_new_session=True)

@@ -6,6 +6,7 @@ import html
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,9 @@ OWN_WORDS = {
 def build(edition: str, folder: Path) -> Path:
     """Build an edition and return its html folder; a warning is an error."""
     environment = os.environ | {"BOOK_EDITION": edition}
+    # What the public edition has run for the explorers' data serves this one as well.
+    if (ROOT / "_build" / "payloads").is_dir():
+        shutil.copytree(ROOT / "_build" / "payloads", folder / "_build" / "payloads")
     command = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT]
     flags = ["--path-output", folder, "-W", "-n", "--keep-going", "-q"]
     done = subprocess.run(

@@ -98,6 +98,8 @@ def main() -> None:
         wanted = [course.assignment(name) for name in names]
         enrol(course)
         for assignment in wanted:
+            if not (course.folder / "release" / assignment.name).is_dir():
+                raise CannotGrade(f"{assignment.name} is not released: run `make course` first")
             prove(course, assignment)
     except CannotGrade as error:
         sys.exit(f"Cannot grade: {error}.")

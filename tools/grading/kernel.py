@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 SERVER = "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("encode.py", "inside.py"))
 TRIES = 4  # kernels for one notebook
 LOOK = 0.2  # seconds between two looks at the memory
-SLOWEST = 4  # a cell may take so many times its limit by the clock on the wall
+SLOWEST = 8  # a cell may take so many times its limit by the clock on the wall
 PATIENCE = 10  # seconds for the processes of a sandbox to end
 
 

@@ -6,7 +6,7 @@ import { here, readScript } from "./loading.js";
 
 const besides = () => (window.AttentionExplorerPayloads ??= {});
 
-// Calls act(payload) once the element with these data is nearly in view. Without a script of the
+// Calls act(payload) once the element with these data is nearly in view, or linked. Without a script of the
 // site (an untrusted notebook) nothing is read, and what stands there stays.
 function readBeside(element, name, act, fail) {
   if (besides()[name]) return act(besides()[name]);
@@ -16,10 +16,13 @@ function readBeside(element, name, act, fail) {
     if (!besides()[name]) throw new Problem(`its data ${file} cannot be read`);
     act(besides()[name]);
   };
+  const read = () => readScript(file, "data").then(done).catch(fail);
+  // A link to it must not wait: it is what brings the reader there.
+  if (location.hash.slice(1).split("?")[0] === `x-${element.getAttribute("name")}`) return read();
   const near = new IntersectionObserver((seen) => {
     if (!seen.some((entry) => entry.isIntersecting)) return;
     near.disconnect();
-    readScript(file, "data").then(done).catch(fail);
+    read();
   }, { rootMargin: "800px" });
   near.observe(element);
   return undefined;

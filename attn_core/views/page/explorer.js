@@ -64,7 +64,10 @@ export class Explorer {
     this.keepInside();
     this.render();
     this.changed(this.state, this.first);
-    if (patch.all && !this.lab) withParts(["lab", "heads"], () => this.become(this.state));
+    if (patch.all && !this.lab) withParts(["lab", "heads"], () => this.become(this.state), ({ message }) => {
+      this.notice = `${message}.`;
+      this.render();
+    });
   }
 
   // What the reader writes: taken, or said why not.

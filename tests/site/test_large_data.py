@@ -1,0 +1,34 @@
+"""Explorers whose data are too large for a page read them from a file beside it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.conftest import HTML
+
+PAGE = "chapters/10_cost.html"
+LARGE = "attention-explorer[payload]"
+
+
+@pytest.mark.parametrize("how", ["http", "file"])
+def test_two_thousand_words_with_twelve_heads(open_page, site, how):
+    address = f"{site}/{PAGE}" if how == "http" else (HTML / PAGE).as_uri()
+    page = open_page(address)
+    page.locator(LARGE).scroll_into_view_if_needed()
+    root = page.locator(f"{LARGE} .ax-root")
+    expect(root).to_be_visible(timeout=20_000)
+    expect(root.locator("canvas.ax-canvas")).to_be_visible()
+    expect(root.locator(".ax-sentence")).to_contain_text("gives")
+
+
+def test_large_data_are_under_five_megabytes_and_in_no_page():
+    named = re.findall(r'payload="([\w-]+)"', (HTML / PAGE).read_text(encoding="utf-8"))
+    assert named
+    files = {path.stem: path for path in (HTML / "_static" / "payloads").glob("*.js")}
+    assert set(named) <= set(files)
+    for name in named:
+        assert 300_000 < files[name].stat().st_size < 5_000_000
+    assert (HTML / PAGE).stat().st_size < 1_000_000
