@@ -99,14 +99,15 @@ def test_values_and_functions_are_asked_from_outside():
     assert one.tolist() == [2, 2], "what the function did to its input is done here too"
 
 
-def test_an_answer_that_changes_is_seen():
+@pytest.mark.parametrize(("step", "changes"), [(1, True), (1e-7, False)])
+def test_an_answer_that_changes_is_seen_and_a_rounding_is_none(step, changes):
     async def ask():
-        cells = ("n = 0", "def count():\n    global n\n    n += 1\n    return n")
+        cells = ("n = 1", f"def count():\n    global n\n    n += {step}\n    return n")
         async with Run(notebook(*cells)) as run, run.remote() as student:
             student.function("count")()
             return student.changes
 
-    assert asyncio.run(ask())
+    assert asyncio.run(ask()) is changes
 
 
 def test_a_bad_cell_costs_no_other():

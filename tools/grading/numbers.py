@@ -43,7 +43,10 @@ def mark_of(secret: bytes, student: str) -> str:
 
 def given(exercise: Exercise, seed: int) -> str:
     """Code that defines the numbers of a seed, where the solution uses them by name."""
-    nodes = list(ast.walk(ast.parse(exercise.solution)))
+    texts = [exercise.solution]
+    if exercise.kind == "values":  # a wrong way may need what the solution does not
+        texts += [mistake.code for mistake in exercise.mistakes]
+    nodes = [node for text in texts for node in ast.walk(ast.parse(text))]
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     used |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     lines = []
