@@ -33,6 +33,7 @@ from attn_core.record import AttentionTrace
 def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> Diagnosis:
     """Says in a sentence what your array is: right, or which mistake it comes from.
 
+    >>> import torch
     >>> from attn_core import diagnose, toy, trace
     >>> x = toy.journey().x
     >>> record = trace(x, x, x)

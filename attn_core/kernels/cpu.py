@@ -101,7 +101,9 @@ def whole_weights(q, k, keep, scale) -> tuple[Map, Rows, Rows]:
     return softmax(cells, keep is None or bool(keep.unmasked(range(L), (L, S))))
 
 
-def softmax(masked: Map, is_alive: bool) -> tuple[Map, Rows, Rows]:
+def softmax(
+    masked: Float[Tensor, "*lead L S"], is_alive: bool
+) -> tuple[Float[Tensor, "*lead L S"], Float[Tensor, "*lead L"], Float[Tensor, "*lead L"]]:
     """Weights, row_max and row_sum. Where all rows keep something, each exp is taken once."""
     if not is_alive:
         statistics = stages.row_statistics(masked)

@@ -108,7 +108,7 @@ def test_a_head_is_picked_by_keyboard_and_by_click(inside):
     assert found["focused"] == 0
     assert found["checked"] == ["true"] + ["false"] * 13
     assert found["stops"] == 1
-    assert found["names"][:2] == ["head 0", "head 1"]
+    assert found["names"][:2] == ["0: head 0", "1: head 1"]
 
 
 def test_the_sheet_has_the_rows_of_the_printed_picture(inside):
@@ -121,7 +121,7 @@ def test_names_of_heads(inside):
     names = ["layer 0, head 0", "</script>"]
     data = json.loads(json.dumps(explore(many_heads(2), head_names=names).payload))
     found = inside.evaluate(DRAW, [data, state(), []])
-    assert found["names"] == names
+    assert found["names"] == [f"{h}: {name}" for h, name in enumerate(names)]
     with pytest.raises(Exception, match="it must name 2 heads"):
         inside.evaluate("(payload) => new inside.Data(payload)", data | {"heads": ["one"]})
 

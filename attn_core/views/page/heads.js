@@ -28,7 +28,7 @@ export class Heads {
     this.onpick = () => {};
     this.canvases = this.names.map(() => make("canvas", { width: 1, height: 1 }));
     this.buttons = this.names.map((name, h) => make("button", {
-      type: "button", role: "radio", class: "ax-small", "aria-label": name, title: name, onclick: () => this.onpick(h),
+      type: "button", role: "radio", class: "ax-small", "aria-label": `${h}: ${name}`, title: name, onclick: () => this.onpick(h),
     }, this.canvases[h], make("span", { "aria-hidden": "true" }, String(h))));
     const sheet = make("div", { class: "ax-sheet", role: "radiogroup", "aria-label": say("heads") }, ...this.buttons);
     this.caption = make("p", { class: "ax-hint" });

@@ -1,0 +1,8 @@
+// The theme watches the links of an element that its pages do not have, and so all links of a page;
+// one to an explorer's state is no selector, and stops it. Here it gets the page's contents to watch.
+addEventListener("DOMContentLoaded", () => {
+  const { body } = document;
+  if (!body.dataset.bsSpy) return;
+  if (document.querySelector("#pst-page-toc-nav")) body.dataset.bsTarget = "#pst-page-toc-nav";
+  else delete body.dataset.bsSpy;
+});
