@@ -24,8 +24,8 @@ VALUES = [
     range(2, 9, 3),
 ]
 ARRAYS = [
-    torch.rand(2, 3),
-    torch.rand(3, dtype=torch.float64),
+    torch.arange(6).reshape(2, 3) / 7,
+    torch.arange(3, dtype=torch.float64).exp(),
     torch.arange(6).view(2, 3).T,
     torch.tensor([True, False]),
     torch.tensor(2.5),
