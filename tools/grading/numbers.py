@@ -24,7 +24,7 @@ def seed_of(secret: bytes, exercise: str, student: str, hidden: int = 0) -> int:
     >>> seed_of(b"secret", "04-a-fourth-character", "ada")
     555591581
     >>> seed_of(b"secret", "04-a-fourth-character", "bob")
-    2
+    287908251
     """
     text = "\n".join((exercise, student, str(hidden)))
     found = hmac.new(secret, text.encode(), hashlib.sha256).digest()
