@@ -73,7 +73,7 @@ def weights(masked: Map, row_max: Rows, row_sum: Rows) -> Map:
     return torch.exp(masked - row_max[..., None]) / row_sum[..., None]
 
 
-def dropped(weights: Map, survives: Bool[Tensor, "*#B L S"] | None, p: float) -> Map:
+def dropped(weights: Map, survives: Bool[Tensor, "*B L S"] | None, p: float) -> Map:
     """The weights that survive dropout, times 1/(1 − p) so that their expectation stays.
 
     >>> dropped(torch.tensor([[0.75, 0.25]]), torch.tensor([[False, True]]), 0.5)
@@ -84,7 +84,7 @@ def dropped(weights: Map, survives: Bool[Tensor, "*#B L S"] | None, p: float) ->
     return weights if survives is None else weights * survives / (1 - p)
 
 
-def output(dropped: Map, v: Float[Tensor, "*#B S Dv"]) -> Float[Tensor, "*B L Dv"]:
+def output(dropped: Map, v: Float[Tensor, "*B S Dv"]) -> Float[Tensor, "*B L Dv"]:
     """For each query the values, averaged with its weights.
 
     >>> output(torch.tensor([[0.75, 0.25]]), torch.tensor([[4.0, 0.0], [0.0, 8.0]]))

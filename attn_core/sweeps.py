@@ -67,7 +67,8 @@ def sweep(
         if len(factors) < len(scale) or len(masks) < len(keep):
             weights = weights[of_scale][:, of_keep]
         dropped = torch.stack(list(all_dropped(weights, dropout)), dim=2)
-        output = stages.output(dropped, v4.to(dropped.dtype)).to(v.dtype)
+        values = v4.to(dropped.dtype).expand(*dropped.shape[:3], *v4.shape)
+        output = stages.output(dropped, values).to(v.dtype)
     for setting in dropout:
         check_output(output, size, setting)
     lead = q.shape[:-2]
@@ -111,4 +112,5 @@ def all_dropped(weights: Tensor, dropout: Sequence[Dropout | None]):
             continue
         if setting.seed not in words:
             words[setting.seed] = setting.words(*everything, weights.device)
-        yield stages.dropped(weights, setting.decide(words[setting.seed]), setting.p)
+        survives = setting.decide(words[setting.seed]).expand(weights.shape)
+        yield stages.dropped(weights, survives, setting.p)
