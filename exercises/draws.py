@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from torch import Tensor
 from attn_core.dropout import LOW_32, philox
 
 Option = TypeVar("Option")
+BLOCK = 64
 
 
 class Draws:
@@ -34,11 +36,11 @@ class Draws:
 
     def words(self, count: int) -> Tensor:
         """The next `count` words of 32 bits, int64 [count]."""
-        counters = torch.arange(self.used, self.used + count)
+        first, last = self.used // BLOCK, (self.used + count) // BLOCK
+        blocks = torch.cat([block(self.key, number) for number in range(first, last + 1)])
+        start = self.used - first * BLOCK
         self.used += count
-        zero = torch.zeros_like(counters)
-        # The last counter word keeps these apart from the bits of a Dropout with the same seed.
-        return philox((counters, zero, zero, zero + LOW_32), self.key)[0]
+        return blocks[start : start + count]
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor:
         """Whole numbers from `low` to `high` − 1, int64."""
@@ -72,3 +74,12 @@ class Draws:
         """The numbers 0 to `count` − 1 in a random order."""
         left = list(range(count))
         return [left.pop(self.integer(0, len(left))) for _ in range(count)]
+
+
+@lru_cache(maxsize=1024)
+def block(key: tuple[int, int], number: int) -> Tensor:
+    """The words of one block. A variant draws a few at a time, and often again."""
+    counters = torch.arange(number * BLOCK, (number + 1) * BLOCK)
+    zero = torch.zeros_like(counters)
+    # The last counter word keeps these apart from the bits of a Dropout with the same seed.
+    return philox((counters, zero, zero, zero + LOW_32), key)[0]
