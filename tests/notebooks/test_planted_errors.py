@@ -212,6 +212,7 @@ def verdicts(folder, tolerance):
     return cells["FAILED"], cells["PASSED"], out
 
 
+@pytest.mark.slow
 def test_every_planted_error_is_seen_and_nothing_else(planted):
     folder, where, cells = planted
     with ThreadPoolExecutor() as both:  # side by side: two cores

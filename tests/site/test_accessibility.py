@@ -38,6 +38,7 @@ def excused(rule, html):
     return any(rule == known and sign in html for known, sign in OF_THE_THEME)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe(browser, site, all_pages, scheme):
     context = browser.new_context(color_scheme=scheme)
