@@ -141,7 +141,8 @@ clean:  ## remove what was built, the environment included
 	  $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' requirements-grading.txt)"
 	@.venv-grading/bin/python -m pip install --quiet --disable-pip-version-check \
 	  -r requirements-grading.txt -c constraints.txt
-	@command -v bwrap > /dev/null || { test "$$(id -u)" = 0 && apt-get install -y -q bubblewrap; } \
+	@command -v bwrap > /dev/null || { test "$$(id -u)" = 0 \
+	  && { apt-get install -y -q bubblewrap || { apt-get update -q && apt-get install -y -q bubblewrap; }; }; } \
 	  || echo "Grading needs bubblewrap: install the package bubblewrap (sudo apt install bubblewrap)."
 	@touch $@
 
