@@ -68,7 +68,7 @@ notebooks: .venv/book  ## run the notebooks again, store their outputs, write th
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
 	@$(BIN)/python -m tools.train_translators
 
-bench: .venv-bench/made  ## measure the explorer, other viewers, attention (half an hour), and write the tables
+bench: .venv-bench/made  ## measure the explorer, other viewers, attention, and write the tables
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.viewers
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.page
 	@.venv-bench/bin/python -m benchmarks.kernels
@@ -93,7 +93,7 @@ grade: .venv-grading/made  ## grade what was handed in, in a sandbox (COURSE=../
 	@$(GRADING) -m tools.grading.grade "$(COURSE)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") \
 	  $(if $(JOBS),--jobs $(JOBS)) $(if $(DASK),--dask "$(DASK)")
 
-class-300: .venv-grading/made  ## measure the grading of a class of 300 (half an hour)
+class-300: .venv-grading/made  ## measure the grading of a class of 300
 	@$(GRADING) -m tests.grading.many $(if $(JOBS),--jobs $(JOBS))
 
 release: book  ## the three files of a release into _build/release: site, notebooks, wheel
