@@ -272,15 +272,10 @@ class AttentionTrace:
             return found
         if self._is_live():
             # Stored statistics are constants: through them the gradients would be silently off.
-            statistics = stages.row_statistics(masked(range(self.shape[3])))
+            found = stages.weights(found, *stages.row_statistics(masked(range(self.shape[3]))))
         else:
             row_part = slice(rows.start, rows.stop, rows.step)
-            stored = self._row_statistics(batches, heads)
-            statistics = [found[..., row_part] for found in stored]
-        if self._is_live():
-            found = stages.weights(found, *statistics)
-        else:
-            row_max, row_sum = statistics
+            row_max, row_sum = (one[..., row_part] for one in self._row_statistics(batches, heads))
             found.sub_(row_max[..., None]).exp_().div_(row_sum[..., None])
         if name == "weights":
             return found

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake
+from exercises import Draws, Exercise, Field, Mistake, near
 
 
 def parameters(seed):
@@ -11,16 +11,6 @@ def parameters(seed):
     draw = Draws(seed)
     scores = [float(draw.integer(0, 4)) for _ in range(2)]
     return {"three_scores": [*scores, 0.5], "raised_by": draw.choice((1.5, 2.0, 2.5))}
-
-
-def near(got, wanted):
-    """True if the answer holds the wanted numbers, to two decimals at least."""
-    try:
-        got = torch.as_tensor(got, dtype=torch.float64)
-    except (TypeError, ValueError, RuntimeError):
-        return False
-    wanted = torch.as_tensor(wanted, dtype=torch.float64)
-    return got.shape == wanted.shape and bool(((got - wanted).abs() < 0.0051).all())
 
 
 def checks(names, parameters):

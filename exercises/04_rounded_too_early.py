@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake
+from exercises import Draws, Exercise, Field, Mistake, near
 
 
 def parameters(seed):
@@ -17,16 +17,6 @@ def parameters(seed):
         if is_off and float((weights - softer).abs().max()) > 0.05:
             break
     return {"score_row": scores, "value_rows": [values[i] for i in draw.order(3)]}
-
-
-def near(got, wanted):
-    """True if the answer holds the wanted numbers, to two decimals at least."""
-    try:
-        got = torch.as_tensor(got, dtype=torch.float64)
-    except (TypeError, ValueError, RuntimeError):
-        return False
-    wanted = torch.as_tensor(wanted, dtype=torch.float64)
-    return got.shape == wanted.shape and bool(((got - wanted).abs() < 0.0051).all())
 
 
 def checks(names, parameters):

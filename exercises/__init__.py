@@ -61,6 +61,8 @@ A known mistake loses a check, and is told from the others by what it says: for 
 say something else than the solution and than each other mistake. If it is one of
 attn_core.mistakes, it has its `name`.
 
+`near(got, wanted)` compares typed numbers to two decimals.
+
 `fields` are the values that the page asks for, where there is no Python.
 
 `make notebooks` writes each exercise into its chapter where a cell has the tag `exercise:<id>`.
@@ -71,6 +73,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+from exercises.comparing import near
 from exercises.draws import Draws
 from exercises.form import LEVELS, Exercise, Field, Mistake, Names, Parameters
 from exercises.hearing import Handed
@@ -85,6 +88,7 @@ __all__ = [
     "Names",
     "Parameters",
     "load",
+    "near",
 ]
 
 HERE = Path(__file__).parent

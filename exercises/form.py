@@ -102,10 +102,14 @@ class Exercise:
         exec(compile(code, f"<{self.id}>", "exec"), names)
         return names
 
+    def hear(self, names: Names) -> dict[str, Heard]:
+        """The answer's functions, so that none raises and all that they say is kept."""
+        found = {name: names.get(name) for name in self.functions}
+        return {name: f if isinstance(f, Heard) else Heard(f) for name, f in found.items()}
+
     def check(self, names: Names, seed: int = 0) -> Checks:
         """Every check of an answer as (sentence, passed). A call that raises answers None."""
-        heard = {name: Heard(names.get(name)) for name in self.functions}
-        found = self.checks({**names, **heard}, self.parameters(seed))
+        found = self.checks({**names, **self.hear(names)}, self.parameters(seed))
         return [(sentence, bool(passed)) for sentence, passed in found]
 
     def answer(self, code: str, seed: int = 0) -> Checks:

@@ -10,7 +10,8 @@ import torch
 import exercises
 from attn_core.mistakes import MISTAKES
 from exercises import Exercise, Field, Handed, Mistake
-from exercises.recognise import holds, observe, recognise, same
+from exercises.comparing import same
+from exercises.recognise import holds, observe, recognise
 
 ALL = exercises.load()
 FEW = (0, 1, 2**32 - 1)

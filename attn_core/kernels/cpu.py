@@ -240,6 +240,7 @@ class Tile:
         self.q, self.k, self.v = q, k, v
         self.keep, self.scale, self.dropout = keep, scale, dropout
         self.batches, self.head_range, self.rows = part
+        self.size = q.shape[2], k.shape[2]  # L, S
         self.shape = tuple(map(len, part))
         self.place = self.heads(self.rows)
         self.float_type = torch.promote_types(q.dtype, torch.float32)
@@ -263,14 +264,14 @@ class Tile:
     @property
     def seen(self) -> range:
         """The columns outside of which the rows see nothing."""
-        size = self.q.shape[2], self.k.shape[2]
-        return range(size[1]) if self.keep is None else self.keep.visible(self.rows, size)
+        if self.keep is None:
+            return range(self.size[1])
+        return self.keep.visible(self.rows, self.size)
 
     @property
     def is_alive(self) -> bool:
         """Whether each row is known to keep something."""
-        size = self.q.shape[2], self.k.shape[2]
-        return self.keep is None or bool(self.keep.unmasked(self.rows, size))
+        return self.keep is None or bool(self.keep.unmasked(self.rows, self.size))
 
     def blocks(self) -> Iterator[range]:
         """The columns that the rows can see, WIDTH at a time: what a mask empties is left out."""
@@ -280,9 +281,8 @@ class Tile:
         """The block at this stage, the mask's tile laid only where it hides something."""
         cells = (self.queries @ self.keys(cols).mT).mul_(self.scale)
         if self.keep is not None:
-            size = self.q.shape[2], self.k.shape[2]
-            for edge in outside(cols, self.keep.unmasked(self.rows, size)):
-                kept = self.keep.tile(self.rows, edge, size, self.q.device)
+            for edge in outside(cols, self.keep.unmasked(self.rows, self.size)):
+                kept = self.keep.tile(self.rows, edge, self.size, self.q.device)
                 hidden = ~of_heads(kept, self.batches, self.head_range)
                 first = edge.start - cols.start
                 cells[..., first : first + len(edge)].masked_fill_(hidden, -torch.inf)

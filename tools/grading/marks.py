@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
+from exercises.comparing import same
 from exercises.form import Checks, Exercise
-from exercises.recognise import holds, observe, recognise, same
+from exercises.recognise import Seen, holds, observe, recognise
 from tools.grading.encode import Unreadable
 from tools.grading.remote import Gone, Raised, Remote
 
@@ -112,13 +113,13 @@ def decide(found: Mark, exercise: Exercise, student: Remote, names: dict, seeds:
     return found
 
 
-def ask(exercise: Exercise, student: Remote, names: dict, seed: int):
+def ask(exercise: Exercise, student: Remote, names: dict, seed: int) -> Seen:
     """All that is seen of an answer; a check that trips over what it was given has failed."""
     try:
         seen = observe(exercise, names, seed)
     except Exception:
         right = observe(exercise, exercise.run(exercise.solution, seed), seed)
-        seen = type(seen := right)([(s, False) for s, _ in right.checks], [], None, [])
+        seen = Seen([(sentence, False) for sentence, _ in right.checks], [], None, [])
     if student.gone:
         raise Gone(student.gone)
     return seen
