@@ -42,14 +42,13 @@ def unzip(archive: Path, folder: Path) -> Path:
 def faults(browser, root: Path, pages: list[str]) -> list:
     """What the console says on these pages of a folder, and what they ask for outside it."""
     context = browser.new_context()
-    page = context.new_page()
     wrong = []
-    page.on("console", lambda m: m.type == "error" and wrong.append((page.url, m.text)))
-    page.on("pageerror", lambda error: wrong.append((page.url, str(error))))
+    context.on("console", lambda m: m.type == "error" and wrong.append((m.page.url, m.text)))
+    context.on("weberror", lambda found: wrong.append((found.page.url, str(found.error))))
 
     def failed(request):
-        if request.failure != "net::ERR_ABORTED":  # that is the next page being opened
-            wrong.append((page.url, request.failure, request.url))
+        if request.failure != "net::ERR_ABORTED":  # that is its page being closed
+            wrong.append((request.failure, request.url))
 
     def inside(request):
         url = urlsplit(request.url)
@@ -57,12 +56,15 @@ def faults(browser, root: Path, pages: list[str]) -> list:
             return
         path = Path(unquote(url.path))
         if url.scheme != "file" or not path.is_relative_to(root):
-            wrong.append((page.url, "outside", request.url))
+            wrong.append(("outside", request.url))
 
-    page.on("requestfailed", failed)
-    page.on("request", inside)
+    context.on("requestfailed", failed)
+    context.on("request", inside)
     for name in pages:
+        # Each in a tab of its own: the first page leads on to another, and would meet the next one.
+        page = context.new_page()
         page.goto((root / name).as_uri(), wait_until="load")
+        page.close()
     context.close()
     return wrong
 
