@@ -24,7 +24,6 @@ SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
 # Tests for which the shapes are not checked at run time: errors as a user sees them, and kernels that
 # Triton reads as text; and one that starts a browser of its own.
 PLAIN := tests/errors tests/triton tests/test_bench_viewers.py
-PLAINEST := ATEN_CPU_CAPABILITY=default MKL_ENABLE_INSTRUCTIONS=SSE4_2 MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=SSE41
 WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_BROWSER
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -55,8 +54,6 @@ test: .venv/test .venv-grading/made book  ## all tests that take less than half 
 
 slow: .venv/test .venv-grading/made book
 	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m slow $(PLAIN:%=--ignore %)
-	@# The chapters print the same digits with the instructions of the plainest processor.
-	@$(PLAINEST) $(PYTEST) --nbval --nbval-current-env chapters
 	@$(GRADED) -m slow
 
 test-all: test slow  ## these and the slow ones

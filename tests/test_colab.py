@@ -1,7 +1,8 @@
 """Plays Colab: a machine with torch and Jupyter but no attn_core, an empty folder, one notebook.
 
 The first cell has to install attn_core from the repository's address, which git is told to find
-in a local copy; then every output has to be the stored one.
+in a local copy; then every output has to be the stored one. Its processor is the plainest that
+torch can be told to take this one for: the same digits are wanted from it, too.
 """
 
 from __future__ import annotations
@@ -22,6 +23,13 @@ from tools.notebooks import NOTEBOOKS, ROOT, repository_url, tags
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 OURS = ("attn_core", "__editable__")
+
+PLAINEST = {
+    "ATEN_CPU_CAPABILITY": "default",
+    "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
+    "MKL_CBWR": "COMPATIBLE",
+    "ONEDNN_MAX_CPU_ISA": "SSE41",
+}
 
 EXECUTE = """
 import sys, nbformat
@@ -66,6 +74,7 @@ def on_that_machine(repository: Path) -> dict[str, str]:
     keep = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYTEST", "GIT_"))}
     return {
         **keep,
+        **PLAINEST,
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"url.{repository.as_uri()}.insteadOf",
         "GIT_CONFIG_VALUE_0": repository_url(),
@@ -73,25 +82,18 @@ def on_that_machine(repository: Path) -> dict[str, str]:
     }
 
 
-def each_chapter():
-    """One chapter in every run; an installation for each of the others takes long together."""
-    for path in CHAPTERS:
-        slow = [] if path.name.startswith("03") else [pytest.mark.slow]
-        yield pytest.param(path, id=path.stem, marks=slow)
-
-
-@pytest.mark.parametrize("chapter", list(each_chapter()))
-def test_notebook_alone(chapter, tmp_path):
-    python = environment_without_attn_core(tmp_path / "machine")
-    variables = on_that_machine(local_repository(tmp_path / "repository"))
-    empty = tmp_path / "content"
-    empty.mkdir()
-    shutil.copy(chapter, empty)
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    """Run its Python in its empty folder: `run(*command)` returns what that prints."""
+    folder = tmp_path_factory.mktemp("colab")
+    python = environment_without_attn_core(folder / "machine")
+    variables = on_that_machine(local_repository(folder / "repository"))
+    (folder / "content").mkdir()
 
     def run(*command):
         done = subprocess.run(
             [python, *command],
-            cwd=empty,
+            cwd=folder / "content",
             env=variables,
             capture_output=True,
             text=True,
@@ -102,12 +104,30 @@ def test_notebook_alone(chapter, tmp_path):
 
     found = "import importlib.util; print(importlib.util.find_spec('attn_core') is not None)"
     assert run("-c", found).strip() == "False", "attn_core must not be there yet"
-    run("-c", EXECUTE, chapter.name)
-    where = run("-c", "import attn_core; print(attn_core.__file__)").strip()
-    assert where.startswith(str(tmp_path / "machine" / "env"))
+    found = "import torch; print(torch.backends.cpu.get_cpu_capability())"
+    assert run("-c", found).strip() == "DEFAULT", "torch must not use wider instructions"
+    run.folder = folder
+    return run
+
+
+def each_chapter():
+    """One chapter in every run, which installs attn_core; all others take long together."""
+    for path in CHAPTERS:
+        slow = [] if path.name.startswith("03") else [pytest.mark.slow]
+        yield pytest.param(path, id=path.stem, marks=slow)
+
+
+@pytest.mark.parametrize("chapter", list(each_chapter()))
+def test_notebook_alone(chapter, machine):
+    empty = machine.folder / "content"
+    shutil.copy(chapter, empty)
+    machine("-c", EXECUTE, chapter.name)
+    where = machine("-c", "import attn_core; print(attn_core.__file__)").strip()
+    assert where.startswith(str(machine.folder / "machine" / "env"))
 
     stored = nbformat.read(chapter, as_version=4)
     new = nbformat.read(empty / chapter.name, as_version=4)
+    (empty / chapter.name).unlink()
     wrong = {
         before.id: list(differences(before.outputs, after.outputs))
         for before, after in zip(stored.cells, new.cells, strict=True)
