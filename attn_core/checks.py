@@ -35,19 +35,17 @@ def check_qkv(q: Tensor, k: Tensor, v: Tensor) -> None:
             raise ValueError(f"{name} must have no empty axis, got {shape_of(tensor)}")
         if tensor.device.type not in ("cpu", "cuda"):
             raise ValueError(f"{name} must be on cpu or cuda, got {tensor.device}")
+    lead = q.shape[:-2]
     for name, tensor in (("k", k), ("v", v)):
         if tensor.dtype != q.dtype:
             raise TypeError(f"{name} must have q's dtype {q.dtype}, got {tensor.dtype}")
         if tensor.device != q.device:
             raise ValueError(f"{name} must be on q's device {q.device}, got {tensor.device}")
-        if tensor.ndim != q.ndim:
-            raise ValueError(
-                f"{name} must have as many axes as q {shape_of(q)}, got {shape_of(tensor)}"
-            )
-        if tensor.shape[:-2] != q.shape[:-2]:
-            raise ValueError(
-                f"{name} must have q's leading axes {shape_of(q)[:-2]}, got {shape_of(tensor)}"
-            )
+        if tensor.shape[:-2] != lead:
+            wanted = f"q's leading axes {tuple(lead)}"
+            if tensor.ndim != q.ndim:
+                wanted = f"as many axes as q {shape_of(q)}"
+            raise ValueError(f"{name} must have {wanted}, got {shape_of(tensor)}")
     if k.shape[-1] != q.shape[-1]:
         raise ValueError(f"k must have q's width {q.shape[-1]}, got {shape_of(k)}")
     if v.shape[-2] != k.shape[-2]:
@@ -245,6 +243,11 @@ def check_numbers(q: Tensor, k: Tensor, v: Tensor, scale: float) -> float:
         check_finite(q, k, v)
         check_scores(q, k, scale)
     return sizes[2]
+
+
+def adds_up(tensor: Tensor) -> bool:
+    """Whether the sum of all numbers is finite: then each of them is."""
+    return math.isfinite(tensor.sum().item())
 
 
 def at_most(tensor: Tensor) -> float:

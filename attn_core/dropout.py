@@ -23,11 +23,10 @@ def multiply(multiplier: int, word: Words) -> tuple[Words, Words]:
     >>> [int(half) for half in multiply(0xFFFFFFFF, torch.tensor(0xFFFFFFFF))]
     [4294967294, 1]
 
-    int64 cannot hold a product of 64 bits, so the word is taken in halves of 16 bits.
+    The product has 64 bits, and int64 takes the highest one for a sign; the bits are the same.
     """
-    low = multiplier * (word & 0xFFFF)
-    high = multiplier * (word >> 16) + (low >> 16)
-    return high >> 16, ((high & 0xFFFF) << 16) | (low & 0xFFFF)
+    product = multiplier * word
+    return (product >> 32) & LOW_32, product & LOW_32
 
 
 def philox(

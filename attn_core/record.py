@@ -18,6 +18,7 @@ from attn_core.checks import (
     check_unchanged,
 )
 from attn_core.dropout import Dropout
+from attn_core.hiding import hide_, strips
 from attn_core.masks import Keep, of_heads
 
 TILE_CELLS = 2**22
@@ -238,54 +239,78 @@ class AttentionTrace:
             return self._cells(name, batches, heads, rows, cols)
 
     def _cells(self, name: str, batches: range, heads: range, rows: range, cols: range) -> Tensor:
-        float_type = self.float_type
         part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
         if name == "output" and not (torch.is_grad_enabled() and self.output_4d.requires_grad):
             # It is stored; derived, a row of it would cost all S cells of its map.
-            stored = self.output_4d.detach()[part][:, :, rows.start : rows.stop : rows.step]
-            return stored[..., cols.start : cols.stop : cols.step]
-        q = self.q[part][:, :, rows.start : rows.stop : rows.step].to(float_type)
+            return self.output_4d.detach()[part][:, :, as_slice(rows), as_slice(cols)]
         keys = range(self.shape[3]) if name == "output" else cols
-
-        def masked(keys: range) -> Tensor:
-            k = self.k[part][:, :, keys.start : keys.stop : keys.step].to(float_type)
-            found = stages.scores(q, k)
-            if name == "scores":
-                return found
-            if self._is_live():
-                found = stages.scaled(found, self.scale)
-                return found if name == "scaled" else stages.masked(found, keep(keys))
-            # The same formulas in place: nobody else holds these cells.
-            found.mul_(self.scale)
-            kept = None if name == "scaled" else keep(keys)
-            return found if kept is None else found.masked_fill_(~kept, -torch.inf)
-
-        def keep(keys: range) -> Tensor | None:
-            size = self.shape[2:]
-            if self.keep is None or is_within(keys, self.keep.unmasked(rows, size)):
-                return None
-            tile = self.keep.tile(rows, keys, size, self.q.device)
-            return of_heads(tile, batches, heads)
-
-        found = masked(keys)
-        if name in ("scores", "scaled", "masked"):
-            return found
-        if self._is_live():
-            # Stored statistics are constants: through them the gradients would be silently off.
-            found = stages.weights(found, *stages.row_statistics(masked(range(self.shape[3]))))
-        else:
-            row_part = slice(rows.start, rows.stop, rows.step)
-            row_max, row_sum = (one[..., row_part] for one in self._row_statistics(batches, heads))
-            found.sub_(row_max[..., None]).exp_().div_(row_sum[..., None])
-        if name == "weights":
+        found = self._up_to_weights(name, batches, heads, rows, keys)
+        if name not in ("dropped", "output"):
             return found
         if self.dropout is not None:
             survives = self.dropout.survives(batches, heads, rows, keys, self.q.device)
             found = stages.dropped(found, survives, self.dropout.p)
         if name == "dropped":
             return found
-        v = self.v[part][..., cols.start : cols.stop : cols.step]
-        return stages.output(found, v.to(float_type)).to(self.v.dtype)
+        v = self.v[part][..., as_slice(cols)]
+        return stages.output(found, v.to(found.dtype)).to(self.v.dtype)
+
+    def _up_to_weights(self, name, batches, heads, rows, cols) -> Tensor:
+        """Scores, scaled, masked, or else weights."""
+        if self._is_live():
+            return self._by_formulas(name, batches, heads, rows, cols)
+        if name in ("scores", "scaled"):
+            found = stages.scores(*self._rows(batches, heads, rows, cols))
+            return found if name == "scores" else found.mul_(self.scale)
+        return self._in_strips(name, batches, heads, rows, cols)
+
+    def _in_strips(self, name, batches, heads, rows, cols) -> Tensor:
+        """Masked scores or weights: the same formulas, in place, as nobody else holds the cells."""
+        size, is_masked = self.shape[2:], name == "masked"
+        least = -torch.inf if is_masked else 0.0
+        shape = tuple(map(len, (batches, heads, rows, cols)))
+        found = self.q.new_full(shape, least, dtype=self.float_type)
+        for strip, seen in strips(self.keep, rows, cols, size):
+            part = batches, heads, rows[strip], cols[seen]
+            cells = stages.scores(*self._rows(*part)).mul_(self.scale)
+            if is_masked:
+                found[:, :, strip, seen] = hide_(cells, self.keep, part, size)
+                continue
+            row_max, row_sum = (
+                one[:, :, as_slice(rows[strip]), None]
+                for one in self._row_statistics(batches, heads)
+            )
+            # Hidden only after exp, which is slow at −inf; of a hidden score it may be infinite.
+            hide_(cells.sub_(row_max).exp_(), self.keep, part, size, least)
+            torch.div(cells, row_sum, out=found[:, :, strip, seen])
+        return found
+
+    def _rows(self, batches, heads, rows, cols) -> tuple[Tensor, Tensor]:
+        """The rows of q and of k from which a part of the map follows."""
+        part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
+        q, k = self.q[part][:, :, as_slice(rows)], self.k[part][:, :, as_slice(cols)]
+        return q.to(self.float_type), k.to(self.float_type)
+
+    def _by_formulas(self, name, batches, heads, rows, cols) -> Tensor:
+        """The formulas one after the other, for gradients."""
+
+        def scaled(cols: range) -> Tensor:
+            scores = stages.scores(*self._rows(batches, heads, rows, cols))
+            return scores if name == "scores" else stages.scaled(scores, self.scale)
+
+        def masked(cols: range) -> Tensor:
+            kept = None
+            if self.keep is not None:
+                tile = self.keep.tile(rows, cols, self.shape[2:], self.q.device)
+                kept = of_heads(tile, batches, heads)
+            return stages.masked(scaled(cols), kept)
+
+        if name in ("scores", "scaled"):
+            return scaled(cols)
+        if name == "masked":
+            return masked(cols)
+        # Stored statistics are constants: through them the gradients would be silently off.
+        return stages.weights(masked(cols), *stages.row_statistics(masked(range(self.shape[3]))))
 
     def _is_live(self) -> bool:
         """Whether weights that are derived now can be asked for gradients."""
@@ -326,8 +351,8 @@ class AttentionTrace:
         return f"AttentionTrace({sizes}, {how}, {self.q.dtype})"
 
 
-def is_within(part: range, whole: range) -> bool:
-    return whole.start <= part[0] and part[-1] < whole.stop
+def as_slice(part: range) -> slice:
+    return slice(part.start, part.stop, part.step)
 
 
 def everything(q: Tensor) -> Heads:

@@ -8,9 +8,17 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attn_core import stages
-from attn_core.checks import check_is, check_output, check_scale, check_settings, check_sweep
+from attn_core.checks import (
+    check_is,
+    check_numbers,
+    check_output,
+    check_scale,
+    check_settings,
+    check_sweep,
+)
 from attn_core.dropout import Dropout
-from attn_core.kernels import as_keep, cpu, prepared, without_autocast
+from attn_core.kernels import as_keep, prepared, without_autocast
+from attn_core.kernels.whole_maps import softmax_
 from attn_core.masks import Keep
 
 
@@ -56,7 +64,8 @@ def sweep(
         check_is("dropout", setting, Dropout)
     given = [check_scale(setting, q.shape[-1]) for setting in scale]
     # The largest scale is the one that can overflow.
-    q4, k4, v4, _, _, size = prepared(q, k, v, None, max(given, key=abs), None)
+    q4, k4, v4, *_ = prepared(q, k, v, None, max(given, key=abs), None)
+    size = check_numbers(q4, k4, v4, max(given, key=abs))
     shape = (*q4.shape[:3], k4.shape[2])
     check_sweep((len(scale), len(keep), len(dropout), *shape))
     factors, of_scale = distinct(given)
@@ -99,7 +108,7 @@ def weights_of(
     kept = [None if keep is None else keep.dense(L, S, q.device) for keep in masks]
     masked = torch.stack([stages.masked(scaled, cells) for cells in kept], dim=1)
     alive = [keep is None or bool(keep.unmasked(range(L), (L, S))) for keep in masks]
-    return cpu.softmax(masked, all(alive))[0]
+    return softmax_(masked, all(alive))[0]
 
 
 def all_dropped(weights: Tensor, dropout: Sequence[Dropout | None]):

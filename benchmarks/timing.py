@@ -42,6 +42,21 @@ def in_turn(
     return found
 
 
+def on_the_clock(call: Callable[[], object], rounds: int) -> list[float]:
+    """Seconds that pass while it runs, one number a round: for a call that uses several threads.
+
+    >>> len(on_the_clock(dict, rounds=3))
+    3
+    """
+    call()
+    found = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - start)
+    return found
+
+
 def ratio(times: dict[str, list[float]], over: str, under: str) -> tuple[float, str]:
     """How many times longer one takes than the other: the median of the rounds, and their spread.
 

@@ -9,8 +9,6 @@ from attn_core.checks import (
     check_bool_keep,
     check_broadcast,
     check_is,
-    check_numbers,
-    check_output,
     check_projection,
     check_qkv,
     check_scale,
@@ -56,10 +54,9 @@ def attention(
     dropout, and the mask is None, or causal() with L = S; else one pass over tiles. Between them
     lies rounding and nothing more.
     """
-    q4, k4, v4, keep, scale, size = prepared(q, k, v, keep, scale, dropout)
+    q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
     with without_autocast(q.device):
         output, _ = cpu.forward(q4, k4, v4, keep, scale, dropout)
-    check_output(output, size, dropout)
     return output.reshape(*q.shape[:-1], v.shape[-1])
 
 
@@ -86,13 +83,12 @@ def trace(
     All other arguments, the errors and the source are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)
-    q4, k4, v4, keep, scale, size = prepared(q, k, v, keep, scale, dropout)
+    q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
     with without_autocast(q.device):
         output, statistics = cpu.forward(q4, k4, v4, keep, scale, dropout)
-    check_output(output, size, dropout)
     if source is not None:
         compare_projection(source, q4, k4, v4)
-    versions = {name: version_of(t) for name, t in (("q", q4), ("k", k4), ("v", v4))}
+    versions = {"q": version_of(q4), "k": version_of(k4), "v": version_of(v4)}
     known = {} if statistics is None else {everything(q4): statistics}
     lead = tuple(q.shape[:-2])
     return AttentionTrace(
@@ -100,17 +96,15 @@ def trace(
     )
 
 
-def prepared(
-    q, k, v, keep, scale, dropout
-) -> tuple[Tensor, Tensor, Tensor, Keep | None, float, float]:
-    """What both functions are given, checked, with four axes; and what no value is larger than."""
+def prepared(q, k, v, keep, scale, dropout) -> tuple[Tensor, Tensor, Tensor, Keep | None, float]:
+    """What both functions are given, with four axes, and checked but for the numbers themselves."""
     check_qkv(q, k, v)
     check_is("dropout", dropout, Dropout)
     scale = check_scale(scale, q.shape[-1])
-    size = check_numbers(q, k, v, scale)
-    q4, k4, v4 = (with_four_axes(tensor) for tensor in (q, k, v))
-    keep = as_keep(keep, q.shape[:-2], (*q4.shape[:3], k4.shape[2]), q.device)
-    return q4, k4, v4, keep, scale, size
+    q4, k4, v4 = with_four_axes(q), with_four_axes(k), with_four_axes(v)
+    if keep is not None:
+        keep = as_keep(keep, q.shape[:-2], (*q4.shape[:3], k4.shape[2]), q.device)
+    return q4, k4, v4, keep, scale
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager:

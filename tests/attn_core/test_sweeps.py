@@ -5,8 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_core import Dropout, causal, padding, sweep, trace, window
-from attn_core.kernels import cpu
+from attn_core import Dropout, causal, padding, sweep, sweeps, trace, window
 from tests.attn_core.reference import DTYPES, drawn
 
 SCALES = [None, 0.3, -1.0, 0.3]
@@ -36,9 +35,9 @@ def test_every_setting_is_that_of_trace(lead, dtype):
 @given(st.lists(st.sampled_from([0.1, 0.2, 0.4]), min_size=1, max_size=6))
 def test_scores_are_computed_once_and_weights_once_for_each_scale(scales):
     sizes = []
-    exact = cpu.softmax
+    exact = sweeps.softmax_
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu, "softmax", lambda c, _: sizes.append(c.shape[:2]) or exact(c, True))
+        patch.setattr(sweeps, "softmax_", lambda c, _: sizes.append(c.shape[:2]) or exact(c, True))
         x = drawn(1, 4, 2)
         sweep(x, x, x, scale=scales, keep=[causal(), causal(), None])
     assert sizes == [(len(set(scales)), 2)]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attn_core import Dropout, attention, causal, padding, prefill, trace, window
-from attn_core.kernels import cpu
+from attn_core.kernels import cpu, tiles
 from tests.attn_core.reference import DTYPES, cases, drawn
 
 
@@ -19,8 +19,8 @@ from tests.attn_core.reference import DTYPES, cases, drawn
 def small_tiles(monkeypatch):
     """Blocks of five keys, a few heads at a time, and no map so small that it is made whole."""
     monkeypatch.setattr(cpu, "SMALL", 0)
-    monkeypatch.setattr(cpu, "WIDTH", 5)
-    monkeypatch.setattr(cpu, "CELLS", 2000)
+    monkeypatch.setattr(tiles, "WIDTH", 5)
+    monkeypatch.setattr(tiles, "CELLS", 2000)
 
 
 def as_dropout(case):
@@ -126,8 +126,8 @@ def test_the_tiles_change_nothing(case, width, cells):
     whole = trace(q, k, v, keep=case.keep, scale=case.scale, dropout=as_dropout(case))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu, "SMALL", 0)
-        patch.setattr(cpu, "WIDTH", width)
-        patch.setattr(cpu, "CELLS", cells)
+        patch.setattr(tiles, "WIDTH", width)
+        patch.setattr(tiles, "CELLS", cells)
         found = trace(q, k, v, keep=case.keep, scale=case.scale, dropout=as_dropout(case))
     assert torch.equal(found.row_max == 0, whole.row_max == 0)
     for name in ("row_max", "row_sum", "output_4d"):

@@ -1,0 +1,93 @@
+"""A map cut into tiles: some rows of some heads, and the columns that they can see."""
+
+from collections.abc import Iterator
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_core.hiding import hide_
+
+Rows = Float[Tensor, "B H L"]
+
+WIDTH = 2048  # keys in a block
+CELLS = 2**18  # scores in a block: 1 MB in float32, so that a cache holds them
+
+
+class Tile:
+    """Some rows of some heads, and what they need of the keys and the values."""
+
+    def __init__(self, q, k, v, keep, scale, dropout, part: tuple[range, range, range]) -> None:
+        self.q, self.k, self.v = q, k, v
+        self.keep, self.scale, self.dropout = keep, scale, dropout
+        self.batches, self.head_range, self.rows = part
+        self.size = q.shape[2], k.shape[2]  # L, S
+        self.shape = tuple(map(len, part))
+        self.place = self.heads(self.rows)
+        self.float_type = torch.promote_types(q.dtype, torch.float32)
+        self.queries = q[self.place].to(self.float_type)
+
+    def nothing_yet(self) -> tuple[Rows, Rows]:
+        """The highest score and the total of rows that have met no key."""
+        shape = self.queries.shape[:3]
+        return self.queries.new_full(shape, -torch.inf), self.queries.new_zeros(shape)
+
+    def heads(self, rows: range) -> tuple[slice, slice, slice]:
+        parts = (self.batches, self.head_range, rows)
+        return tuple(slice(part.start, part.stop) for part in parts)
+
+    def keys(self, cols: range) -> Tensor:
+        return self.k[self.heads(cols)].to(self.float_type)
+
+    def values(self, cols: range) -> Tensor:
+        return self.v[self.heads(cols)].to(self.float_type)
+
+    @property
+    def seen(self) -> range:
+        """The columns outside of which the rows see nothing."""
+        if self.keep is None:
+            return range(self.size[1])
+        return self.keep.visible(self.rows, self.size)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether each row is known to keep something."""
+        return self.keep is None or bool(self.keep.unmasked(self.rows, self.size))
+
+    def blocks(self) -> Iterator[range]:
+        """The columns that the rows can see, WIDTH at a time: what a mask empties is left out."""
+        return iter(parts(self.seen, WIDTH))
+
+    def masked(self, cols: range) -> Tensor:
+        """The block at this stage."""
+        cells = (self.queries @ self.keys(cols).mT).mul_(self.scale)
+        return hide_(cells, self.keep, (self.batches, self.head_range, self.rows, cols), self.size)
+
+    def drop_(self, cells: Tensor, cols: range) -> Tensor:
+        """What dropout leaves of a block, written into it."""
+        if self.dropout is None:
+            return cells
+        survives = self.dropout.survives(
+            self.batches, self.head_range, self.rows, cols, cells.device
+        )
+        return cells.mul_(survives).div_(1 - self.dropout.p)
+
+
+def tiles(
+    q, k, v, keep, scale, dropout, part: tuple[range, range, range] | None = None
+) -> Iterator[Tile]:
+    """All rows of all heads or of a part, as many at a time as give blocks of CELLS scores."""
+    L, S = q.shape[2], k.shape[2]
+    batch_range, head_range, row_range = part or tuple(map(range, q.shape[:3]))
+    # The words from which dropout's bits are made take eight bytes each, several times over.
+    cells, tallest = (CELLS, 256) if dropout is None else (CELLS // 16, 128)
+    height = min(L, 64 if L <= 1024 else 128 if L <= 8192 else tallest)
+    most = max(1, cells // (height * min(WIDTH, S)))
+    for batches in parts(batch_range, max(1, most // len(head_range))):
+        for heads in parts(head_range, most):
+            for rows in parts(row_range, height):
+                yield Tile(q, k, v, keep, scale, dropout, (batches, heads, rows))
+
+
+def parts(whole: range, step: int) -> list[range]:
+    return [whole[first : first + step] for first in range(0, len(whole), step)]

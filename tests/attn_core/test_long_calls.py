@@ -1,0 +1,112 @@
+"""Calls whose maps are too large to be made whole: what tiles, dtypes and autocast may not change."""
+
+import pytest
+import torch
+
+from attn_core import Dropout, attention, causal, trace
+from attn_core.kernels import tiles
+from tests.attn_core.reference import drawn
+
+T = 300  # one map of T×T is above what is made whole
+LONG = [
+    pytest.param({"keep": causal()}, id="torch's own pass"),
+    pytest.param({"keep": causal(), "dropout": Dropout(0.2, 3)}, id="ours"),
+]
+
+
+def qkv(dtype=torch.float32, heads=2, width=8):
+    return [drawn(seed, 2, heads, T, width).to(dtype) for seed in (1, 2, 3)]
+
+
+def of_whole_maps(q, k, v, keep, scale=None):
+    """The weights and the output of boolean cells [.., T, T], by torch, in float64."""
+    scale = k.shape[-1] ** -0.5 if scale is None else scale
+    scores = (q.double() @ k.double().mT * scale).masked_fill(~keep, -torch.inf)
+    weights = scores.softmax(-1).nan_to_num(0.0)
+    return weights, weights @ v.double()
+
+
+@pytest.mark.parametrize("settings", LONG)
+def test_float16_is_computed_in_float32_and_rounded_once(settings):
+    q, k, v = qkv(torch.float16)
+    found = attention(q, k, v, **settings)
+    assert found.dtype == torch.float16
+    wide = attention(q.float(), k.float(), v.float(), **settings)
+    assert torch.equal(found, wide.half())
+
+
+@pytest.mark.parametrize("settings", LONG)
+def test_row_statistics_have_no_gradient_and_keep_float32(settings):
+    q, k, v = (tensor.requires_grad_() for tensor in qkv(torch.float16))
+    record = trace(q, k, v, **settings)
+    for found in (record.row_max, record.row_sum):
+        assert not found.requires_grad
+        assert found.dtype == torch.float32
+    assert record.tile("output", range(3), range(2)).dtype == torch.float16
+
+
+@pytest.mark.parametrize("settings", LONG)
+def test_gradients_of_float16_are_summed_in_float32(settings):
+    narrow = [tensor.requires_grad_() for tensor in qkv(torch.float16)]
+    wide = [tensor.detach().float().requires_grad_() for tensor in narrow]
+    pull = drawn(4, 2, 2, T, 8).half()
+    for inputs in (narrow, wide):
+        trace(*inputs, **settings).output.backward(pull.to(inputs[0].dtype))
+    for mine, other in zip(narrow, wide, strict=True):
+        assert mine.grad.dtype == torch.float16
+        # The output that the way back starts from was itself rounded to float16.
+        torch.testing.assert_close(mine.grad, other.grad.half(), rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("settings", LONG)
+def test_autocast_lowers_no_long_call(settings):
+    def run(is_lowered):
+        q, k, v = (tensor.requires_grad_() for tensor in qkv())
+        with torch.autocast("cpu", torch.bfloat16, enabled=is_lowered):
+            record = trace(q, k, v, **settings)
+            found = record.output, record.row_max, record.row_sum, record.stage("weights")
+            gradients = torch.autograd.grad(record.output.sum(), (q, k, v))
+        return *found, *gradients
+
+    for lowered, plain in zip(run(True), run(False), strict=True):
+        torch.testing.assert_close(lowered, plain, rtol=1e-6, atol=1e-6)
+
+
+def test_each_head_has_the_mask_of_its_own(monkeypatch):
+    """Three heads, one at a time, and a row of one of them that keeps nothing."""
+    monkeypatch.setattr(tiles, "CELLS", 1)
+    q, k, v = qkv(heads=3)
+    keep = drawn(5, 2, 3, T, T) < 0.4
+    keep[1, 2, 7] = False
+    record = trace(q, k, v, keep=keep)
+    weights, output = of_whole_maps(q, k, v, keep)
+    for found, wanted in ((record.output, output), (record.stage("weights"), weights)):
+        torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-5)
+    assert (record.row_max[1, 2, 7], record.row_sum[1, 2, 7]) == (0, 1)
+
+
+def test_weights_go_on_after_tiles_that_see_nothing():
+    """2,000 queries and 40 keys: the keys are the last, so only the last 40 rows see any."""
+    q, k = drawn(1, 2000, 8).float(), drawn(2, 40, 8).float()
+    keep = torch.ones(2000, 40, dtype=torch.bool).tril(40 - 2000)
+    wanted = of_whole_maps(q, k, k, keep)[0]
+    found = trace(q, k, k, keep=causal()).stage("weights")
+    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-6)
+    assert (found[:-40] == 0).all()
+
+
+def test_one_head_costs_the_tiles_of_one_head(monkeypatch):
+    q, k, v = qkv(heads=3)
+    record = trace(q, k, v, keep=causal())
+    made = []
+
+    class Noted(tiles.Tile):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            made.append((self.batches, self.head_range))
+
+    monkeypatch.setattr(tiles, "Tile", Noted)
+    few = record.tile("weights", range(2), range(5), batch=0, head=1)
+    assert few.shape == (2, 5)
+    assert set(made) == {(range(1), range(1, 2))}
+    assert [found.shape for found in record.known[range(1), range(1, 2)]] == [(1, 1, T)] * 2

@@ -1,0 +1,63 @@
+"""The rule of precision: error against float64 at most twice torch's own, and one rounding."""
+
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attn_core import attention, causal, padding, trace, window
+from tests.attn_core.reference import drawn
+
+SIZES = (1, 2, 7, 63, 64, 65, 130, 257, 300, 1030)  # around the heights of tiles
+NARROW = (torch.float16, torch.bfloat16, torch.float32)
+
+
+def masks(L, S, heads):
+    """Each kind of mask; of cells, also one for each head, and rows that keep nothing."""
+    return {
+        "none": None,
+        "causal": causal(),
+        "window": window(5, 3),
+        "padding": padding([S, (S + 1) // 2]),
+        "joined": causal() & padding([(S + 1) // 2, S]) & window(70),
+        "cells": drawn(L + S, 2, heads, L, S) < 0.5,
+        "few cells": drawn(L * S, L, S) < -1.5,
+    }
+
+
+def exactly(q, k, v, cells, scale):
+    """The formula in float64; rows that keep nothing give 0."""
+    scores = (q.double() @ k.double().mT * scale).masked_fill(~cells, -torch.inf)
+    return scores.softmax(-1).nan_to_num(0.0) @ v.double()
+
+
+@st.composite
+def calls(draw):
+    heads, size = draw(st.integers(1, 3)), st.sampled_from(SIZES)
+    L, S = draw(size), draw(size)
+    D, Dv = draw(st.sampled_from((1, 3, 16, 64))), draw(st.sampled_from((2, 16, 64)))
+    spread = draw(st.sampled_from((0.05, 1.0, 30.0)))  # 30: one weight of a row is nearly 1
+    dtype = draw(st.sampled_from(NARROW))
+    q = (drawn(1, 2, heads, L, D) * spread).to(dtype)
+    k, v = drawn(2, 2, heads, S, D).to(dtype), drawn(3, 2, heads, S, Dv).to(dtype)
+    keep = masks(L, S, heads)[draw(st.sampled_from(sorted(masks(1, 1, 1))))]
+    return q, k, v, keep, draw(st.sampled_from((0.1, -0.4, 1.0)))
+
+
+@settings(max_examples=300)
+@given(calls(), st.booleans())
+def test_error_is_at_most_twice_torchs_own_and_one_rounding(call, is_live):
+    q, k, v, keep, scale = call
+    record = trace(q, k, v, keep=keep, scale=scale)
+    L, S = record.shape[2:]
+    cells = torch.ones(1, 1, L, S, dtype=torch.bool)
+    cells = (cells if keep is None else record.keep.dense(L, S)).expand(record.shape)
+    exact = exactly(q, k, v, cells, scale)
+    theirs = F.scaled_dot_product_attention(q, k, v, attn_mask=cells, scale=scale).double()
+    alive = cells.any(-1, keepdim=True)
+    their_error = ((theirs - exact) * alive).nan_to_num(0.0).abs().max()
+    rounding = torch.finfo(v.dtype).eps * v.double().abs().max()
+    found = attention(q.requires_grad_(is_live), k, v, keep=keep, scale=scale)
+    for mine in (record.output, found.detach()):
+        error = (mine.double() - exact).abs().max()
+        assert error <= 2 * their_error + rounding, f"{error:.2g} against {their_error:.2g}"
