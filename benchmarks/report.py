@@ -3,7 +3,7 @@
     python -m benchmarks.report
 
 Each benchmark stores its section in results.json with `store`; `python -m benchmarks.report` writes
-results.md, which the page of the book includes. So no figure is typed anywhere.
+results.md, which the page of the book includes, and draws its picture. So no figure is typed.
 """
 
 import json
@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.cost import machine
+from benchmarks.plot import draw
 
 RESULTS = Path(__file__).parent / "results.json"
 TABLES = RESULTS.with_suffix(".md")
@@ -91,6 +92,7 @@ def tables(stored: dict) -> str:
 def main() -> None:
     stored = json.loads(RESULTS.read_text(encoding="utf-8"))
     TABLES.write_text(tables(stored), encoding="utf-8")
+    draw(stored)
     print(TABLES.read_text(encoding="utf-8"))
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarks import report
+from benchmarks import plot, report
 
 ROW = {
     "section": "toy",
@@ -22,6 +22,21 @@ ROW = {
 def test_the_stored_tables_are_those_of_the_stored_rows():
     stored = json.loads(report.RESULTS.read_text(encoding="utf-8"))
     assert report.TABLES.read_text(encoding="utf-8") == report.tables(stored)
+
+
+def test_the_stored_picture_is_that_of_the_stored_rows(tmp_path):
+    stored = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+    plot.draw(stored, tmp_path / "again.svg")
+    assert plot.PICTURE.read_bytes() == (tmp_path / "again.svg").read_bytes()
+
+
+def test_a_ratio_with_a_goal_is_drawn_and_a_time_is_not():
+    measured = {"ours": "1 s", "theirs": "2 s", "ratio": "2.00×"}
+    ratio = ROW | {"measured": measured, "goal": "≥ 1.5×", "spread": "1.90 to 2.20×"}
+    stored = {"toy": {"rows": [ROW, ratio, ratio | {"goal": ""}]}}
+    assert plot.ratios(stored) == [
+        {"what": "a thing", "sign": "≥", "goal": 1.5, "ratio": 2.0, "low": 1.9, "high": 2.2}
+    ]
 
 
 def test_every_section_says_where_and_when():
