@@ -48,7 +48,8 @@ def explore(
     tokens: one string a query; key_tokens: one a key, the same as tokens unless given.
     name: what the address calls it, letters, digits and hyphens; give each of a page its own.
     select: (row, column) of the number whose arithmetic is open at first.
-    head: which one is shown at first; head_names: one name a head, "head 0" and so on unless given.
+    head: which one is shown at first; head_names: one name a head, "head 0" and so on unless given;
+    names such as "layer 3, head 5" put the small maps in a row for each layer.
     Of more than 12 heads, or of long ones, only this head's values are sent to a page.
     stages: which of the six are shown; hide: which controls are left out, of strip, formula,
     scale, mask, head, batch, legend, vectors. "All controls" opens the rest, unless hidden too

@@ -8,6 +8,7 @@ import warnings
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from PIL import Image
 
 from attn_core.views.heat import INK, KEY, QUERY, VALUE, mix
 
@@ -26,10 +27,20 @@ class Picture(Figure):
             warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from font")
             super().draw(renderer)
 
-    def png(self) -> str:
-        """The picture as PNG, in base64."""
+    def image(self) -> Image.Image:
+        """The picture as pixels."""
         stream = io.BytesIO()
         self.savefig(stream, format="png", dpi=self.dpi, bbox_inches="tight", transparent=False)
+        return Image.open(stream).convert("RGB")
+
+    def png(self) -> str:
+        """The picture as PNG, in base64.
+
+        256 colours of its own: a third of the bytes, and no difference that the eye sees.
+        """
+        stream = io.BytesIO()
+        few = self.image().quantize(256, dither=Image.Dither.NONE)
+        few.save(stream, format="png", optimize=True)
         return base64.b64encode(stream.getvalue()).decode("ascii")
 
     def _repr_png_(self) -> tuple[str, dict[str, str]]:

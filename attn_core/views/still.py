@@ -1,11 +1,7 @@
 """The still of an explorer: its first state as one picture, for paper and where no script runs."""
 
-import base64
-import io
 import textwrap
 
-import numpy as np
-from matplotlib.image import imread
 from PIL import Image
 
 from attn_core.arithmetic import workings
@@ -59,16 +55,14 @@ class Sheet(Picture):
         self.parts = parts
         self.summary, self.alt = first.summary, " ".join(part.alt for part in parts if part.alt)
 
-    def png(self) -> str:
-        images = [imread(io.BytesIO(base64.b64decode(part.png())))[..., :3] for part in self.parts]
-        width = max(image.shape[1] for image in images)
-        white = {"mode": "constant", "constant_values": 1.0}
-        rows = [np.pad(i, ((0, 0), (0, width - i.shape[1]), (0, 0)), **white) for i in images]
-        sheet = Image.fromarray((np.vstack(rows) * 255).round().astype(np.uint8))
-        stream = io.BytesIO()
-        # 256 colours of its own: a third of the bytes, and no difference that the eye sees.
-        sheet.quantize(256, dither=Image.Dither.NONE).save(stream, "png", optimize=True)
-        return base64.b64encode(stream.getvalue()).decode("ascii")
+    def image(self) -> Image.Image:
+        images = [part.image() for part in self.parts]
+        size = max(image.width for image in images), sum(image.height for image in images)
+        sheet, top = Image.new("RGB", size, "white"), 0
+        for image in images:
+            sheet.paste(image, (0, top))
+            top += image.height
+        return sheet
 
 
 def near(

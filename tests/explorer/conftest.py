@@ -71,9 +71,9 @@ def bare_folder(tmp_path_factory):
     (folder / "classic").mkdir()
     for name, text in script.files().items():
         (folder / "classic" / name).write_text(text, encoding="utf-8")
-    names = ["fixed", "plain", "Data", "Attention", "Workings", "textOf", "philox", "heat"]
-    names += ["WORDS", "LAB_WORDS", "parts"]
-    names += ["AttentionMap", "Heads", "Tiles", "acrossOf", "EditedData"]
+    names = ["fixed", "plain", "Data", "Attention", "Workings", "philox", "heat", "HEAT", "mix"]
+    names += ["WORDS", "LAB_WORDS", "CHINESE", "parts", "render"]
+    names += ["AttentionMap", "Marks", "Heads", "Tiles", "acrossOf", "EditedData"]
     inside = f"window.inside = {{ {', '.join(names)} }};"
     opened = module.replace("export default { render };", inside)
     assert inside in opened

@@ -1,5 +1,6 @@
 """What a reader changes in the page gives what attn_core gives for the changed input."""
 
+import json
 import random
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 
 from attn_core import Dropout, Projection, causal, padding, trace, window
 from attn_core.checks import STAGES
+from attn_core.views import explore
 from tests.explorer.cases import projected_record, random_record
 from tests.explorer.test_numbers import payload
 
@@ -88,6 +90,25 @@ def test_a_changed_source_is_projected_again(inside, biased):
     found = inside.evaluate(DERIVE, [[payload(record), edits, each] for each in settings])
     for (batch, head), cells in zip(places, found, strict=True):
         compare(cells, changed, batch, head, (batch, head))
+
+
+def test_a_source_of_which_only_one_head_has_values(inside):
+    """Of more than 12 heads a page gets the values of one; the others' are not projected again."""
+    made = torch.Generator().manual_seed(4)
+    x = torch.randn(1, 3, 4, generator=made).double()
+    matrices = [torch.randn(4, 26, generator=made).double() for _ in range(3)]
+
+    def heads(x):
+        return [(x @ w).view(1, 3, 13, 2).transpose(1, 2).contiguous() for w in matrices]
+
+    record = trace(*heads(x), source=Projection(x, *matrices))
+    data = json.loads(json.dumps(explore(record, head=9).payload))
+    assert data["v"]["heads"] == [9]
+    x = x.clone()
+    x[0, 1, 2] = 3.5
+    settings = SETTINGS | {"head": 9, "scale": record.scale}
+    found = inside.evaluate(DERIVE, [[data, [["x", [0, 1, 2], 3.5]], settings]])
+    compare(found[0], trace(*heads(x)), 0, 9, "one head")
 
 
 def test_only_the_scores_of_changed_rows_and_columns_are_new(inside):

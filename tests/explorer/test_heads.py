@@ -126,6 +126,39 @@ def test_names_of_heads(inside):
         inside.evaluate("(payload) => new inside.Data(payload)", data | {"heads": ["one"]})
 
 
+LAYERS = [f"layer {layer}, head {head}" for layer in range(2) for head in range(3)]
+SHEET = """all => all.map((e) => [e.textContent, e.getAttribute("aria-label")])"""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_heads_of_layers_stand_under_their_layer(bare, lang):
+    view = explore(many_heads(6), head_names=LAYERS, name="sheet", show=("heads",))
+    view.payload["lang"] = lang
+    page = bare.open(view)
+    said = LAYERS
+    if lang == "zh":
+        said = [re.sub(r"layer (\d), head (\d)", r"第 \1 层，第 \2 头", name) for name in LAYERS]
+    found = page.locator(".ax-sheet > *").evaluate_all(SHEET)
+    layers = [name.split("，" if lang == "zh" else ",")[0] for name in said]
+    wanted = [[str(n % 3), name] for n, name in enumerate(said)]
+    assert found == [[layers[0], None], *wanted[:3], [layers[3], None], *wanted[3:]]
+    tops = {round(small.bounding_box()["y"]) for small in page.locator(".ax-small").all()[3:]}
+    assert len(tops) == 1
+    page.get_by_role("radio", name=said[1]).click()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("radio", name=said[4])).to_be_checked()
+    select = page.locator('[data-control="head"] select option')
+    assert select.all_text_contents() == said
+
+
+@pytest.mark.parametrize("odd", ["layer 1", "layer 0, head 3", "<b>"])
+def test_heads_without_equal_layers_are_numbered(inside, odd):
+    names = [*LAYERS[:5], odd]
+    data = json.loads(json.dumps(explore(many_heads(6), head_names=names).payload))
+    found = inside.evaluate(DRAW, [data, state(), []])
+    assert found["names"] == [f"{h}: {name}" for h, name in enumerate(names)]
+
+
 def test_the_real_model_s_heads_take_less_than_300_kilobytes():
     from attn_core import pretrained
     from attn_core.views.payload import inline_json

@@ -7,12 +7,19 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from attn_core import Dropout, causal, padding, toy, trace
+from attn_core import Dropout, causal, padding, toy, trace, workings
 from attn_core.digits import fixed
 from attn_core.mistakes import MISTAKES
 from attn_core.views import explore, show
 from tests.explorer.cases import projected_record
-from tests.explorer.test_page import cell, choose, middle, numbers, wanted_numbers
+from tests.explorer.test_page import (
+    cell,
+    choose,
+    middle,
+    numbers,
+    tree_lines,
+    wanted_numbers,
+)
 
 ALL = "#x-lab?all=1"
 
@@ -116,6 +123,8 @@ def test_a_token_is_shown_as_it_is_written_and_survives_a_reload(bare, text):
     assert page.locator(".ax-side").nth(1).text_content() == text
     assert page.locator(".ax-head").nth(1).text_content() == text
     expect(page).to_have_url(re.compile("edits=tokens.1:"))
+    said = f"You changed the token journey (now {text}). reset"
+    expect(page.locator(".ax-changes")).to_have_text(said)
     page.reload()
     assert page.locator(".ax-side").nth(1).text_content() == text
 
@@ -124,9 +133,9 @@ def test_inputs_by_keyboard(bare):
     page = bare.open(journey_lab(), fragment=ALL)
     open_inputs(page)
     page.locator('.ax-inputs [data-edit="x.0.0.0"]').focus()
-    for key in ("ArrowDown", "ArrowRight", "7", "Enter"):
+    for key in ("ArrowDown", "ArrowRight", "7", ".", "5", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator('.ax-inputs [data-edit="x.0.1.1"]')).to_have_text("7")
+    expect(page.locator('.ax-inputs [data-edit="x.0.1.1"]')).to_have_text("7.5")
     expect(page.locator('.ax-inputs [data-edit="x.0.1.1"]')).to_be_focused()
     expect(page.locator(".ax-changes")).to_contain_text("x[1, 1]")
 
@@ -253,6 +262,15 @@ def test_a_mistake_stands_beside_what_is_right(bare):
     expect(page.locator(".ax-caption:visible")).to_have_count(0)
 
 
+def test_a_long_title_of_a_mistake_stays_inside(bare):
+    x = toy.journey().x
+    view = explore(trace(x, x, x), name="lab", mistakes=FORMULA)
+    view.payload["mistakes"][0]["title"] = "a very long title " * 5
+    page = bare.open(view, viewport={"width": 360, "height": 800})
+    root, select = (page.locator(part).bounding_box() for part in (".ax-root", "select >> nth=-1"))
+    assert select["x"] + select["width"] < root["x"] + root["width"]
+
+
 def test_a_cell_that_is_no_number_keeps_no_colour_of_the_one_before(bare):
     x = toy.journey().x
     keep = torch.ones(6, 6, dtype=torch.bool)
@@ -365,6 +383,21 @@ def test_the_numbers_as_a_plain_table(bare):
     assert found == [fixed(v) for v in record.stage("weights")[39, 4:36].double().tolist()]
 
 
+def test_a_number_of_the_table_opens_too(bare):
+    page = bare.open(journey_lab(), fragment="#x-lab?all=1&table=1")
+    number = page.locator(".ax-twin tbody tr").nth(2).locator("td").nth(1)
+    number.hover()
+    assert page.locator(".ax-side.ax-lit").all_text_contents() == ["starts"]
+    assert page.locator(".ax-head.ax-lit").all_text_contents() == ["journey"]
+    number.click()
+    expect(cell(page, 2, 1)).to_have_attribute("aria-selected", "true")
+    expect(number).to_have_class("ax-chosen")
+    x = toy.journey().x
+    assert tree_lines(page) == str(workings(trace(x, x, x), "weights", 2, 1))
+    page.get_by_role("heading", level=1).hover()
+    assert page.locator(".ax-side.ax-lit").all_text_contents() == ["starts"]
+
+
 def test_one_explorer_alone(bare, explorer):
     path = bare.write("\n".join([journey_lab().html, explorer.html]), script="classic")
     context = bare.browser.new_context()
@@ -396,9 +429,7 @@ def test_the_explorer_speaks_the_pages_language(bare):
 
 
 def test_both_languages_have_the_same_phrases(inside):
-    english, chinese = inside.evaluate(
-        "[{ ...inside.WORDS, ...inside.LAB_WORDS }, inside.parts.zh]"
-    )
+    english, chinese = inside.evaluate("[{ ...inside.WORDS, ...inside.LAB_WORDS }, inside.CHINESE]")
     assert set(chinese) - set(english) == set()
     assert set(english) - set(chinese) == set()
     places = re.compile(r"\{(\w+)\}")

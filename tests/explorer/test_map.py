@@ -82,14 +82,75 @@ def test_a_map_by_keyboard(bare):
     ):
         for key in keys:
             page.keyboard.press(key)
-        page.keyboard.press("Enter")
         number = fixed(weights[i, j].double().item())
-        expect(page.locator(".ax-sentence")).to_have_text(f"Query {i} gives {number} to key {j}.")
+        said = f"Query {i} gives {number} to key {j}."
+        expect(page.locator(".ax-unseen[aria-live=polite]")).to_have_text(said)
+        page.keyboard.press("Enter")
+        expect(page.locator(".ax-sentence")).to_have_text(said)
         expect(page).to_have_url(re.compile(rf"select={i},{j}"))
     page.keyboard.press("+")
     expect(page).to_have_url(re.compile(r"at=\d+,\d+,35"))
     page.keyboard.press("0")
     expect(page).not_to_have_url(re.compile("at="))
+
+
+def test_its_tokens_are_written_in_the_pages_font(inside):
+    """The book's font for Chinese, not the machine's; and again once that font has been read."""
+    found = inside.evaluate(
+        """async (payload) => {
+          const data = new inside.Data(payload);
+          const map = new inside.AttentionMap(data);
+          map.element.style.fontFamily = "Book, monospace";
+          document.body.append(map.element);
+          const settings = { batch: 0, head: 0, scale: data.scale, mask: "given" };
+          const attention = new inside.Attention(data, settings);
+          map.draw(attention, { stage: "weights", select: null, at: [0, 0, 8] }, attention);
+          const next = () => new Promise(requestAnimationFrame);
+          for (let n = 0; n < 3; n++) await next();
+          let frames = 0;
+          const frame = map.frame;
+          map.frame = () => { frames++; frame.call(map); };
+          document.fonts.dispatchEvent(new Event("loadingdone"));
+          await next();
+          await next();
+          map.element.remove();
+          return [map.context.font, frames];
+        }""",
+        payload(long_record()),
+    )
+    assert found == ["12px Book, monospace", 1]
+
+
+def test_it_is_never_blank_when_its_size_changes(inside):
+    """A canvas that is resized is empty: it is drawn again before the page is painted."""
+    found = inside.evaluate(
+        """async (payload) => {
+          const data = new inside.Data(payload);
+          const map = new inside.AttentionMap(data);
+          document.body.append(map.element);
+          const settings = { batch: 0, head: 0, scale: data.scale, mask: "given" };
+          const attention = new inside.Attention(data, settings);
+          map.draw(attention, { stage: "weights", select: null, at: null }, attention);
+          for (let n = 0; n < 5; n++) await new Promise(requestAnimationFrame);
+          const ink = () => {
+            const { width, height } = map.canvas;
+            return [width, map.context.getImageData(0, 0, width, height).data.some((x) => x > 0)];
+          };
+          const before = ink();
+          const after = new Promise((done) => {
+            // Made later than the map's own, it is told later, and still before the paint.
+            const look = () => map.canvas.width !== before[0] && done(ink());
+            new ResizeObserver(look).observe(map.element);
+          });
+          map.element.style.width = "400px";
+          const found = [before, await after];
+          map.element.remove();
+          return found;
+        }""",
+        payload(long_record()),
+    )
+    assert found[0][0] > 400
+    assert found == [[found[0][0], True], [400, True]]
 
 
 def test_a_click_selects_the_cell_under_the_pointer(bare):
@@ -107,6 +168,107 @@ def test_a_click_selects_the_cell_under_the_pointer(bare):
         )
         number = fixed(record.stage("weights")[i, j].double().item())
         expect(page.locator(".ax-sentence")).to_have_text(f"Query {i} gives {number} to key {j}.")
+
+
+MARKS = """async ([one, other, stage, at]) => {
+  const settings = { batch: 0, head: 0, scale: 0.5, mask: "given" };
+  const [a, b] = [one, other].map((each) => new inside.Attention(new inside.Data(each), settings));
+  const map = new inside.AttentionMap(a.data);
+  document.body.append(map.element);
+  const state = { stage, how: "max", select: null, at };
+  const differing = (i) => Array.from(a.row(stage, i), (x, j) => x !== b.row(stage, i)[j]);
+  const shoot = async () => {
+    for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
+    const { width, height } = map.canvas;
+    return map.context.getImageData(0, 0, width, height).data;
+  };
+  map.draw(a, state, a);
+  while (map.done < a.data.L || !map.plot) await new Promise(requestAnimationFrame);
+  const before = await shoot();
+  const pair = { differing };
+  map.mark(pair);
+  while (pair.marks.done < a.data.L) await new Promise(requestAnimationFrame);
+  const after = await shoot();
+  const [h, w] = map.cellSize, [row, col] = map.view;
+  const { size } = pair.marks.levels.find(({ size }) => size * Math.min(h, w) >= 6);
+  const blocks = [];
+  for (let r = 0; r < a.data.L / size; r++) for (let c = 0; c < map.width / size; c++) {
+    const [top, left] = [62 + (r * size - row) * h, 76 + (c * size - col) * w];
+    const [bottom, right] = [top + size * h, left + size * w];
+    if (top < 62 || left < 76 || bottom > map.canvas.height || right > map.canvas.width) continue;
+    let changed = 0;
+    for (let y = Math.ceil(top) + 1; y < bottom - 2; y++) {
+      for (let x = Math.ceil(left) + 1; x < right - 2; x++) {
+        const at = 4 * (y * map.canvas.width + x);
+        if ([0, 1, 2].some((n) => before[at + n] !== after[at + n])) changed++;
+      }
+    }
+    blocks.push([r, c, changed > 0]);
+  }
+  map.mark(null);
+  const cleared = await shoot();
+  map.element.remove();
+  return { size, blocks, isCleared: cleared.every((x, n) => x === before[n]) };
+}"""
+
+
+@pytest.mark.parametrize(("length", "at"), [(100, None), (100, [0, 0, 10]), (600, None)])
+def test_cells_that_differ_have_a_corner(inside, length, at):
+    x = torch.randn(length, 4, generator=torch.Generator().manual_seed(2))
+    other = x.clone()
+    other[7, 2] += 1
+    one, two = trace(x, x, x, scale=0.5), trace(x, other, x, scale=0.5)
+    found = inside.evaluate(MARKS, [payload(one), payload(two), "scores", at])
+    size = found["size"]
+    assert size == (1 if at else {100: 2, 600: 8}[length])
+    assert len(found["blocks"]) > 40
+    assert {c for _, c, is_marked in found["blocks"] if is_marked} == {7 // size}
+    assert all(is_marked is (c == 7 // size) for _, c, is_marked in found["blocks"])
+    assert found["isCleared"]
+
+
+def touch(page, *moves):
+    """Fingers that go down at the first places, then to the next ones, and up."""
+    session = page.context.new_cdp_session(page)
+    for n, places in enumerate(moves):
+        points = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(places)]
+        kind = "touchMove" if n else "touchStart"
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_by_fingers(bare):
+    """Two zoom in; then one drags what is in view. Neither moves the page."""
+    size = {"width": 390, "height": 800}
+    more = "<p>" + "<br>" * 60 + "</p>"
+    page = bare.open(explore(long_record(), name="long"), more, has_touch=True, viewport=size)
+    canvas = page.locator("canvas.ax-canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    x, y = box["x"] + 200, box["y"] + 160
+    scrolled = page.evaluate("scrollY")
+    touch(page, *([(x - by, y), (x + by, y)] for by in range(20, 100, 10)))
+    expect(page).to_have_url(re.compile(r"at=\d+,\d+,[1-4]\d$"))
+    before = [int(n) for n in page.url.rpartition("=")[2].split(",")]
+    touch(page, *([(x - by, y - by)] for by in range(0, 90, 10)))
+    page.wait_for_function("was => !location.hash.endsWith(was)", arg=",".join(map(str, before)))
+    after = [int(n) for n in page.url.rpartition("=")[2].split(",")]
+    assert after[0] > before[0]
+    assert after[1] > before[1]
+    assert after[2] == before[2]
+    assert page.evaluate("[scrollY, visualViewport.scale]") == [scrolled, 1]
+    expect(page.locator(".ax-sentence")).to_have_text("")
+
+
+def test_a_finger_on_the_whole_map_scrolls_the_page(bare):
+    size = {"width": 390, "height": 800}
+    more = "<p>" + "<br>" * 60 + "</p>"
+    page = bare.open(explore(long_record(), name="long"), more, has_touch=True, viewport=size)
+    box = page.locator("canvas.ax-canvas").bounding_box()
+    x, y = box["x"] + 200, box["y"] + 160
+    touch(page, *([(x, y - by)] for by in range(0, 120, 10)))
+    page.wait_for_function("scrollY > 20")
+    assert "at=" not in page.url
 
 
 PREVIEW = """async ([payload, settings, how]) => {

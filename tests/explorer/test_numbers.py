@@ -38,7 +38,7 @@ TREE = """([payload, stage, i, j, batch, head]) => {
   const attention = new inside.Attention(data, { batch, head, scale: data.scale, mask: "given" });
   const lines = [];
   const walk = (term, depth) => {
-    lines.push("  ".repeat(depth) + inside.textOf(term.line));
+    lines.push("  ".repeat(depth) + term.line.map(([text]) => text).join(""));
     if (term.parts) term.parts().forEach((part) => walk(part, depth + 1));
   };
   walk(new inside.Workings(attention, i)[stage](j), 0);

@@ -277,6 +277,22 @@ def test_touch(bare, explorer):
     assert [size for size in sizes if size[1] < 24 or size[2] < 24] == []
 
 
+def test_six_tokens_fit_a_phone(bare, explorer):
+    page = bare.open(explorer, viewport={"width": 360, "height": 800})
+    assert page.locator(".ax-scroll").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+
+
+def test_few_tokens_with_wide_values_are_a_table(bare):
+    """A short matrix keeps its numbers and its tokens, however wide its values are."""
+    made = torch.Generator().manual_seed(3)
+    q, k, v = (torch.randn(size, 48, generator=made) for size in (4, 3, 3))
+    page = bare.open(explore(trace(q, k, v), name="wide"), viewport={"width": 390, "height": 800})
+    assert numbers(page) == wanted_numbers(trace(q, k, v), "weights")
+    choose(page, "output")
+    assert numbers(page) == wanted_numbers(trace(q, k, v), "output")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 @pytest.mark.parametrize("width", [320, 390])
 def test_the_page_never_moves_sideways(bare, width):
     big = torch.randn(40, 4, generator=torch.Generator().manual_seed(1))
@@ -469,6 +485,21 @@ def test_light_and_dark_follow_the_page(bare, explorer):
     )
 
 
+def test_nothing_moves(bare, explorer):
+    """Nobody waits for a change to fade in, and those who want less motion have none."""
+    page = bare.open(explorer)
+    cell(page, 1, 0).click()
+    moves = page.eval_on_selector_all(
+        "attention-explorer, attention-explorer *",
+        """all => all.filter((e) => {
+          const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(e);
+          const lasts = transitionDuration.split(",").some((time) => parseFloat(time) > 0);
+          return lasts || animationName !== "none" || scrollBehavior === "smooth";
+        }).length""",
+    )
+    assert moves == 0
+
+
 def test_print_shows_the_state_without_controls(bare, explorer):
     page = bare.open(explorer, theme="dark")
     cell(page, 1, 0).click()
@@ -573,7 +604,10 @@ def test_a_box_that_goes_on_says_so_at_its_edge(bare, explorer):
     x = torch.randn(20, 12, generator=torch.Generator().manual_seed(1))
     record = trace(x, x, x)
     views = show(record, "scores"), explore(record, stage="output", name="w", select=(2, 3))
-    page = bare.open(*views, viewport={"width": 390, "height": 800})
+    # A page may let every pre scroll by itself.
+    style = '<link rel="stylesheet" href="pre.css">'
+    (bare.folder / "pre.css").write_text("main pre { overflow: auto; }", encoding="utf-8")
+    page = bare.open(style, *views, viewport={"width": 390, "height": 800})
     boxes = page.locator(".ax-scroll, .ax-vectors:visible")
     assert boxes.count() == 3
     mask = "e => getComputedStyle(e).maskImage"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import HTML
 
-PHONE = {"width": 390, "height": 844}
+PHONE = {"width": 360, "height": 800}
 
 
 def address(how, site, page):
@@ -45,6 +45,7 @@ def test_another_host_is_noticed(open_page, site):
 
 
 def test_phone_width_needs_no_sideways_scrolling(browser, site, all_pages):
+    """The page itself stays; a long line of code, a wide table or matrix scrolls in its own box."""
     context = browser.new_context(viewport=PHONE, is_mobile=True, has_touch=True)
     page = context.new_page()
     wide = {}
@@ -82,6 +83,20 @@ def test_scripts_off_leaves_numbers(browser, site, all_pages):
             seen += 1
     context.close()
     assert seen > 3
+
+
+def test_every_chapter_has_explorers(browser, site, all_pages):
+    chapters = [name for name in all_pages if name.startswith("chapters/")]
+    assert len(chapters) > 10
+    context = browser.new_context()
+    page = context.new_page()
+    without = []
+    for name in chapters:
+        page.goto(f"{site}/{name}", wait_until="load")
+        if not page.locator("attention-explorer .ax-root").count():
+            without.append(name)
+    context.close()
+    assert without == []
 
 
 @pytest.mark.parametrize("chapter", ["03_self_attention", "04_by_hand"])

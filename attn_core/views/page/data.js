@@ -80,7 +80,6 @@ export class Data {
     this.q = decode(payload.q, "q", 4);
     this.k = decode(payload.k, "k", 4);
     this.v = decode(payload.v, "v", 4);
-    this.error = payload.error ?? null; // of a weight, if q and k were stored in fewer bits
     [this.B, this.H, this.L, this.D] = this.q.shape;
     [this.S, this.Dv] = [this.k.shape[2], this.v.shape[3]];
     const { shape, heads } = this.v;
@@ -97,7 +96,7 @@ export class Data {
     this.places = this.view.places ?? 4;
     const labels = (side, count) => {
       const given = payload.tokens && payload.tokens[side];
-      const tokens = given || Array.from({ length: count }, (_, i) => i);
+      const tokens = given || [...Array(count).keys()];
       if (tokens.length !== count) throw new Problem(`it must have ${count} tokens for its ${side}`);
       return tokens.map(String);
     };

@@ -2,6 +2,9 @@
 
 import { Data, Problem, SIDES, dot } from "./data.js";
 
+// Of a large record only some heads' values may have been sent: where those of a head stand.
+export const heldAt = ({ heads }, h) => (heads ? heads.indexOf(h) : h);
+
 // What depends on a changed number of the source is projected again; of the scores only those of
 // changed rows are new.
 export class EditedData extends Data {
@@ -66,7 +69,9 @@ export class EditedData extends Data {
 
   project(side, b, t, column) {
     const width = this[side].shape[3];
+    const head = heldAt(this[side], Math.floor(column / width));
+    if (head < 0) return;
     const { x, w, bias } = this.origin(side, b, t, column);
-    this.put(side, [b, Math.floor(column / width), t, column % width], dot(x, w) + bias);
+    this.put(side, [b, head, t, column % width], dot(x, w) + bias);
   }
 }

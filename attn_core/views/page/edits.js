@@ -23,6 +23,7 @@ const read = (text) => {
   const known = isToken(name) ? value.replaceAll("%2C", ",").replaceAll("%25", "%") : numberIn(value);
   return { name, place: place.split(".").map(Number), value: known, text: value };
 };
+export const placeIn = (edit) => edit.split(".").map((part, n) => (n ? Number(part) : part));
 export const editText = (name, place, value) =>
   `${name}.${place.join(".")}:${String(value).replaceAll("%", "%25").replaceAll(",", "%2C")}`;
 
@@ -48,10 +49,13 @@ export function edited(data, text) {
   }));
 }
 
-// The name of an input as the text of the chapter has it: x[2, 1], without axes of size 1.
-export function named(data, name, place) {
-  if (isToken(name)) return say("token", { name: (name === "keys" ? data.keys : data.queries)[place[0]] ?? place });
+// The name of an input as the text of the chapter has it: x[2, 1], without axes of size 1. Of a
+// token also what it is now.
+export function named(data, name, place, now) {
+  if (isToken(name)) return say("token", { name: (name === "keys" ? data.keys : data.queries)[place[0]] ?? place, now });
   const leads = [data.B, data.H].slice(0, place.length - 2);
-  return `${name}[${place.filter((_, axis) => axis >= place.length - 2 || leads[axis] > 1).join(", ")}]`;
+  const { heads } = arrayOf(data, name);
+  const shown = place.map((n, axis) => (heads && axis === 1 ? heads[n] : n));
+  return `${name}[${shown.filter((_, axis) => axis >= place.length - 2 || leads[axis] > 1).join(", ")}]`;
 }
-export const names = (data, text) => listOf(text).map(read).map(({ name, place }) => named(data, name, place));
+export const names = (data, text) => listOf(text).map(read).map(({ name, place, value }) => named(data, name, place, value));

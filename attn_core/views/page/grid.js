@@ -5,15 +5,14 @@ import { PLAIN, heat } from "./heat.js";
 import { make, token } from "./dom.js";
 import { say } from "./words.js";
 
-// Longer axes and more cells are drawn on a map: a table of them takes more than a frame to change.
+// More tokens and more cells are drawn on a map: a table of them takes more than a frame to change.
 const [MOST_SHOWN, MOST_CELLS] = [32, 24 ** 2];
-export const isLong = (L, S, Dv) => Math.max(L, S, Dv) > MOST_SHOWN || L * Math.max(S, Dv) > MOST_CELLS;
+export const isLong = (L, S, Dv) => Math.max(L, S) > MOST_SHOWN || L * Math.max(S, Dv) > MOST_CELLS;
 
 // Where the colours end, of rows of cells: with those of the given settings, so that more ink is more.
 export function endsOf(shown, given, places) {
   const all = shown.concat(given).filter(Number.isFinite);
-  const high = all.reduce((a, b) => Math.max(a, b), 0);
-  const low = all.reduce((a, b) => Math.min(a, b), 0);
+  const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
   const isWhole = shown.every((x) => !Number.isFinite(x) || Number.isInteger(x));
   const write = (x) => fixed(x, isWhole && Math.abs(x) < 1e6 ? 0 : places);
   return { low, high, end: Math.max(high, -low) || 1, hasMasked: shown.includes(-Infinity), write };
@@ -56,8 +55,7 @@ export class Grid {
     this.data = data;
     const isOutput = stage === "output";
     this.width = isOutput ? data.Dv : data.S;
-    const [rows, cols] = [data.L, this.width].map((size) =>
-      Array.from({ length: size }, (_, n) => n));
+    const [rows, cols] = [data.L, this.width].map((size) => [...Array(size).keys()]);
     if (isOutput !== this.isOutput || !isNamed) this.build(rows, cols, isOutput);
     this.isOutput = isOutput;
     this.table.setAttribute("aria-label", say("tableOf", { stage: say(stage), columns: say(isOutput ? "columns" : "keys") }));

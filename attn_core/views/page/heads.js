@@ -19,18 +19,41 @@ export function acrossOf(count) {
   return Math.min(12, Math.ceil(Math.sqrt(2 * count)));
 }
 
+// Heads that are named by their layer, "layer 3, head 5", in layers of equally many; or nothing.
+function layersOf(names) {
+  const found = new Map();
+  for (const [h, name] of names.entries()) {
+    const [, layer, head] = /^(\D*\d+\D*?)[,，] *\D*(\d+)\D*$/.exec(name) || [];
+    if (!layer) return null;
+    found.set(layer, [...(found.get(layer) || []), { h, layer, head }]);
+  }
+  const layers = [...found.values()];
+  const isInOrder = layers.flat().every(({ h }, n) => h === n);
+  return isInOrder && layers.every(({ length }) => length === layers[0].length) ? layers : null;
+}
+
+function titleOf([{ layer }]) {
+  const title = make("span", { class: "ax-hint", "aria-hidden": "true" }, layer);
+  Object.assign(title.style, { gridColumn: "1 / -1", fontSize: "11px", lineHeight: "1" });
+  return title;
+}
+
 // Tells `onpick(head)`.
 export class Heads {
   constructor(data) {
     this.data = data;
     this.names = data.headNames || Array.from({ length: data.H }, (_, h) => `${say("head")} ${h}`);
-    this.across = acrossOf(data.H);
+    const layers = layersOf(this.names);
+    this.across = layers ? Math.min(12, layers[0].length) : acrossOf(data.H);
     this.onpick = () => {};
     this.canvases = this.names.map(() => make("canvas", { width: 1, height: 1 }));
+    const numbers = layers ? layers.flatMap((heads) => heads.map(({ head }) => head)) : Object.keys(this.names);
     this.buttons = this.names.map((name, h) => make("button", {
-      type: "button", role: "radio", class: "ax-small", "aria-label": `${h}: ${name}`, title: name, onclick: () => this.onpick(h),
-    }, this.canvases[h], make("span", { "aria-hidden": "true" }, String(h))));
-    const sheet = make("div", { class: "ax-sheet", role: "radiogroup", "aria-label": say("heads") }, ...this.buttons);
+      type: "button", role: "radio", class: "ax-small", "aria-label": layers ? name : `${h}: ${name}`, title: name,
+      onclick: () => this.onpick(h),
+    }, this.canvases[h], make("span", { "aria-hidden": "true" }, numbers[h])));
+    const rows = layers ? layers.flatMap((heads) => [titleOf(heads), ...heads.map(({ h }) => this.buttons[h])]) : this.buttons;
+    const sheet = make("div", { class: "ax-sheet", role: "radiogroup", "aria-label": say("heads") }, ...rows);
     this.caption = make("p", { class: "ax-hint" });
     this.caption.style.marginTop = "4px";
     this.element = make("div", { class: "ax-heads" }, sheet, this.caption);

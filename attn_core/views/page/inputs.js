@@ -1,11 +1,15 @@
-// The inputs as tables: each number and each token a cell that can be changed.
+// The inputs as tables: each number and each token a cell that can be changed. The same numbers at
+// the ends of the arithmetic are such cells too.
 
+import { SIDES } from "./data.js";
 import { plain } from "./digits.js";
 import { make } from "./dom.js";
-import { editText, edited, inputsOf, numberAt, shapeOf, tokensOf } from "./edits.js";
+import { arrayOf, editText, edited, inputsOf, named, numberAt, placeIn, shapeOf, tokensOf } from "./edits.js";
+import { heldAt } from "./editing.js";
 import { moved } from "./grid.js";
 import { listOf } from "./state.js";
 import { say } from "./words.js";
+import { keptTerms } from "./workings.js";
 
 const [MOST_ROWS, MOST_COLUMNS] = [16, 32];
 const ROLES = { q: "q", k: "k", v: "v", w_query: "q", w_key: "k", w_value: "v", b_query: "q", b_key: "k", b_value: "v" };
@@ -27,22 +31,63 @@ export class Inputs {
     const { data } = this.owner;
     const [first] = inputsOf(data);
     if (data.source || !this.owner.shows("inputs")) return undefined;
-    return first === "x" ? `x.${b}.${i}.${d}` : `${part}.${b}.${h}.${i}.${d}`;
+    return first === "x" ? `x.${b}.${i}.${d}` : `${part}.${b}.${heldAt(data[part], h)}.${i}.${d}`;
+  }
+
+  // The inputs that a line at the end of the arithmetic is written with, in their order there.
+  inputsIn({ name, index: [i, d] }) {
+    const { data, state: { batch, head } } = this.owner;
+    const { source } = data;
+    if (!source) {
+      const columns = d === undefined ? keptTerms(data[name].shape[3]) : [d];
+      return columns.map((n) => this.editOf(name, [batch, head, i, n]));
+    }
+    const [side, column] = [SIDES[name], head * data[name].shape[3] + d];
+    const pairs = keptTerms(source.x.shape[2]).flatMap((e) => [`x.${batch}.${i}.${e}`, `w_${side}.${e}.${column}`]);
+    return source[`b_${side}`] ? [...pairs, `b_${side}.${column}`] : pairs;
+  }
+
+  // Makes the inputs in such a line cells: one stop for the Tab key, arrows move along it.
+  leaf(term, line) {
+    const { owner } = this;
+    if (!(term.name in SIDES) || !owner.shows("inputs")) return;
+    const data = owner.attention({ ...owner.state, mistake: "" }).data;
+    // After its name and the sign: numbers, and what stands between them.
+    const numbers = [...line.childNodes].slice(2).filter(({ textContent }) => /^\(?-?\d/.test(textContent));
+    this.inputsIn(term).forEach((edit, n) => {
+      const [name, ...place] = placeIn(edit);
+      const [x, was] = [data, owner.data].map((each) => numberAt(each, name, place));
+      const cell = make("span", {
+        class: x === was ? "ax-edit" : "ax-edit ax-changed", title: x === was ? undefined : say("was", { value: plain(was) }),
+        role: "button", tabindex: n ? -1 : 0, "data-edit": edit, "aria-label": `${named(data, name, place)} = ${plain(x)}`,
+      });
+      numbers[n].replaceWith(cell);
+      cell.append(numbers[n]);
+    });
   }
 
   render() {
     const { owner, tables } = this;
     this.element.hidden = !owner.shows("inputs");
     if (this.element.hidden || !this.element.open || tables.querySelector("input")) return;
-    const kept = tables.contains(document.activeElement) && document.activeElement.dataset.edit;
+    const { activeElement } = document;
+    const { edit } = tables.contains(activeElement) ? activeElement.dataset : {};
+    const nth = edit ? this.cellsOf(edit).indexOf(activeElement) : 0;
     const [data, given] = [owner.attention({ ...owner.state, mistake: "" }).data, owner.data];
-    tables.replaceChildren(...inputsOf(given).map((name) => this.table(name, data, given)));
+    const held = inputsOf(given).filter((name) => heldAt(arrayOf(given, name), owner.state.head) >= 0);
+    tables.replaceChildren(...held.map((name) => this.table(name, data, given)));
     this.prepare(tables);
-    if (kept) this.focus(kept, tables);
+    if (edit) this.focus(edit, nth);
   }
 
-  focus(name, where) {
-    const cell = where.querySelector(`[data-edit="${name}"]`);
+  // An input may stand in several places: in the tables, beside the matrix, in the arithmetic.
+  cellsOf(edit) {
+    return [...this.owner.root.querySelectorAll(`[data-edit="${edit}"]`)];
+  }
+
+  focus(edit, nth) {
+    const cells = this.cellsOf(edit);
+    const cell = cells[nth] || cells[0];
     if (!cell) return;
     cell.tabIndex = 0;
     cell.focus();
@@ -53,7 +98,7 @@ export class Inputs {
     const shape = shapeOf(given, name);
     const isBias = shape.length === 1;
     const isMatrix = name.startsWith("w_");
-    const lead = isMatrix || isBias ? [] : [batch, head].slice(0, shape.length - 2);
+    const lead = isMatrix || isBias ? [] : [batch, heldAt(arrayOf(given, name), head)].slice(0, shape.length - 2);
     const [rows, columns] = isBias ? [1, shape[0]] : shape.slice(-2);
     // Of a projection the columns of the head that is shown.
     const width = isMatrix || isBias ? columns / data.H : columns;
@@ -96,14 +141,15 @@ export class Inputs {
 
   key(event) {
     const cell = event.target;
-    const rows = [...cell.closest("table").rows];
-    const [row, column] = [cell.parentNode.rowIndex, cell.cellIndex];
-    const next = moved(event, [row, column], [rows.length, cell.parentNode.cells.length]);
+    const table = cell.closest("table");
+    const rows = table ? Array.from(table.rows, ({ cells }) => [...cells]) : [[...cell.parentNode.querySelectorAll("[data-edit]")]];
+    const row = rows.findIndex((cells) => cells.includes(cell));
+    const next = moved(event, [row, rows[row].indexOf(cell)], [rows.length, rows[row].length]);
     const isText = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (!next && !isText) return;
     event.preventDefault();
     if (isText || event.key === "Enter" || event.key === " ") return this.open(cell, isText ? event.key : null);
-    const to = rows[next[0]].cells[next[1]];
+    const to = rows[next[0]][next[1]];
     if (!to?.dataset.edit) return;
     cell.tabIndex = -1;
     to.tabIndex = 0;
@@ -114,8 +160,9 @@ export class Inputs {
     if (cell.querySelector("input")) return;
     const { edit } = cell.dataset;
     const before = [...cell.childNodes];
+    const isInLine = cell.matches(".ax-edit"); // a button, which may hold no field: the field replaces it
     const input = make("input", {
-      type: "text", class: "ax-number", value: text ?? cell.textContent, "aria-label": edit,
+      type: "text", class: "ax-number", value: text ?? cell.textContent.replace(isInLine ? /[()]/g : "", ""), "aria-label": edit,
       onkeydown: (event) => {
         event.stopPropagation();
         if (event.key === "Escape") leave();
@@ -124,12 +171,14 @@ export class Inputs {
       onblur: () => input.isConnected && apply(),
     });
     const note = make("p", { class: "ax-notice", role: "alert", hidden: true });
-    const where = cell.closest("table").parentNode;
+    const where = cell.closest("table")?.parentNode || cell.parentNode;
+    const nth = this.cellsOf(edit).indexOf(cell);
     let isOpen = true;
     const leave = () => {
       isOpen = false;
       const hasFocus = document.activeElement === input;
-      cell.replaceChildren(...before);
+      if (isInLine) input.replaceWith(cell);
+      else cell.replaceChildren(...before);
       note.remove();
       if (hasFocus) cell.focus();
     };
@@ -143,16 +192,18 @@ export class Inputs {
       const isHere = document.activeElement === input;
       leave();
       this.take(edit, input.value.trim());
-      if (isHere) this.focus(edit, where.isConnected ? where : this.owner.root);
+      if (isHere) this.focus(edit, nth);
     };
-    cell.replaceChildren(input);
+    if (isInLine) cell.replaceWith(input);
+    else cell.replaceChildren(input);
     where.append(note);
     input.focus();
     if (text === null) input.select();
+    else input.setSelectionRange(1, 1); // after the first character typed
   }
 
   refused(edit, text) {
-    const [name, ...place] = edit.split(".");
+    const [name, ...place] = placeIn(edit);
     try {
       edited(this.owner.data, editText(name, place, text.replace("−", "-")));
       return "";
@@ -164,11 +215,11 @@ export class Inputs {
   // A number that is set to what it was is a change no more.
   take(edit, text) {
     const { owner } = this;
-    const [name, ...place] = edit.split(".");
+    const [name, ...place] = placeIn(edit);
     const others = listOf(owner.state.edits).filter((item) => !item.startsWith(`${edit}:`));
     const { data } = owner;
     const isNumber = inputsOf(data).includes(name);
-    const was = isNumber ? numberAt(data, name, place.map(Number)) : (name === "keys" ? data.keys : data.queries)[place[0]];
+    const was = isNumber ? numberAt(data, name, place) : (name === "keys" ? data.keys : data.queries)[place[0]];
     const value = isNumber ? Number(text.replace("−", "-")) : text;
     const isWas = isNumber ? value === was || plain(was) === text : value === was;
     owner.change({ edits: [...others, ...(isWas ? [] : [editText(name, place, value)])].join(",") });

@@ -12,7 +12,7 @@ import { LAB_WORDS } from "./labwords.js";
 import { parts } from "./parts.js";
 import { survivors } from "./philox.js";
 import { flag, isWhole, listOf, numbersIn, oneOf, textSetting } from "./state.js";
-import { twin } from "./twin.js";
+import { listenTwin, showTwin, twin } from "./twin.js";
 import { WORDS, say } from "./words.js";
 
 // Shown where they are asked for.
@@ -54,6 +54,7 @@ export class Lab {
     this.line = make("p", { class: "ax-said", role: "status" });
     this.inputs = new Inputs(owner);
     this.twin = make("div");
+    listenTwin(this.twin, owner);
     owner.body.before(this.line);
     owner.map.append(this.twin);
     owner.root.append(this.inputs.element);
@@ -187,8 +188,9 @@ export class Lab {
     if (isCompared) this.other.draw(given, state, shown);
     if (this.other) this.other.box.hidden = !isCompared;
     const captions = mistake ? ["wrong", "right"] : ["now", "original"];
-    [owner.view, this.other].forEach((view, n) => view && this.label(view, say(captions[n]), shown, given));
-    this.twin.replaceChildren(...(state.table ? [twin(shown, state)] : []));
+    const pair = isCompared ? this.pairOf(shown, given, state.stage) : null;
+    [owner.view, this.other].forEach((view, n) => view && this.label(view, say(captions[n]), pair));
+    showTwin(this.twin, state.table ? [twin(shown, state)] : []);
     this.inputs.render();
     if (!this.heads) return;
     this.heads.element.hidden = !owner.shows("heads");
@@ -197,14 +199,23 @@ export class Lab {
   }
 
   // Cells that differ are marked in both.
-  label(view, caption, shown, given) {
-    const { isCompared, owner: { state: { stage } } } = this;
+  label(view, caption, pair) {
     view.caption.textContent = caption;
-    view.caption.hidden = !isCompared;
-    Array.isArray(view.cells) && view.cells.forEach((line, i) => {
-      const marks = isCompared ? rowsDiffer(given.row(stage, i), shown.row(stage, i)) : [];
+    view.caption.hidden = !pair;
+    if (this.owner.isLong) return view.mark(pair);
+    return view.cells.forEach((line, i) => {
+      const marks = pair ? pair.differing(i) : [];
       line.forEach((cell, j) => cell.classList.toggle("ax-differs", !!marks[j]));
     });
+  }
+
+  // The same object as long as nothing of it changes.
+  pairOf(shown, given, stage) {
+    const old = this.pair;
+    if (old?.shown !== shown || old.given !== given || old.stage !== stage) {
+      this.pair = { shown, given, stage, differing: (i) => rowsDiffer(given.row(stage, i), shown.row(stage, i)) };
+    }
+    return this.pair;
   }
 
   light(place) {
@@ -217,6 +228,10 @@ export class Lab {
 
   prepare(where) {
     this.inputs.prepare(where);
+  }
+
+  leaf(term, element) {
+    this.inputs.leaf(term, element);
   }
 
   copy() {

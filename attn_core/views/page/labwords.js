@@ -30,10 +30,10 @@ export const LAB_WORDS = {
   same: "There is no difference on this input.",
   computedBefore: "The wrong side was computed before; your changed numbers are left out of both sides.",
 
-  inputsHint: "Choose a number or a token and type. Enter takes it, Escape leaves it as it was.",
+  inputsHint: "Choose a number or a token and type. Enter takes it, Escape leaves it as it was. In the arithmetic the numbers with a dotted line can be changed too.",
   was: "was {value}",
   part: "a part of {size}",
-  token: "the token {name}",
+  token: "the token {name} (now {now})",
   noToken: "a token must not be empty",
   more: "{count} more inputs",
 

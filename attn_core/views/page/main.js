@@ -18,7 +18,7 @@ export function fail(element, error) {
 }
 
 export function speakAs(payload) {
-  if (isChinese(payload?.lang)) Object.assign(WORDS, parts.zh);
+  if (isChinese(payload?.lang)) parts.zh(payload);
 }
 
 export function start(element) {

@@ -4,9 +4,11 @@
 import { fixed } from "./digits.js";
 import { make } from "./dom.js";
 import { moved } from "./grid.js";
+import { Marks } from "./marks.js";
+import { sentence } from "./panel.js";
 import { parts } from "./parts.js";
 import { WORDS, say } from "./words.js";
-import { isDark, onTheme, overviewOf, paint, pooled, shadeAt, shades, surface } from "./pixels.js";
+import { halved, isDark, onTheme, overviewOf, paint, pooled, shadeAt, shades, surface } from "./pixels.js";
 
 WORDS.mapOf ??= "{stage}: {rows} queries in rows, {width} {columns} in columns. Arrow keys move, plus and minus zoom, Enter selects.";
 
@@ -14,19 +16,8 @@ export const BLOCK = 64; // rows that are derived and painted at a time
 const LEAST = 8; // columns in view at the nearest
 const LEAST_SIDE = 144; // pixels of a map's shorter side: no coarser level is needed
 const [LEFT, TOP] = [76, 62]; // room for the tokens, in CSS pixels
+const MOST_MARKED = 2 ** 24; // cells: of a longer map only some rows are compared, and none is marked
 const COLOURS = { light: ["#0072b2", "#c24e00", "#00795a"], dark: ["#56b4e9", "#ff9e5e", "#3ddbb0"] };
-
-// Cells joined two by two, along rows and columns.
-function halved(cells, columns, join, nothing) {
-  const [height, width] = [Math.ceil(cells.length / columns / 2), Math.ceil(columns / 2)];
-  const made = new Float64Array(height * width).fill(nothing);
-  for (let n = 0, i = 0, j = 0; n < cells.length; n++) {
-    const at = (i >> 1) * width + (j >> 1);
-    made[at] = join(made[at], cells[n]);
-    if (++j === columns) [i, j] = [i + 1, 0];
-  }
-  return made;
-}
 
 export class AttentionMap {
   constructor(data) {
@@ -34,7 +25,8 @@ export class AttentionMap {
     this.canvas = make("canvas", { class: "ax-canvas", tabindex: 0, role: "application" });
     this.canvas.setAttribute("aria-roledescription", "matrix");
     Object.assign(this.canvas.style, { display: "block", width: "100%" });
-    this.element = make("div", { class: "ax-scroll" }, this.canvas);
+    this.spoken = make("p", { class: "ax-unseen", "aria-live": "polite" });
+    this.element = make("div", { class: "ax-scroll" }, this.canvas, this.spoken);
     this.element.style.width = "100%";
     this.context = this.canvas.getContext("2d");
     this.onpoint = this.onselect = this.onview = () => {};
@@ -55,8 +47,13 @@ export class AttentionMap {
       event.preventDefault();
       this.zoom(Math.exp(event.deltaY / 300), event);
     }, { passive: false });
-    new ResizeObserver(() => this.resize()).observe(this.element);
+    // A canvas of another size is empty: it is drawn again before this frame is painted.
+    new ResizeObserver(() => {
+      this.resize();
+      if (this.ends) this.frame();
+    }).observe(this.element);
     onTheme(this.canvas, () => this.restart());
+    document.fonts.addEventListener("loadingdone", () => this.ask());
   }
 
   draw(attention, state, given) {
@@ -112,11 +109,22 @@ export class AttentionMap {
     this.restart();
   }
 
+  // What it is compared with: pair.differing(row) tells which cells differ. Both maps share the marks.
+  mark(pair) {
+    if (pair === this.pair) return;
+    this.pair = pair;
+    const { data: { L }, width } = this;
+    this.marks = pair && L * width <= MOST_MARKED ? (pair.marks ??= new Marks(L, width, pair.differing)) : null;
+    this.ask();
+  }
+
   // Begins to derive all rows anew, a block at a time; until then the preview stands there.
   restart() {
     if (!this.ends) return;
     const { L, tiles } = this.data;
     this.mode = isDark(this.canvas) ? "dark" : "light";
+    // The page's own font, which has the characters of its tokens.
+    this.font = `12px ${getComputedStyle(this.canvas).fontFamily}`;
     this.shades = shades(this.mode);
     this.tile = null;
     this.isLive = !!tiles && tiles.canGive(this.attention);
@@ -207,6 +215,8 @@ export class AttentionMap {
     const count = Math.max(Math.min(LEAST, this.width), Math.min(this.width, columns));
     const rows = (this.data.L * count) / this.width;
     this.view = [Math.max(0, Math.min(row, this.data.L - rows)), Math.max(0, Math.min(col, this.width - count)), count];
+    // A finger moves the map once there is something to move; before that it scrolls the page.
+    this.canvas.style.touchAction = count < this.width ? "none" : "pan-x pan-y";
   }
 
   get cellSize() {
@@ -282,6 +292,8 @@ export class AttentionMap {
     });
     if (at.join() !== this.view.slice(0, 2).join()) this.go([...at, this.view[2]]);
     this.onpoint(next);
+    // A screen reader does not see where the arrow keys lead on a canvas.
+    this.spoken.replaceChildren(...sentence(this.attention, this.state.stage, next));
   }
 
   focus() {
@@ -300,6 +312,10 @@ export class AttentionMap {
       if (!this.canvas.isConnected || !this.ends || !this.plot) return;
       if (this.done < this.data.L) {
         this.sweep();
+        this.ask();
+      }
+      if (this.marks?.done < this.data.L) {
+        this.marks.sweep();
         this.ask();
       }
       this.frame();
@@ -343,6 +359,7 @@ export class AttentionMap {
       const level = this.levels.find(({ size }) => size * Math.min(w, h) * ratio >= 1) || this.levels.at(-1);
       if (level) place(level.context.canvas, ...whole.map(([, to]) => [0, Math.ceil(to / level.size) * level.size]));
     }
+    this.marks?.draw(context, this);
     const cross = (place, colours, line) => {
       context.lineWidth = line;
       [[0, place[0] * h, width * w, h], [place[1] * w, 0, w, data.L * h]].forEach((box, axis) => {
@@ -368,7 +385,7 @@ export class AttentionMap {
     const plain = getComputedStyle(this.canvas).color;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.font = "12px system-ui, sans-serif";
+    context.font = this.font;
     for (let i = row; i < bottom; i++) {
       const cells = this.attention.row(this.state.stage, i);
       for (let j = col; j < right; j++) {
@@ -384,22 +401,28 @@ export class AttentionMap {
     }
   }
 
+  // A pattern: to stroke all lines takes longer than a frame.
   hatch() {
-    const { context } = this;
-    context.beginPath();
-    for (let x = LEFT - this.plot[0]; x < LEFT + this.plot[1]; x += 8) {
-      context.moveTo(x, TOP + this.plot[0]);
-      context.lineTo(x + this.plot[0], TOP);
+    const { context, mode, plot, ratio } = this;
+    const side = Math.round(8 * ratio);
+    const tile = surface(side, side);
+    tile.lineWidth = ratio;
+    tile.strokeStyle = mode === "dark" ? "#3c3b48" : "#d9d8e0";
+    for (const by of [-side, 0, side]) {
+      tile.moveTo(by - 1, side + 1);
+      tile.lineTo(by + side + 1, -1);
     }
-    context.strokeStyle = this.mode === "dark" ? "#3c3b48" : "#d9d8e0";
-    context.lineWidth = 1;
-    context.stroke();
+    tile.stroke();
+    const lines = context.createPattern(tile.canvas, "repeat");
+    lines.setTransform(new DOMMatrix().scale(8 / side));
+    context.fillStyle = lines;
+    context.fillRect(LEFT, TOP, plot[1], plot[0]);
   }
 
   // Tokens where a cell has room for one, else every few places.
   labels(h, w) {
     const { context, data, view } = this;
-    context.font = "12px system-ui, sans-serif";
+    context.font = this.font;
     const step = (size, room) => 2 ** Math.max(0, Math.ceil(Math.log2(room / size)));
     const isOutput = this.state.stage === "output";
     [[h, data.L, data.queries, 0], [w, this.width, isOutput ? null : data.keys, 1]].forEach(([size, count, names, axis]) => {

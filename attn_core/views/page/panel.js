@@ -20,7 +20,7 @@ export function sentence(attention, stage, [i, j]) {
 
 export class Panel {
   constructor(owner) {
-    this.owner = owner;
+    Object.assign(this, { owner, open: {} });
     this.close = make("button", { type: "button", class: "ax-close", "aria-label": say("closeLabel"), onclick: () => owner.leave() }, say("close"));
     this.sentence = make("p", { class: "ax-sentence", role: "status", "aria-live": "polite" });
     this.hint = make("p", { class: "ax-hint" });
@@ -41,7 +41,7 @@ export class Panel {
     if (!select) return [line, tree].forEach((part) => part.replaceChildren());
     line.replaceChildren(...this.said(select, owner.state));
     const workings = new Workings(owner.attention(owner.lab?.right(owner.state) || owner.state), select[0]);
-    tree.replaceChildren(this.branch(workings[stage](select[1]), true));
+    tree.replaceChildren(this.branch(workings[stage](select[1]), `${[stage, select]}`, true));
   }
 
   said(place, where) {
@@ -79,14 +79,24 @@ export class Panel {
     vectors.tabIndex = vectors.scrollWidth > vectors.clientWidth ? 0 : -1;
   }
 
-  branch(term, isOpen) {
+  // What is open stays so when a number changes.
+  branch(term, path, isFirst) {
     const line = coloured(term.line);
-    if (!term.parts) return make("div", { class: "ax-leaf" }, ...line);
+    if (!term.parts) {
+      const leaf = make("div", { class: "ax-leaf" }, ...line);
+      this.owner.lab?.leaf(term, leaf);
+      return leaf;
+    }
     const inside = make("div", { class: "ax-parts" });
     const fill = () => {
-      if (!inside.firstChild) inside.append(...term.parts().map((part) => this.branch(part, false)));
+      if (!inside.firstChild) inside.append(...term.parts().map((part, n) => this.branch(part, `${path}.${n}`)));
     };
-    if (isOpen) fill();
-    return make("details", { open: isOpen, ontoggle: fill }, make("summary", { onclick: fill }, ...line), inside);
+    const open = this.open[path] ?? isFirst;
+    if (open) fill();
+    const ontoggle = ({ target }) => {
+      fill();
+      this.open[path] = target.open;
+    };
+    return make("details", { open, ontoggle }, make("summary", { onclick: fill }, ...line), inside);
   }
 }

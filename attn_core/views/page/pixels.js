@@ -26,6 +26,18 @@ export function pooled(cells, rows, columns, how) {
   return found;
 }
 
+// Cells joined two by two, along rows and columns.
+export function halved(cells, columns, join, nothing) {
+  const [height, width] = [Math.ceil(cells.length / columns / 2), Math.ceil(columns / 2)];
+  const made = new Float64Array(height * width).fill(nothing);
+  for (let n = 0, i = 0, j = 0; n < cells.length; n++) {
+    const at = (i >> 1) * width + (j >> 1);
+    made[at] = join(made[at], cells[n]);
+    if (++j === columns) [i, j] = [i + 1, 0];
+  }
+  return made;
+}
+
 export const isDark = (element) => {
   const scheme = getComputedStyle(element).colorScheme;
   return scheme === "dark" || (scheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);

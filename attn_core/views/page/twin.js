@@ -1,4 +1,4 @@
-// The numbers as a plain table, for a screen reader or a spreadsheet.
+// The numbers as a plain table, for a screen reader or a spreadsheet. They open as in the matrix.
 
 import { fixed } from "./digits.js";
 import { make } from "./dom.js";
@@ -22,5 +22,20 @@ export function twin(attention, { stage, select }) {
     make("table", { class: "ax-twin" }, make("caption", {}, about),
       make("thead", {}, make("tr", {}, make("td"), ...columns.map((j) => head("col", isOutput ? j : data.keys[j])))),
       make("tbody", {}, ...rows.map((i) => make("tr", {}, head("row", data.queries[i]),
-        ...columns.map((j) => make("td", {}, fixed(attention.cell(stage, i, j), data.places))))))));
+        ...columns.map((j) => make("td", { "data-place": [i, j], class: `${select}` === `${[i, j]}` && "ax-chosen" },
+          fixed(attention.cell(stage, i, j), data.places))))))));
+}
+
+// Shows the table in a box, or nothing; a reader who has scrolled it stays there.
+export function showTwin(box, made) {
+  const { scrollLeft = 0, scrollTop = 0 } = box.firstChild || {};
+  box.replaceChildren(...made);
+  box.firstChild?.scrollTo(scrollLeft, scrollTop);
+}
+
+export function listenTwin(box, owner) {
+  const placeOf = ({ target }) => target.closest("[data-place]")?.dataset.place.split(",").map(Number) || null;
+  box.addEventListener("pointerover", (event) => owner.pointAt(placeOf(event)));
+  box.addEventListener("pointerleave", () => owner.pointAt(null));
+  box.addEventListener("click", (event) => placeOf(event) && owner.view.onselect(placeOf(event)));
 }

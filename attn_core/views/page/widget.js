@@ -1,9 +1,14 @@
 // The widget of a live notebook: the state is the model's traits, both ways.
 
 import { Problem } from "./data.js";
+import { fixed } from "./digits.js";
+import { make } from "./dom.js";
 import { Explorer } from "./explorer.js";
 import { fail, speakAs } from "./main.js";
 import { parts } from "./parts.js";
+import { WORDS, say } from "./words.js";
+
+WORDS.stored ??= "Numbers stored in {kind}: no weight is off by more than {error}.";
 
 const TRAITS = ["stage", "batch", "head", "scale", "mask", "select", "drawn", "dropout", "edits", "mistake", "compare", "hide"];
 
@@ -26,6 +31,9 @@ export function render({ model, el }) {
     if (!(error instanceof Problem)) throw error;
     return fail(el, error);
   }
+  const { q, error } = model.get("payload");
+  // On a page this line stands in the stored output, as views/markup.py writes it.
+  if (error !== undefined) el.append(make("p", { class: "ax-stored" }, say("stored", { kind: q.dtype, error: fixed(error, 6) })));
   const update = () => {
     const wanted = read();
     if (!traits.some((name) => String(wanted[name]) !== String(explorer.state[name]))) return;

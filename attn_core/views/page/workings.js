@@ -5,7 +5,6 @@ import { plain } from "./digits.js";
 export const MOST_TERMS = 16; // longer sums are written with their first twelve terms and the last
 
 // A line is a list of [text, colour?]; a term has a line and, on demand, the terms it is made of.
-export const textOf = (line) => line.map(([text]) => text).join("");
 
 export function factor(x, colour) {
   const text = plain(x);
@@ -13,7 +12,7 @@ export function factor(x, colour) {
 }
 
 export function keptTerms(count) {
-  const all = Array.from({ length: count }, (_, i) => i);
+  const all = [...Array(count).keys()];
   return count <= MOST_TERMS ? all : [...all.slice(0, 12), count - 1];
 }
 
@@ -126,7 +125,7 @@ export class Workings {
     if (!data.source || isSet) return this.term(name, [position, d], [result], undefined, name);
     const column = attention.head * data[name].shape[3] + d;
     const { x, w, hasBias, bias } = data.origin(name, attention.batch, position, column);
-    const how = [...sumOfProducts(x, w), ...(hasBias ? [[` + ${plain(bias)}`]] : [])];
+    const how = [...sumOfProducts(x, w), ...(hasBias ? [[" + "], [plain(bias)]] : [])];
     return this.term(name, [position, d], [...how, [" = "], result], undefined, name);
   }
 }

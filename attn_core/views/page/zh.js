@@ -1,8 +1,9 @@
 // What the explorer says, in Chinese.
 
 import { parts } from "./parts.js";
+import { WORDS } from "./words.js";
 
-parts.zh = {
+export const CHINESE = {
   lang: "zh",
   scores: "得分",
   scaled: "缩放",
@@ -117,13 +118,19 @@ parts.zh = {
   differs: "最先出现差别的阶段：{stage}。",
   same: "在这个输入上没有差别。",
   computedBefore: "错误的一边是事先算好的；你改过的数在两边都不计入。",
-  inputsHint: "选一个数或一个词元，输入新的。回车采用，Esc 保持原样。",
+  inputsHint: "选一个数或一个词元，输入新的。回车采用，Esc 保持原样。算式里带点线的数也可以改。",
   was: "原为 {value}",
   part: "{size} 中的一部分",
-  token: "词元 {name}",
+  token: "词元 {name}（现为 {now}）",
   noToken: "词元不能为空",
   more: "另外 {count} 个输入",
   dropoutForm: "从 0 到小于 1 的 p 和小于 2^53 的整数种子，例如 0.5,7",
   cells: "格，例如 1.2",
+  stored: "数以 {kind} 存储：任何权重的误差都不超过 {error}。",
   editForm: "例如 x.0.1.2:0.5 或 tokens.1:猫",
+};
+
+parts.zh = (payload) => {
+  Object.assign(WORDS, CHINESE);
+  if (payload?.heads) payload.heads = payload.heads.map((name) => String(name).replace(/^layer (\d+), head (\d+)$/, "第 $1 层，第 $2 头"));
 };

@@ -1,0 +1,92 @@
+"""The colours for eyes that see fewer of them, and on paper without any."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+
+from tests.explorer.conftest import VIEWS
+
+# What is left of linear RGB: Machado, Oliveira and Fernandes 2009, table 1, severity 1.
+EYES = {
+    "all cones": np.eye(3),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "tritanopia": np.array(
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
+    ),
+}
+TO_XYZ = np.array(
+    [
+        [0.412456, 0.357576, 0.180438],
+        [0.212673, 0.715152, 0.072175],
+        [0.019334, 0.119192, 0.950304],
+    ]
+)
+SIDES = ("more", "less")
+
+
+def lab(rgb, eye):
+    """CIE Lab of colours with channels from 0 to 255, as this eye sees them."""
+    share = np.asarray(rgb, float) / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    xyz = (linear @ EYES[eye].T).clip(0, 1) @ TO_XYZ.T / TO_XYZ.sum(1)
+    f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz / (3 * (6 / 29) ** 2) + 4 / 29)
+    x, y, z = f[..., 0], f[..., 1], f[..., 2]
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], -1)
+
+
+@pytest.fixture(scope="module")
+def ramps(inside):
+    """For light and dark and for each side, the colours from nothing to all in 20 steps."""
+    return inside.evaluate(
+        """() => Object.fromEntries(Object.entries(inside.HEAT).map(([mode, sides]) => [mode,
+          Object.fromEntries(Object.entries(sides).map(([side, stops]) => [side,
+            Array.from({ length: 21 }, (_, n) => inside.mix(stops, n / 20))]))]))"""
+    )
+
+
+@pytest.mark.parametrize("eye", EYES)
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_more_is_always_darker_or_always_lighter(ramps, mode, eye):
+    """So it is in a print without colours, too."""
+    for side in SIDES:
+        lightness = lab(ramps[mode][side], eye)[:, 0]
+        steps = [b - a for a, b in pairwise(lightness)]
+        assert all(step < 0 if mode == "light" else step > 0 for step in steps), side
+        assert abs(lightness[-1] - lightness[0]) > 50
+
+
+@pytest.mark.parametrize("eye", EYES)
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_a_number_and_its_negative_differ(ramps, mode, eye):
+    more, less = (lab(ramps[mode][side], eye) for side in SIDES)
+    assert np.linalg.norm(more - less, axis=1)[5:].min() > 12
+
+
+@pytest.mark.parametrize("eye", EYES)
+@pytest.mark.parametrize("mode", [0, 1])
+def test_query_key_and_value_differ(eye, mode):
+    css = (VIEWS / "explorer.css").read_text(encoding="utf-8")
+    found = {}
+    for name in ("query", "key", "value"):
+        pair = css.partition(f"--ax-{name}: light-dark(")[2].partition(")")[0].split(", ")
+        found[name] = lab([int(pair[mode][at : at + 2], 16) for at in (1, 3, 5)], eye)
+    for one, other in combinations(found, 2):
+        assert np.linalg.norm(found[one] - found[other]) > 10, (one, other)

@@ -1,0 +1,41 @@
+"""The widget of a live notebook, on a page of its own: what it shows beside the explorer."""
+
+import pytest
+import torch
+
+from attn_core import trace
+from attn_core.digits import fixed
+from attn_core.views import explore
+from tests.explorer.test_numbers import payload
+
+RENDER = """(payload) => {
+  const el = document.createElement("div");
+  document.body.append(el);
+  const model = { get: (name) => (name === "payload" ? payload : undefined), on() {}, off() {} };
+  inside.render({ model, el });
+  const found = [...el.children].map((child) => [child.className, child.textContent]);
+  el.remove();
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("store", [None, "float16"])
+def test_what_shorter_numbers_cost_stands_below_the_figure(inside, store):
+    x = torch.randn(5, 3, generator=torch.Generator().manual_seed(1))
+    view = explore(trace(x, x, x), store=store)
+    found = inside.evaluate(RENDER, view.payload)
+    assert "ax-root" in found[0][0]
+    if store is None:
+        assert len(found) == 1
+        return
+    error = fixed(view.payload["error"], 6)
+    said = f"Numbers stored in float16: no weight is off by more than {error}."
+    assert found[1:] == [["ax-stored", said]]
+    assert said in view.html, "the page says the same"
+
+
+def test_data_that_fail_are_said_and_nothing_else(inside):
+    x = torch.eye(3)
+    data = payload(trace(x, x, x)) | {"version": 2, "error": 0.5}
+    said = "This explorer cannot start: its version must be 1."
+    assert inside.evaluate(RENDER, data) == [["ax-notice", said]]
