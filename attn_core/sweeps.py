@@ -65,7 +65,7 @@ def sweep(
     given = [check_scale(setting, q.shape[-1]) for setting in scale]
     # The largest scale is the one that can overflow.
     q4, k4, v4, *_ = prepared(q, k, v, None, max(given, key=abs), None)
-    size = check_numbers(q4, k4, v4, max(given, key=abs))
+    size = check_numbers(q, k, v, max(given, key=abs))
     shape = (*q4.shape[:3], k4.shape[2])
     check_sweep((len(scale), len(keep), len(dropout), *shape))
     factors, of_scale = distinct(given)

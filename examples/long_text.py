@@ -10,6 +10,7 @@ None is made: an overview says in which blocks the high scores lie, a tile shows
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -22,13 +23,14 @@ CHAPTERS = Path(__file__).parents[1] / "chapters"
 BEHIND, SHORT = 8, 8  # tokens that a place looks back to, and numbers kept of each word vector
 APART = 64  # tokens nearer than that are no repetition
 BLOCK = 256  # tokens of a block of the overview
+MARKUP = re.compile(r"</?[a-z][^>\n]*>|\]\([^)]*\)|:::.*|-{2,}|[\[\]*`#|]")
 
 
 def text_of_chapters() -> str:
-    """What the chapters' Markdown cells say, in order."""
+    """What the chapters' Markdown cells say, in order; marks of Markdown and HTML left out."""
     books = [json.loads(path.read_text("utf-8")) for path in sorted(CHAPTERS.glob("[01]*.ipynb"))]
     cells = [cell for book in books for cell in book["cells"] if cell["cell_type"] == "markdown"]
-    return "\n".join("".join(cell["source"]) for cell in cells)
+    return MARKUP.sub(" ", "\n".join("".join(cell["source"]) for cell in cells))
 
 
 def last_words(ids: Tensor, vectors: Tensor) -> Tensor:

@@ -51,12 +51,12 @@ def attention(
 
     Which code computes: up to 65,536 cells the six formulas on whole maps. Above it torch's
     scaled_dot_product_attention, in float32 at least, where no gradient is asked for, there is no
-    dropout, and the mask is None, or causal() with L = S; else one pass over tiles. Between them
-    lies rounding and nothing more.
+    dropout, and the mask is None, or causal() with L = S and a scale above 0; else one pass over
+    tiles. Between them lies rounding and nothing more.
     """
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
     with without_autocast(q.device):
-        output, _ = cpu.forward(q4, k4, v4, keep, scale, dropout)
+        output, _ = cpu.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
     return output.reshape(*q.shape[:-1], v.shape[-1])
 
 
@@ -85,7 +85,7 @@ def trace(
     check_is("source", source, Projection)
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
     with without_autocast(q.device):
-        output, statistics = cpu.forward(q4, k4, v4, keep, scale, dropout)
+        output, statistics = cpu.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
     if source is not None:
         compare_projection(source, q4, k4, v4)
     versions = {"q": version_of(q4), "k": version_of(k4), "v": version_of(v4)}

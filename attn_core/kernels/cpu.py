@@ -44,17 +44,19 @@ def forward(
     keep: Keep | None,
     scale: float,
     dropout: Dropout | None,
+    given: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> tuple[Heads, tuple[Rows, Rows] | None]:
     """output in the dtype of v; row_max and row_sum, without gradient, if they were on the way.
 
     One sentence is raised if q, k or v holds what is no finite number, or if they give such.
+    given: the three in the caller's rank, in which that sentence names a place.
     """
     if is_small(q, k):
-        return whole_and_checked(q, k, v, keep, scale, dropout)
-    size, statistics = check_numbers(q, k, v, scale), None
+        return whole_and_checked(q, k, v, keep, scale, dropout, given)
+    size, statistics = check_numbers(*(given or (q, k, v)), scale), None
     if is_live(q, k, v):
         output, *statistics = Tiled.apply(q, k, v, keep, scale, dropout)
-    elif dropout is None and (keep is None or is_torchs(keep, q, k)):
+    elif dropout is None and (keep is None or is_torchs(keep, q, k, scale)):
         output = output_by_torch(q, k, v, keep, scale)
     else:
         output, *statistics = tiled(q, k, v, keep, scale, dropout)
@@ -72,12 +74,14 @@ def is_live(*tensors: Tensor) -> bool:
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
-def is_torchs(keep: Keep, q: Tensor, k: Tensor) -> bool:
+def is_torchs(keep: Keep, q: Tensor, k: Tensor, scale: float) -> bool:
     """Whether torch knows the mask: its `is_causal` is aligned to the top left, so for L == S.
 
-    Other masks would have to be written out for it as L×S cells.
+    It multiplies its −inf by the scale, which gives NaN at 0 and +inf below. Other masks would
+    have to be written out for it as L×S cells.
     """
-    return isinstance(keep, Causal) and q.shape[2] == k.shape[2]
+    is_positive = scale >= torch.finfo(torch.float32).tiny
+    return isinstance(keep, Causal) and q.shape[2] == k.shape[2] and is_positive
 
 
 def output_by_torch(q, k, v, keep, scale) -> Heads:

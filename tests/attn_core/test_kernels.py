@@ -1,6 +1,7 @@
 """The kernel against the formulas, its cost in memory, and masks of every broadcast form."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -163,3 +164,38 @@ def test_a_source_of_several_heads_in_every_rank(lead, biases):
         wrong[n] = wrong[n].flip(-3)
         with pytest.raises(ValueError, match=rf"^source must give {name}, got numbers"):
             trace(*wrong, source=source)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf], ids=str)
+@pytest.mark.parametrize("name", "qkv")
+@pytest.mark.parametrize("lead", [(), (2,), (1, 2), (2, 1, 1)], ids=str)
+@pytest.mark.parametrize("T", [5, 300])
+def test_nothing_hides_what_is_not_finite(T, lead, name, value):
+    """Short and long calls name its place in the caller's rank, whatever a mask keeps."""
+    place = (*(size - 1 for size in lead), T - 1, 0)
+    tensors = {other: drawn(seed, *lead, T, 3) for seed, other in enumerate("qkv")}
+    tensors[name][place] = value
+    batches = max(1, math.prod(lead[:-1] if len(lead) > 1 else lead))
+    hidden = torch.ones(T, T, dtype=torch.bool)
+    hidden[-1], hidden[:, -1] = False, False
+    for settings in (
+        {},
+        {"keep": causal()},
+        {"keep": padding([T - 1] * batches)},
+        {"keep": hidden},
+        {"dropout": Dropout(0.99, 1)},
+        {"scale": 0.0},
+    ):
+        with pytest.raises(ValueError, match=rf"^{name} must be finite, got {value} at ") as error:
+            trace(*tensors.values(), **settings)
+        assert str(error.value).endswith(str(place))
+
+
+def test_a_sum_that_overflows_is_no_error():
+    """The sums of a short call tell too little here, and each number is looked at."""
+    q, k = torch.full((4, 1), 1.7e19), torch.full((4, 1), 1.7e19)
+    v = torch.full((4, 2), 3e38)
+    found = trace(q, k, v, scale=1.0)
+    assert (found.stage("scores") == found.stage("scaled")).all()
+    assert found.output.isfinite().all()
+    torch.testing.assert_close(found.output, v)

@@ -1,4 +1,4 @@
-"""Calls whose maps are too large to be made whole: what tiles, dtypes and autocast may not change."""
+"""Calls whose maps are too large to be made whole: what tiles, dtypes, autocast may not change."""
 
 import pytest
 import torch

@@ -196,6 +196,16 @@ def test_large_calls_of_attention_agree_with_the_record(keep, dtype):
     torch.testing.assert_close(found, record.output, rtol=most, atol=most)
 
 
+@pytest.mark.parametrize("scale", [-0.4, 0.0, 1e-50, 1e-3])
+@pytest.mark.parametrize("keep", [None, causal()], ids=str)
+def test_every_scale_of_a_large_call(keep, scale):
+    """torch's own causal attention gives NaN where the scale is not above 0."""
+    q, k, v = (drawn(seed, 1, 1, 300, 8).float() for seed in (1, 2, 3))
+    wanted = in_float64(q, k, v, keep, scale, None)[0]
+    found = attention(q, k, v, keep=keep, scale=scale)
+    torch.testing.assert_close(found.double(), wanted, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("sizes", [(300, 400), (400, 300)])
 def test_large_causal_calls_are_aligned_to_the_bottom_right(sizes):
     q, k = (drawn(seed, n, 4) for seed, n in zip((1, 2), sizes, strict=True))

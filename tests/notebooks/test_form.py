@@ -12,7 +12,8 @@ from tools.notebooks import NOTEBOOKS, generate, normalise, repository_url
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 TAG = re.compile(
-    r"setup|(hide|remove)-(input|output|cell)|raises-exception|(ledger|exercise|mistake):[\w.-]+"
+    r"setup|solution|(hide|remove)-(input|output|cell)|raises-exception"
+    r"|(ledger|exercise|mistake):[\w.-]+"
 )
 # Heavier outputs make a repository that nobody wants to clone.
 MOST_BYTES = 1_000_000
