@@ -72,6 +72,13 @@ def test_autocast_lowers_no_long_call(settings):
         torch.testing.assert_close(lowered, plain, rtol=1e-6, atol=1e-6)
 
 
+def test_autocast_lowers_no_row_statistics_that_are_asked_for_later():
+    record = trace(*qkv(), keep=causal())
+    with torch.autocast("cpu", torch.bfloat16):
+        found = record.row_sum
+    torch.testing.assert_close(found, trace(*qkv(), keep=causal()).row_sum, rtol=1e-6, atol=1e-6)
+
+
 def test_each_head_has_the_mask_of_its_own(monkeypatch):
     """Three heads, one at a time, and a row of one of them that keeps nothing."""
     monkeypatch.setattr(tiles, "CELLS", 1)
@@ -83,6 +90,13 @@ def test_each_head_has_the_mask_of_its_own(monkeypatch):
     for found, wanted in ((record.output, output), (record.stage("weights"), weights)):
         torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-5)
     assert (record.row_max[1, 2, 7], record.row_sum[1, 2, 7]) == (0, 1)
+    for is_live in (False, True):
+        record = trace(q.requires_grad_(is_live), k, v, keep=keep)
+        for b, h in ((0, 1), (1, 2)):
+            found = record.tile("weights", range(T), range(T), batch=b, head=h)
+            torch.testing.assert_close(found.double(), weights[b, h], rtol=1e-4, atol=1e-5)
+            hidden = record.tile("masked", range(T), range(T), batch=b, head=h) == -torch.inf
+            assert torch.equal(hidden, ~keep[b, h])
 
 
 def test_weights_go_on_after_tiles_that_see_nothing():
