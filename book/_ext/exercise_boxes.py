@@ -1,7 +1,8 @@
 """The exercises on the site: an answer field for each, and solutions as the edition has them.
 
     public      the solution folded under the exercise
-    student     no solution: neither on the page nor in its source nor in the search
+    student     no solution: neither on the page nor in its source nor in the search; no cell with
+                the tag `solution`, as the worksheet's key
     instructor  the solution open, with the checks, the points and the known mistakes
 
 BOOK_EDITION says which one is built; `make book EDITION=student` sets it.
@@ -132,14 +133,27 @@ def edit(notebook, known: dict[str, Exercise], which: str, options: dict) -> lis
     return found
 
 
+def without_solutions(notebook) -> bool:
+    """Take out what has the tag `solution`, as the worksheet's key; True if there was any."""
+    kept = [cell for cell in notebook.cells if "solution" not in cell.metadata.get("tags", [])]
+    found = len(kept) < len(notebook.cells)
+    notebook.cells = kept
+    return found
+
+
 def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
-    if not docname.startswith("chapters/"):
+    if not app.env.doc2path(docname).endswith(".ipynb"):
         return
     notebook = nbformat.reads(source[0], as_version=4)
-    if edit(notebook, exercises.load(), edition(), app.config.html_theme_options):
+    changed = edition() == "student" and without_solutions(notebook)
+    if docname.startswith("chapters/"):
+        known, options = exercises.load(), app.config.html_theme_options
+        if edit(notebook, known, edition(), options):
+            changed = True
+            for path in (ROOT / "exercises").glob("*.py"):
+                app.env.note_dependency(str(path))
+    if changed:
         source[0] = nbformat.writes(notebook)
-        for path in (ROOT / "exercises").glob("*.py"):
-            app.env.note_dependency(str(path))
 
 
 def on_config(app: Sphinx, config) -> None:

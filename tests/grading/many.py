@@ -2,14 +2,19 @@
 
     python -m tests.grading.many [--students 300] [--jobs 2] [--dask local]
 
-Nine of ten hand in a solution, some of them with a mistake; one of ten is hostile.
+Nine of ten hand in a notebook that runs, a third of these with a mistake; one of ten is hostile.
+Half-way everything is killed, and the same command is given again. With 300 students the result is
+stored in many.json, and as the table many.md, which the page for instructors includes.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import csv
 import json
 import os
+import platform
 import signal
 import statistics
 import subprocess
@@ -17,17 +22,42 @@ import sys
 import tempfile
 import threading
 import time
+from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 
 import psutil
 
+from benchmarks.cost import machine
 from tests.grading.conftest import hand_in, make
-from tests.grading.students import class_of
+from tests.grading.students import EXERCISES, RIGHT, class_of
 from tools.grading.notebooks import build
 from tools.grading.one import stored
 
 ROOT = Path(__file__).parents[2]
+STORED = Path(__file__).with_suffix(".json")
 HOSTILE = ("loop", "exit", "memory", "output", "changes", "truncated", "patches")
+PACKAGES = ("nbgrader", "torch", "ipykernel")
+WHOLE = 300  # students of the class whose numbers are stored
+
+TABLE = """\
+| {students} submissions of {exercises} exercises, {jobs} at a time | measured |
+|---|---:|
+| sandboxes: every notebook run and marked | {sandboxes:.0f} s |
+| gradebook, feedback pages and tables | {books:.0f} s |
+| both | {whole:.0f} s |
+| of the clock, for a student | {share:.2f} s |
+| in its sandbox, a student: median | {median:.1f} s |
+| the longest, a hostile one | {longest:.1f} s |
+| memory for everything at once, at most | {memory:.2f} GiB |
+| memory of one sandbox: median | {sandbox:.0f} MiB |
+| killed when so many were graded | {killed} |
+| graded twice because of the kill | {twice} |
+| rows that are not as they should be | {wrong} |
+| other processes that wanted a processor, as it began | {others:.1f} |
+
+Measured on {date} by `make class-300`: {machine}, {cores} cores, Python {python}, {versions}.
+"""
 
 
 def grading(course, asked) -> subprocess.Popen:
@@ -37,73 +67,139 @@ def grading(course, asked) -> subprocess.Popen:
     return subprocess.Popen(call, cwd=ROOT, start_new_session=True)
 
 
-def watch(process: subprocess.Popen, peaks: list[int]) -> None:
-    """Note the memory that everything below a process takes, shared pages counted once."""
-    while process.poll() is None:
-        total = 0
-        try:
-            for one in psutil.Process(process.pid).children(recursive=True):
-                total += one.memory_full_info().pss
-        except psutil.Error:
-            pass
-        peaks.append(total)
-        time.sleep(2)
+def watch(process: subprocess.Popen, peaks: list[int]) -> threading.Thread:
+    """Note the memory of a process and of all below it, shared pages counted once."""
+
+    def look():
+        while process.poll() is None:
+            total, family = 0, []
+            with contextlib.suppress(psutil.Error):
+                first = psutil.Process(process.pid)
+                family = [first, *first.children(recursive=True)]
+            for one in family:
+                with contextlib.suppress(psutil.Error):  # it has just ended
+                    total += one.memory_full_info().pss
+            peaks.append(total)
+            time.sleep(2)
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    return thread
 
 
-def results(course) -> dict[str, float]:
-    return {
-        path.stem: path.stat().st_mtime for path in course.folder.glob("results/class/[!.]*.json")
+def results(course) -> dict[str, int]:
+    """When each result was written, by the student."""
+    found = course.folder.glob("results/class/[!.]*.json")
+    return {path.stem: path.stat().st_mtime_ns for path in found}
+
+
+def fill(course, names: list[str]) -> dict[str, tuple | None]:
+    """Hand in for everybody. Returns the statuses that each must get; None: not all right."""
+    assignment = course.assignment("class")
+    hostile, wanted = class_of(course, assignment), {}
+    for number, name in enumerate(names):
+        if number % 10 == 9:
+            student = hostile[HOSTILE[number // 10 % len(HOSTILE)]]
+            # Theirs are another's numbers: that shows in the one exercise that asks for values.
+            raw, wanted[name] = student.raw, student.statuses[1:]
+        else:
+            notebook, wanted[name] = build(course, assignment, name, "solution"), RIGHT[1:]
+            if number % 10 > 5:
+                exercise = assignment.exercises[number % 3]
+                mistake = exercise.mistakes[number % len(exercise.mistakes)]
+                wanted[name] = None
+                for cell in notebook.cells:
+                    if cell.id == f"answer-{exercise.id}":
+                        cell.source = mistake.code
+            raw = json.dumps(notebook).encode()
+        hand_in(course, "class", name, raw)
+    return wanted
+
+
+def wrong_rows(course, wanted: dict[str, tuple | None]) -> list[str]:
+    """Those whose row in the table is missing, or not as it should be."""
+    with (course.folder / "grades" / "class.csv").open(encoding="utf-8") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    found = []
+    for name, statuses in wanted.items():
+        row = rows.get(name, {})
+        got = tuple(row.get(f"{exercise} status") for exercise in EXERCISES)
+        fits = got[1:] == statuses if statuses else got != RIGHT
+        if row.get("status") != "graded" or not fits:
+            found.append(f"{name}: {row.get('status')}, {got}, wanted {statuses}")
+    return found
+
+
+def measure(course, names: list[str], asked) -> tuple[dict, list[str]]:
+    """Grade them all, with a kill in the middle. Returns what was measured, and wrong rows."""
+    others = os.getloadavg()[0]
+    wanted, peaks = fill(course, names), []
+    made = [sys.executable, "-m", "tools.grading.make", str(course.folder)]
+    subprocess.run(made, cwd=ROOT, check=True)
+
+    began = time.monotonic()
+    process = grading(course, asked)
+    watching = watch(process, peaks)
+    while len(results(course)) < asked.students // 2 and process.poll() is None:
+        time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    watching.join()
+    first = results(course)
+
+    process = grading(course, asked)
+    watching = watch(process, peaks)
+    while len(results(course)) < asked.students and process.poll() is None:
+        time.sleep(0.5)
+    run = time.monotonic() - began
+    code = process.wait()
+    whole = time.monotonic() - began
+    last = results(course)
+    each = [one for name in names if (one := stored(course, "class", name))]
+    measured = {
+        "students": asked.students,
+        "exercises": len(EXERCISES),
+        "jobs": asked.jobs,
+        "engine": asked.dask or "processes",
+        "exit": code,
+        "graded": len(last),
+        "sandboxes": round(run, 1),
+        "books": round(whole - run, 1),
+        "whole": round(whole, 1),
+        "share": round(whole / asked.students, 3),
+        "median": statistics.median(one["seconds"] for one in each),
+        "longest": max(one["seconds"] for one in each),
+        "memory": round(max(peaks) / 2**30, 3),
+        "sandbox": statistics.median(one["peak_mib"] for one in each),
+        "killed": len(first),
+        "others": round(others, 1),
+        "twice": sum(last.get(name) != when for name, when in first.items()),
+        "date": date.today().isoformat(),
+        "machine": machine(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "versions": ", ".join(f"{name} {version(name)}" for name in PACKAGES),
     }
+    wrong = wrong_rows(course, wanted)
+    return {**measured, "wrong": len(wrong)}, wrong
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--students", type=int, default=300)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--students", type=int, default=WHOLE)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--dask", default="")
     asked = parser.parse_args()
     names = [f"s{number:03}" for number in range(asked.students)]
     with tempfile.TemporaryDirectory(prefix="class-") as folder:
-        course = make(Path(folder) / "course", [*names])
-        assignment = course.assignment("class")
-        hostile = class_of(course, assignment)
-        for number, name in enumerate(names):
-            if number % 10 == 9:
-                raw = hostile[HOSTILE[number // 10 % len(HOSTILE)]].raw
-            else:
-                notebook = build(course, assignment, name, "solution")
-                if number % 10 > 5:
-                    exercise = assignment.exercises[number % 3]
-                    mistake = exercise.mistakes[number % len(exercise.mistakes)]
-                    for cell in notebook.cells:
-                        if cell.id == f"answer-{exercise.id}":
-                            cell.source = mistake.code
-                raw = json.dumps(notebook).encode()
-            hand_in(course, "class", name, raw)
-        made = [sys.executable, "-m", "tools.grading.make", str(course.folder)]
-        subprocess.run(made, cwd=ROOT, check=True)
-
-        began, peaks = time.monotonic(), []
-        process = grading(course, asked)
-        while len(results(course)) < asked.students // 2 and process.poll() is None:
-            time.sleep(1)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        first = results(course)
-        process = grading(course, asked)
-        threading.Thread(target=watch, args=(process, peaks), daemon=True).start()
-        process.wait()
-        seconds = time.monotonic() - began
-        last = results(course)
-        again = [name for name in first if last[name] != first[name]]
-        each = [stored(course, "class", name) for name in names]
-        spent = [one["seconds"] for one in each]
-        print(f"{len(last)} of {asked.students} graded, exit {process.returncode}")
-        print(f"{seconds:.0f} s in all, {asked.jobs} at a time, killed at {len(first)}")
-        print(f"graded twice after the kill: {len(again)}")
-        print(f"a student: median {statistics.median(spent):.1f} s, longest {max(spent):.1f} s")
-        print(f"memory: {max(peaks) / 2**30:.2f} GiB at most for everything at once")
-        print(f"a sandbox: median {statistics.median(one['peak_mib'] for one in each):.0f} MiB")
+        course = make(Path(folder) / "course", names)
+        measured, wrong = measure(course, names, asked)
+    print(*wrong, TABLE.format(**measured), sep="\n")
+    if measured["exit"] or measured["twice"] or wrong or measured["graded"] < asked.students:
+        sys.exit("This class was not graded as it should be; nothing is stored.")
+    if asked.students == WHOLE and not asked.dask:
+        STORED.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        STORED.with_suffix(".md").write_text(TABLE.format(**measured), "utf-8")
 
 
 if __name__ == "__main__":

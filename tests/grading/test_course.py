@@ -20,6 +20,7 @@ from tests.grading.students import EXERCISES
 from tools.grading import grade as grading
 from tools.grading import make as making
 from tools.grading.course import Assignment, Course, collision, start
+from tools.grading.grade import bring
 from tools.grading.marks import Mark
 from tools.grading.notebooks import build, clean, read, rebuild, report, write_marks
 from tools.grading.numbers import given, seed_of
@@ -223,10 +224,22 @@ def test_the_blank_must_get_nothing(course, monkeypatch):
 
 def test_the_exercise_on_the_page_for_instructors_works(tmp_path):
     page = (ROOT / "book" / "for_instructors.md").read_text(encoding="utf-8")
-    code = page.split("```python\n")[1].split("```")[0]
+    code = page.split("```python\nfrom exercises")[1].split("```")[0]
+    code = f"from exercises{code}"
     (tmp_path / "01_page.py").write_text(code, encoding="utf-8")
     (exercise,) = exercises.load(tmp_path).values()
     for seed in range(20):
         assert all(good for _, good in exercise.answer(exercise.solution, seed))
         assert not any(good for _, good in exercise.answer(exercise.starter, seed))
         assert not all(good for _, good in exercise.answer(exercise.mistakes[0].code, seed))
+
+
+def test_a_link_beside_a_hand_in_is_not_followed(course):
+    there = course.folder / "rebuilt" / "ada" / "class"
+    came = course.folder / "submitted" / "ada" / "class"
+    for folder in (there, came):
+        folder.mkdir(parents=True)
+    (came / "timestamp.txt").write_text("2026-11-21 12:00:00 UTC", encoding="utf-8")
+    (came / "submission_secret.txt").symlink_to(course.folder / "secret")
+    bring(course, "class", "ada")
+    assert [path.name for path in there.iterdir()] == ["timestamp.txt"]

@@ -64,6 +64,27 @@ OWN_WORDS = {
 } - {word.lower() for word in WORD.findall(OTHER)}
 
 
+def sheets() -> dict[str, str]:
+    """The worksheet's two sheets, as the notebook of the page stores them."""
+    notebook = nbformat.read(ROOT / "book" / "worksheet_by_hand.ipynb", as_version=4)
+    made = {cell.id: cell.get("outputs") for cell in notebook.cells}
+    return {name: made[name][0].data["text/html"] for name in ("tables", "key")}
+
+
+# The numbers that stand on the key, and not on the sheet to fill in.
+CELL = re.compile(r"<td>([^<]+)</td>")
+KEY_NUMBERS = set(CELL.findall(sheets()["key"])) - set(CELL.findall(sheets()["tables"]))
+KEY_TITLE = "Attention by hand: the key"
+
+
+def key_of_worksheet(folder: Path) -> list[str]:
+    """What a built site gives away of the worksheet's key."""
+    page = (folder / "book" / "worksheet_by_hand.html").read_text(encoding="utf-8")
+    found = [number for number in sorted(KEY_NUMBERS) if f"<td>{number}</td>" in page]
+    pages = texts(folder).items()
+    return found + [name for name, text in pages if bare(KEY_TITLE) in bare(text)]
+
+
 def build(edition: str, folder: Path) -> Path:
     """Build an edition and return its html folder; a warning is an error."""
     environment = os.environ | {"BOOK_EDITION": edition}
@@ -129,12 +150,16 @@ def test_the_public_edition_has_what_is_looked_for():
         n for n, lines in OWN_LINES.items() if lines
     }
     assert words_of_search(HTML)
+    assert len(KEY_NUMBERS) > 50
+    assert set(key_of_worksheet(HTML)) >= {*KEY_NUMBERS, "book/worksheet_by_hand.html"}
 
 
 @pytest.mark.slow
 def test_the_student_edition_holds_no_solution(student):
     assert leaks(student) == []
     assert words_of_search(student) == []
+    assert key_of_worksheet(student) == []
+    assert 'class="blank"' in (student / "book" / "worksheet_by_hand.html").read_text("utf-8")
     pages = texts(student)
     assert not any("exercise-" in page and "-solution" in page for page in pages.values())
     assert not (student / "_sources").exists()

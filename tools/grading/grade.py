@@ -22,6 +22,10 @@ from tools.grading.one import is_done, rebuilt
 from tools.grading.sandbox import CannotGrade
 from tools.grading.seams import api, quiet
 
+# What nbgrader's exchange puts beside a hand-in: when it came, and what leads feedback back to it.
+OF_THE_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
+SHORT = 1000  # bytes
+
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -60,6 +64,14 @@ def run(course: Course, wanted: list[Assignment], jobs: int, dask: str | None) -
     return failed
 
 
+def bring(course: Course, assignment: str, student: str) -> None:
+    """Put what the exchange gave with a hand-in beside what is graded; a link is not followed."""
+    for name in OF_THE_EXCHANGE:
+        path = course.folder / "submitted" / student / assignment / name
+        if path.is_file() and not path.is_symlink() and path.stat().st_size < SHORT:
+            rebuilt(course, assignment, student).with_name(name).write_bytes(path.read_bytes())
+
+
 def record(course: Course, assignment: Assignment) -> dict:
     """Put new results into nbgrader's gradebook, and write the feedback. Returns what failed."""
     fresh = []
@@ -73,10 +85,7 @@ def record(course: Course, assignment: Assignment) -> dict:
     nbgrader, failed = api(course.folder, submitted="rebuilt"), {}
     with bar(len(fresh), "gradebook and feedback") as progress:
         for student in fresh:
-            stamp = course.folder / "submitted" / student / assignment.name / "timestamp.txt"
-            if stamp.is_file():
-                there = rebuilt(course, assignment.name, student).with_name(stamp.name)
-                there.write_bytes(stamp.read_bytes())
+            bring(course, assignment.name, student)
             for step in (nbgrader.autograde, nbgrader.generate_feedback):
                 with quiet():
                     done = step(assignment.name, student)

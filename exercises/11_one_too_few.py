@@ -1,0 +1,121 @@
+"""Chapter 11, level 2: layer norm with n − 1, an erratum of the from-scratch note."""
+
+import math
+import statistics
+
+from exercises import Draws, Exercise, Field, Mistake, near
+
+
+def firsts(features):
+    """The first number of the normalised row: as the note has it, and right."""
+    off = features[0] - statistics.fmean(features)
+    return off / statistics.stdev(features), off / statistics.pstdev(features)
+
+
+def narrowest(error):
+    """The smallest width at which √((n − 1)/n) is at most `error` below 1."""
+    n = 2
+    while 1 - math.sqrt((n - 1) / n) > error:
+        n += 1
+    return n
+
+
+def parameters(seed):
+    if seed == 0:
+        return {"features": [1.0, 2.0, 3.0, 6.0], "largest_error": 0.01}
+    draw = Draws(seed)
+    while True:
+        features = draw.integers(0, 10, draw.integer(3, 6)).double().tolist()
+        if features[0] != statistics.fmean(features):
+            noted, right = firsts(features)
+            if abs(right - noted) > 0.05:
+                break
+    return {"features": features, "largest_error": draw.choice((0.02, 0.01, 0.005))}
+
+
+def checks(names, parameters):
+    noted, right = firsts(parameters["features"])
+    width = names.get("wide_enough")
+    fits = isinstance(width, int | float) and width == narrowest(parameters["largest_error"])
+    return [
+        ("`note_first` is right to two decimals", near(names.get("note_first"), noted)),
+        ("`right_first` is right to two decimals", near(names.get("right_first"), right)),
+        ("`wide_enough` is right", fits),
+    ]
+
+
+EXERCISE = Exercise(
+    id="11-one-too-few",
+    chapter="11",
+    title="One too few",
+    level=2,
+    points=2,
+    text="""\
+Find what is wrong, and show it. A note normalises a row of n numbers like this:
+`(X - X.mean(-1, keepdim=True)) / X.std(-1, keepdim=True)`. torch's `std` divides by n − 1. Take the
+row `features`. What is the first number of the note's result (`note_first`), and what is it in
+layer norm, without the small eps (`right_first`)? Then show where it hides: how many numbers must a
+row have, at least, for the note's result to be too small by no more than the share `largest_error`
+(`wide_enough`, a whole number)? *Expected: four or five lines, or a pencil. The ratio of the two
+depends on n alone.*""",
+    starter="note_first = ...\nright_first = ...\nwide_enough = ...",
+    solution="""\
+from math import sqrt
+
+n = len(features)
+off = features[0] - sum(features) / n
+squares = sum((number - sum(features) / n) ** 2 for number in features)
+note_first, right_first = off / sqrt(squares / (n - 1)), off / sqrt(squares / n)
+wide_enough = 2
+while 1 - sqrt((wide_enough - 1) / wide_enough) > largest_error:
+    wide_enough += 1""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        Mistake(
+            """\
+from math import sqrt
+
+n = len(features)
+off = features[0] - sum(features) / n
+squares = sum((number - sum(features) / n) ** 2 for number in features)
+note_first, right_first = off / sqrt(squares / n), off / sqrt(squares / (n - 1))
+wide_enough = 2
+while 1 - sqrt((wide_enough - 1) / wide_enough) > largest_error:
+    wide_enough += 1""",
+            "The two have changed places. Layer norm divides the squares by n: what it sees is all "
+            "there is, not a sample.",
+        ),
+        Mistake(
+            """\
+from math import sqrt
+
+n = len(features)
+off = features[0] - sum(features) / n
+squares = sum((number - sum(features) / n) ** 2 for number in features)
+note_first, right_first = off / (squares / (n - 1)), off / (squares / n)
+wide_enough = 2
+while 1 - sqrt((wide_enough - 1) / wide_enough) > largest_error:
+    wide_enough += 1""",
+            "That divides by the variance. Take its root.",
+        ),
+        Mistake(
+            """\
+from math import sqrt
+
+n = len(features)
+off = features[0] - sum(features) / n
+squares = sum((number - sum(features) / n) ** 2 for number in features)
+note_first, right_first = off / sqrt(squares / (n - 1)), off / sqrt(squares / n)
+wide_enough = 2
+while 1 / wide_enough > largest_error:
+    wide_enough += 1""",
+            "The first two are right. 1/n is the error of the *variance*; its root is off by less.",
+        ),
+    ),
+    fields=(
+        Field("note_first", label="the first number, as the note has it"),
+        Field("right_first", label="the first number in layer norm"),
+        Field("wide_enough", places=0),
+    ),
+)

@@ -1,0 +1,172 @@
+"""Take the pictures of the page for instructors: a small class is graded, and its pages are opened.
+
+    python -m tools.instructor_pictures
+
+A few minutes. It needs the built site and the environment of grading (`make course` makes it); the
+class and its course are thrown away.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import nbformat
+from PIL import Image
+from playwright.sync_api import Browser, sync_playwright
+
+import exercises
+from exercises.keys import known
+from tools.browser import ARGUMENTS, present
+
+ROOT = Path(__file__).parents[1]
+HTML = ROOT / "_build" / "html"
+PICTURES = ROOT / "book" / "_static" / "instructors"
+GRADING = ROOT / ".venv-grading" / "bin"
+CHAPTER = "03"
+ASSIGNMENT = f"chapter-{CHAPTER}"
+ASKED = "07-a-dropped-row"  # the answer field that is shown
+LARGEST = 120 * 1024  # bytes of a picture
+COLOURS = 64
+WAIT = 60  # seconds for formgrader's server
+
+# Who hands in what: for each exercise of the chapter the number of a known mistake, or an answer.
+RIGHT, BLANK = "solution", "starter"
+CLASS = {
+    "ada,Ada Lovelace": [RIGHT, RIGHT, RIGHT, RIGHT],
+    "alan,Alan Turing": [RIGHT, RIGHT, 0, RIGHT],
+    "emmy,Emmy Noether": [RIGHT, RIGHT, RIGHT, BLANK],
+    "grace,Grace Hopper": [RIGHT, 0, 1, RIGHT],
+    "kurt,Kurt Gödel": [BLANK, BLANK, RIGHT, BLANK],
+    "sofia,Sofia Kovalevskaya": [0, RIGHT, RIGHT, 1],
+}
+ENDLESS = "def safe_softmax(table):\n    while True:\n        pass"
+
+
+def grading(module: str, *arguments: str | Path) -> None:
+    call = [GRADING / "python", "-m", f"tools.grading.{module}", *map(str, arguments)]
+    path = f"{GRADING}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(call, cwd=ROOT, check=True, env={**os.environ, "PATH": path})
+
+
+def hand_in(course: Path, student: str, answers: list) -> None:
+    """Fill in a student's own notebook as the student would, and put it where it is collected."""
+    asked = [one for one in exercises.load().values() if one.chapter == CHAPTER]
+    place = Path(student, ASSIGNMENT, f"{ASSIGNMENT}.ipynb")
+    notebook = nbformat.read(course / "handout" / ASSIGNMENT / student / place.name, as_version=4)
+    for exercise, answer in zip(asked, answers, strict=True):
+        given = isinstance(answer, str)
+        code = getattr(exercise, answer) if given else exercise.mistakes[answer].code
+        if (student, exercise.id) == ("kurt", "03-safe-softmax"):
+            code = ENDLESS
+        cell = next(one for one in notebook.cells if one.id == f"answer-{exercise.id}")
+        cell.source = code
+    (course / "submitted" / place).parent.mkdir(parents=True)
+    nbformat.write(notebook, course / "submitted" / place)
+
+
+def make(course: Path) -> None:
+    """A course whose class is graded."""
+    course.mkdir()
+    roster = "".join(f"{who},\n" for who in CLASS)
+    (course / "roster.csv").write_text(f"id,name,email\n{roster}", encoding="utf-8")
+    grading("make", course, CHAPTER)
+    for who, answers in CLASS.items():
+        hand_in(course, who.split(",")[0], answers)
+    grading("grade", course)
+
+
+def formgrader(course: Path) -> tuple[subprocess.Popen, str]:
+    """JupyterLab in the course's folder, as the page says; the address of formgrader in it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    token = secrets.token_hex(16)
+    call = [GRADING / "jupyter", "lab", "--no-browser", f"--port={port}", "--allow-root"]
+    call += [f"--IdentityProvider.token={token}", "--log-level=ERROR"]
+    path = f"{GRADING}{os.pathsep}{os.environ['PATH']}"
+    server = subprocess.Popen(call, cwd=course, env={**os.environ, "PATH": path})
+    # Formgrader's page asks for more, and for that the browser must be known: log in first.
+    page = f"/formgrader/manage_submissions/{ASSIGNMENT}"
+    address = f"http://127.0.0.1:{port}/login?token={token}&next={page}"
+    for _ in range(WAIT):
+        try:
+            urllib.request.urlopen(address, timeout=5).close()
+            return server, address
+        except OSError:
+            time.sleep(1)
+    server.terminate()
+    sys.exit("formgrader did not answer")
+
+
+def store(raw: bytes, name: str) -> None:
+    """A picture with few colours: what is shown is text."""
+    image = Image.open(io.BytesIO(raw)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    path = PICTURES / f"{name}.png"
+    image.save(path, optimize=True)
+    if path.stat().st_size > LARGEST:
+        sys.exit(f"{path.name} has {path.stat().st_size} bytes; it must have at most {LARGEST}")
+    print(path.relative_to(ROOT), path.stat().st_size)
+
+
+def take(browser: Browser, course: Path, list_of_class: str) -> None:
+    page = browser.new_page(viewport={"width": 1100, "height": 620})
+    page.goto(list_of_class)
+    page.get_by_text("Kovalevskaya").first.wait_for()
+    store(page.screenshot(), "formgrader")
+
+    # alan's softmax is a known mistake.
+    page.goto((course / "feedback" / "alan" / ASSIGNMENT / f"{ASSIGNMENT}.html").as_uri())
+    said = page.get_by_text("Hint:").first
+    said.scroll_into_view_if_needed()
+    page.mouse.wheel(0, 120)
+    page.wait_for_timeout(300)
+    store(page.screenshot(), "feedback")
+
+    page.goto((course / "keys" / f"{ASSIGNMENT}.html").as_uri())
+    store(page.screenshot(), "key")
+
+    exercise = exercises.load()[ASKED]
+    (chapter,) = (HTML / "chapters").glob(f"{exercise.chapter}_*.html")
+    page.goto(chapter.as_uri())
+    field = exercise.fields[0]
+    _, table = next((one, rows) for one, rows in known(exercise, field) if one.name)
+    typed = "\n".join(
+        " ".join(f"{cell / 10**field.places:.{field.places}f}" for cell in row) for row in table
+    )
+    box = page.locator(f"#answer-{ASKED}-0")
+    box.fill(typed)
+    form = box.locator("xpath=ancestor::form")
+    form.locator("button").click()
+    form.locator("[role=status]").wait_for()
+    store(page.locator("attention-answer", has=box).screenshot(), "answer-field")
+
+
+def main() -> None:
+    if not (GRADING / "python").exists() or not (HTML / "index.html").exists():
+        sys.exit("The pictures need the built site and .venv-grading: make book course")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="pictures-") as folder:
+        course = Path(folder) / "my-course"
+        make(course)
+        server, address = formgrader(course)
+        try:
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
+                take(browser, course, address)
+                browser.close()
+        finally:
+            server.terminate()
+            server.wait()
+
+
+if __name__ == "__main__":
+    main()
