@@ -26,6 +26,15 @@ SEE = """Reveal.getSlides().map((slide) => {
 })"""
 
 
+COLOURS = """(() => {
+  const seen = (one) => [getComputedStyle(one).backgroundColor, getComputedStyle(one).color];
+  const patch = document.body.appendChild(document.createElement("p"));
+  patch.style.cssText = "background: var(--paper); color: var(--ink); transition: none";
+  const site = seen(patch);
+  return { body: seen(document.body), site, paper: site[0].match(/[0-9]+/g).map(Number) };
+})()"""
+
+
 @pytest.fixture(scope="module")
 def find():
     """The function that takes slides from a notebook."""
@@ -107,6 +116,15 @@ def test_the_keys_go_on(open_page):
     assert page.evaluate(current) == "question"
     page.keyboard.press("Space")
     assert page.evaluate(current) == "answer"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_has_the_sites_colours(open_page, scheme):
+    page = open_page(DECK.as_uri(), color_scheme=scheme)
+    page.wait_for_function("window.Reveal && Reveal.isReady()")
+    found = page.evaluate(COLOURS)
+    assert found["body"] == found["site"]
+    assert (max(found["paper"]) < 60) == (scheme == "dark")
 
 
 def test_without_scripts_all_is_there_to_read(open_page):
