@@ -84,7 +84,7 @@ def on_that_machine(repository: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory):
-    """Run its Python in its empty folder: `run(*command)` returns what that prints."""
+    """Its folder, and `run(*command)`: what its Python prints, run in the empty folder in it."""
     folder = tmp_path_factory.mktemp("colab")
     python = environment_without_attn_core(folder / "machine")
     variables = on_that_machine(local_repository(folder / "repository"))
@@ -106,8 +106,7 @@ def machine(tmp_path_factory):
     assert run("-c", found).strip() == "False", "attn_core must not be there yet"
     found = "import torch; print(torch.backends.cpu.get_cpu_capability())"
     assert run("-c", found).strip() == "DEFAULT", "torch must not use wider instructions"
-    run.folder = folder
-    return run
+    return folder, run
 
 
 def each_chapter():
@@ -119,11 +118,12 @@ def each_chapter():
 
 @pytest.mark.parametrize("chapter", list(each_chapter()))
 def test_notebook_alone(chapter, machine):
-    empty = machine.folder / "content"
+    folder, run = machine
+    empty = folder / "content"
     shutil.copy(chapter, empty)
-    machine("-c", EXECUTE, chapter.name)
-    where = machine("-c", "import attn_core; print(attn_core.__file__)").strip()
-    assert where.startswith(str(machine.folder / "machine" / "env"))
+    run("-c", EXECUTE, chapter.name)
+    where = run("-c", "import attn_core; print(attn_core.__file__)").strip()
+    assert where.startswith(str(folder / "machine" / "env"))
 
     stored = nbformat.read(chapter, as_version=4)
     new = nbformat.read(empty / chapter.name, as_version=4)

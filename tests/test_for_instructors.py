@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 
 import exercises
+from tools.instructor_pictures import LARGEST
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "book" / "for_instructors.md").read_text(encoding="utf-8")
 PICTURES = dict(re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", PAGE))
-LARGEST = 120 * 1024  # bytes
 
 
 def test_there_is_a_picture_of_each_step():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import re
 from pathlib import Path
 
+import api_reference
 import pytest
+import term_index
 
 import attn_core
 from attn_core import views
@@ -20,33 +21,21 @@ PUBLIC = [f"attn_core.{name}" for name in attn_core.__all__]
 PUBLIC += [f"attn_core.views.{name}" for name in views.__all__ if name not in RESULTS]
 
 
-def extension(name: str):
-    spec = importlib.util.spec_from_file_location(name, BOOK / "_ext" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def api_reference():
-    return extension("api_reference")
-
-
 @pytest.mark.parametrize("name", PUBLIC)
-def test_public_name_is_in_the_reference_and_says_where_it_is_taught(name, api_reference):
+def test_public_name_is_in_the_reference_and_says_where_it_is_taught(name):
     page = (BOOK / "api.md").read_text(encoding="utf-8")
     assert re.search(rf"auto(function|class):: {re.escape(name)}(\(\))?$", page, re.MULTILINE)
     assert api_reference.taught_in(api_reference.named(name).__doc__)
 
 
-@pytest.mark.parametrize("name", ["api_reference", "term_index"])
-def test_examples_of_the_extensions(name):
-    result = doctest.testmod(extension(name))
+@pytest.mark.parametrize("extension", [api_reference, term_index])
+def test_examples_of_the_extensions(extension):
+    result = doctest.testmod(extension)
     assert result.failed == 0
     assert result.attempted > 0
 
 
-def test_signs_of_a_docstring_mean_nothing(api_reference):
+def test_signs_of_a_docstring_mean_nothing():
     text = "A box [*B, T].\n\n>>> 2 ** 3\n8\n\nkeep: `x`, a_\n    or |b|"
     made = api_reference.to_rst(text.split("\n"), {})
     assert made[0] == r"A box [\*B, T]."
@@ -54,7 +43,7 @@ def test_signs_of_a_docstring_mean_nothing(api_reference):
     assert made[5] == r"* keep: ``x``, a\_ or \|b\|"
 
 
-def test_a_chapter_becomes_a_link(api_reference):
+def test_a_chapter_becomes_a_link():
     made = api_reference.plain("Taught in chapters 04 and 99.", {"04": "chapters/04_by_hand"})
     assert made == "Taught in chapters :doc:`04 </chapters/04_by_hand>` and 99."
 

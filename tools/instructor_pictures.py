@@ -51,10 +51,14 @@ CLASS = {
 ENDLESS = "def safe_softmax(table):\n    while True:\n        pass"
 
 
+def environment() -> dict[str, str]:
+    """Ours, in which the commands of grading's environment are found first."""
+    return {**os.environ, "PATH": f"{GRADING}{os.pathsep}{os.environ['PATH']}"}
+
+
 def grading(module: str, *arguments: str | Path) -> None:
     call = [GRADING / "python", "-m", f"tools.grading.{module}", *map(str, arguments)]
-    path = f"{GRADING}{os.pathsep}{os.environ['PATH']}"
-    subprocess.run(call, cwd=ROOT, check=True, env={**os.environ, "PATH": path})
+    subprocess.run(call, cwd=ROOT, check=True, env=environment())
 
 
 def hand_in(course: Path, student: str, answers: list) -> None:
@@ -92,8 +96,7 @@ def formgrader(course: Path) -> tuple[subprocess.Popen, str]:
     token = secrets.token_hex(16)
     call = [GRADING / "jupyter", "lab", "--no-browser", f"--port={port}", "--allow-root"]
     call += [f"--IdentityProvider.token={token}", "--log-level=ERROR"]
-    path = f"{GRADING}{os.pathsep}{os.environ['PATH']}"
-    server = subprocess.Popen(call, cwd=course, env={**os.environ, "PATH": path})
+    server = subprocess.Popen(call, cwd=course, env=environment())
     # Formgrader's page asks for more, and for that the browser must be known: log in first.
     page = f"/formgrader/manage_submissions/{ASSIGNMENT}"
     address = f"http://127.0.0.1:{port}/login?token={token}&next={page}"

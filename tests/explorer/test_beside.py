@@ -1,15 +1,13 @@
 """Data too large for a page stand in a classic script beside it, which the build writes."""
 
-import importlib.util
-
 import nbformat
+import payload_files
 import pytest
 import torch
 from playwright.sync_api import expect
 
 from attn_core import causal, trace
 from attn_core.views import explore
-from tests.explorer.conftest import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -79,15 +77,6 @@ def test_a_small_record_writes_no_file(explorer, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.fixture(scope="module")
-def extension():
-    path = ROOT / "book" / "_ext" / "payload_files.py"
-    spec = importlib.util.spec_from_file_location("payload_files", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 LONG = """
 import torch
 from attn_core import trace
@@ -106,23 +95,23 @@ def notebook(path, stored, made, later="1 / 0"):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
 
 
-def test_the_build_runs_a_notebook_up_to_its_last_large_explorer_and_once(extension, tmp_path):
+def test_the_build_runs_a_notebook_up_to_its_last_large_explorer_and_once(tmp_path):
     path, folder = tmp_path / "long.ipynb", tmp_path / "made"
     notebook(path, "long", "long")
-    (made,) = extension.make(path, folder)
+    (made,) = payload_files.make(path, folder)
     assert made.read_text(encoding="utf-8").startswith(
         '(window.AttentionExplorerPayloads ??= {})["long"] = {"version":1,"name":"long",'
     )
     before = made.stat().st_mtime_ns
     notebook(path, "long", "long", later="2 / 0")
-    assert extension.make(path, folder) == [made]
+    assert payload_files.make(path, folder) == [made]
     assert made.stat().st_mtime_ns == before
     notebook(path, "long", "longer")
     with pytest.raises(Exception, match="and long did not write its data"):
-        extension.make(path, folder)
+        payload_files.make(path, folder)
 
 
-def test_a_notebook_without_large_data_is_not_run(extension, tmp_path):
+def test_a_notebook_without_large_data_is_not_run(tmp_path):
     path = tmp_path / "short.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")]), path)
-    assert extension.make(path, tmp_path / "made") == []
+    assert payload_files.make(path, tmp_path / "made") == []

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import re
-import sys
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from slides import slides as find
 
 from tests.conftest import HTML, ROOT
 
@@ -25,7 +24,6 @@ SEE = """Reveal.getSlides().map((slide) => {
   return { id, kind: className.split(" ")[0], high: scrollHeight, wide: slide.scrollWidth };
 })"""
 
-
 COLOURS = """(() => {
   const seen = (one) => [getComputedStyle(one).backgroundColor, getComputedStyle(one).color];
   const patch = document.body.appendChild(document.createElement("p"));
@@ -33,17 +31,6 @@ COLOURS = """(() => {
   const site = seen(patch);
   return { body: seen(document.body), site, paper: site[0].match(/[0-9]+/g).map(Number) };
 })()"""
-
-
-@pytest.fixture(scope="module")
-def find():
-    """The function that takes slides from a notebook."""
-    path = ROOT / "book" / "_ext" / "slides.py"
-    spec = importlib.util.spec_from_file_location("slides", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["slides"] = module  # a dataclass looks itself up there
-    spec.loader.exec_module(module)
-    return module.slides
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +123,7 @@ def test_without_scripts_all_is_there_to_read(open_page):
     assert slides[-1].is_visible()
 
 
-def test_what_is_no_question_makes_no_slide(find):
+def test_what_is_no_question_makes_no_slide():
     plot = new_code_cell(
         "plot()", outputs=[new_output("display_data", data={"image/png": "AAAA", "text/plain": ""})]
     )
