@@ -29,7 +29,7 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab test slow test-all notebooks train bench bench-gpu test-gpu mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab test slow test-all notebooks train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,7 @@ test: .venv/test .venv-grading/made book  ## all tests that take less than half 
 
 slow: .venv/test .venv-grading/made book
 	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m slow $(PLAIN:%=--ignore %)
+	@$(PYTEST) --dist load -m slow tests/triton
 	@$(GRADED) -m slow
 
 test-all: test slow  ## these and the slow ones
@@ -70,15 +71,19 @@ bench: .venv-bench/made  ## measure the explorer, other viewers, attention, and 
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.page
 	@.venv-bench/bin/python -m benchmarks.kernels
 	@.venv-bench/bin/python -m benchmarks.kernels long
+	@.venv-bench/bin/python -m benchmarks.gpu unmeasured
 	@.venv-bench/bin/python -m benchmarks.report
 
 bench-gpu: .venv/test  ## measure Triton's kernels on a GPU, beside torch's
 	@$(BIN)/python -m benchmarks.gpu bench-gpu
 	@$(BIN)/python -m benchmarks.report
 
-test-gpu: .venv/test  ## the tests of Triton's kernels on a GPU
+test-gpu: .venv/test  ## on a GPU: the tests of Triton's kernels, and all notebooks
 	@$(BIN)/python -m benchmarks.gpu test-gpu
-	@$(BIN)/python -m pytest tests/triton
+	@$(BIN)/python -m pytest tests/triton tests/devices
+
+test-devices: .venv/test  ## all notebooks on a pretended device, which mixes no tensors with the CPU's
+	@ALL_NOTEBOOKS=1 $(PYTEST) --dist load tests/devices
 
 mutants: .venv-mutants/made  ## change attn_core in one small place after another: does a test notice? (ONLY=masks)
 	@OMP_NUM_THREADS=1 nice -n 5 .venv-mutants/bin/python -m tools.mutants $(ONLY) $(if $(AGAIN),--again)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 STAGES = ("scores", "scaled", "masked", "weights", "dropped", "output")
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+DEVICES = ("cpu", "cuda")
 MOST_CELLS = 2**26
 
 
@@ -31,16 +32,16 @@ def check_qkv(q: Tensor, k: Tensor, v: Tensor) -> None:
             )
         if tensor.ndim < 2:
             raise ValueError(f"{name} must have at least 2 axes [T, D], got {shape_of(tensor)}")
-        if 0 in tensor.shape:
+        if tensor.numel() == 0:
             raise ValueError(f"{name} must have no empty axis, got {shape_of(tensor)}")
-        if tensor.device.type not in ("cpu", "cuda"):
-            raise ValueError(f"{name} must be on cpu or cuda, got {tensor.device}")
-    lead = q.shape[:-2]
+        if not tensor.is_cpu and tensor.device.type not in DEVICES:
+            raise ValueError(f"{name} must be on {' or '.join(DEVICES)}, got {tensor.device}")
+    lead, dtype, device = q.shape[:-2], q.dtype, q.device
     for name, tensor in (("k", k), ("v", v)):
-        if tensor.dtype != q.dtype:
-            raise TypeError(f"{name} must have q's dtype {q.dtype}, got {tensor.dtype}")
-        if tensor.device != q.device:
-            raise ValueError(f"{name} must be on q's device {q.device}, got {tensor.device}")
+        if tensor.dtype != dtype:
+            raise TypeError(f"{name} must have q's dtype {dtype}, got {tensor.dtype}")
+        if tensor.device != device:
+            raise ValueError(f"{name} must be on q's device {device}, got {tensor.device}")
         if tensor.shape[:-2] != lead:
             wanted = f"q's leading axes {tuple(lead)}"
             if tensor.ndim != q.ndim:
@@ -148,6 +149,30 @@ def check_keep_device(keep: Tensor, device: torch.device) -> None:
         raise ValueError(f"keep must be on q's device {device}, got {keep.device}")
 
 
+def check_device(name: str, device: str) -> None:
+    """A device of torch on which a number can be put."""
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError):
+        can = "cpu or cuda" if torch.cuda.is_available() else "cpu, as torch finds no GPU here"
+        raise ValueError(f"{name} must be {can}, got {device!r}") from None
+
+
+def check_gpu(name: str, capability: tuple[int, int], triton: object) -> None:
+    """What the kernels for GPUs need: Triton, and a GPU that it serves."""
+    if triton is None:
+        raise RuntimeError(
+            "q, k and v must be on the CPU where Triton is not installed (pip install triton), "
+            f"got them on {name}"
+        )
+    if capability < (8, 0):
+        had = ".".join(map(str, capability))
+        raise RuntimeError(
+            "q, k and v must be on the CPU or on a GPU of compute capability 8.0 or more, "
+            f"got them on {name}, which has {had}"
+        )
+
+
 def check_whole(name: str, value: object, least: int = 0) -> int:
     """A whole number of at least `least`, and small enough for a page to hold."""
     if isinstance(value, bool) or not isinstance(value, Integral):
@@ -236,7 +261,7 @@ def check_numbers(q: Tensor, k: Tensor, v: Tensor, scale: float) -> float:
 
     Gives what no number of v is larger than, which `check_output` wants.
     """
-    sizes = [at_most(tensor) for tensor in (q, k, v)]
+    sizes = at_most(q, k, v)
     most = torch.finfo(torch.promote_types(q.dtype, torch.float32)).max
     scores = q.shape[-1] * sizes[0] * sizes[1] * max(1.0, abs(scale))
     if not (scores < most and sizes[2] < most):
@@ -250,14 +275,16 @@ def adds_up(tensor: Tensor) -> bool:
     return math.isfinite(tensor.sum().item())
 
 
-def at_most(tensor: Tensor) -> float:
-    """No number of the tensor is larger; not finite if one of them isn't, or if squares overflow.
+def at_most(*tensors: Tensor) -> list[float]:
+    """What no number of each tensor is larger than.
 
-    The length of all numbers as one vector, with room for its rounding and for squares below the
-    smallest float.
+    It is not finite if one of them isn't, or if squares overflow: the length of all numbers as one
+    vector, with room for its rounding and for squares below the smallest float. A GPU is waited
+    for once.
     """
-    float_type = torch.promote_types(tensor.dtype, torch.float32)
-    return 2 * torch.linalg.vector_norm(tensor.detach(), dtype=float_type).item() + 1e-18
+    float_type = torch.promote_types(tensors[0].dtype, torch.float32)
+    lengths = [torch.linalg.vector_norm(one.detach(), dtype=float_type) for one in tensors]
+    return [2 * length + 1e-18 for length in torch.stack(lengths).tolist()]
 
 
 def check_output(output: Tensor, size: float, dropout: object) -> None:

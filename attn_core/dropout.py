@@ -99,7 +99,7 @@ class Dropout:
         heads: range,
         rows: range,
         cols: range,
-        device: torch.device | str = "cpu",
+        device: torch.device | str | None = None,
     ) -> Bool[Tensor, "B H L S"]:
         """True where a weight survives, for any part of the map, by absolute indices."""
         return self.decide(self.words(batches, heads, rows, cols, device))
@@ -114,7 +114,7 @@ class Dropout:
         heads: range,
         rows: range,
         cols: range,
-        device: torch.device | str = "cpu",
+        device: torch.device | str | None = None,
     ) -> Int64[Tensor, "B H L S"]:
         """The random word of each weight: it depends on the seed and the place, not on p."""
 

@@ -38,7 +38,7 @@ class Keep:
         rows: range,
         cols: range,
         shape: tuple[int, int],
-        device: torch.device | str = "cpu",
+        device: torch.device | str | None = None,
     ) -> Bool[Tensor, "B H rows cols"]:
         """Rows and columns, by absolute indices, of the mask of `shape` = (L, S).
 
@@ -67,7 +67,9 @@ class Keep:
         """
         return range(0)
 
-    def dense(self, L: int, S: int, device: torch.device | str = "cpu") -> Bool[Tensor, "B H L S"]:
+    def dense(
+        self, L: int, S: int, device: torch.device | str | None = None
+    ) -> Bool[Tensor, "B H L S"]:
         """The whole mask."""
         return self.tile(range(L), range(S), (L, S), device)
 
@@ -186,7 +188,7 @@ class Dense(Keep):
         rows: range,
         cols: range,
         shape: tuple[int, int],
-        device: torch.device | str = "cpu",
+        device: torch.device | str | None = None,
     ) -> Bool[Tensor, "B H rows cols"]:
         cells = self.cells.expand(-1, -1, *shape)
         return cells[:, :, rows.start : rows.stop : rows.step, cols.start : cols.stop : cols.step]
@@ -218,7 +220,7 @@ class Both(Keep):
         rows: range,
         cols: range,
         shape: tuple[int, int],
-        device: torch.device | str = "cpu",
+        device: torch.device | str | None = None,
     ) -> Bool[Tensor, "B H rows cols"]:
         tiles = [part.tile(rows, cols, shape, device) for part in self.parts]
         return reduce(torch.logical_and, tiles)
@@ -253,7 +255,7 @@ def of_heads(
     return cells[:, heads.start : heads.stop] if cells.shape[1] > 1 else cells
 
 
-def numbers(part: range, device: torch.device | str) -> Int64[Tensor, "n"]:
+def numbers(part: range, device: torch.device | str | None) -> Int64[Tensor, "n"]:
     return torch.arange(part.start, part.stop, part.step, device=device)
 
 

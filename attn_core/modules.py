@@ -8,7 +8,8 @@ from attn_core.checks import check_heads, check_width
 from attn_core.dropout import Dropout
 from attn_core.kernels import attention, trace
 from attn_core.masks import Keep, causal
-from attn_core.record import AttentionTrace, Projection
+from attn_core.record import AttentionTrace
+from attn_core.source import Projection
 
 
 class StepDropout(nn.Module):

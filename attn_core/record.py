@@ -18,8 +18,9 @@ from attn_core.checks import (
     check_unchanged,
 )
 from attn_core.dropout import Dropout
-from attn_core.hiding import hide_, strips
 from attn_core.masks import Keep, of_heads
+from attn_core.pooling import pool
+from attn_core.source import Projection
 
 TILE_CELLS = 2**22
 RowPair = tuple[Float[Tensor, "b h L"], Float[Tensor, "b h L"]]
@@ -28,37 +29,25 @@ Heads = tuple[range, range]
 
 @dataclass(frozen=True)
 class Kernel:
-    """What computes for a record, as its tensors' device wants it.
+    """What computes for a record, as its tensors' device wants it; all but `forward` and
+    `output_only` without gradient.
 
+    forward(q, k, v, keep, scale, dropout, given): output, and row_max and row_sum or None.
+    output_only(…): the first of them.
     row_statistics(q, k, keep, scale, batches, heads): row_max and row_sum of some heads.
-    weights(q, k, keep, scale): the weights of all heads, without gradient.
+    cells(queries, keys, statistics, keep, scale, name, part, size): any part of a stage, scores to
+        weights, from its rows of q and of k and, for weights, of row_max and row_sum.
+    weights(q, k, keep, scale): those of all heads; None: as cells.
+    pooled(q, k, statistics, keep, scale, dropout, name, shape, how, batch, head): the overview of a
+        stage, scores to dropped; None: from the cells.
     """
 
+    forward: Callable[..., tuple[Float[Tensor, "B H L Dv"], RowPair | None]]
+    output_only: Callable[..., Float[Tensor, "B H L Dv"]]
     row_statistics: Callable[..., RowPair]
-    weights: Callable[..., Float[Tensor, "B H L S"]]
-
-
-@dataclass(frozen=True, eq=False)
-class Projection:
-    """Where q, k and v come from: x and the three matrices, so that arithmetic reaches down to x.
-
-    x [*B, T, E]; w_query, w_key [E, H·D]; w_value [E, H·Dv]; biases: None, or the three biases
-    of query, key and value [H·D], [H·D], [H·Dv]. Head h owns columns h·D to (h+1)·D. Taught in
-    chapters 04 and 05.
-    """
-
-    x: Float[Tensor, "*B T E"]
-    w_query: Float[Tensor, "E HD"]
-    w_key: Float[Tensor, "E HD"]
-    w_value: Float[Tensor, "E HDv"]
-    biases: tuple[Tensor, Tensor, Tensor] | None = None
-
-    def project(self) -> tuple[Tensor, Tensor, Tensor]:
-        """q, k and v of all heads side by side: [*B, T, H·D], [*B, T, H·D], [*B, T, H·Dv]."""
-        made = tuple(self.x @ w for w in (self.w_query, self.w_key, self.w_value))
-        if self.biases is None:
-            return made
-        return tuple(rows + bias for rows, bias in zip(made, self.biases, strict=True))
+    cells: Callable[..., Float[Tensor, "b h rows cols"]]
+    weights: Callable[..., Float[Tensor, "B H L S"]] | None = None
+    pooled: Callable[..., Float[Tensor, "rows cols"]] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,7 +136,7 @@ class AttentionTrace:
             return self.output
         B, H, L, S = self.shape
         check_cells(name, self.shape)
-        if name == "weights" and not self._is_live():
+        if name == "weights" and self.kernel.weights is not None and not self._is_live():
             self.check_unchanged()
             with torch.no_grad(), torch.autocast(self.q.device.type, enabled=False):
                 cells = self.kernel.weights(self.q, self.k, self.keep, self.scale)
@@ -197,35 +186,26 @@ class AttentionTrace:
         b, h = self._one(batch, head)
         L, S = self.shape[2:]
         width = self.columns(name)
-        n, m = check_overview(shape, how, L, width)
-        columns = torch.arange(width, device=self.q.device)
-        block = torch.div((columns + 1) * m - 1, width, rounding_mode="floor")
-        step = max(1, TILE_CELLS // S)
-        reduce = "amax" if how == "max" else "sum"
-        # Beyond what a mask lets these rows see, weights are zeros: their sum and, as no weight is
-        # below 0, their maximum start from there.
-        few = self.keep is not None and name in ("weights", "dropped")
-        start_at = -torch.inf if how == "max" and not few else 0.0
-        overview = []
-        for r in range(n):
-            rows = range(r * L // n, (r + 1) * L // n)
-            parts = []
-            for start in range(rows.start, rows.stop, step):
-                part = range(start, min(start + step, rows.stop))
-                cols = self.keep.visible(part, (L, S)) if few else range(width)
-                empty = self.q.new_full((m,), start_at, dtype=self.float_type)
-                if not cols:
-                    parts.append(empty)
-                    continue
-                # Not in float16, whose sums overflow.
-                cells = self._derive(name, b, h, part, cols)[0, 0].to(self.float_type)
-                cells = cells.amax(0) if how == "max" else cells.sum(0)
-                place = block[cols.start : cols.stop]
-                parts.append(empty.scatter_reduce(0, place, cells, reduce))
-            parts = torch.stack(parts)
-            size = torch.bincount(block, minlength=m) * len(rows)
-            overview.append(parts.amax(0) if how == "max" else parts.sum(0) / size)
-        return torch.stack(overview)
+        shape = check_overview(shape, how, L, width)
+        if self.kernel.pooled is not None and name != "output" and not self._is_live():
+            return self._pooled_by_kernel(name, shape, how, b, h)
+
+        def cells(rows: range, cols: range) -> Tensor:
+            # Not in float16, whose sums overflow.
+            return self._derive(name, b, h, rows, cols)[0, 0].to(self.float_type)
+
+        def seen(rows: range) -> range:
+            return self.keep.visible(rows, (L, S))
+
+        has_zeros = self.keep is not None and name in ("weights", "dropped")
+        return pool(cells, (L, width), shape, how, seen if has_zeros else None, self.q.device)
+
+    def _pooled_by_kernel(self, name, shape, how, batches: range, heads: range) -> Tensor:
+        self.check_unchanged()
+        statistics = self._statistics_for(name, batches, heads)
+        settings = self.keep, self.scale, self.dropout
+        place = batches.start, heads.start
+        return self.kernel.pooled(self.q, self.k, statistics, *settings, name, shape, how, *place)
 
     def _one(self, batch: int, head: int) -> tuple[range, range]:
         b = check_index("batch", batch, self.shape[0])
@@ -259,31 +239,18 @@ class AttentionTrace:
         """Scores, scaled, masked, or else weights."""
         if self._is_live():
             return self._by_formulas(name, batches, heads, rows, cols)
-        if name in ("scores", "scaled"):
-            found = stages.scores(*self._rows(batches, heads, rows, cols))
-            return found if name == "scores" else found.mul_(self.scale)
-        return self._in_strips(name, batches, heads, rows, cols)
+        queries, keys = self._rows(batches, heads, rows, cols)
+        statistics = self._statistics_for(name, batches, heads)
+        if statistics is not None:
+            statistics = tuple(one[:, :, as_slice(rows)] for one in statistics)
+        settings, part = (self.keep, self.scale, name), (batches, heads, rows, cols)
+        return self.kernel.cells(queries, keys, statistics, *settings, part, self.shape[2:])
 
-    def _in_strips(self, name, batches, heads, rows, cols) -> Tensor:
-        """Masked scores or weights: the same formulas, in place, as nobody else holds the cells."""
-        size, is_masked = self.shape[2:], name == "masked"
-        least = -torch.inf if is_masked else 0.0
-        shape = tuple(map(len, (batches, heads, rows, cols)))
-        found = self.q.new_full(shape, least, dtype=self.float_type)
-        for strip, seen in strips(self.keep, rows, cols, size):
-            part = batches, heads, rows[strip], cols[seen]
-            cells = stages.scores(*self._rows(*part)).mul_(self.scale)
-            if is_masked:
-                found[:, :, strip, seen] = hide_(cells, self.keep, part, size)
-                continue
-            row_max, row_sum = (
-                one[:, :, as_slice(rows[strip]), None]
-                for one in self._row_statistics(batches, heads)
-            )
-            # Hidden only after exp, which is slow at −inf; of a hidden score it may be infinite.
-            hide_(cells.sub_(row_max).exp_(), self.keep, part, size, least)
-            torch.div(cells, row_sum, out=found[:, :, strip, seen])
-        return found
+    def _statistics_for(self, name: str, batches: range, heads: range) -> RowPair | None:
+        """Those of some heads, if a stage takes them."""
+        if name in ("scores", "scaled", "masked"):
+            return None
+        return self._row_statistics(batches, heads)
 
     def _rows(self, batches, heads, rows, cols) -> tuple[Tensor, Tensor]:
         """The rows of q and of k from which a part of the map follows."""

@@ -107,5 +107,5 @@ def stored() -> Transformer:
 
 def store(model: Transformer) -> None:
     """Its numbers in float32, as `stored` reads them."""
-    numbers = {name: p.detach().float().numpy() for name, p in model.named_parameters()}
+    numbers = {name: p.detach().float().cpu().numpy() for name, p in model.named_parameters()}
     np.savez_compressed(WEIGHTS, **numbers)

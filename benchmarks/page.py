@@ -90,16 +90,18 @@ def times_of(page: Page, place, keys: list[str]) -> list[float]:
     """Milliseconds until each key's change is painted; keys undo each other, in pairs."""
     place.focus()
     before = look(page)
+    page.evaluate("() => { times = []; }")
     page.keyboard.press(keys[0])
     page.wait_for_timeout(200)
     if look(page) == before:
         raise RuntimeError(f"{keys[0]} must change what the explorer shows")
     page.keyboard.press(keys[1])
+    page.wait_for_function("() => times.length === 2")
     page.evaluate("() => { times = []; }")
     for n in range(ROUNDS):
         page.wait_for_timeout(60 + 7 * (n % 5))  # not in step with the screen
         page.keyboard.press(keys[n % 2])
-    page.wait_for_timeout(300)
+    page.wait_for_function("rounds => times.length === rounds", arg=ROUNDS)
     return page.evaluate("() => times")
 
 

@@ -28,7 +28,8 @@ def textbook(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
             [0.3302, 0.6698]])
     """
     scores = q @ k.mT / math.sqrt(q.shape[-1])
-    weights = torch.softmax(scores.masked_fill(future(q.shape[-2]), -torch.inf), dim=-1)
+    hidden = future(q.shape[-2]).to(q.device)
+    weights = torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=-1)
     return weights @ v, weights
 
 

@@ -24,13 +24,18 @@ MET = {True: "yes", False: "**no**", None: "–"}
 
 
 def store(
-    rows: Sequence[dict], title: str, command: str, packages: Sequence[str], path: Path = RESULTS
+    rows: Sequence[dict],
+    title: str,
+    command: str,
+    packages: Sequence[str],
+    path: Path | None = None,
 ) -> None:
     """Replace one section of results.json, with the machine, the versions and the date beside it.
 
     A row has the keys section, what, goal, measured, met, spread and note. measured is a text, or a
     dict of texts by column, the same in all rows. met is True, False, or None without a goal.
     """
+    path = path or RESULTS
     (section,) = {row["section"] for row in rows}
     for row in rows:
         if set(row) != set(KEYS):

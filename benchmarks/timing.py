@@ -14,9 +14,12 @@ ROOT = Path(__file__).parents[1]
 
 
 def in_turn(
-    calls: dict[str, Callable[[], object]], rounds: int, repeats: int = 1
+    calls: dict[str, Callable[[], object]],
+    rounds: int,
+    repeats: int = 1,
+    clock: Callable[[], float] = time.thread_time,
 ) -> dict[str, list[float]]:
-    """Seconds of processor time of this thread for each call, one number a round.
+    """Seconds of processor time of this thread, or by another clock, for each call and round.
 
     Each round runs all of them, so that a slow moment of the machine hits all. What a call gives
     is freed before the next one starts: everyone gets fresh memory.
@@ -32,10 +35,10 @@ def in_turn(
     try:
         for _ in range(rounds):
             for name, call in calls.items():
-                start = time.thread_time()
+                start = clock()
                 for _ in range(repeats):
                     result = call()
-                found[name].append((time.thread_time() - start) / repeats)
+                found[name].append((clock() - start) / repeats)
                 del result
     finally:
         gc.enable()

@@ -14,14 +14,17 @@ PACKAGE = Path(__file__).parents[1] / "attn_core"
 # module: the modules that it stands on. It may import these, what they stand on, and no other.
 STANDS_ON = {
     "checks": [],
+    "devices": ["checks"],
     "digits": [],
     "toy": [],
     "masks": ["checks"],
     "dropout": ["checks"],
     "stages": ["checks"],
     "hiding": ["masks"],
-    "record": ["stages", "hiding", "dropout"],
-    "kernels": ["record"],
+    "pooling": [],
+    "source": [],
+    "record": ["stages", "masks", "dropout", "pooling", "source"],
+    "kernels": ["record", "hiding"],
     "sweeps": ["kernels"],
     "arithmetic": ["record", "digits"],
     "views": ["arithmetic", "diagnosis"],  # the explorer says what a mistake does

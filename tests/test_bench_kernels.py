@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -56,15 +57,23 @@ def test_every_row_says_what_was_measured(torch_alone):
         found = kernels.maps((1, 2, 520, 4), (2, 1.5), rounds=2)
         found += kernels.small(rounds=2) + kernels.settings(6, 2, rounds=2)
         found += kernels.gradients(SHAPE, rounds=2) + kernels.dropped(SHAPE, rounds=2)
-    found += kernels.without_gpu()
+    found += [line | {"section": "kernels"} for line in gpu.unmeasured()]
     assert all(set(line) == set(report.KEYS) for line in found)
     assert len(report.table(found).splitlines()) == len(found) + 2
     for line in found:
         measured = line["measured"]["ours"] != "–"
         assert (line["met"] is None) == (not line["goal"] or not measured), line
-    assert {line["note"] for line in found if line["measured"]["ours"] == "–"} == {
-        "not measured: no GPU here; `make bench-gpu` measures it"
-    }
+    unmeasured = {line["note"] for line in found if line["measured"]["ours"] == "–"}
+    assert unmeasured == {gpu.NOT_MEASURED}
+
+
+def test_what_a_gpu_gave_stays_when_a_machine_without_one_measures(tmp_path, monkeypatch):
+    path = tmp_path / "results.json"
+    monkeypatch.setattr(report, "RESULTS", path)
+    for first, kept in (({}, gpu.unmeasured()), ({"gpu": {"rows": [1]}}, [1])):
+        path.write_text(json.dumps(first), encoding="utf-8")
+        gpu.main("unmeasured")
+        assert json.loads(path.read_text(encoding="utf-8"))["gpu"]["rows"] == kept
 
 
 def test_a_goal_is_met_or_not():

@@ -26,7 +26,7 @@ def bare(cells: Tensor) -> Tensor:
 
 
 def bare_stages(stages: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: bare(found.double()) for name, found in stages.items()}
+    return {name: bare(found.double().cpu()) for name, found in stages.items()}
 
 
 def rooms_of(record: AttentionTrace, eps: float, slack: float) -> dict[str, float]:

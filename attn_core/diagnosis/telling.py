@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from attn_core.diagnosis.comparing import Candidate, bare, bare_stages, rooms_of, same
+from attn_core.diagnosis.comparing import Candidate, bare_stages, rooms_of, same
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.mistake import right_stages
 from attn_core.mistakes.questions import questions
@@ -17,7 +17,7 @@ def classes_of(number: int, stage: str) -> dict[str, int]:
     found = {}
     for mistake in MISTAKES.values():
         if mistake.is_replayed:
-            cells = bare(mistake.apply(record)[stage].double())
+            cells = bare_stages(mistake.apply(record))[stage]
             ours = [same(cells, Candidate(stage, None, kind, room)) for kind in kinds]
             found[mistake.name] = ours.index(True) if True in ours else len(kinds)
             if found[mistake.name] == len(kinds):

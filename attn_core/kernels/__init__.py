@@ -16,9 +16,10 @@ from attn_core.checks import (
     version_of,
 )
 from attn_core.dropout import Dropout
-from attn_core.kernels import cpu
+from attn_core.kernels.choosing import kernel_for
 from attn_core.masks import Dense, Keep
-from attn_core.record import AttentionTrace, Projection, everything
+from attn_core.record import AttentionTrace, Kernel, everything
+from attn_core.source import Projection
 
 
 def attention(
@@ -52,11 +53,13 @@ def attention(
     Which code computes: up to 65,536 cells the six formulas on whole maps. Above it torch's
     scaled_dot_product_attention, in float32 at least, where no gradient is asked for, there is no
     dropout, and the mask is None, or causal() with L = S and a scale above 0; else one pass over
-    tiles. Between them lies rounding and nothing more.
+    tiles. On a GPU the same choice is between scaled_dot_product_attention in the dtype of q and
+    kernels of Triton; float64 and heads wider than 256 go as on the CPU. Between all of them lies
+    rounding and nothing more.
     """
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
     with without_autocast(q.device):
-        output, _ = cpu.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
+        output = kernel_of(q, v).output_only(q4, k4, v4, keep, scale, dropout, (q, k, v))
     return output.reshape(*q.shape[:-1], v.shape[-1])
 
 
@@ -84,15 +87,16 @@ def trace(
     """
     check_is("source", source, Projection)
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
+    kernel = kernel_of(q, v)
     with without_autocast(q.device):
-        output, statistics = cpu.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
+        output, statistics = kernel.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
     if source is not None:
         compare_projection(source, q4, k4, v4)
     versions = {"q": version_of(q4), "k": version_of(k4), "v": version_of(v4)}
     known = {} if statistics is None else {everything(q4): statistics}
     lead = tuple(q.shape[:-2])
     return AttentionTrace(
-        q4, k4, v4, keep, scale, dropout, output, lead, cpu.KERNEL, source, versions, known
+        q4, k4, v4, keep, scale, dropout, output, lead, kernel, source, versions, known
     )
 
 
@@ -105,6 +109,10 @@ def prepared(q, k, v, keep, scale, dropout) -> tuple[Tensor, Tensor, Tensor, Kee
     if keep is not None:
         keep = as_keep(keep, q.shape[:-2], (*q4.shape[:3], k4.shape[2]), q.device)
     return q4, k4, v4, keep, scale
+
+
+def kernel_of(q: Tensor, v: Tensor) -> Kernel:
+    return kernel_for(q.device, q.dtype, max(q.shape[-1], v.shape[-1]))
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager:

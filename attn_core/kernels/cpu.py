@@ -17,21 +17,14 @@ there. Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
 
 from attn_core.checks import check_numbers, check_output
 from attn_core.dropout import Dropout
+from attn_core.kernels import parts, sdpa
+from attn_core.kernels.gradients import Derived, is_live
 from attn_core.kernels.tiles import tiles
-from attn_core.kernels.whole_maps import (
-    Heads,
-    Map,
-    Rows,
-    whole,
-    whole_and_checked,
-    whole_weights,
-    widened,
-)
-from attn_core.masks import Causal, Keep
+from attn_core.kernels.whole_maps import Heads, Map, Rows, whole_and_checked, whole_weights, widened
+from attn_core.masks import Keep
 from attn_core.record import Kernel
 
 SMALL = 2**16  # cells of a map that is made whole
@@ -55,9 +48,9 @@ def forward(
         return whole_and_checked(q, k, v, keep, scale, dropout, given)
     size, statistics = check_numbers(*(given or (q, k, v)), scale), None
     if is_live(q, k, v):
-        output, *statistics = Tiled.apply(q, k, v, keep, scale, dropout)
-    elif dropout is None and (keep is None or is_torchs(keep, q, k, scale)):
-        output = output_by_torch(q, k, v, keep, scale)
+        output, *statistics = Derived.apply(tiled, q, k, v, keep, scale, dropout)
+    elif dropout is None and sdpa.knows(keep, q, k, scale):
+        output = sdpa.output(*map(widened, (q, k, v)), keep, scale)
     else:
         output, *statistics = tiled(q, k, v, keep, scale, dropout)
     output = output.to(v.dtype)
@@ -65,29 +58,13 @@ def forward(
     return output, None if statistics is None else tuple(statistics)
 
 
+def output_only(q, k, v, keep, scale, dropout, given) -> Heads:
+    """The same without row statistics, which take nothing here when they are on the way."""
+    return forward(q, k, v, keep, scale, dropout, given)[0]
+
+
 def is_small(q: Tensor, k: Tensor) -> bool:
     return q.numel() * k.shape[2] <= SMALL * q.shape[3]
-
-
-def is_live(*tensors: Tensor) -> bool:
-    """Whether what is computed from them now can be asked for gradients."""
-    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-
-
-def is_torchs(keep: Keep, q: Tensor, k: Tensor, scale: float) -> bool:
-    """Whether torch knows the mask: its `is_causal` is aligned to the top left, so for L == S.
-
-    It multiplies its −inf by the scale, which gives NaN at 0 and +inf below. Other masks would
-    have to be written out for it as L×S cells.
-    """
-    is_positive = scale >= torch.finfo(torch.float32).tiny
-    return isinstance(keep, Causal) and q.shape[2] == k.shape[2] and is_positive
-
-
-def output_by_torch(q, k, v, keep, scale) -> Heads:
-    """The output alone: torch's own pass over tiles keeps its row statistics to itself."""
-    wide = map(widened, (q, k, v))
-    return scaled_dot_product_attention(*wide, is_causal=keep is not None, scale=scale)
 
 
 def tiled(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
@@ -165,46 +142,4 @@ def settled(highest: Rows, total: Rows) -> tuple[Rows, Rows]:
     return highest.masked_fill(dead, 0.0), total.masked_fill(dead, 1.0)
 
 
-class Tiled(torch.autograd.Function):
-    """`tiled` with its gradients: the weights are derived again, block by block, on the way back.
-
-    With w the weights, d what dropout leaves of them, g the gradient of the output: that of v is
-    dᵀ @ g, that of a weight what dropout leaves of g·v, that of a masked score
-    w · (the weight's − g·output), as the softmax demands. Whoever asks for a graph of the
-    gradients, to differentiate them again, gets it through whole maps.
-    """
-
-    @staticmethod
-    def forward(ctx, q, k, v, keep, scale, dropout):
-        output, row_max, row_sum = tiled(q, k, v, keep, scale, dropout)
-        ctx.save_for_backward(q, k, v, output, row_max, row_sum)
-        ctx.settings = keep, scale, dropout
-        ctx.mark_non_differentiable(row_max, row_sum)
-        return output, row_max, row_sum
-
-    @staticmethod
-    def backward(ctx, of_output, *_):
-        q, k, v, output, row_max, row_sum = ctx.saved_tensors
-        if torch.is_grad_enabled():
-            live = [tensor for tensor in (q, k, v) if tensor.requires_grad]
-            made = whole(q, k, v, *ctx.settings)[0]
-            found = iter(torch.autograd.grad(made, live, of_output, create_graph=True))
-            of_inputs = [next(found) if t.requires_grad else None for t in (q, k, v)]
-            return *of_inputs, None, None, None
-        of_q, of_k, of_v = (torch.zeros_like(t, dtype=output.dtype) for t in (q, k, v))
-        with torch.autocast(q.device.type, enabled=False):
-            for tile in tiles(q, k, v, *ctx.settings):
-                pull = of_output[tile.place]
-                along = (pull * output[tile.place]).sum(-1, keepdim=True)
-                for cols in tile.blocks():
-                    weights = tile.masked(cols).sub_(row_max[tile.place][..., None]).exp_()
-                    weights.div_(row_sum[tile.place][..., None])
-                    of_weights = tile.drop_(pull @ tile.values(cols).mT, cols)
-                    of_scores = weights * of_weights.sub_(along) * tile.scale
-                    of_q[tile.place] += of_scores @ tile.keys(cols)
-                    of_k[tile.heads(cols)] += of_scores.mT @ tile.queries
-                    of_v[tile.heads(cols)] += tile.drop_(weights, cols).mT @ pull
-        return of_q.to(q.dtype), of_k.to(k.dtype), of_v.to(v.dtype), None, None, None
-
-
-KERNEL = Kernel(row_statistics, weights)
+KERNEL = Kernel(forward, output_only, row_statistics, parts.cells, weights)

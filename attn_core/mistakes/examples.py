@@ -6,7 +6,8 @@ from attn_core import toy
 from attn_core.dropout import Dropout
 from attn_core.kernels import trace
 from attn_core.masks import causal, padding, prefill
-from attn_core.record import AttentionTrace, Projection
+from attn_core.record import AttentionTrace
+from attn_core.source import Projection
 
 
 def plain(**others: object) -> AttentionTrace:

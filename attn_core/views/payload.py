@@ -23,7 +23,7 @@ VERSION = 1
 def array(tensor: Tensor) -> dict:
     """A tensor as base64 of its numbers, little endian; bfloat16 travels as float32."""
     tensor = tensor.detach().cpu().contiguous()
-    numbers = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    numbers = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy()
     if sys.byteorder == "big":
         numbers = numbers.byteswap()
     data = base64.b64encode(np.ascontiguousarray(numbers).tobytes()).decode("ascii")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attn_core import Dropout, attention, causal, padding, prefill, trace
+from attn_core import Dropout, attention, causal, kernels, padding, prefill, trace
 from attn_core.kernels import cpu
 from tests.attn_core.reference import STAGES, by_loop, drawn
 
@@ -199,3 +199,19 @@ def test_a_sum_that_overflows_is_no_error():
     assert (found.stage("scores") == found.stage("scaled")).all()
     assert found.output.isfinite().all()
     torch.testing.assert_close(found.output, v)
+
+
+def test_kernels_are_chosen_by_device_dtype_and_the_wider_head(monkeypatch):
+    asked = []
+
+    def chosen(*call):
+        asked.append(call)
+        return cpu.KERNEL
+
+    monkeypatch.setattr(kernels, "kernel_for", chosen)
+    for width, value_width in ((7, 9), (9, 3)):
+        shapes = (2, 5, width), (2, 6, width), (2, 6, value_width)
+        tensors = [torch.ones(shape, dtype=torch.float64) for shape in shapes]
+        attention(*tensors)
+        trace(*tensors)
+    assert asked == 4 * [(torch.device("cpu"), torch.float64, 9)]

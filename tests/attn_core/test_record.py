@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_core import Dropout, causal, checks, padding, record, toy, trace
+from attn_core import Dropout, causal, checks, padding, pooling, record, toy, trace
 from tests.attn_core.reference import MAPS, STAGES, batches_and_heads, cases, drawn
 
 KEEP = torch.tensor([[True] * 5, [False] * 5, [True, False, True, True, False], [True] * 5])
@@ -89,7 +89,7 @@ def test_mean_is_the_default_of_an_overview():
 @pytest.mark.parametrize("how", ["mean", "max"])
 def test_overviews_in_row_tiles_equal_overviews_at_once(name, how, monkeypatch):
     wanted = small().pooled(name, (2, 2), how, batch=1, head=2)
-    monkeypatch.setattr(record, "TILE_CELLS", 5)
+    monkeypatch.setattr(pooling, "CELLS", 5)
     found = small().pooled(name, (2, 2), how, batch=1, head=2)
     torch.testing.assert_close(found, wanted, rtol=1e-13, atol=1e-13)
 
@@ -97,12 +97,63 @@ def test_overviews_in_row_tiles_equal_overviews_at_once(name, how, monkeypatch):
 @pytest.mark.parametrize("how", ["mean", "max"])
 def test_an_overview_goes_on_after_rows_that_see_nothing(how, monkeypatch):
     """6 queries over 2 keys: the first four keep nothing, and each row is a tile of its own."""
-    monkeypatch.setattr(record, "TILE_CELLS", 2)
+    monkeypatch.setattr(pooling, "CELLS", 2)
     q, k = drawn(1, 6, 2), drawn(2, 2, 2)
     found = trace(q, k, k, keep=causal())
     weights = found.stage("weights")
     wanted = weights.mean(0) if how == "mean" else weights.amax(0)
     torch.testing.assert_close(found.pooled("weights", (1, 2), how)[0], wanted)
+
+
+def pooled_apart(q, k, statistics, keep, scale, dropout, name, shape, how, batch, head):
+    """What a kernel that pools is asked for, by the formulas."""
+    L, S = q.shape[2], k.shape[2]
+    cells = {"scores": q[batch, head] @ k[batch, head].mT}
+    cells["scaled"] = cells["scores"] * scale
+    cells["masked"] = cells["scaled"].masked_fill(~keep.dense(L, S)[0, 0], -torch.inf)
+    assert (statistics is None) == (name in cells)
+    if statistics is not None:
+        row_max, row_sum = (one[0, 0, :, None] for one in statistics)
+        cells["weights"] = torch.exp(cells["masked"] - row_max) / row_sum
+        place = range(batch, batch + 1), range(head, head + 1), range(L), range(S)
+        survives = dropout.survives(*place)[0, 0]
+        cells["dropped"] = cells["weights"] * survives / (1 - dropout.p)
+    return pooling.pool(lambda rows, _: cells[name][rows.start : rows.stop], (L, S), shape, how)
+
+
+@pytest.mark.parametrize("name", STAGES)
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_a_kernel_that_pools_is_asked_for_an_overview(name, how):
+    found = small()
+    settings = {"how": how, "batch": 1, "head": 2}
+    kernel = dataclasses.replace(found.kernel, pooled=pooled_apart)
+    asked = dataclasses.replace(found, kernel=kernel).pooled(name, (2, 2), **settings)
+    torch.testing.assert_close(
+        asked, found.pooled(name, (2, 2), **settings), rtol=1e-13, atol=1e-13
+    )
+
+
+def test_a_kernel_that_pools_is_not_asked_where_gradients_or_changed_tensors_are():
+    def refuses(*_):
+        raise AssertionError
+
+    found = small()
+    asks = dataclasses.replace(found, kernel=dataclasses.replace(found.kernel, pooled=refuses))
+    with pytest.raises(AssertionError):
+        asks.pooled("weights", (2, 2))
+    asks.k.requires_grad_()
+    assert asks.pooled("weights", (2, 2)).requires_grad
+    with torch.no_grad():
+        asks.k.add_(1.0)
+        with pytest.raises(RuntimeError, match="k must stay as it was"):
+            asks.pooled("weights", (2, 2))
+
+
+def test_a_kernel_without_weights_of_its_own_derives_them():
+    found = small()
+    kernel = dataclasses.replace(found.kernel, weights=None)
+    derived = dataclasses.replace(found, kernel=kernel).stage("weights")
+    torch.testing.assert_close(derived, found.stage("weights"), rtol=1e-13, atol=1e-13)
 
 
 def test_an_overview_of_float16_outputs_does_not_overflow():

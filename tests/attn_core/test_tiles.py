@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attn_core import Dropout, attention, causal, padding, prefill, trace, window
-from attn_core.kernels import cpu, tiles
+from attn_core.kernels import cpu, tiles, whole_maps
 from tests.attn_core.reference import DTYPES, cases, drawn
 
 
@@ -44,7 +44,7 @@ def masks(L, S):
 def in_float64(q, k, v, keep, scale, dropout):
     """The six formulas on whole maps, in float64."""
     keep = None if keep is None else trace(q, k, v, keep=keep).keep
-    return cpu.whole(q.double(), k.double(), v.double(), keep, scale, dropout)
+    return whole_maps.whole(q.double(), k.double(), v.double(), keep, scale, dropout)
 
 
 def close(found, wanted, q, k, v, scale, share=1.0):
@@ -84,7 +84,7 @@ def test_weights_and_row_statistics_from_tiles(small_tiles, size, name, dtype):
     keep = masks(*size)[name]
     record = trace(q, k, k, keep=keep, scale=0.6)
     in_place = cpu.weights(q, k, record.keep, 0.6)
-    weights, *statistics = cpu.whole_weights(q, k, record.keep, 0.6)
+    weights, *statistics = whole_maps.whole_weights(q, k, record.keep, 0.6)
     most = 400 * torch.finfo(weights.dtype).eps
     torch.testing.assert_close(in_place, weights, rtol=most, atol=most)
     assert torch.equal(record.stage("weights"), in_place)

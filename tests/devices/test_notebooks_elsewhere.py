@@ -1,0 +1,90 @@
+"""The notebooks print the same digits on another device: on a GPU, or on a pretended one.
+
+The pretended one keeps its tensors apart from the CPU's, as a GPU does. Attention on it is computed
+by Triton's kernels in the chapters of BY_TRITON, as Triton's interpreter is slow, else by torch's
+operations.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import nbformat
+import pytest
+import torch
+
+from tests.notebooks.compare import differences
+from tools.notebooks import NOTEBOOKS, ROOT, tags
+
+DEVICE = "cuda" if torch.cuda.is_available() else "pretend"
+BY_TRITON = ("03", "04", "05", "06", "07")
+# About a minute each on the pretended device: `make test-devices` runs them, too.
+LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "10", "11")
+# What another device may print otherwise, by the cells' ids.
+KNOWN = {
+    "own-spy-fast-path": "torch leaves its fast path while its functions are watched",
+    "long": "Triton's kernels have row statistics at once, torch's operations when they are asked",
+}
+
+EXECUTE = """
+import sys, nbformat
+from nbclient import NotebookClient
+
+notebook = nbformat.read(sys.argv[1], as_version=4)
+log = ["--log-level=ERROR"]
+NotebookClient(notebook, timeout=600, coalesce_streams=True, extra_arguments=log).execute()
+nbformat.write(notebook, sys.argv[2])
+"""
+
+# Before a notebook's first cell: a device is added to torch, and attn_core takes it.
+STARTUP = """
+from tests.devices import pretend
+pretend.serve(by_triton={})
+del pretend
+"""
+
+
+def environment(folder, by_triton: bool) -> dict[str, str]:
+    startup = folder / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    variables = {"ATTN_DEVICE": DEVICE, "IPYTHONDIR": str(folder)}
+    if DEVICE == "pretend":
+        (startup / "device.py").write_text(STARTUP.format(by_triton), encoding="utf-8")
+        variables |= {"TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT)}
+    return os.environ | variables
+
+
+def printed(outputs: list) -> list:
+    """What a cell printed; pictures and payloads hold all bits of a number, also the last."""
+    kept = []
+    for output in outputs:
+        if output.output_type == "stream":
+            kept.append(output)
+        elif "text/plain" in output.get("data", {}):
+            data = {"text/plain": output.data["text/plain"]}
+            kept.append(nbformat.from_dict({**output, "data": data}))
+    return kept
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path", [p for p in NOTEBOOKS if not p.name.startswith(LONG)], ids=lambda path: path.stem
+)
+def test_its_digits_are_the_stored_ones(path, tmp_path):
+    pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
+    new = tmp_path / path.name
+    run = subprocess.run(
+        [sys.executable, "-c", EXECUTE, path, new],
+        cwd=path.parent, capture_output=True, text=True,
+        env=environment(tmp_path / "ipython", path.name.startswith(BY_TRITON)),
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr[-3000:]
+    cells = zip(nbformat.read(path, 4).cells, nbformat.read(new, 4).cells, strict=True)
+    wrong = {
+        before.id: list(differences(printed(before.outputs), printed(after.outputs)))
+        for before, after in cells
+        if before.cell_type == "code" and "setup" not in tags(before) and before.id not in KNOWN
+    }
+    assert {name: sentences for name, sentences in wrong.items() if sentences} == {}
