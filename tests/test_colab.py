@@ -15,11 +15,10 @@ import sysconfig
 import venv
 from pathlib import Path
 
-import nbformat
 import pytest
 
-from tests.notebooks.compare import differences
-from tools.notebooks import NOTEBOOKS, ROOT, repository_url, tags
+from tests.notebooks.execution import EXECUTE, wrong_cells
+from tools.notebooks import NOTEBOOKS, ROOT, repository_url
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 OURS = ("attn_core", "__editable__")
@@ -30,16 +29,6 @@ PLAINEST = {
     "MKL_CBWR": "COMPATIBLE",
     "ONEDNN_MAX_CPU_ISA": "SSE41",
 }
-
-EXECUTE = """
-import sys, nbformat
-from nbclient import NotebookClient
-
-notebook = nbformat.read(sys.argv[1], as_version=4)
-log = ["--log-level=ERROR"]
-NotebookClient(notebook, timeout=300, coalesce_streams=True, extra_arguments=log).execute()
-nbformat.write(notebook, sys.argv[1])
-"""
 
 
 def environment_without_attn_core(folder: Path) -> Path:
@@ -121,19 +110,12 @@ def test_notebook_alone(chapter, machine):
     folder, run = machine
     empty = folder / "content"
     shutil.copy(chapter, empty)
-    run("-c", EXECUTE, chapter.name)
+    run("-c", EXECUTE, chapter.name, chapter.name)
     where = run("-c", "import attn_core; print(attn_core.__file__)").strip()
     assert where.startswith(str(folder / "machine" / "env"))
-
-    stored = nbformat.read(chapter, as_version=4)
-    new = nbformat.read(empty / chapter.name, as_version=4)
+    wrong = wrong_cells(chapter, empty / chapter.name)
     (empty / chapter.name).unlink()
-    wrong = {
-        before.id: list(differences(before.outputs, after.outputs))
-        for before, after in zip(stored.cells, new.cells, strict=True)
-        if before.cell_type == "code" and "setup" not in tags(before)
-    }
-    assert {name: sentences for name, sentences in wrong.items() if sentences} == {}
+    assert wrong == {}
 
 
 def test_the_python_of_these_tests_has_attn_core():

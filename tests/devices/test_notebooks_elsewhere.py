@@ -15,8 +15,8 @@ import nbformat
 import pytest
 import torch
 
-from tests.notebooks.compare import differences
-from tools.notebooks import NOTEBOOKS, ROOT, tags
+from tests.notebooks.execution import EXECUTE, wrong_cells
+from tools.notebooks import NOTEBOOKS, ROOT
 
 DEVICE = "cuda" if torch.cuda.is_available() else "pretend"
 BY_TRITON = ("03", "04", "05", "06", "07")
@@ -27,16 +27,6 @@ KNOWN = {
     "own-spy-fast-path": "torch leaves its fast path while its functions are watched",
     "long": "Triton's kernels have row statistics at once, torch's operations when they are asked",
 }
-
-EXECUTE = """
-import sys, nbformat
-from nbclient import NotebookClient
-
-notebook = nbformat.read(sys.argv[1], as_version=4)
-log = ["--log-level=ERROR"]
-NotebookClient(notebook, timeout=600, coalesce_streams=True, extra_arguments=log).execute()
-nbformat.write(notebook, sys.argv[2])
-"""
 
 # Before a notebook's first cell: a device is added to torch, and attn_core takes it.
 STARTUP = """
@@ -81,10 +71,4 @@ def test_its_digits_are_the_stored_ones(path, tmp_path):
         env=environment(tmp_path / "ipython", path.name.startswith(BY_TRITON)),
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
-    cells = zip(nbformat.read(path, 4).cells, nbformat.read(new, 4).cells, strict=True)
-    wrong = {
-        before.id: list(differences(printed(before.outputs), printed(after.outputs)))
-        for before, after in cells
-        if before.cell_type == "code" and "setup" not in tags(before) and before.id not in KNOWN
-    }
-    assert {name: sentences for name, sentences in wrong.items() if sentences} == {}
+    assert wrong_cells(path, new, KNOWN, printed) == {}
