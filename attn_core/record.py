@@ -16,6 +16,7 @@ from attn_core.checks import (
     check_stage,
     check_tile,
     check_unchanged,
+    version_of,
 )
 from attn_core.dropout import Dropout
 from attn_core.masks import Keep, of_heads
@@ -38,6 +39,8 @@ class Kernel:
     cells(queries, keys, statistics, keep, scale, name, part, size): any part of a stage, scores to
         weights, from its rows of q and of k and, for weights, of row_max and row_sum.
     weights(q, k, keep, scale): those of all heads; None: as cells.
+    with_weights(q, k, v, keep, scale, dropout, given): output, and the weights of all heads; None:
+        one after the other.
     pooled(q, k, statistics, keep, scale, dropout, name, shape, how, batch, head): the overview of a
         stage, scores to dropped; None: from the cells.
     """
@@ -47,6 +50,7 @@ class Kernel:
     row_statistics: Callable[..., RowPair]
     cells: Callable[..., Float[Tensor, "b h rows cols"]]
     weights: Callable[..., Float[Tensor, "B H L S"]] | None = None
+    with_weights: Callable[..., tuple[Tensor, Tensor]] | None = None
     pooled: Callable[..., Float[Tensor, "rows cols"]] | None = None
 
 
@@ -78,6 +82,7 @@ class AttentionTrace:
     source: Projection | None = None  # where q, k and v come from, if that is known
     versions: dict = field(default_factory=dict)  # how often q, k, v had been written in place
     known: dict[Heads, RowPair] = field(default_factory=dict)  # row statistics computed so far
+    weights_4d: Float[Tensor, "B H L S"] | None = None  # those of all heads, if they were needed
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -138,11 +143,18 @@ class AttentionTrace:
         check_cells(name, self.shape)
         if name == "weights" and self.kernel.weights is not None and not self._is_live():
             self.check_unchanged()
-            with torch.no_grad(), torch.autocast(self.q.device.type, enabled=False):
-                cells = self.kernel.weights(self.q, self.k, self.keep, self.scale)
+            cells = self._all_weights()
         else:
             cells = self._derive(name, range(B), range(H), range(L), range(S))
         return cells.reshape(*self.lead, L, S)
+
+    def _all_weights(self) -> Float[Tensor, "B H L S"]:
+        kept = self.weights_4d
+        # Whoever was given them may have written into them.
+        if kept is not None and version_of(kept) == self.versions["weights"]:
+            return kept
+        with torch.no_grad(), torch.autocast(self.q.device.type, enabled=False):
+            return self.kernel.weights(self.q, self.k, self.keep, self.scale)
 
     def tile(
         self,

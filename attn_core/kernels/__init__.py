@@ -8,6 +8,8 @@ from torch import Tensor
 from attn_core.checks import (
     check_bool_keep,
     check_broadcast,
+    check_cells,
+    check_flag,
     check_is,
     check_projection,
     check_qkv,
@@ -17,6 +19,8 @@ from attn_core.checks import (
 )
 from attn_core.dropout import Dropout
 from attn_core.kernels.choosing import kernel_for
+from attn_core.kernels.cpu import is_small
+from attn_core.kernels.gradients import is_live
 from attn_core.masks import Dense, Keep
 from attn_core.record import AttentionTrace, Kernel, everything
 from attn_core.source import Projection
@@ -52,10 +56,10 @@ def attention(
 
     Which code computes: up to 65,536 cells the six formulas on whole maps. Above it torch's
     scaled_dot_product_attention, in float32 at least, where no gradient is asked for, there is no
-    dropout, and the mask is None, or causal() with L = S and a scale above 0; else one pass over
-    tiles. On a GPU the same choice is between scaled_dot_product_attention in the dtype of q and
-    kernels of Triton; float64 and heads wider than 256 go as on the CPU. Between all of them lies
-    rounding and nothing more.
+    dropout, and the mask is None, or causal() with L = S and a scale above 0; else tiles. `trace`
+    takes tiles up to 512 keys, too, where they are faster. On a GPU the same choice is between
+    scaled_dot_product_attention in the dtype of q and kernels of Triton; float64 and heads wider
+    than 256 go as on the CPU. Between all of them lies rounding and nothing more.
     """
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
     with without_autocast(q.device):
@@ -72,6 +76,7 @@ def trace(
     scale: float | None = None,
     dropout: Dropout | None = None,
     source: Projection | None = None,
+    need_weights: bool = False,
 ) -> AttentionTrace:
     """The record of one attention: its output, and every stage on demand.
 
@@ -83,20 +88,30 @@ def trace(
     source: Projection(x, w_query, w_key, w_value, biases) from which q, k and v were made, so that
         arithmetic and editing reach down to x; None ends them at q, k and v. One projection of x
         for all three: self-attention only.
+    need_weights: whether `stage("weights")` of all heads will be asked for. They are then made and
+        kept on the way to the output, in about two thirds of the time that both take one after the
+        other, and B·H·L·S numbers of memory; refused above 2**26 cells. The record answers the
+        same without.
     All other arguments, the errors and the source are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)
+    check_flag("need_weights", need_weights)
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
-    kernel = kernel_of(q, v)
+    kernel, statistics, weights = kernel_of(q, v), None, None
     with without_autocast(q.device):
-        output, statistics = kernel.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
+        if need_weights and makes_weights(kernel, q4, k4, v4):
+            output, weights = kernel.with_weights(q4, k4, v4, keep, scale, dropout, (q, k, v))
+        else:
+            output, statistics = kernel.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
     if source is not None:
         compare_projection(source, q4, k4, v4)
     versions = {"q": version_of(q4), "k": version_of(k4), "v": version_of(v4)}
+    if weights is not None:
+        versions["weights"] = version_of(weights)
     known = {} if statistics is None else {everything(q4): statistics}
     lead = tuple(q.shape[:-2])
     return AttentionTrace(
-        q4, k4, v4, keep, scale, dropout, output, lead, kernel, source, versions, known
+        q4, k4, v4, keep, scale, dropout, output, lead, kernel, source, versions, known, weights
     )
 
 
@@ -113,6 +128,13 @@ def prepared(q, k, v, keep, scale, dropout) -> tuple[Tensor, Tensor, Tensor, Kee
 
 def kernel_of(q: Tensor, v: Tensor) -> Kernel:
     return kernel_for(q.device, q.dtype, max(q.shape[-1], v.shape[-1]))
+
+
+def makes_weights(kernel: Kernel, q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """Whether all weights come with the output. A small map is soon made again, one with gradients
+    by the formulas."""
+    check_cells("weights", (*q.shape[:3], k.shape[2]))
+    return kernel.with_weights is not None and not (is_small(q, k) or is_live(q, k, v))
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager:

@@ -22,12 +22,13 @@ from attn_core.checks import check_numbers, check_output
 from attn_core.dropout import Dropout
 from attn_core.kernels import parts, sdpa
 from attn_core.kernels.gradients import Derived, is_live
-from attn_core.kernels.tiles import tiles
+from attn_core.kernels.tiles import WIDTH, tiles
 from attn_core.kernels.whole_maps import Heads, Map, Rows, whole_and_checked, whole_weights, widened
 from attn_core.masks import Keep
 from attn_core.record import Kernel
 
 SMALL = 2**16  # cells of a map that is made whole
+FEW = 512  # keys, up to which tiles of whole rows are faster than torch's own attention
 
 
 def forward(
@@ -49,8 +50,10 @@ def forward(
     size, statistics = check_numbers(*(given or (q, k, v)), scale), None
     if is_live(q, k, v):
         output, *statistics = Derived.apply(tiled, q, k, v, keep, scale, dropout)
-    elif dropout is None and sdpa.knows(keep, q, k, scale):
+    elif dropout is None and k.shape[2] > FEW and sdpa.knows(keep, q, k, scale):
         output = sdpa.output(*map(widened, (q, k, v)), keep, scale)
+    elif dropout is None and k.shape[2] <= WIDTH:
+        output = whole_rows(q, k, v, keep, scale, None)
     else:
         output, *statistics = tiled(q, k, v, keep, scale, dropout)
     output = output.to(v.dtype)
@@ -59,8 +62,14 @@ def forward(
 
 
 def output_only(q, k, v, keep, scale, dropout, given) -> Heads:
-    """The same without row statistics, which take nothing here when they are on the way."""
-    return forward(q, k, v, keep, scale, dropout, given)[0]
+    """The output alone, by torch's own attention where that gives it."""
+    is_theirs = dropout is None and sdpa.knows(keep, q, k, scale)
+    if is_small(q, k) or is_live(q, k, v) or not is_theirs:
+        return forward(q, k, v, keep, scale, dropout, given)[0]
+    size = check_numbers(*given, scale)
+    output = sdpa.output(*map(widened, (q, k, v)), keep, scale).to(v.dtype)
+    check_output(output, size, dropout)
+    return output
 
 
 def is_small(q: Tensor, k: Tensor) -> bool:
@@ -68,11 +77,10 @@ def is_small(q: Tensor, k: Tensor) -> bool:
 
 
 def tiled(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
-    """The same without a whole map: memory for the output, two numbers a row, and one block."""
-    float_type = torch.promote_types(q.dtype, torch.float32)
-    row_max = q.new_empty(q.shape[:3], dtype=float_type)
+    """Output, row_max and row_sum: memory for them and for one block, and no whole map."""
+    row_max = q.new_empty(q.shape[:3], dtype=wide(q))
     row_sum = torch.empty_like(row_max)
-    output = v.new_empty((*q.shape[:3], v.shape[-1]), dtype=float_type)
+    output = v.new_empty((*q.shape[:3], v.shape[-1]), dtype=wide(q))
     for tile in tiles(q, k, v, keep, scale, dropout):
         highest, total = tile.nothing_yet()
         mixed = row_max.new_zeros(*tile.shape, v.shape[-1])
@@ -93,7 +101,7 @@ def row_statistics(
     heads: range,
 ) -> tuple[Float[Tensor, "b h L"], Float[Tensor, "b h L"]]:
     """row_max and row_sum of some heads: the same pass without the values."""
-    row_max = q.new_empty(q.shape[:3], dtype=torch.promote_types(q.dtype, torch.float32))
+    row_max = q.new_empty(q.shape[:3], dtype=wide(q))
     row_sum = torch.empty_like(row_max)
     for tile in tiles(q, k, None, keep, scale, None, (batches, heads, range(q.shape[2]))):
         highest, total = tile.nothing_yet()
@@ -107,23 +115,52 @@ def row_statistics(
 def weights(
     q: Float[Tensor, "B H L D"], k: Float[Tensor, "B H S D"], keep: Keep | None, scale: float
 ) -> Map:
-    """The weights of all heads, without gradient: tiles of whole rows, each written once."""
+    """The weights of all heads, without gradient."""
     if is_small(q, k):
         return whole_weights(q, k, keep, scale)[0]
-    shape = (*q.shape[:3], k.shape[2])
-    found = q.new_empty(shape, dtype=torch.promote_types(q.dtype, torch.float32))
-    for tile in tiles(q, k, None, keep, scale, None):
-        cols, rows = tile.seen, found[tile.place]
-        rows[..., : cols.start] = rows[..., cols.stop :] = 0.0
-        if not cols:
-            continue
+    found = empty_map(q, k)
+    whole_rows(q, k, None, keep, scale, None, found)
+    return found
+
+
+def with_weights(q, k, v, keep, scale, dropout, given) -> tuple[Heads, Map]:
+    """The output in the dtype of v, checked as `forward` does it, and the weights of all heads."""
+    size, found = check_numbers(*given, scale), empty_map(q, k)
+    output = whole_rows(q, k, v, keep, scale, dropout, found).to(v.dtype)
+    check_output(output, size, dropout)
+    return output, found
+
+
+def empty_map(q: Tensor, k: Tensor) -> Map:
+    return q.new_empty((*q.shape[:3], k.shape[2]), dtype=wide(q))
+
+
+def wide(q: Tensor) -> torch.dtype:
+    """The dtype to compute in: float32 at least."""
+    return torch.promote_types(q.dtype, torch.float32)
+
+
+def whole_rows(q, k, v, keep, scale, dropout, found: Map | None = None) -> Heads | None:
+    """The output in tiles of whole rows, if there is a v; the weights go into `found`.
+
+    A tile meets all its keys at once. While its weights are in the cache, they are multiplied with
+    the values and written down: a map that is kept is touched once.
+    """
+    output = None if v is None else v.new_empty((*q.shape[:3], v.shape[3]), dtype=wide(q))
+    for tile in tiles(q, k, v, keep, scale, dropout):
+        cols = tile.seen
         cells = tile.masked(cols)
-        dead = None if tile.is_alive else cells.amax(-1, keepdim=True) == -torch.inf
+        dead = None if tile.is_alive or not cols else cells.amax(-1, keepdim=True) == -torch.inf
         torch.softmax(cells, -1, out=cells)
         if dead is not None:
             cells.masked_fill_(dead, 0.0)
-        rows[..., cols.start : cols.stop] = cells
-    return found
+        if found is not None:
+            rows = found[tile.place]
+            rows[..., : cols.start] = rows[..., cols.stop :] = 0.0
+            rows[..., cols.start : cols.stop] = cells
+        if output is not None:
+            output[tile.place] = tile.drop_(cells, cols) @ tile.values(cols)
+    return output
 
 
 def meet(cells: Tensor, highest: Rows, total: Rows) -> tuple[Tensor, Rows, Rows, Rows]:
@@ -142,4 +179,4 @@ def settled(highest: Rows, total: Rows) -> tuple[Rows, Rows]:
     return highest.masked_fill(dead, 0.0), total.masked_fill(dead, 1.0)
 
 
-KERNEL = Kernel(forward, output_only, row_statistics, parts.cells, weights)
+KERNEL = Kernel(forward, output_only, row_statistics, parts.cells, weights, with_weights)

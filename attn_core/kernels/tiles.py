@@ -65,7 +65,7 @@ class Tile:
 
     def drop_(self, cells: Tensor, cols: range) -> Tensor:
         """What dropout leaves of a block, written into it."""
-        if self.dropout is None:
+        if self.dropout is None or not cols:
             return cells
         survives = self.dropout.survives(
             self.batches, self.head_range, self.rows, cols, cells.device
@@ -81,7 +81,7 @@ def tiles(
     batch_range, head_range, row_range = part or tuple(map(range, q.shape[:3]))
     # The words from which dropout's bits are made take eight bytes each, several times over.
     cells, tallest = (CELLS, 256) if dropout is None else (CELLS // 16, 128)
-    height = min(L, 64 if L <= 1024 else 128 if L <= 8192 else tallest)
+    height = min(L, 32 if L <= 512 else 64 if L <= 1024 else 128 if L <= 8192 else tallest)
     most = max(1, cells // (height * min(WIDTH, S)))
     for batches in parts(batch_range, max(1, most // len(head_range))):
         for heads in parts(head_range, most):

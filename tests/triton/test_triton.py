@@ -194,3 +194,10 @@ def test_an_unknown_mask_is_refused():
 
     with pytest.raises(TypeError, match="keep must be made of the masks of attn_core, got"):
         plan(Keep(), DEVICE)
+
+
+def test_weights_that_are_needed_are_derived():
+    q, k, v = inputs(1, 1, 257, 257, 4, 4)
+    record = trace(q, k, v, keep=causal(), need_weights=True)
+    assert record.weights_4d is None
+    close(record.stage("weights") @ v, record.output)
