@@ -292,7 +292,7 @@ def at_most(*tensors: Tensor) -> list[float]:
     return [2 * length + 1e-18 for length in torch.stack(lengths).tolist()]
 
 
-def check_output(output: Tensor, size: float, dropout: object) -> None:
+def check_output(output: Tensor, size: float, dropout: object = None) -> None:
     """Averages of finite values are finite, up to what dropout's 1/(1 − p) makes of them.
 
     size: what no value is larger than.

@@ -75,9 +75,9 @@ def sweep(
         weights = weights_of(q4, k4, factors, masks)
         if len(factors) < len(scale) or len(masks) < len(keep):
             weights = weights[of_scale][:, of_keep]
-        dropped = torch.stack(list(all_dropped(weights, dropout)), dim=2)
-        values = v4.to(dropped.dtype).expand(*dropped.shape[:3], *v4.shape)
-        output = stages.output(dropped, values).to(v.dtype)
+        dropped = all_dropped(weights, dropout)
+        # Not stages.output, for which the values would be repeated for each setting.
+        output = torch.einsum("...bhls,bhsd->...bhld", dropped, v4.to(dropped.dtype)).to(v.dtype)
     for setting in dropout:
         check_output(output, size, setting)
     lead = q.shape[:-2]
@@ -111,15 +111,18 @@ def weights_of(
     return softmax_(masked, all(alive))[0]
 
 
-def all_dropped(weights: Tensor, dropout: Sequence[Dropout | None]):
+def all_dropped(weights: Tensor, dropout: Sequence[Dropout | None]) -> Tensor:
     """The weights after each dropout, their random words drawn once a seed."""
     words: dict[int, Tensor] = {}
     everything = [range(size) for size in weights.shape[2:]]
+    survives = []
     for setting in dropout:
         if setting is None:
-            yield weights
+            survives.append(weights.new_ones(weights.shape[2:], dtype=torch.bool))
             continue
         if setting.seed not in words:
             words[setting.seed] = setting.words(*everything, weights.device)
-        survives = setting.decide(words[setting.seed]).expand(weights.shape)
-        yield stages.dropped(weights, survives, setting.p)
+        survives.append(setting.decide(words[setting.seed]))
+    shares = [1.0 if setting is None else 1 - setting.p for setting in dropout]
+    share = weights.new_tensor(shares).view(-1, 1, 1, 1, 1)
+    return (weights.unsqueeze(2) * torch.stack(survives)).div_(share)

@@ -333,7 +333,7 @@ def with_huge_pages(rounds: int) -> list[dict]:
     ]
 
 
-def rows(rounds: int = 5) -> list[dict]:
+def rows(rounds: int = 9) -> list[dict]:
     """The whole table but the long text's."""
     found = map_rows(rounds) + with_huge_pages(3) + dropped(SHAPES[1], 3) + small(9)
     return found + settings(6, 2, 9) + settings(64, 32, 9) + gradients(SHAPES[1], 3)

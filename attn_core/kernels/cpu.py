@@ -68,7 +68,7 @@ def output_only(q, k, v, keep, scale, dropout, given) -> Heads:
         return forward(q, k, v, keep, scale, dropout, given)[0]
     size = check_numbers(*given, scale)
     output = sdpa.output(*map(widened, (q, k, v)), keep, scale).to(v.dtype)
-    check_output(output, size, dropout)
+    check_output(output, size)
     return output
 
 
@@ -124,9 +124,9 @@ def weights(
 
 
 def with_weights(q, k, v, keep, scale, dropout, given) -> tuple[Heads, Map]:
-    """The output in the dtype of v, checked as `forward` does it, and the weights of all heads."""
+    """The output, checked as `forward` does it, and the weights of all heads."""
     size, found = check_numbers(*given, scale), empty_map(q, k)
-    output = whole_rows(q, k, v, keep, scale, dropout, found).to(v.dtype)
+    output = whole_rows(q, k, v, keep, scale, dropout, found)
     check_output(output, size, dropout)
     return output, found
 
@@ -141,12 +141,12 @@ def wide(q: Tensor) -> torch.dtype:
 
 
 def whole_rows(q, k, v, keep, scale, dropout, found: Map | None = None) -> Heads | None:
-    """The output in tiles of whole rows, if there is a v; the weights go into `found`.
+    """The output in the dtype of v, if there is one, in tiles of whole rows; weights into `found`.
 
     A tile meets all its keys at once. While its weights are in the cache, they are multiplied with
     the values and written down: a map that is kept is touched once.
     """
-    output = None if v is None else v.new_empty((*q.shape[:3], v.shape[3]), dtype=wide(q))
+    output = None if v is None else v.new_empty((*q.shape[:3], v.shape[3]))
     for tile in tiles(q, k, v, keep, scale, dropout):
         cols = tile.seen
         cells = tile.masked(cols)

@@ -80,11 +80,11 @@ def tiles(
     L, S = q.shape[2], k.shape[2]
     batch_range, head_range, row_range = part or tuple(map(range, q.shape[:3]))
     # The words from which dropout's bits are made take eight bytes each, several times over.
-    cells, tallest = (CELLS, 256) if dropout is None else (CELLS // 16, 128)
-    height = min(L, 32 if L <= 512 else 64 if L <= 1024 else 128 if L <= 8192 else tallest)
-    most = max(1, cells // (height * min(WIDTH, S)))
-    for batches in parts(batch_range, max(1, most // len(head_range))):
-        for heads in parts(head_range, most):
+    cells, least, most = (CELLS, 32, 256) if dropout is None else (CELLS // 16, 64, 128)
+    height = min(L, least if L <= 512 else 64 if L <= 1024 else 128 if L <= 8192 else most)
+    maps = max(1, cells // (height * min(WIDTH, S)))
+    for batches in parts(batch_range, max(1, maps // len(head_range))):
+        for heads in parts(head_range, maps):
             for rows in parts(row_range, height):
                 yield Tile(q, k, v, keep, scale, dropout, (batches, heads, rows))
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from attn_core import Dropout, attention, causal, padding, trace
-from attn_core.kernels import cpu, tiles
+from attn_core import Dropout, attention, causal, padding, trace, window
+from attn_core.kernels import cpu, sdpa, tiles
 from tests.attn_core.reference import drawn
 
 T = 300  # one map of T×T is above what is made whole
@@ -194,7 +194,8 @@ def test_one_head_costs_the_tiles_of_one_head(monkeypatch):
         ((1, 1, 8193, 9), None, (1, 1, 256)),
         ((1, 1, 8193, 9), Dropout(0.5, 1), (1, 1, 128)),
         ((2, 400, 64, 32), None, (1, 256, 32)),
-        ((2, 200, 64, 32), Dropout(0.5, 1), (1, 16, 32)),
+        ((2, 200, 64, 32), Dropout(0.5, 1), (1, 8, 64)),
+        ((1, 1, 512, 9), Dropout(0.5, 1), (1, 1, 64)),
         ((200, 3, 64, 32), None, (85, 3, 32)),
         ((1, 8, 64, 4096), None, (1, 4, 32)),
         ((2, 2, 8193, 2048), None, (1, 1, 256)),
@@ -206,3 +207,66 @@ def test_how_much_a_tile_holds(sizes, dropout, shape):
     B, H, L, S = sizes
     q, k = torch.zeros(B, H, L, 1), torch.zeros(B, H, S, 1)
     assert next(tiles.tiles(q, k, None, None, 1.0, dropout)).shape == shape
+
+
+PATHS = {
+    "small": ((256, 128), {}, "whole_and_checked", "whole_and_checked"),
+    "few keys": ((512, 512), {"keep": causal()}, "whole_rows", "torch's own"),
+    "more keys": ((513, 513), {"keep": causal()}, "torch's own", "torch's own"),
+    "no mask": ((130, 514), {}, "torch's own", "torch's own"),
+    "a mask unknown to torch": ((513, 513), {"keep": window(5)}, "whole_rows", "whole_rows"),
+    "another triangle": ((130, 514), {"keep": causal()}, "whole_rows", "whole_rows"),
+    "a scale of 0": ((513, 513), {"keep": causal(), "scale": 0.0}, "whole_rows", "whole_rows"),
+    "one block": ((40, 2048), {"keep": window(5)}, "whole_rows", "whole_rows"),
+    "two blocks": ((40, 2049), {"keep": window(5)}, "tiled", "tiled"),
+    "dropout": ((300, 300), {"dropout": Dropout(0.2, 3)}, "tiled", "tiled"),
+    "dropout, long": ((513, 513), {"dropout": Dropout(0.2, 3)}, "tiled", "tiled"),
+}
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """The names of the functions that have computed, in turn."""
+    noted = []
+
+    def note(home, function, name):
+        compute = getattr(home, function)
+
+        def noting(*given):
+            noted.append(name)
+            return compute(*given)
+
+        monkeypatch.setattr(home, function, noting)
+
+    for function in ("whole_and_checked", "whole_rows", "tiled"):
+        note(cpu, function, function)
+    note(sdpa, "output", "torch's own")
+    return noted
+
+
+@pytest.mark.parametrize(
+    ("size", "settings", "of_trace", "of_attention"), PATHS.values(), ids=PATHS
+)
+def test_which_pass_computes(size, settings, of_trace, of_attention, passes):
+    q, k, v = (drawn(seed, 1, 2, n, 4) for seed, n in enumerate((size[0], size[1], size[1]), 1))
+    record, found = trace(q, k, v, **settings), attention(q, k, v, **settings)
+    assert passes == [of_trace, of_attention]
+    if "dropout" not in settings:
+        cells = torch.ones(1, 1, *size, dtype=torch.bool)
+        cells = cells if record.keep is None else record.keep.dense(*size)
+        exact = of_whole_maps(q, k, v, cells, record.scale)[1]
+        torch.testing.assert_close(record.output, exact)
+        torch.testing.assert_close(found, exact)
+
+
+@pytest.mark.parametrize("live", [0, 1, 2])
+@pytest.mark.parametrize("size", [300, 520])
+def test_gradients_ask_for_our_own_pass(size, live, passes):
+    inputs = [drawn(seed, 1, 2, size, 4) for seed in (1, 2, 3)]
+    inputs[live].requires_grad_()
+    for attend in (attention, trace):
+        attend(*inputs, keep=causal())
+    assert passes == ["tiled", "tiled"]
+    with torch.no_grad():
+        attention(*inputs, keep=causal())
+    assert passes[2:] == ["torch's own"]
