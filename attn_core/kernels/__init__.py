@@ -89,9 +89,9 @@ def trace(
         arithmetic and editing reach down to x; None ends them at q, k and v. One projection of x
         for all three: self-attention only.
     need_weights: whether `stage("weights")` of all heads will be asked for. They are then made and
-        kept on the way to the output, in about two thirds of the time that both take one after the
-        other, and B·H·L·S numbers of memory; refused above 2**26 cells. The record answers the
-        same without.
+        kept on the way to the output, in about three quarters of the time that one after the other
+        takes, and B·H·L·S numbers of memory; refused above 2**26 cells. Without it the record
+        answers the same.
     All other arguments, the errors and the source are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)
