@@ -78,9 +78,9 @@ def is_small(q: Tensor, k: Tensor) -> bool:
 
 def tiled(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
     """Output, row_max and row_sum: memory for them and for one block, and no whole map."""
-    row_max = q.new_empty(q.shape[:3], dtype=wide(q))
+    row_max = q.new_empty(q.shape[:3], dtype=float_type(q))
     row_sum = torch.empty_like(row_max)
-    output = v.new_empty((*q.shape[:3], v.shape[-1]), dtype=wide(q))
+    output = v.new_empty((*q.shape[:3], v.shape[-1]), dtype=float_type(q))
     for tile in tiles(q, k, v, keep, scale, dropout):
         highest, total = tile.nothing_yet()
         mixed = row_max.new_zeros(*tile.shape, v.shape[-1])
@@ -101,7 +101,7 @@ def row_statistics(
     heads: range,
 ) -> tuple[Float[Tensor, "b h L"], Float[Tensor, "b h L"]]:
     """row_max and row_sum of some heads: the same pass without the values."""
-    row_max = q.new_empty(q.shape[:3], dtype=wide(q))
+    row_max = q.new_empty(q.shape[:3], dtype=float_type(q))
     row_sum = torch.empty_like(row_max)
     for tile in tiles(q, k, None, keep, scale, None, (batches, heads, range(q.shape[2]))):
         highest, total = tile.nothing_yet()
@@ -132,10 +132,10 @@ def with_weights(q, k, v, keep, scale, dropout, given) -> tuple[Heads, Map]:
 
 
 def empty_map(q: Tensor, k: Tensor) -> Map:
-    return q.new_empty((*q.shape[:3], k.shape[2]), dtype=wide(q))
+    return q.new_empty((*q.shape[:3], k.shape[2]), dtype=float_type(q))
 
 
-def wide(q: Tensor) -> torch.dtype:
+def float_type(q: Tensor) -> torch.dtype:
     """The dtype to compute in: float32 at least."""
     return torch.promote_types(q.dtype, torch.float32)
 
