@@ -124,5 +124,5 @@ def all_dropped(weights: Tensor, dropout: Sequence[Dropout | None]) -> Tensor:
             words[setting.seed] = setting.words(*everything, weights.device)
         survives.append(setting.decide(words[setting.seed]))
     shares = [1.0 if setting is None else 1 - setting.p for setting in dropout]
-    share = weights.new_tensor(shares).view(-1, 1, 1, 1, 1)
-    return (weights.unsqueeze(2) * torch.stack(survives)).div_(share)
+    share = torch.tensor(shares, dtype=weights.dtype, device=weights.device)
+    return (weights.unsqueeze(2) * torch.stack(survives)).div_(share.view(-1, 1, 1, 1, 1))
