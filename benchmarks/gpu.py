@@ -39,6 +39,11 @@ NEEDS_A_GPU = "make {} needs a GPU that torch can use; this machine has none."
 NOT_MEASURED = "not measured: no GPU here; `make bench-gpu` measures it"
 
 
+def of_gpu(rows: list[dict]) -> list[dict]:
+    """These rows in the section of the GPU."""
+    return [line | {"section": "gpu"} for line in rows]
+
+
 def after_the_gpu() -> float:
     """The time when the GPU has done all that it was given."""
     if torch.cuda.is_available():
@@ -86,7 +91,7 @@ def throughput(T: int, heads: int, device: str, rounds: int = 30) -> list[dict]:
         faster(f"{kernel} FlexAttention", None, times, "kernel", "FlexAttention"),
         no_slower(f"`attention`, T = {T:,}, against SDPA", 1.05, times, "attention", "SDPA"),
     ]
-    return [line | {"section": "gpu"} for line in rows]
+    return of_gpu(rows)
 
 
 def tiles(T: int, device: str, rounds: int = 30) -> list[dict]:
@@ -109,7 +114,7 @@ def tiles(T: int, device: str, rounds: int = 30) -> list[dict]:
             f"all weights, {shape}, against the textbook form", None, times, "weights", "textbook"
         ),
     ]
-    return [line | {"section": "gpu"} for line in rows]
+    return of_gpu(rows)
 
 
 def long_text(T: int, shape: tuple[int, int], device: str) -> list[dict]:
@@ -128,13 +133,12 @@ def long_text(T: int, shape: tuple[int, int], device: str) -> list[dict]:
     most = 4 * T * WIDTH * q.element_size()  # a copy of q, k and v, and the output
     is_linear = on_gpu and extra < most and bool(look().isfinite().all())
     ours = f"{taken:.1f} s, {extra / 1e6:.0f} MB beside q, k and v"
-    return [row(OF_A_MILLION, GOALS[OF_A_MILLION], ours, met=is_linear) | {"section": "gpu"}]
+    return of_gpu([row(OF_A_MILLION, GOALS[OF_A_MILLION], ours, met=is_linear)])
 
 
 def unmeasured() -> list[dict]:
     """The rows of a machine without a GPU."""
-    rows = [row(what, goal, "–", note=NOT_MEASURED) for what, goal in GOALS.items()]
-    return [line | {"section": "gpu"} for line in rows]
+    return of_gpu([row(what, goal, "–", note=NOT_MEASURED) for what, goal in GOALS.items()])
 
 
 def main(command: str) -> None:

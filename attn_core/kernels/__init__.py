@@ -97,6 +97,8 @@ def trace(
     check_is("source", source, Projection)
     check_flag("need_weights", need_weights)
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
+    if need_weights:
+        check_cells("weights", (*q4.shape[:3], k4.shape[2]))
     kernel, statistics, weights = kernel_of(q, v), None, None
     with without_autocast(q.device):
         if need_weights and makes_weights(kernel, q4, k4, v4):
@@ -131,9 +133,10 @@ def kernel_of(q: Tensor, v: Tensor) -> Kernel:
 
 
 def makes_weights(kernel: Kernel, q: Tensor, k: Tensor, v: Tensor) -> bool:
-    """Whether all weights come with the output. A small map is soon made again, one with gradients
-    by the formulas."""
-    check_cells("weights", (*q.shape[:3], k.shape[2]))
+    """Whether all weights can come with the output, and are not as soon made when asked for.
+
+    A small map is; weights with gradients follow from the formulas.
+    """
     return kernel.with_weights is not None and not (is_small(q, k) or is_live(q, k, v))
 
 

@@ -35,7 +35,9 @@ def test_the_record_answers_the_same(size, name, dropout):
     for stage in ("weights", "dropped"):
         found, wanted = made.stage(stage), plain.stage(stage)
         assert torch.equal(found == 0, wanted == 0)
-        torch.testing.assert_close(found, wanted, rtol=1e-12, atol=0)
+        # With dropout the tiles of the two are not equally high, and products round another way.
+        most = 0 if dropout is None else 1e-12
+        torch.testing.assert_close(found, wanted, rtol=most, atol=0)
     torch.testing.assert_close(made.output, plain.output)
     torch.testing.assert_close(made.lse, plain.lse)
 

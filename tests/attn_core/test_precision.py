@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from attn_core import attention, causal, padding, trace, window
 from tests.attn_core.reference import drawn
 
-SIZES = (1, 2, 7, 31, 64, 65, 130, 257, 513, 1030)  # around the heights of tiles
+SIZES = (1, 2, 7, 31, 63, 64, 65, 130, 257, 300, 513, 1030)  # around the heights of tiles
 NARROW = (torch.float16, torch.bfloat16, torch.float32)
 
 
