@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attn_core.precision import float_type
+
 STAGES = ("scores", "scaled", "masked", "weights", "dropped", "output")
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 DEVICES = ("cpu", "cuda")
@@ -55,10 +57,10 @@ def check_qkv(q: Tensor, k: Tensor, v: Tensor) -> None:
         )
 
 
-def check_scale(scale: float | None, head_dim: int) -> float:
+def check_scale(scale: float | None, q: Tensor) -> float:
     """The scale as a float; 1/√D unless given."""
     if scale is None:
-        return 1 / math.sqrt(head_dim)
+        return 1 / math.sqrt(q.shape[-1])
     if not is_number(scale):
         raise TypeError(f"scale must be a number or None, got {type(scale).__name__}")
     try:
@@ -67,6 +69,8 @@ def check_scale(scale: float | None, head_dim: int) -> float:
         found = math.inf
     if not math.isfinite(found):
         raise ValueError(f"scale must be finite, got {found}")
+    if abs(found) > torch.finfo(float_type(q)).max:
+        raise ValueError(f"scale must be finite in {float_type(q)}, got {found}")
     return found
 
 
@@ -251,23 +255,25 @@ def check_finite(q: Tensor, k: Tensor, v: Tensor) -> None:
 
 def check_scores(q: Tensor, k: Tensor, scale: float) -> None:
     """No score can pass the largest float: one at −inf would look like a key that is masked."""
-    float_type = torch.promote_types(q.dtype, torch.float32)
-    most = torch.finfo(float_type).max
+    most = torch.finfo(float_type(q)).max
     width, of_q, of_k = q.shape[-1], largest(q), largest(k)
     if width * of_q * of_k * max(1.0, abs(scale)) > most:
         raise ValueError(
-            f"q, k and scale must give scores below {most:.2g}, the largest {float_type}, "
+            f"q, k and scale must give scores below {most:.2g}, the largest {float_type(q)}, "
             f"got numbers up to {of_q:.2g} and {of_k:.2g} and scale {scale:.4g}"
         )
 
 
-def check_numbers(q: Tensor, k: Tensor, v: Tensor, scale: float) -> float:
+def check_numbers(
+    q: Tensor, k: Tensor, v: Tensor, scale: float, lengths: Tensor | None = None
+) -> float:
     """`check_finite` and `check_scores`, in one pass over each tensor as long as all is well.
 
-    Gives what no number of v is larger than, which `check_output` wants.
+    lengths: those of q, k and v, if they have been asked for. Gives what no number of v is larger
+    than, which `check_output` wants.
     """
-    sizes = at_most(q, k, v)
-    most = torch.finfo(torch.promote_types(q.dtype, torch.float32)).max
+    sizes = at_most(lengths_of(q, k, v) if lengths is None else lengths)
+    most = torch.finfo(float_type(q)).max
     scores = q.shape[-1] * sizes[0] * sizes[1] * max(1.0, abs(scale))
     if not (scores < most and sizes[2] < most):
         check_finite(q, k, v)
@@ -280,16 +286,19 @@ def adds_up(tensor: Tensor) -> bool:
     return math.isfinite(tensor.sum().item())
 
 
-def at_most(*tensors: Tensor) -> list[float]:
-    """What no number of each tensor is larger than.
+def lengths_of(*tensors: Tensor) -> Tensor:
+    """The length of each tensor's numbers as one vector."""
+    dtype = float_type(tensors[0])
+    return torch.stack([torch.linalg.vector_norm(one.detach(), dtype=dtype) for one in tensors])
 
-    It is not finite if one of them isn't, or if squares overflow: the length of all numbers as one
-    vector, with room for its rounding and for squares below the smallest float. A GPU is waited
-    for once.
+
+def at_most(lengths: Tensor) -> list[float]:
+    """What no number of tensors of these lengths is larger than.
+
+    It is not finite if one of them isn't, or if squares overflow; with room for rounding and for
+    squares below the smallest float. A GPU is waited for, once.
     """
-    float_type = torch.promote_types(tensors[0].dtype, torch.float32)
-    lengths = [torch.linalg.vector_norm(one.detach(), dtype=float_type) for one in tensors]
-    return [2 * length + 1e-18 for length in torch.stack(lengths).tolist()]
+    return [2 * length + 1e-18 for length in lengths.tolist()]
 
 
 def check_output(output: Tensor, size: float, dropout: object = None) -> None:
@@ -498,5 +507,5 @@ def check_unchanged(tensors: dict[str, Tensor], versions: dict[str, int | None])
         if version_of(tensor) != versions[name]:
             raise RuntimeError(
                 f"{name} must stay as it was when it was traced, got a tensor changed in place: "
-                "trace it again, or trace a clone"
+                "trace again, and write into a clone"
             )

@@ -86,7 +86,11 @@ class Keep:
             other = Dense(other)
         if not isinstance(other, Keep):
             return NotImplemented
-        return Both((*parts_of(self), *parts_of(other)))
+        return joined([*parts_of(self), *parts_of(other)])
+
+    def __rand__(self, other: Tensor) -> "Keep":
+        """A bool tensor & a mask."""
+        return self & other
 
 
 @dataclass(frozen=True)
@@ -272,6 +276,10 @@ def common(one: range, other: range) -> range:
 
 def parts_of(keep: Keep) -> tuple[Keep, ...]:
     return keep.parts if isinstance(keep, Both) else (keep,)
+
+
+def joined(parts: Sequence[Keep]) -> Keep:
+    return parts[0] if len(parts) == 1 else Both(tuple(parts))
 
 
 def causal() -> Keep:

@@ -21,6 +21,7 @@ from attn_core.checks import (
 from attn_core.dropout import Dropout
 from attn_core.masks import Keep, of_heads
 from attn_core.pooling import pool
+from attn_core.precision import float_type, widened
 from attn_core.source import Projection
 
 TILE_CELLS = 2**22
@@ -30,11 +31,10 @@ Heads = tuple[range, range]
 
 @dataclass(frozen=True)
 class Kernel:
-    """What computes for a record, as its tensors' device wants it; all but `forward` and
-    `output_only` without gradient.
+    """What computes for a record, as its tensors' device wants it; all but `forward`
+    without gradient.
 
     forward(q, k, v, keep, scale, dropout, given): output, and row_max and row_sum or None.
-    output_only(…): the first of them.
     row_statistics(q, k, keep, scale, batches, heads): row_max and row_sum of some heads.
     cells(queries, keys, statistics, keep, scale, name, part, size): any part of a stage, scores to
         weights, from its rows of q and of k and, for weights, of row_max and row_sum.
@@ -46,7 +46,6 @@ class Kernel:
     """
 
     forward: Callable[..., tuple[Float[Tensor, "B H L Dv"], RowPair | None]]
-    output_only: Callable[..., Float[Tensor, "B H L Dv"]]
     row_statistics: Callable[..., RowPair]
     cells: Callable[..., Float[Tensor, "b h rows cols"]]
     weights: Callable[..., Float[Tensor, "B H L S"]] | None = None
@@ -80,7 +79,7 @@ class AttentionTrace:
     lead: tuple[int, ...]  # the caller's axes before [L, D]
     kernel: Kernel  # what derives the row statistics, and all weights at once
     source: Projection | None = None  # where q, k and v come from, if that is known
-    versions: dict = field(default_factory=dict)  # how often q, k, v had been written in place
+    versions: dict = field(default_factory=dict)  # how often each tensor had been written in place
     known: dict[Heads, RowPair] = field(default_factory=dict)  # row statistics computed so far
     weights_4d: Float[Tensor, "B H L S"] | None = None  # those of all heads, if they were needed
 
@@ -97,20 +96,39 @@ class AttentionTrace:
         """Raises one sentence if q, k or v was written in place since it was traced."""
         check_unchanged({"q": self.q, "k": self.k, "v": self.v}, self.versions)
 
+    def _check_output(self) -> None:
+        self.check_unchanged()
+        check_unchanged({"output": self.output_4d}, self.versions)
+
+    def __getstate__(self) -> dict:
+        """For copies and files."""
+        self._check_output()
+        state = dict(vars(self))
+        if not self._are_kept(self.weights_4d):
+            state["weights_4d"] = None
+        return state
+
+    def __setstate__(self, state: dict) -> None:
+        vars(self).update(state)
+        # The tensors of a copy count from their own beginning.
+        vars(self)["versions"] = versions_of(
+            self.q, self.k, self.v, self.output_4d, self.weights_4d
+        )
+
     @property
     def row_max(self) -> Float[Tensor, "B H L"]:
-        """The largest masked score of each row, 0 if it keeps nothing."""
-        return self._row_statistics(*everything(self.q))[0]
+        """The largest masked score of each row, 0 if it keeps nothing; without gradient."""
+        return self._row_statistics(*everything(self.q))[0].clone()
 
     @property
     def row_sum(self) -> Float[Tensor, "B H L"]:
-        """Σ exp(masked − row_max) of each row, 1 if it keeps nothing."""
-        return self._row_statistics(*everything(self.q))[1]
+        """Σ exp(masked − row_max) of each row, 1 if it keeps nothing; without gradient."""
+        return self._row_statistics(*everything(self.q))[1].clone()
 
     @property
     def float_type(self) -> torch.dtype:
         """The dtype in which stages are computed: that of q, float32 at least."""
-        return torch.promote_types(self.q.dtype, torch.float32)
+        return float_type(self.q)
 
     @property
     def output(self) -> Float[Tensor, "*lead L Dv"]:
@@ -119,8 +137,17 @@ class AttentionTrace:
 
     @property
     def lse(self) -> Float[Tensor, "*lead L"]:
-        """log Σ exp(masked) of each row; −inf for a row that keeps nothing."""
-        lse = self.row_max + torch.log(self.row_sum)
+        """log Σ exp(masked) of each row; −inf for a row that keeps nothing.
+
+        With gradients it goes through the whole map, and is refused above 2**26 cells.
+        """
+        if self._is_live():
+            check_cells("masked", self.shape)
+            masked = self._derive("masked", *map(range, self.shape))
+            row_max, row_sum = stages.row_statistics(masked)
+        else:
+            row_max, row_sum = self._row_statistics(*everything(self.q))
+        lse = row_max + torch.log(row_sum)
         lse = torch.where(self._dead_rows(), -torch.inf, lse)
         return lse.reshape(*self.lead, lse.shape[-1])
 
@@ -137,24 +164,26 @@ class AttentionTrace:
         """
         check_stage(name)
         if name == "output":
-            self.check_unchanged()
+            self._check_output()
             return self.output
-        B, H, L, S = self.shape
+        L, S = self.shape[2:]
         check_cells(name, self.shape)
         if name == "weights" and self.kernel.weights is not None and not self._is_live():
             self.check_unchanged()
             cells = self._all_weights()
         else:
-            cells = self._derive(name, range(B), range(H), range(L), range(S))
+            cells = self._derive(name, *map(range, self.shape))
         return cells.reshape(*self.lead, L, S)
 
     def _all_weights(self) -> Float[Tensor, "B H L S"]:
-        kept = self.weights_4d
-        # Whoever was given them may have written into them.
-        if kept is not None and version_of(kept) == self.versions["weights"]:
-            return kept
+        if self._are_kept(self.weights_4d):
+            return self.weights_4d
         with torch.no_grad(), torch.autocast(self.q.device.type, enabled=False):
             return self.kernel.weights(self.q, self.k, self.keep, self.scale)
+
+    def _are_kept(self, weights: Tensor | None) -> bool:
+        """Whoever was given them may have written into them."""
+        return weights is not None and version_of(weights) == self.versions["weights"]
 
     def tile(
         self,
@@ -234,6 +263,7 @@ class AttentionTrace:
         part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
         if name == "output" and not (torch.is_grad_enabled() and self.output_4d.requires_grad):
             # It is stored; derived, a row of it would cost all S cells of its map.
+            self._check_output()
             return self.output_4d.detach()[part][:, :, as_slice(rows), as_slice(cols)]
         keys = range(self.shape[3]) if name == "output" else cols
         found = self._up_to_weights(name, batches, heads, rows, keys)
@@ -268,7 +298,7 @@ class AttentionTrace:
         """The rows of q and of k from which a part of the map follows."""
         part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
         q, k = self.q[part][:, :, as_slice(rows)], self.k[part][:, :, as_slice(cols)]
-        return q.to(self.float_type), k.to(self.float_type)
+        return widened(q), widened(k)
 
     def _by_formulas(self, name, batches, heads, rows, cols) -> Tensor:
         """The formulas one after the other, for gradients."""
@@ -337,3 +367,13 @@ def as_slice(part: range) -> slice:
 def everything(q: Tensor) -> Heads:
     """All batches and all heads."""
     return range(q.shape[0]), range(q.shape[1])
+
+
+def versions_of(
+    q: Tensor, k: Tensor, v: Tensor, output: Tensor, weights: Tensor | None
+) -> dict[str, int | None]:
+    """How often each tensor of a record has been written in place."""
+    tensors = {"q": q, "k": k, "v": v, "output": output}
+    if weights is not None:
+        tensors["weights"] = weights
+    return {name: version_of(tensor) for name, tensor in tensors.items()}

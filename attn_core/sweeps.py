@@ -20,6 +20,7 @@ from attn_core.dropout import Dropout
 from attn_core.kernels import as_keep, prepared, without_autocast
 from attn_core.kernels.whole_maps import softmax_
 from attn_core.masks import Keep
+from attn_core.precision import widened
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +55,15 @@ def sweep(
     scale, keep, dropout: lists of what `trace` takes; all else is as there, the errors too.
 
     The scores are computed once, the weights once for each different pair of scale and mask, and
-    dropout's random words once for each different seed. The weights equal those of `trace` bit for
-    bit; in the output a matrix product may add in another order, which is a rounding. All settings
-    together may have 2**26 weights. Taught in chapter 05.
+    dropout's random words once for each different seed. Up to 65,536 cells of B·H·L·S the weights
+    equal those of `trace` bit for bit; above it, and in the output, a sum may be taken in another
+    order, which is a rounding. All settings together may have 2**26 weights. Taught in chapter 05.
     """
     for name, settings in (("scale", scale), ("keep", keep), ("dropout", dropout)):
         check_settings(name, settings)
     for setting in dropout:
         check_is("dropout", setting, Dropout)
-    given = [check_scale(setting, q.shape[-1]) for setting in scale]
+    given = [check_scale(setting, q) for setting in scale]
     # The largest scale is the one that can overflow.
     q4, k4, v4, *_ = prepared(q, k, v, None, max(given, key=abs), None)
     size = check_numbers(q, k, v, max(given, key=abs))
@@ -100,9 +101,8 @@ def distinct(settings: Sequence[Hashable]) -> tuple[list[Hashable], list[int]]:
 def weights_of(
     q: Tensor, k: Tensor, factors: Sequence[float], masks: Sequence[Keep | None]
 ) -> Float[Tensor, "scale keep B H L S"]:
-    float_type = torch.promote_types(q.dtype, torch.float32)
-    scores = stages.scores(q.to(float_type), k.to(float_type))
-    scale = torch.tensor(factors, dtype=float_type, device=q.device).view(-1, 1, 1, 1, 1)
+    scores = stages.scores(widened(q), widened(k))
+    scale = torch.tensor(factors, dtype=scores.dtype, device=q.device).view(-1, 1, 1, 1, 1)
     scaled = scores * scale
     L, S = scores.shape[2:]
     kept = [None if keep is None else keep.dense(L, S, q.device) for keep in masks]

@@ -13,7 +13,8 @@ PACKAGE = Path(__file__).parents[1] / "attn_core"
 
 # module: the modules that it stands on. It may import these, what they stand on, and no other.
 STANDS_ON = {
-    "checks": [],
+    "precision": [],
+    "checks": ["precision"],
     "devices": ["checks"],
     "digits": [],
     "toy": [],

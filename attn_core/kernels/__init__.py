@@ -11,18 +11,20 @@ from attn_core.checks import (
     check_cells,
     check_flag,
     check_is,
+    check_numbers,
+    check_output,
     check_projection,
     check_qkv,
     check_scale,
     check_source,
-    version_of,
 )
 from attn_core.dropout import Dropout
+from attn_core.kernels import sdpa
 from attn_core.kernels.choosing import kernel_for
-from attn_core.kernels.cpu import is_small
 from attn_core.kernels.gradients import is_live
-from attn_core.masks import Dense, Keep
-from attn_core.record import AttentionTrace, Kernel, everything
+from attn_core.kernels.whole_maps import is_small
+from attn_core.masks import Dense, Keep, joined, parts_of
+from attn_core.record import AttentionTrace, Kernel, everything, versions_of
 from attn_core.source import Projection
 
 
@@ -56,14 +58,22 @@ def attention(
 
     Which code computes: up to 65,536 cells the six formulas on whole maps. Above it torch's
     scaled_dot_product_attention, in float32 at least, where no gradient is asked for, there is no
-    dropout, and the mask is None, or causal() with L = S and a scale above 0; else tiles. `trace`
+    dropout, the scale is above 0, and the mask is None, or causal() with L = S; else tiles. `trace`
     takes tiles up to 512 keys, too, where they are faster. On a GPU the same choice is between
-    scaled_dot_product_attention in the dtype of q and kernels of Triton; float64 and heads wider
-    than 256 go as on the CPU. Between all of them lies rounding and nothing more.
+    scaled_dot_product_attention, in the dtype of q and where it makes no whole map, and kernels of
+    Triton; float64 and heads wider than 256 take tiles in torch's operations. Between all of them
+    lies rounding and nothing more.
     """
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
     with without_autocast(q.device):
-        output = kernel_of(q, v).output_only(q4, k4, v4, keep, scale, dropout, (q, k, v))
+        # Asked first: a GPU that Triton does not serve is refused whatever would compute.
+        kernel = kernel_of(q, v)
+        if is_torchs(q4, k4, v4, keep, scale, dropout):
+            size = check_numbers(q, k, v, scale)
+            output = sdpa.output(q4, k4, v4, keep, scale)
+            check_output(output, size)
+        else:
+            output, _ = kernel.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
     return output.reshape(*q.shape[:-1], v.shape[-1])
 
 
@@ -105,11 +115,9 @@ def trace(
             output, weights = kernel.with_weights(q4, k4, v4, keep, scale, dropout, (q, k, v))
         else:
             output, statistics = kernel.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
-    if source is not None:
-        compare_projection(source, q4, k4, v4)
-    versions = {"q": version_of(q4), "k": version_of(k4), "v": version_of(v4)}
-    if weights is not None:
-        versions["weights"] = version_of(weights)
+        if source is not None:
+            compare_projection(source, q4, k4, v4)
+    versions = versions_of(q4, k4, v4, output, weights)
     known = {} if statistics is None else {everything(q4): statistics}
     lead = tuple(q.shape[:-2])
     return AttentionTrace(
@@ -121,7 +129,7 @@ def prepared(q, k, v, keep, scale, dropout) -> tuple[Tensor, Tensor, Tensor, Kee
     """What both functions are given, with four axes, and checked but for the numbers themselves."""
     check_qkv(q, k, v)
     check_is("dropout", dropout, Dropout)
-    scale = check_scale(scale, q.shape[-1])
+    scale = check_scale(scale, q)
     q4, k4, v4 = with_four_axes(q), with_four_axes(k), with_four_axes(v)
     if keep is not None:
         keep = as_keep(keep, q.shape[:-2], (*q4.shape[:3], k4.shape[2]), q.device)
@@ -130,6 +138,13 @@ def prepared(q, k, v, keep, scale, dropout) -> tuple[Tensor, Tensor, Tensor, Kee
 
 def kernel_of(q: Tensor, v: Tensor) -> Kernel:
     return kernel_for(q.device, q.dtype, max(q.shape[-1], v.shape[-1]))
+
+
+def is_torchs(q, k, v, keep, scale, dropout) -> bool:
+    """Whether torch's own attention gives the output, and faster."""
+    if dropout is not None or is_small(q, k) or is_live(q, k, v):
+        return False
+    return sdpa.knows(keep, q, k, v, scale)
 
 
 def makes_weights(kernel: Kernel, q: Tensor, k: Tensor, v: Tensor) -> bool:
@@ -166,7 +181,9 @@ def as_keep(
 ) -> Keep | None:
     if keep is None:
         return None
-    if not isinstance(keep, Keep):
+    if isinstance(keep, Keep):
+        keep = without_heads(keep, shape[0]) if len(lead) == 1 else keep
+    else:
         check_bool_keep(keep)
         check_broadcast(keep, (*lead, *shape[2:]))
         if len(lead) == 1 and keep.ndim == 3:
@@ -176,6 +193,16 @@ def as_keep(
         keep = Dense(keep)
     keep.check(shape, device)
     return keep
+
+
+def without_heads(keep: Keep, batch: int) -> Keep:
+    """Cells [B, L, S], joined to another mask, in a call without heads: as [B, 1, L, S]."""
+
+    def fitted(part: Keep) -> Keep:
+        is_batch = isinstance(part, Dense) and part.cells.shape[:2] == (1, batch)
+        return Dense(part.cells.transpose(0, 1)) if is_batch else part
+
+    return joined([fitted(part) for part in parts_of(keep)]) if batch > 1 else keep
 
 
 def compare_projection(source: Projection, q: Tensor, k: Tensor, v: Tensor) -> None:

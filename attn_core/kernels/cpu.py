@@ -22,12 +22,12 @@ from attn_core.checks import check_numbers, check_output
 from attn_core.dropout import Dropout
 from attn_core.kernels import parts, sdpa
 from attn_core.kernels.gradients import Derived, is_live
-from attn_core.kernels.tiles import WIDTH, tiles
-from attn_core.kernels.whole_maps import Heads, Map, Rows, whole_and_checked, whole_weights, widened
+from attn_core.kernels.tiles import WIDTH, Rows, tiles
+from attn_core.kernels.whole_maps import Heads, Map, is_small, whole_and_checked, whole_weights
 from attn_core.masks import Keep
+from attn_core.precision import float_type
 from attn_core.record import Kernel
 
-SMALL = 2**16  # cells of a map that is made whole
 FEW = 512  # keys, up to which tiles of whole rows are faster than torch's own attention
 
 
@@ -50,8 +50,8 @@ def forward(
     size, statistics = check_numbers(*(given or (q, k, v)), scale), None
     if is_live(q, k, v):
         output, *statistics = Derived.apply(tiled, q, k, v, keep, scale, dropout)
-    elif dropout is None and k.shape[2] > FEW and sdpa.knows(keep, q, k, scale):
-        output = sdpa.output(*map(widened, (q, k, v)), keep, scale)
+    elif dropout is None and k.shape[2] > FEW and sdpa.knows(keep, q, k, v, scale):
+        output = sdpa.output(q, k, v, keep, scale)
     elif dropout is None and k.shape[2] <= WIDTH:
         output = whole_rows(q, k, v, keep, scale, None)
     else:
@@ -59,21 +59,6 @@ def forward(
     output = output.to(v.dtype)
     check_output(output, size, dropout)
     return output, None if statistics is None else tuple(statistics)
-
-
-def output_only(q, k, v, keep, scale, dropout, given) -> Heads:
-    """The output alone, by torch's own attention where that gives it."""
-    is_theirs = dropout is None and sdpa.knows(keep, q, k, scale)
-    if is_small(q, k) or is_live(q, k, v) or not is_theirs:
-        return forward(q, k, v, keep, scale, dropout, given)[0]
-    size = check_numbers(*given, scale)
-    output = sdpa.output(*map(widened, (q, k, v)), keep, scale).to(v.dtype)
-    check_output(output, size)
-    return output
-
-
-def is_small(q: Tensor, k: Tensor) -> bool:
-    return q.numel() * k.shape[2] <= SMALL * q.shape[3]
 
 
 def tiled(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
@@ -135,11 +120,6 @@ def empty_map(q: Tensor, k: Tensor) -> Map:
     return q.new_empty((*q.shape[:3], k.shape[2]), dtype=float_type(q))
 
 
-def float_type(q: Tensor) -> torch.dtype:
-    """The dtype to compute in: float32 at least."""
-    return torch.promote_types(q.dtype, torch.float32)
-
-
 def whole_rows(q, k, v, keep, scale, dropout, found: Map | None = None) -> Heads | None:
     """The output in the dtype of v, if there is one, in tiles of whole rows; weights into `found`.
 
@@ -179,4 +159,4 @@ def settled(highest: Rows, total: Rows) -> tuple[Rows, Rows]:
     return highest.masked_fill(dead, 0.0), total.masked_fill(dead, 1.0)
 
 
-KERNEL = Kernel(forward, output_only, row_statistics, parts.cells, weights, with_weights)
+KERNEL = Kernel(forward, row_statistics, parts.cells, weights, with_weights)

@@ -24,33 +24,42 @@ class Derived(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, one_pass, q, k, v, keep, scale, dropout):
-        output, row_max, row_sum = one_pass(q, k, v, keep, scale, dropout)
-        ctx.save_for_backward(q, k, v, output, row_max, row_sum)
-        ctx.settings = keep, scale, dropout
-        ctx.mark_non_differentiable(row_max, row_sum)
-        return output, row_max, row_sum
+    def forward(one_pass, q, k, v, keep, scale, dropout):
+        return one_pass(q, k, v, keep, scale, dropout)
+
+    @staticmethod
+    def setup_context(ctx, inputs, found):
+        _, q, k, v, *ctx.settings = inputs
+        ctx.save_for_backward(q, k, v, *found)
+        ctx.mark_non_differentiable(*found[1:])
 
     @staticmethod
     def backward(ctx, of_output, *_):
-        q, k, v, output, row_max, row_sum = ctx.saved_tensors
-        if torch.is_grad_enabled():
-            live = [tensor for tensor in (q, k, v) if tensor.requires_grad]
-            made = whole(q, k, v, *ctx.settings)[0]
-            found = iter(torch.autograd.grad(made, live, of_output, create_graph=True))
-            of_inputs = [next(found) if t.requires_grad else None for t in (q, k, v)]
-            return None, *of_inputs, None, None, None
-        of_q, of_k, of_v = (torch.zeros_like(t, dtype=output.dtype) for t in (q, k, v))
+        way_back = through_whole_maps if torch.is_grad_enabled() else through_tiles
+        q, *_ = saved = ctx.saved_tensors
         with torch.autocast(q.device.type, enabled=False):
-            for tile in tiles(q, k, v, *ctx.settings):
-                pull = of_output[tile.place]
-                along = (pull * output[tile.place]).sum(-1, keepdim=True)
-                for cols in tile.blocks():
-                    weights = tile.masked(cols).sub_(row_max[tile.place][..., None]).exp_()
-                    weights.div_(row_sum[tile.place][..., None])
-                    of_weights = tile.drop_(pull @ tile.values(cols).mT, cols)
-                    of_scores = weights * of_weights.sub_(along) * tile.scale
-                    of_q[tile.place] += of_scores @ tile.keys(cols)
-                    of_k[tile.heads(cols)] += of_scores.mT @ tile.queries
-                    of_v[tile.heads(cols)] += tile.drop_(weights, cols).mT @ pull
-        return None, of_q.to(q.dtype), of_k.to(k.dtype), of_v.to(v.dtype), None, None, None
+            return None, *way_back(*saved, ctx.settings, of_output), None, None, None
+
+
+def through_whole_maps(q, k, v, output, row_max, row_sum, settings, of_output):
+    """Gradients that have gradients."""
+    live = [tensor for tensor in (q, k, v) if tensor.requires_grad]
+    made = whole(q, k, v, *settings)[0]
+    found = iter(torch.autograd.grad(made, live, of_output, create_graph=True))
+    return [next(found) if tensor.requires_grad else None for tensor in (q, k, v)]
+
+
+def through_tiles(q, k, v, output, row_max, row_sum, settings, of_output):
+    of_q, of_k, of_v = (torch.zeros_like(t, dtype=output.dtype) for t in (q, k, v))
+    for tile in tiles(q, k, v, *settings):
+        pull = of_output[tile.place]
+        along = (pull * output[tile.place]).sum(-1, keepdim=True)
+        for cols in tile.blocks():
+            weights = tile.masked(cols).sub_(row_max[tile.place][..., None]).exp_()
+            weights.div_(row_sum[tile.place][..., None])
+            of_weights = tile.drop_(pull @ tile.values(cols).mT, cols)
+            of_scores = weights * of_weights.sub_(along) * tile.scale
+            of_q[tile.place] += of_scores @ tile.keys(cols)
+            of_k[tile.heads(cols)] += of_scores.mT @ tile.queries
+            of_v[tile.heads(cols)] += tile.drop_(weights, cols).mT @ pull
+    return of_q.to(q.dtype), of_k.to(k.dtype), of_v.to(v.dtype)

@@ -7,11 +7,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attn_core.hiding import hide_
+from attn_core.precision import widened
 
 Rows = Float[Tensor, "B H L"]
 
 WIDTH = 2048  # keys in a block
 CELLS = 2**18  # scores in a block: 1 MB in float32, so that a cache holds them
+# A GPU has thousands of threads to feed, and a launch for each operation to pay.
+GPU_HEIGHT, GPU_CELLS = 2048, 2**24
 
 
 class Tile:
@@ -24,8 +27,7 @@ class Tile:
         self.size = q.shape[2], k.shape[2]  # L, S
         self.shape = tuple(map(len, part))
         self.place = self.heads(self.rows)
-        self.float_type = torch.promote_types(q.dtype, torch.float32)
-        self.queries = q[self.place].to(self.float_type)
+        self.queries = widened(q[self.place])
 
     def nothing_yet(self) -> tuple[Rows, Rows]:
         """The highest score and the total of rows that have met no key."""
@@ -37,10 +39,10 @@ class Tile:
         return tuple(slice(part.start, part.stop) for part in parts)
 
     def keys(self, cols: range) -> Tensor:
-        return self.k[self.heads(cols)].to(self.float_type)
+        return widened(self.k[self.heads(cols)])
 
     def values(self, cols: range) -> Tensor:
-        return self.v[self.heads(cols)].to(self.float_type)
+        return widened(self.v[self.heads(cols)])
 
     @property
     def seen(self) -> range:
@@ -82,6 +84,8 @@ def tiles(
     # The words from which dropout's bits are made take eight bytes each, several times over.
     cells, least, most = (CELLS, 32, 256) if dropout is None else (CELLS // 16, 64, 128)
     height = min(L, least if L <= 512 else 64 if L <= 1024 else 128 if L <= 8192 else most)
+    if q.device.type != "cpu":
+        cells, height = GPU_CELLS, min(L, GPU_HEIGHT)
     maps = max(1, cells // (height * min(WIDTH, S)))
     for batches in parts(batch_range, max(1, maps // len(head_range))):
         for heads in parts(head_range, maps):

@@ -8,11 +8,17 @@ from torch import Tensor
 
 from attn_core import stages
 from attn_core.checks import adds_up, check_numbers, check_output
+from attn_core.kernels.tiles import Rows
 from attn_core.masks import Keep
+from attn_core.precision import widened
 
-Rows = Float[Tensor, "B H L"]
+SMALL = 2**16  # cells of a map that is made whole
 Heads = Float[Tensor, "B H L Dv"]
 Map = Float[Tensor, "B H L S"]
+
+
+def is_small(q: Tensor, k: Tensor) -> bool:
+    return q.numel() * k.shape[2] <= SMALL * q.shape[3]
 
 
 def whole(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
@@ -79,8 +85,3 @@ def softmax_(
     if not is_alive:
         row_sum = row_sum.masked_fill(dead, 1.0)
     return exps / row_sum.unsqueeze(-1), row_max, row_sum
-
-
-def widened(tensor: Tensor) -> Tensor:
-    """In float32 at least."""
-    return tensor.float() if tensor.dtype.itemsize < 4 else tensor

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 import torch
 
-from attn_core import Dropout, attention, causal, kernels, padding, prefill, trace
+from attn_core import (
+    Dropout,
+    Projection,
+    attention,
+    causal,
+    kernels,
+    padding,
+    prefill,
+    toy,
+    trace,
+)
 from attn_core.kernels import cpu
 from tests.attn_core.reference import STAGES, by_loop, drawn
 
@@ -61,6 +71,16 @@ def test_a_mask_joined_with_a_tensor_stands_on_the_records_axes():
     assert torch.equal(found.stage("masked") > -torch.inf, wanted)
 
 
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_in_a_batch_without_heads_a_joined_tensor_may_have_its_axes(batch):
+    q = drawn(1, batch, 3, 2)
+    keep = torch.from_numpy(np.random.default_rng(1).random((batch, 3, 3)) < 0.6)
+    wanted = keep & torch.ones(3, 3).tril().bool()
+    for joined in (causal() & keep, keep & causal(), causal() & keep[:, None]):
+        found = trace(q, q, q, keep=joined).stage("masked")
+        assert torch.equal(found > -torch.inf, wanted)
+
+
 @pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 2, 3)])
 def test_structured_masks_in_every_rank(lead):
     q, k = drawn(1, *lead, 3, 2), drawn(2, *lead, 5, 2)
@@ -108,8 +128,6 @@ def test_scale_0_gives_equal_weights_and_a_negative_one_turns_the_order_round():
 
 
 def test_a_source_travels_with_the_record():
-    from attn_core import Projection, toy
-
     toys = toy.three_tokens()
     source = Projection(toys.x, toys.w_query, toys.w_key, toys.w_value)
     q, k, v = source.project()
@@ -119,8 +137,6 @@ def test_a_source_travels_with_the_record():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_a_source_may_be_off_by_a_rounding_but_not_by_more(dtype):
-    from attn_core import Projection
-
     x, *matrices = drawn(1, 4, 6), drawn(2, 6, 3), drawn(3, 6, 3), drawn(4, 6, 3)
     exact = [(x.to(dtype).double() @ w.to(dtype).double()).to(dtype) for w in matrices]
     source = Projection(x.to(dtype), *(w.to(dtype) for w in matrices))
@@ -134,8 +150,6 @@ def test_a_source_may_be_off_by_a_rounding_but_not_by_more(dtype):
 
 def projection(*lead, biases=True):
     """A source of 2 heads, q and k 3 wide, v 4 wide."""
-    from attn_core import Projection
-
     matrices = drawn(2, 5, 6), drawn(3, 5, 6), drawn(4, 5, 8)
     offsets = (drawn(5, 6), drawn(6, 6), drawn(7, 8)) if biases else None
     return Projection(drawn(1, *lead, 4, 5), *matrices, offsets)
@@ -144,6 +158,14 @@ def projection(*lead, biases=True):
 def split(rows):
     """[*, T, H·D] → [*, H, T, D] for 2 heads."""
     return torch.stack(rows.chunk(2, -1), -3)
+
+
+def test_autocast_makes_no_right_source_wrong():
+    x, w = drawn(1, 4, 3).float(), drawn(2, 3, 3).float()
+    source = Projection(x, w, w, w)
+    q, k, v = source.project()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert trace(q, k, v, source=source).source is source
 
 
 def test_a_projection_adds_its_biases():

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attn_core import Dropout, attention, causal, padding, trace, window
-from attn_core.kernels import cpu, sdpa, tiles
+from attn_core.kernels import cpu, sdpa, tiles, whole_maps
 from tests.attn_core.reference import drawn
 
 T = 300  # one map of T×T is above what is made whole
@@ -68,7 +68,7 @@ def test_second_derivatives_know_the_mask_and_the_dropout(settings, monkeypatch)
         return torch.autograd.grad((of_q**2).sum(), inputs)
 
     by_whole_maps = second()
-    monkeypatch.setattr(cpu, "SMALL", 0)
+    monkeypatch.setattr(whole_maps, "SMALL", 0)
     for found, wanted in zip(second(), by_whole_maps, strict=True):
         torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-9)
 
@@ -97,7 +97,7 @@ def test_autocast_lowers_no_long_call(settings, monkeypatch):
         return *found, *gradients
 
     lowered, plain = run(True), run(False)
-    monkeypatch.setattr(cpu, "SMALL", 2**30)
+    monkeypatch.setattr(whole_maps, "SMALL", 2**30)
     for other in (plain, run(False)):
         for mine, wanted in zip(lowered, other, strict=True):
             torch.testing.assert_close(mine, wanted, rtol=1e-4, atol=1e-4)
@@ -209,6 +209,23 @@ def test_how_much_a_tile_holds(sizes, dropout, shape):
     assert next(tiles.tiles(q, k, None, None, 1.0, dropout)).shape == shape
 
 
+@pytest.mark.parametrize(
+    ("sizes", "dropout", "shape"),
+    [
+        ((1, 1, 9000, 9000), None, (1, 1, 2048)),
+        ((2, 12, 2048, 2048), None, (1, 4, 2048)),
+        ((2, 3, 512, 512), None, (2, 3, 512)),
+        ((2, 12, 2048, 2048), Dropout(0.1, 1), (1, 4, 2048)),
+    ],
+    ids=str,
+)
+def test_a_tile_on_a_gpu_holds_more(sizes, dropout, shape):
+    """On torch's device without memory, which is no CPU either."""
+    B, H, L, S = sizes
+    q, k = torch.zeros(B, H, L, 1, device="meta"), torch.zeros(B, H, S, 1, device="meta")
+    assert next(tiles.tiles(q, k, None, None, 1.0, dropout)).shape == shape
+
+
 PATHS = {
     "small": ((256, 128), {}, "whole_and_checked", "whole_and_checked"),
     "few keys": ((512, 512), {"keep": causal()}, "whole_rows", "torch's own"),
@@ -217,6 +234,8 @@ PATHS = {
     "a mask unknown to torch": ((513, 513), {"keep": window(5)}, "whole_rows", "whole_rows"),
     "another triangle": ((130, 514), {"keep": causal()}, "whole_rows", "whole_rows"),
     "a scale of 0": ((513, 513), {"keep": causal(), "scale": 0.0}, "whole_rows", "whole_rows"),
+    "a scale below 0": ((513, 513), {"scale": -1.0}, "whole_rows", "whole_rows"),
+    "the least scale": ((513, 513), {"scale": 2.0**-126}, "torch's own", "torch's own"),
     "one block": ((40, 2048), {"keep": window(5)}, "whole_rows", "whole_rows"),
     "two blocks": ((40, 2049), {"keep": window(5)}, "tiled", "tiled"),
     "dropout": ((300, 300), {"dropout": Dropout(0.2, 3)}, "tiled", "tiled"),
@@ -270,3 +289,69 @@ def test_gradients_ask_for_our_own_pass(size, live, passes):
     with torch.no_grad():
         attention(*inputs, keep=causal())
     assert passes[2:] == ["torch's own"]
+
+
+class TestTorchsOwnOnAGpu:
+    """Asked of it on torch's device without memory, which is no CPU either."""
+
+    @pytest.fixture(params=["flash", "efficient"])
+    def backend(self, request, monkeypatch):
+        """The one that answers, and what it was asked."""
+        asked = []
+
+        def answers(is_it):
+            return lambda asked_for: asked.append(asked_for) or is_it
+
+        for name in ("flash", "efficient"):
+            is_it = name == request.param
+            monkeypatch.setattr(sdpa, f"can_use_{name}_attention", answers(is_it))
+        return asked
+
+    @staticmethod
+    def knows(keep=None, size=(1, 2, 600, 600), scale=1.0):
+        B, H, L, S = size
+        q, k = torch.zeros(B, H, L, 1, device="meta"), torch.zeros(B, H, S, 1, device="meta")
+        return sdpa.knows(keep, q, k, k, scale)
+
+    @pytest.mark.parametrize("keep", [None, causal()], ids=str)
+    def test_serves_where_it_has_tiles(self, keep, backend):
+        assert self.knows(keep)
+        last = backend[-1]
+        assert (last.is_causal, last.dropout, last.attn_mask) == (keep is not None, 0.0, None)
+        assert last.query.shape == (1, 2, 600, 1)
+
+    def test_serves_no_map_that_it_would_make_whole(self, monkeypatch):
+        for name in ("flash", "efficient"):
+            monkeypatch.setattr(sdpa, f"can_use_{name}_attention", lambda asked: False)
+        assert not self.knows()
+
+    @pytest.mark.parametrize(("size", "fits"), [(65_535, True), (65_536, False)])
+    def test_serves_as_many_heads_and_batches_as_one_launch_takes(self, size, fits, backend):
+        assert self.knows(size=(size, 1, 3, 3)) == fits
+        assert self.knows(size=(1, size, 3, 3)) == fits
+
+    @pytest.mark.parametrize("scale", [0.0, -1.0])
+    @pytest.mark.parametrize("keep", [None, causal()], ids=str)
+    def test_serves_no_scale_that_is_not_above_0(self, keep, scale, backend):
+        assert not self.knows(keep, scale=scale)
+
+
+def test_autocast_lowers_no_second_derivatives():
+    def gradient(is_lowered):
+        inputs = [tensor.requires_grad_() for tensor in qkv()]
+        with torch.autocast("cpu", torch.bfloat16, enabled=is_lowered):
+            output = trace(*inputs).output
+            return torch.autograd.grad((output**2).sum(), inputs[0], create_graph=True)[0]
+
+    torch.testing.assert_close(gradient(True), gradient(False), rtol=1e-6, atol=1e-7)
+
+
+def test_a_function_of_a_long_call_has_its_gradient():
+    q, k, v = qkv()
+
+    def loss(q):
+        return attention(q, k, v, keep=causal()).square().sum()
+
+    live = q.clone().requires_grad_()
+    wanted = torch.autograd.grad(loss(live), live)[0]
+    torch.testing.assert_close(torch.func.grad(loss)(q), wanted)

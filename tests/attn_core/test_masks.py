@@ -165,6 +165,7 @@ def test_and_with_a_bool_tensor_and_with_nonsense():
     cells = torch.tensor([[True, False], [True, True]])
     assert torch.equal((causal() & cells).dense(2, 2)[0, 0], cells & torch.ones(2, 2).tril().bool())
     assert isinstance(causal() & cells, Keep)
+    assert torch.equal((cells & causal()).dense(2, 2), (causal() & cells).dense(2, 2))
     with pytest.raises(TypeError, match="unsupported operand"):
         causal() & 3
 

@@ -1,7 +1,9 @@
 """The record: stage, tile and pooled agree, answer in the caller's rank, and refuse in words."""
 
+import copy
 import dataclasses
 import math
+import pickle
 
 import pytest
 import torch
@@ -262,7 +264,7 @@ class TestChangedInPlace:
                 ask(found)
             assert str(error.value) == (
                 f"{'qkv'[which]} must stay as it was when it was traced, got a tensor changed in "
-                "place: trace it again, or trace a clone"
+                "place: trace again, and write into a clone"
             )
 
     def test_also_through_a_view_and_by_an_optimizer(self):
@@ -292,6 +294,104 @@ class TestChangedInPlace:
         wanted = found.stage("weights")
         q.zero_()
         assert torch.equal(found.stage("weights"), wanted)
+
+
+class TestHandedOut:
+    """What a record gives away may be written into, and no later answer is wrong by it."""
+
+    def test_row_statistics_are_copies(self):
+        found = small()
+        wanted = found.stage("weights").clone(), found.lse
+        found.row_max.add_(1)
+        found.row_sum.add_(1)
+        assert torch.equal(found.stage("weights"), wanted[0])
+        assert torch.equal(found.lse, wanted[1])
+
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            lambda r: r.stage("output"),
+            lambda r: r.tile("output", slice(0, 1), slice(0, 1)),
+            lambda r: r.pooled("output", (1, 1)),
+            copy.copy,
+        ],
+        ids=["stage", "tile", "pooled", "copy"],
+    )
+    def test_an_output_that_was_written_into_is_refused(self, ask):
+        found = small()
+        weights = found.stage("weights")
+        found.output.add_(1)
+        assert torch.equal(found.stage("weights"), weights)
+        with pytest.raises(RuntimeError) as error:
+            ask(found)
+        assert str(error.value) == (
+            "output must stay as it was when it was traced, got a tensor changed in place: "
+            "trace again, and write into a clone"
+        )
+
+
+COPIES = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda found: pickle.loads(pickle.dumps(found)),
+}
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+class TestCopies:
+    def test_answer_as_the_record(self, copied):
+        found = small()
+        twin = copied(found)
+        for name in STAGES:
+            assert torch.equal(twin.stage(name), found.stage(name))
+        assert torch.equal(twin.lse, found.lse)
+        assert repr(twin) == repr(found)
+
+    def test_notice_what_changes_after_them(self, copied):
+        twin = copied(small())
+        twin.q.add_(1)
+        with pytest.raises(RuntimeError, match=r"^q must stay as it was"):
+            twin.stage("scores")
+
+    def test_a_record_that_has_changed_gives_none(self, copied):
+        found = small()
+        found.k.add_(1)
+        with pytest.raises(RuntimeError, match=r"^k must stay as it was"):
+            copied(found)
+
+    @pytest.mark.parametrize("is_spoiled", [False, True])
+    def test_take_along_weights_that_are_as_they_were(self, copied, is_spoiled):
+        x = drawn(1, 300, 2)
+        found = trace(x, x, x, need_weights=True)
+        wanted = found.stage("weights").clone()
+        if is_spoiled:
+            found.stage("weights").zero_()
+        twin = copied(found)
+        assert (twin.weights_4d is None) == is_spoiled
+        torch.testing.assert_close(twin.stage("weights"), wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("live", ["q", "k", "qk"])
+def test_lse_has_gradients(live):
+    """∂lse/∂masked are the weights; a row that keeps nothing has none."""
+    q, k, v = (drawn(seed, 4, 2).requires_grad_(name in live) for seed, name in enumerate("qkv"))
+    keep = torch.tensor([[False] * 4, [True] * 4, [True, False, True, True], [True] * 4])
+    found = trace(q, k, v, keep=keep, scale=0.7).lse
+    assert found[0] == -torch.inf
+    inputs = [tensor for tensor in (q, k) if tensor.requires_grad]
+    mine = torch.autograd.grad(found[1:].square().sum(), inputs)
+    scores = (q @ k.T * 0.7).masked_fill(~keep, -torch.inf)[1:]
+    wanted = torch.autograd.grad(torch.logsumexp(scores, -1).square().sum(), inputs)
+    for one, other in zip(mine, wanted, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_lse_with_gradients_is_refused_where_the_map_is_too_large(monkeypatch):
+    monkeypatch.setattr(checks, "MOST_CELLS", 15)
+    x = drawn(1, 4, 2)
+    assert trace(x, x, x).lse.shape == (4,)
+    with pytest.raises(ValueError, match=r"^stage 'masked' must have at most"):
+        _ = trace(x.clone().requires_grad_(), x, x).lse
 
 
 def test_inference_tensors_work():

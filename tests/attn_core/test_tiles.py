@@ -18,7 +18,7 @@ from tests.attn_core.reference import DTYPES, cases, drawn
 @pytest.fixture
 def small_tiles(monkeypatch):
     """Blocks of five keys, a few heads at a time, and no map so small that it is made whole."""
-    monkeypatch.setattr(cpu, "SMALL", 0)
+    monkeypatch.setattr(whole_maps, "SMALL", 0)
     monkeypatch.setattr(tiles, "WIDTH", 5)
     monkeypatch.setattr(tiles, "CELLS", 2000)
 
@@ -96,7 +96,7 @@ def test_weights_and_row_statistics_from_tiles(small_tiles, size, name, dtype):
 
 
 def test_a_long_record_computes_row_statistics_for_the_head_that_is_looked_at(monkeypatch):
-    monkeypatch.setattr(cpu, "SMALL", 0)
+    monkeypatch.setattr(whole_maps, "SMALL", 0)
     q = drawn(1, 2, 3, 40, 4)
     record = trace(q, q, q, keep=causal())
     assert record.known == {}
@@ -110,7 +110,7 @@ def test_a_long_record_computes_row_statistics_for_the_head_that_is_looked_at(mo
 
 
 def test_row_statistics_of_numbers_that_have_changed_are_refused(monkeypatch):
-    monkeypatch.setattr(cpu, "SMALL", 0)
+    monkeypatch.setattr(whole_maps, "SMALL", 0)
     q = drawn(1, 40, 4)
     record = trace(q, q, q)
     q[0] = 1
@@ -125,7 +125,7 @@ def test_the_tiles_change_nothing(case, width, cells):
     q, k, v = case.q, case.k, case.v
     whole = trace(q, k, v, keep=case.keep, scale=case.scale, dropout=as_dropout(case))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu, "SMALL", 0)
+        patch.setattr(whole_maps, "SMALL", 0)
         patch.setattr(tiles, "WIDTH", width)
         patch.setattr(tiles, "CELLS", cells)
         found = trace(q, k, v, keep=case.keep, scale=case.scale, dropout=as_dropout(case))
@@ -142,7 +142,7 @@ def test_gradients_equal_those_of_whole_maps(small_tiles, name, dropped, monkeyp
     pull = drawn(9, 2, 2, 70, 3)
     found = []
     for small in (0, 10**9):
-        monkeypatch.setattr(cpu, "SMALL", small)
+        monkeypatch.setattr(whole_maps, "SMALL", small)
         inputs = [drawn(seed, 2, 2, 70, 3).requires_grad_() for seed in (1, 2, 3)]
         record = trace(*inputs, keep=keep, scale=-0.8, dropout=dropped)
         assert not record.row_max.requires_grad

@@ -335,9 +335,12 @@ SETTINGS = {
     "scale -inf": ({"scale": -math.inf}, ValueError, "scale must be finite, got -inf"),
     "scale beyond": ({"scale": 10**400}, ValueError, "scale must be finite, got inf"),
     "scale overflow": (
-        {"scale": -1e39}, ValueError,
+        {"scale": -1e39}, ValueError, "scale must be finite in torch.float32, got -1e+39",
+    ),
+    "scores overflow": (
+        {"scale": -3e38}, ValueError,
         "q, k and scale must give scores below 3.4e+38, the largest torch.float32, "
-        "got numbers up to 0.5 and 0.5 and scale -1e+39",
+        "got numbers up to 0.5 and 0.5 and scale -3e+38",
     ),
     "dropout float": (
         {"dropout": 0.1}, TypeError, "dropout must be a Dropout or None, got float",
@@ -521,7 +524,7 @@ def test_a_record_whose_tensors_were_changed_in_place(which):
     tensors[which].mul_(2)
     message = (
         f"{'qkv'[which]} must stay as it was when it was traced, got a tensor changed in place: "
-        "trace it again, or trace a clone"
+        "trace again, and write into a clone"
     )
     for ask in (
         lambda: record.stage("scores"),

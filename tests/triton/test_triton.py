@@ -1,5 +1,9 @@
 """The GPU's kernels give what the six formulas give, mask by mask, with the same dropout bits."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -201,3 +205,32 @@ def test_weights_that_are_needed_are_derived():
     record = trace(q, k, v, keep=causal(), need_weights=True)
     assert record.weights_4d is None
     close(record.stage("weights") @ v, record.output)
+
+
+@pytest.mark.parametrize("width", [64, 256])
+def test_a_row_of_any_length_fits_into_one_launch(width, kernels, monkeypatch):
+    """All programs stand on the first axis: the others of a GPU's grid end at 65,535."""
+    grids = []
+
+    class Launch:
+        def __getitem__(self, grid):
+            grids.append(grid)
+            return lambda *given, **named: None
+
+    monkeypatch.setattr(kernels.looks, "part_of_stage", Launch())
+    query, keys = torch.empty(1, 1, 1, width), torch.empty(1, 1, 1, width).expand(-1, -1, 2**21, -1)
+    monkeypatch.setattr(torch.Tensor, "contiguous", lambda tensor: tensor)
+    part = range(1), range(1), range(1), range(2**21)
+    kernels.KERNEL.cells(query, keys, None, None, 1.0, "scores", part, (1, 2**21))
+    assert [len(grid) for grid in grids] == [1]
+    assert 65_535 < grids[0][0] < 2**31
+
+
+@pytest.mark.parametrize("said", ["1", "true", "YES", "on", "y"])
+def test_the_interpreter_is_known_however_it_is_asked_for(said):
+    code = "from attn_core.kernels.triton import launch; print(launch.INTERPRETED)"
+    environment = os.environ | {"TRITON_INTERPRET": said}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "True\n"

@@ -5,9 +5,7 @@ float16, bfloat16 and float32, computed in float32. The way back is that of grad
 
 from torch import Tensor
 
-from attn_core.checks import check_numbers, check_output
-from attn_core.kernels import sdpa
-from attn_core.kernels.cpu import is_small
+from attn_core.checks import check_numbers, check_output, lengths_of
 from attn_core.kernels.gradients import Derived, is_live
 from attn_core.kernels.triton.looks import cells, pooled
 from attn_core.kernels.triton.passes import one_pass
@@ -16,25 +14,16 @@ from attn_core.record import Kernel
 
 def forward(q, k, v, keep, scale, dropout, given=None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """output in the dtype of v; row_max and row_sum, without gradient: see `cpu.forward`."""
-    size = check_numbers(*(given or (q, k, v)), scale)
+    # The GPU gets its work first; whether all numbers are finite is asked while it computes.
+    lengths = lengths_of(q, k, v)
     if is_live(q, k, v):
         output, *statistics = Derived.apply(one_pass, q, k, v, keep, scale, dropout)
     else:
         output, *statistics = one_pass(q, k, v, keep, scale, dropout, v.dtype)
     output = output.to(v.dtype)
+    size = check_numbers(*(given or (q, k, v)), scale, lengths)
     check_output(output, size, dropout)
     return output, tuple(statistics)
-
-
-def output_only(q, k, v, keep, scale, dropout, given=None) -> Tensor:
-    """The same; a large one by torch's own attention where it gives that: it is faster."""
-    is_theirs = dropout is None and sdpa.knows(keep, q, k, scale)
-    if is_small(q, k) or is_live(q, k, v) or not is_theirs:
-        return forward(q, k, v, keep, scale, dropout, given)[0]
-    size = check_numbers(*(given or (q, k, v)), scale)
-    output = sdpa.output(q, k, v, keep, scale)
-    check_output(output, size, dropout)
-    return output
 
 
 def row_statistics(q, k, keep, scale, batches: range, heads: range) -> tuple[Tensor, Tensor]:
@@ -44,4 +33,4 @@ def row_statistics(q, k, keep, scale, batches: range, heads: range) -> tuple[Ten
     return row_max[part], row_sum[part]
 
 
-KERNEL = Kernel(forward, output_only, row_statistics, cells, pooled=pooled)
+KERNEL = Kernel(forward, row_statistics, cells, pooled=pooled)

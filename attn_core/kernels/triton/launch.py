@@ -15,7 +15,7 @@ from attn_core.kernels.choosing import WIDEST
 from attn_core.masks import Causal, Dense, Keep, Padding, Window, parts_of
 
 # The interpreter computes tl.dot of bfloat16 wrongly: there, tiles are float32.
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+INTERPRETED = os.environ.get("TRITON_INTERPRET", "").lower() in {"1", "true", "yes", "on", "y"}
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,12 @@ def part_of_stage(
     stage: tl.constexpr, as_float32: tl.constexpr,
 ):  # fmt: skip
     """A tile of the part that is asked for; q and k hold the rows of this part alone."""
-    n_tiles = (n_rows + M - 1) // M
-    pair, turn = tl.program_id(0) // n_tiles, tl.program_id(0) % n_tiles
+    across, down = (n_cols + N - 1) // N, (n_rows + M - 1) // M
+    # All on the first axis of the launch: the others end at 65,535.
+    cols = tl.program_id(0) % across * N + tl.arange(0, N)
+    turn = tl.program_id(0) // across
+    pair, rows = turn // down, turn % down * M + tl.arange(0, M)
     batch, head = first_batch + pair // n_heads, first_head + pair % n_heads
-    rows = turn * M + tl.arange(0, M)
-    cols = tl.program_id(1) * N + tl.arange(0, N)
     base = pair.to(tl.int64)
     queries = rows_of(q + base * n_rows * D, rows, n_rows, D, D_PAD, False, as_float32)
     keys = rows_of(k + base * n_cols * D, cols, n_cols, D, D_PAD, False, as_float32)
@@ -116,10 +117,9 @@ def cells(
     row_max, row_sum = (one.contiguous() for one in statistics or (into, into))
     running, compiled = plan(keep, queries.device).arguments(queries, size)
     tile = tiling(queries.dtype, D)
-    n_tiles = triton.cdiv(len(rows), tile.M) * len(batches) * len(heads)
-    grid = n_tiles, triton.cdiv(len(cols), tile.N)
+    across, down = triton.cdiv(len(cols), tile.N), triton.cdiv(len(rows), tile.M)
     with current(queries.device):
-        part_of_stage[grid](
+        part_of_stage[(across * down * len(batches) * len(heads),)](
             queries, keys, row_max, row_sum, into,
             first_batch=batches.start, first_head=heads.start, n_heads=len(heads),
             L=size[0], S=size[1],

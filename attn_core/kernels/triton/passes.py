@@ -16,7 +16,7 @@ import triton.language as tl
 from torch import Tensor
 
 from attn_core.dropout import Dropout
-from attn_core.kernels.triton.blocks import clear, kept, rows_of, seen, survivors
+from attn_core.kernels.triton.blocks import clear, exp, kept, rows_of, seen, survivors
 from attn_core.kernels.triton.launch import INTERPRETED, bits, current, plan, tiling, width
 from attn_core.masks import Keep
 
@@ -43,8 +43,8 @@ def meet(
         now = tl.maximum(most, tl.max(masked, 1))
         # A row that has seen nothing yet: −inf − 0 is still −inf, and no NaN arises.
         shift = now if is_clear else tl.where(now == float("-inf"), 0.0, now)
-        exps = tl.exp(masked - shift[:, None])
-        shrink = tl.exp(most - shift)
+        exps = exp(masked - shift[:, None])
+        shrink = exp(most - shift)
         total = total * shrink + tl.sum(exps, 1)
         if drops:
             survives = survivors(seed, threshold, batch, head, rows, column, M, N)
