@@ -17,10 +17,12 @@ def checks(names, parameters):
 
     def agrees(p, seed, batches, heads, rows, cols):
         wanted = Dropout(p, seed).survives(batches, heads, rows, cols).flatten().tolist()
-        places = list(product(batches, heads, rows, cols))
-        got = [answer(p, seed, *place) if callable(answer) else None for place in places]
-        said = all(isinstance(g, (bool, torch.Tensor)) for g in got)
-        return said and [bool(g) for g in got] == wanted
+
+        def is_right(place, survives):
+            got = answer(p, seed, *place) if callable(answer) else None
+            return isinstance(got, (bool, torch.Tensor)) and bool(got) == survives
+
+        return all(map(is_right, product(batches, heads, rows, cols), wanted))
 
     p, seed, one, two = parameters["p"], parameters["seed"], range(1), range(1, 3)
     return [
