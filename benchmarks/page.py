@@ -220,7 +220,8 @@ def scripts() -> list[dict]:
         goal = f"under {MOST_SCRIPT / 1000:.0f} KB" if is_core else ""
         note = "every page" if is_core else "where a page needs it"
         met = count < MOST_SCRIPT if is_core else None
-        found.append(row(f"{name}, unminified", f"{count / 1000:.1f} KB", goal, met, note=note))
+        measured = f"{count / 1000:.{2 if is_core else 1}f} KB"  # 59.98 is under 60, 60.0 is not
+        found.append(row(f"{name}, unminified", measured, goal, met, note=note))
     return found
 
 

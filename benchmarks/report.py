@@ -9,6 +9,7 @@ results.md, which the page of the book includes, and draws its picture. So no fi
 import json
 import os
 import platform
+import re
 from collections.abc import Sequence
 from datetime import date
 from importlib.metadata import version
@@ -58,6 +59,15 @@ def line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
+def shown(spread: str) -> str:
+    """A spread, or nothing where its two ends are the same, as those of a single run.
+
+    >>> shown("0.78 to 0.83×"), shown("0.78 to 0.78×")
+    ('0.78 to 0.83×', '')
+    """
+    return "" if re.fullmatch(r"(.+) to \1\D*", spread) else spread
+
+
 def table(rows: Sequence[dict]) -> str:
     """A Markdown table; columns that are empty in all rows are left out."""
     columns = {"what": "what"}
@@ -67,7 +77,7 @@ def table(rows: Sequence[dict]) -> str:
         {
             "what": row["what"],
             **(row["measured"] if isinstance(first, dict) else {"measured": row["measured"]}),
-            "spread": row["spread"] or "",
+            "spread": shown(row["spread"] or ""),
             "goal": row["goal"] or "",
             "met": MET[row["met"]] if row["goal"] else "",
             "note": row["note"] or "",

@@ -7,7 +7,7 @@ from exercises import Draws, Exercise, Field, Mistake, near
 
 def parameters(seed):
     if seed == 0:
-        return {"three_scores": [1.0, 0.0, 0.0], "raised_by": 2.0}
+        return {"three_scores": [1.0, 0.5, 0.0], "raised_by": 2.0}
     draw = Draws(seed)
     scores = [float(draw.integer(0, 4)) for _ in range(2)]
     return {"three_scores": [*scores, 0.5], "raised_by": draw.choice((1.5, 2.0, 2.5))}
@@ -44,7 +44,9 @@ import torch
 
 raised = [three_scores[0] + raised_by, *three_scores[1:]]
 row_before = torch.softmax(torch.tensor(three_scores), dim=0)
-row_after = torch.softmax(torch.tensor(raised), dim=0)""",
+row_after = torch.softmax(torch.tensor(raised), dim=0)
+# The last two have lost to the first, both by the same factor.
+# So their ratio has stayed; their difference has not.""",
     parameters=parameters,
     checks=checks,
     mistakes=(

@@ -87,7 +87,8 @@ one_row = torch.softmax(torch.tensor(score_row) / 3**0.5, dim=0)
 exact_row = one_row @ torch.tensor(value_rows)
 rounded_sum = one_row.round(decimals=1).sum()
 rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
-            "Right with √3. But these scores are to be taken as they are, as the note did.",
+            "Right with √3. But these scores are to be taken as they are, as the textbook chapter "
+            "did.",
         ),
         Mistake(
             """\

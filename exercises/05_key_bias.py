@@ -56,7 +56,8 @@ Find what is wrong, and show it: "Training adjusts every parameter, the bias of 
 Here are `one_query`, `three_keys` of two numbers each, and `key_bias`, which is added to every key.
 On paper: the three scores with the bias, `scores_with`; the number that the bias has added to each
 of them, `added_to_each`; the three weights with the bias and √d_k, `weights_with`, to two decimals
-or more. Then the weights without the bias. *Expected: three lines.*""",
+or more. Then work out the weights without the bias, and compare: what has the bias changed?
+*Expected: three lines.*""",
     starter="scores_with = ...\nadded_to_each = ...\nweights_with = ...",
     solution="""\
 import torch
@@ -64,7 +65,8 @@ import torch
 query_row, key_rows, bias_row = map(torch.tensor, (one_query, three_keys, key_bias))
 scores_with = (key_rows + bias_row) @ query_row
 added_to_each = bias_row @ query_row
-weights_with = torch.softmax(scores_with / 2**0.5, dim=0)""",
+weights_with = torch.softmax(scores_with / 2**0.5, dim=0)
+# Without the bias the weights are the same: it has changed the scores, all by one number.""",
     parameters=parameters,
     checks=checks,
     mistakes=(

@@ -34,8 +34,9 @@ EXERCISE = Exercise(
 Find what is wrong, and show it: "With 8 heads, each has only 1000 · 1000 / 8 = 125,000 weights,
 which saves a great deal." A layer of width `width` has `n_heads` heads and reads `n_tokens` tokens,
 without a mask. How many weights are there in all heads together (`weights_in_all`)? How many
-multiply-adds do all their scores take (`score_products`)? Then the same for one head of the whole
-width. *Expected: two lines. How wide is one head's query?*""",
+multiply-adds do all their scores take (`score_products`)? Compare both with one head of the whole
+width, on paper: which of the two has changed? *Expected: two lines. How wide is one head's
+query?*""",
     starter="weights_in_all = ...\nscore_products = ...",
     solution="""\
 weights_in_all = n_heads * n_tokens**2
@@ -61,7 +62,8 @@ score_products = n_heads * n_tokens**2 * width""",
             """\
 weights_in_all = n_tokens**2 // n_heads
 score_products = n_tokens**2 * width // n_heads""",
-            "That is the note's slip: what the heads share out is the width, not the map.",
+            "That is the textbook chapter's slip: what the heads share out is the width, not the "
+            "map.",
         ),
     ),
     fields=(Field("weights_in_all", places=0), Field("score_products", places=0)),

@@ -56,14 +56,16 @@ EXERCISE = Exercise(
 Write `is_sound(weights, keep)`, True or False: can this be a table of weights under this mask? No
 scores are given, so it can't tell whether the weights are *right*; but it must let right ones pass,
 and catch the mask after softmax, the mask multiplied in, no mask, softmax over queries, division by
-the sum, and `nan`. *Expected: three or four lines in the function. Sums of floats are rarely 1
+the sum, and `nan`. Here every query keeps a key; yours may allow for one that keeps none, too,
+whose weights are all 0. *Expected: three or four lines in the function. Sums of floats are rarely 1
 exactly.*""",
     starter="""\
 def is_sound(weights, keep):
     return ...""",
     solution="""\
 def is_sound(weights, keep):
-    adds_up = ((weights.sum(dim=-1) - 1).abs() < 1e-5).all()
+    whole = keep.any(dim=-1).float()  # 0 for a query that keeps nothing
+    adds_up = ((weights.sum(dim=-1) - whole).abs() < 1e-5).all()
     hides = (weights[~keep] == 0).all()
     return bool(adds_up and hides and (weights >= 0).all())""",
     parameters=parameters,

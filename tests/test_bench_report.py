@@ -70,6 +70,14 @@ def test_a_table_leaves_empty_columns_out():
     ]
 
 
+def test_a_single_run_shows_no_spread():
+    rows = [ROW | {"spread": "0.78 to 0.83×"}, ROW | {"spread": "0.78 to 0.78×"}]
+    assert [line.split(" | ")[2] for line in report.table(rows).splitlines()[2:]] == [
+        "0.78 to 0.83×",
+        "",
+    ]
+
+
 def test_named_columns():
     rows = [ROW | {"measured": {"page": "1 MB", "time": "2 s"}, "goal": "", "met": None}]
     assert report.table(rows).splitlines()[0] == "| what | page | time |"

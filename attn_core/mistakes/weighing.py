@@ -20,8 +20,10 @@ def masked_weights(a: Given, masked: Tensor) -> Tensor:
 
 
 def naive(a: Given, masked: Tensor) -> Tensor:
-    row_sum = torch.exp(masked).sum(-1, keepdim=True)
-    return torch.exp(masked) / torch.where(row_sum == 0, 1.0, row_sum)
+    """A row that keeps nothing stays 0: that it may become nan is another mistake."""
+    keeps_none = masked.isneginf().all(-1, keepdim=True)
+    weights = torch.exp(masked) / torch.exp(masked).sum(-1, keepdim=True)
+    return weights.masked_fill(keeps_none, 0.0)
 
 
 def not_rescaled(a: Given, weights: Tensor) -> Tensor:
@@ -38,7 +40,10 @@ WEIGHING = (
         title="softmax over queries",
         does="Softmax runs down the columns: the queries share out each key.",
         looks="The columns sum to 1 and the rows do not; hidden columns become nan.",
-        invisible="A table of scores with the same numbers across as down.",
+        invisible=(
+            "A table in which every row and every column holds the same numbers in some order, as "
+            "for two words at a right angle. To be symmetric is not enough."
+        ),
         wrong="weights = torch.softmax(scaled, dim=-2)  # or dim=1 of [B, L, S]",
         right="weights = torch.softmax(scaled, dim=-1)",
         check=ROWS_SUM_TO_ONE,
@@ -56,8 +61,11 @@ WEIGHING = (
         name="naive-softmax",
         title="a softmax that overflows",
         does="exp of the scores themselves, without subtracting the row's maximum first.",
-        looks="nan in every row with a score above 88.7 (float32): inf/inf.",
-        invisible="Scores below 88.",
+        looks=(
+            "nan where a score is above 88.7 (float32), inf/inf, and where all of a row are below "
+            "−104, 0/0."
+        ),
+        invisible="Scores near 0, a few tens at most.",
         wrong="weights = torch.exp(scaled) / torch.exp(scaled).sum(-1, keepdim=True)",
         right="weights = torch.softmax(scaled, dim=-1)",
         check="weights.isfinite().all()",

@@ -132,11 +132,18 @@ WIRING = (
     Mistake(
         name="one-attention-twice",
         title="one attention for both places of a decoder layer",
-        does="Self-attention and cross-attention are one object, so they share their weights.",
-        looks="Fewer parameters than the paper's layer has; the second one can be changed at will.",
-        invisible="As long as both have the same weights, as right after copying.",
-        wrong="self.self_attention = self.cross_attention = attention",
-        right="self.self_attention, self.cross_attention = attention, deepcopy(attention)",
+        does="The self-attention, its causal mask off, reads the memory too: one set of weights.",
+        looks=(
+            "The weights of cross_attention do nothing: the layer's output is the same before and "
+            "after its out_proj is changed."
+        ),
+        invisible=(
+            "As long as both have the same weights, as right after copying. And this check does "
+            "not see one object under both names; for that ask "
+            "`layer.self_attention is not layer.cross_attention` too."
+        ),
+        wrong="x = residual(x, lambda z: self.self_attention(z, memory))",
+        right="x = residual(x, lambda z: self.cross_attention(z, memory))",
         check="not torch.equal(before, after)",
         source=("maxjcohen/transformer#23", "4-07"),
         where="DecoderLayer",

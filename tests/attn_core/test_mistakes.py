@@ -110,6 +110,15 @@ def test_apply_and_pair_say_what_they_are_for():
         MISTAKES["no-scale"].pair()
 
 
+def test_a_naive_softmax_divides_0_by_0_far_below_0_and_leaves_empty_rows_to_others():
+    k = torch.tensor([[-110.0], [-111.0], [-112.0]])
+    keep = torch.tensor([[True, True, True], [False, False, False]])
+    record = trace(torch.ones(2, 1), k, k, scale=1.0, keep=keep)
+    weights = MISTAKES["naive-softmax"].apply(record)["weights"]
+    assert weights[0].isnan().all()
+    assert (weights[1] == 0).all()
+
+
 def test_a_mistake_made_of_a_record_is_the_modules_own():
     for name in ("heads-split-by-view", "shared-heads", "mask-on-heads"):
         right, wrong = MISTAKES[name].pair()

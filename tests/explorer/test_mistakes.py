@@ -5,6 +5,7 @@ import json
 import pytest
 import torch
 
+from attn_core import trace
 from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.examples import projected
@@ -51,8 +52,10 @@ def test_the_page_has_every_mistake_of_a_formula(page):
 @pytest.mark.parametrize("name", FORMULA)
 def test_the_page_gives_pythons_numbers(page, name):
     """Python computes in float32, the page in float64."""
-    records = [*(question.trace() for question in questions()), projected(), MISTAKES[name].shows()]
-    for record in records:
+    k = torch.tensor([[-110.0], [-111.0], [-112.0]])
+    low = trace(torch.ones(2, 1), k, k, scale=1.0)  # exp of each score is 0
+    records = [*(question.trace() for question in questions()), projected(), low]
+    for record in (*records, MISTAKES[name].shows()):
         payload = json.loads(json.dumps(explore(record).payload, allow_nan=False))
         found = page.evaluate(DERIVE, [payload, name])
         wanted = MISTAKES[name].apply(record)

@@ -69,7 +69,7 @@ function overQueries(a, i) {
 
 function naive(a, i) {
   const exps = a.row("masked", i).map((cell) => Math.fround(Math.exp(cell)));
-  const sum = Math.fround(exps.reduce((x, y) => x + y, 0)) || 1;
+  const sum = a.statistics(i).isDead ? 1 : Math.fround(exps.reduce((x, y) => x + y, 0));
   return exps.map((e) => e / sum);
 }
 
