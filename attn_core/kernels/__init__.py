@@ -202,7 +202,7 @@ def without_heads(keep: Keep, batch: int) -> Keep:
         is_batch = isinstance(part, Dense) and part.cells.shape[:2] == (1, batch)
         return Dense(part.cells.transpose(0, 1)) if is_batch else part
 
-    return joined([fitted(part) for part in parts_of(keep)]) if batch > 1 else keep
+    return joined([fitted(part) for part in parts_of(keep)])
 
 
 def compare_projection(source: Projection, q: Tensor, k: Tensor, v: Tensor) -> None:

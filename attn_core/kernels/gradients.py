@@ -21,6 +21,9 @@ class Derived(torch.autograd.Function):
     dᵀ @ g, that of a weight what dropout leaves of g·v, that of a masked score
     w · (the weight's − g·output), as the softmax demands. Whoever asks for a graph of the
     gradients, to differentiate them again, gets it through whole maps.
+
+    On a GPU torch.set_float32_matmul_precision holds for these products, as for all of torch's, and
+    not for those of one_pass.
     """
 
     @staticmethod

@@ -71,6 +71,14 @@ def test_a_mask_joined_with_a_tensor_stands_on_the_records_axes():
     assert torch.equal(found.stage("masked") > -torch.inf, wanted)
 
 
+def test_a_joined_tensor_of_heads_is_none_of_batches():
+    """As many heads as batches, so that the sizes do not tell."""
+    q = drawn(1, 2, 2, 3, 2)
+    keep = torch.from_numpy(np.random.default_rng(1).random((2, 3, 3)) < 0.6)
+    wanted = (keep & torch.ones(3, 3).tril().bool()).expand(2, 2, 3, 3)
+    assert torch.equal(trace(q, q, q, keep=causal() & keep).stage("masked") > -torch.inf, wanted)
+
+
 @pytest.mark.parametrize("batch", [1, 2, 3])
 def test_in_a_batch_without_heads_a_joined_tensor_may_have_its_axes(batch):
     q = drawn(1, batch, 3, 2)

@@ -319,6 +319,7 @@ class TestTorchsOwnOnAGpu:
         last = backend[-1]
         assert (last.is_causal, last.dropout, last.attn_mask) == (keep is not None, 0.0, None)
         assert last.query.shape == (1, 2, 600, 1)
+        assert not last.enable_gqa
 
     def test_serves_no_map_that_it_would_make_whole(self, monkeypatch):
         for name in ("flash", "efficient"):
@@ -329,6 +330,7 @@ class TestTorchsOwnOnAGpu:
     def test_serves_as_many_heads_and_batches_as_one_launch_takes(self, size, fits, backend):
         assert self.knows(size=(size, 1, 3, 3)) == fits
         assert self.knows(size=(1, size, 3, 3)) == fits
+        assert self.knows(size=(1, 1, size, size))
 
     @pytest.mark.parametrize("scale", [0.0, -1.0])
     @pytest.mark.parametrize("keep", [None, causal()], ids=str)
