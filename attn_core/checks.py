@@ -89,11 +89,24 @@ def check_bool_keep(keep: object) -> None:
         raise TypeError(f"keep must be a bool tensor (True = keep), got {keep.dtype}")
 
 
-def check_width(name: str, tensor: Tensor, width: int) -> None:
+def check_tensor(name: str, tensor: Tensor) -> None:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a torch tensor, got {type(tensor).__name__}")
+
+
+def check_width(name: str, tensor: Tensor, width: int) -> None:
+    check_tensor(name, tensor)
     if tensor.ndim < 2 or tensor.shape[-1] != width:
         raise ValueError(f"{name} must have {width} numbers a token, got {shape_of(tensor)}")
+
+
+def check_batch(name: str, tensor: Tensor, width: int | None = None) -> None:
+    """[B, T, E], E being the width if one is given: for what counts the axes from the front."""
+    check_tensor(name, tensor)
+    if tensor.ndim != 3:
+        raise ValueError(f"{name} must have 3 axes [B, T, E], got {shape_of(tensor)}")
+    if width is not None:
+        check_width(name, tensor, width)
 
 
 def check_heads(width: int, num_heads: int) -> None:
@@ -124,6 +137,11 @@ def check_word(word: str, vocabulary: Sequence[str]) -> int:
     if word not in vocabulary:
         raise ValueError(f"word must be one of the {len(vocabulary)} known words, got {word!r}")
     return vocabulary.index(word)
+
+
+def check_words(name: str, words: Sequence[str]) -> None:
+    if not words:
+        raise ValueError(f"{name} must have at least one word, got none")
 
 
 def check_model_files(*found: object) -> None:
@@ -328,12 +346,26 @@ def check_is_formula(name: str, fits: bool, wanted: str = "formula") -> None:
         raise ValueError(f"{name} must be a mistake of a {wanted}, got one that has {has} instead")
 
 
+def check_made_by_trace(name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be an {kind.__name__}, got {type(value).__name__}")
+
+
+def check_holds_numbers(yours: Tensor) -> None:
+    if yours.is_nested or yours.layout != torch.strided:
+        layout = "nested" if yours.is_nested else yours.layout
+        raise TypeError(f"yours must be a dense tensor, got one of layout {layout}")
+    if yours.is_meta:
+        raise TypeError(f"yours must hold numbers, got a tensor on the device {yours.device}")
+
+
 def check_yours(yours: object) -> tuple[Tensor, float, float]:
     """Somebody's array in float64, the rounding of its dtype, and half of its last decimal.
 
     Half of the last decimal is 0 unless all numbers have three to five decimals.
     """
     if isinstance(yours, Tensor):
+        check_holds_numbers(yours)
         found = yours.detach().cpu()
     else:
         try:
@@ -342,9 +374,10 @@ def check_yours(yours: object) -> tuple[Tensor, float, float]:
             raise ValueError("yours must have rows of one length, got a ragged list") from None
         if numbers.dtype.kind not in "fiu":
             raise TypeError(f"yours must hold numbers, got {brief(yours)} of {numbers.dtype}")
-        found = torch.from_numpy(
-            np.array(numbers, dtype=np.float64 if numbers.dtype.kind != "f" else numbers.dtype)
-        )
+        # torch has no longdouble and no other order of bytes.
+        is_own = numbers.dtype.kind == "f" and numbers.itemsize <= 8
+        dtype = numbers.dtype.newbyteorder("=") if is_own else np.float64
+        found = torch.from_numpy(np.array(numbers, dtype=dtype))
     if found.is_complex() or found.dtype == torch.bool:
         raise TypeError(f"yours must hold numbers, got {found.dtype}")
     if found.ndim < 2 or 0 in found.shape:
@@ -355,7 +388,9 @@ def check_yours(yours: object) -> tuple[Tensor, float, float]:
 
     def has(places: int) -> bool:
         units = finite * 10**places
-        return bool(((units - units.round()).abs() <= units.abs() * eps + 1e-9).all())
+        # Where eps is coarser than the decimals, every number would have them.
+        room = (units.abs() * eps).clamp(max=0.05) + 1e-9
+        return bool(((units - units.round()).abs() <= room).all())
 
     places = next((n for n in (3, 4, 5) if finite.numel() > 3 and not has(2) and has(n)), None)
     return found, eps, 0.0 if places is None else 0.5 * 10.0**-places

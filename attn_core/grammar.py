@@ -1,6 +1,7 @@
 """A small grammar that writes English sentences with their Chinese translations, of any length."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import torch
@@ -37,7 +38,7 @@ def ids(words: Sequence[str], vocabulary: Sequence[str]) -> Int[Tensor, "T"]:
     >>> ids(["Tom", "chases", "Jerry"], ENGLISH)
     tensor([ 3, 17,  4])
     """
-    return torch.tensor([check_word(word, vocabulary) for word in words])
+    return torch.tensor([check_word(word, vocabulary) for word in words], dtype=torch.int64)
 
 
 class Batch(NamedTuple):
@@ -64,6 +65,14 @@ def batch(pairs: Sequence[Pair]) -> Batch:
     return Batch(pad(source, batch_first=True), lengths, pad(target, batch_first=True))
 
 
+def random_words(seed: int, sentence: int) -> Iterator[int]:
+    """The 32-bit words of philox for the counters (0, sentence, 0, 0), (1, sentence, 0, 0), …"""
+    zero = torch.zeros(64, dtype=torch.int64)
+    for first in count(step=64):
+        counter = first + torch.arange(64), zero + sentence, zero, zero
+        yield from torch.stack(philox(counter, (seed, 0)), dim=-1).flatten().tolist()
+
+
 class Dice:
     """Throws that are counted, not drawn from a generator: the same on every machine.
 
@@ -73,9 +82,7 @@ class Dice:
     """
 
     def __init__(self, seed: int, sentence: int) -> None:
-        zero = torch.zeros(64, dtype=torch.int64)
-        counter = torch.arange(64), zero + sentence, zero, zero
-        self.words = iter(torch.stack(philox(counter, (seed, 0)), dim=-1).flatten().tolist())
+        self.words = random_words(seed, sentence)
 
     def below(self, n: int) -> int:
         return next(self.words) * n >> 32

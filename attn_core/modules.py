@@ -1,10 +1,13 @@
 """The modules of chapters 05 to 08: project, call the kernel, merge, nothing else."""
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attn_core.checks import check_heads, check_width
+from attn_core.checks import check_batch, check_heads, check_width
 from attn_core.dropout import Dropout
 from attn_core.kernels import attention, trace
 from attn_core.masks import Keep, causal
@@ -20,7 +23,9 @@ class StepDropout(nn.Module):
     (Dropout(p=0.5, seed=7), None)
 
     Unlike nn.Dropout it hands out the rule and not a masked tensor: the kernel applies it to the
-    weights. Taught in chapter 07.
+    weights. Each call in training counts as a step, also one that only computes a pass again: with
+    torch's checkpoint the gradients would be those of other bits, and no error says so. There
+    pass `same_steps` as its context_fn, or switch dropout off. Taught in chapter 07.
     """
 
     def __init__(self, p: float, seed: int = 0) -> None:
@@ -39,6 +44,47 @@ class StepDropout(nn.Module):
         if dropout is not None:
             self.steps += 1
         return dropout
+
+
+def same_steps(
+    module: nn.Module,
+) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
+    """For torch's checkpoint: its second pass drops what the first one dropped, and counts no step.
+
+    >>> from functools import partial
+    >>> from torch.utils.checkpoint import checkpoint
+    >>> layer, x = CausalAttention(3, 2, dropout=0.5), torch.zeros(6, 3)
+    >>> context = partial(same_steps, layer)
+    >>> checkpoint(layer, x, use_reentrant=False, context_fn=context).sum().backward()
+    >>> layer.drop.steps
+    tensor(1)
+
+    module: what is called in there, or anything that holds it. torch takes a context_fn only with
+    use_reentrant=False. Why steps are counted: StepDropout, taught in chapter 07.
+    """
+    counted = [part.steps for part in module.modules() if isinstance(part, StepDropout)]
+    at_first = []
+
+    @contextmanager
+    def first() -> Iterator[None]:
+        at_first[:] = [steps.item() for steps in counted]
+        yield
+
+    @contextmanager
+    def again() -> Iterator[None]:
+        now = [steps.item() for steps in counted]
+        set_steps(counted, at_first)
+        try:
+            yield
+        finally:
+            set_steps(counted, now)
+
+    return first(), again()
+
+
+def set_steps(counted: list[Tensor], numbers: list[int]) -> None:
+    for steps, number in zip(counted, numbers, strict=True):
+        steps.fill_(number)
 
 
 class Head(nn.Module):
@@ -159,8 +205,9 @@ class MultiHeadAttention(nn.Module):
 
     d_out is the width of all heads together and must be a multiple of num_heads. Queries come
     from x, keys and values from `memory`: x itself (self-attention) or another sequence
-    (cross-attention). `keep` given to a call is joined by & to the module's own. Vaswani et al.,
-    "Attention Is All You Need" (2017), 3.2.2. Taught in chapters 08 and 09.
+    (cross-attention). `keep` given to a call is joined by & to the module's own. x and
+    memory must be [B, T, d_in], ValueError otherwise: x[None] makes a batch of one sentence.
+    Vaswani et al., "Attention Is All You Need" (2017), 3.2.2. Taught in chapters 08 and 09.
     """
 
     def __init__(
@@ -216,8 +263,8 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """q [B, H, L, D], k [B, H, S, D], v [B, H, S, D]: head h owns columns h·D to (h+1)·D."""
         memory = x if memory is None else memory
-        check_width("x", x, self.w_query.in_features)
-        check_width("memory", memory, self.w_key.in_features)
+        check_batch("x", x, self.w_query.in_features)
+        check_batch("memory", memory, self.w_key.in_features)
         rows = self.w_query(x), self.w_key(memory), self.w_value(memory)
         return tuple(t.view(*t.shape[:2], self.num_heads, -1).transpose(1, 2) for t in rows)
 

@@ -1,5 +1,6 @@
 """The record of one attention: q and k instead of the map, and every stage derived on demand."""
 
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -96,6 +97,12 @@ class AttentionTrace:
         """Raises one sentence if q, k or v was written in place since it was traced."""
         check_unchanged({"q": self.q, "k": self.k, "v": self.v}, self.versions)
 
+    def check_source_unchanged(self) -> None:
+        """The same for what q, k and v were made from, as a training step changes its matrices."""
+        self.check_unchanged()
+        if self.source is not None:
+            check_unchanged(self.source.tensors(), self.versions)
+
     def _check_output(self) -> None:
         self.check_unchanged()
         check_unchanged({"output": self.output_4d}, self.versions)
@@ -103,6 +110,7 @@ class AttentionTrace:
     def __getstate__(self) -> dict:
         """For copies and files."""
         self._check_output()
+        self.check_source_unchanged()
         state = dict(vars(self))
         if not self._are_kept(self.weights_4d):
             state["weights_4d"] = None
@@ -112,8 +120,12 @@ class AttentionTrace:
         vars(self).update(state)
         # The tensors of a copy count from their own beginning.
         vars(self)["versions"] = versions_of(
-            self.q, self.k, self.v, self.output_4d, self.weights_4d
+            self.q, self.k, self.v, self.output_4d, self.weights_4d, self.source
         )
+
+    def __deepcopy__(self, memo: dict) -> "AttentionTrace":
+        """As through a file: without the graph of its gradients, of which torch makes no copy."""
+        return pickle.loads(pickle.dumps(self))
 
     @property
     def row_max(self) -> Float[Tensor, "B H L"]:
@@ -370,10 +382,17 @@ def everything(q: Tensor) -> Heads:
 
 
 def versions_of(
-    q: Tensor, k: Tensor, v: Tensor, output: Tensor, weights: Tensor | None
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    output: Tensor,
+    weights: Tensor | None,
+    source: Projection | None,
 ) -> dict[str, int | None]:
     """How often each tensor of a record has been written in place."""
     tensors = {"q": q, "k": k, "v": v, "output": output}
     if weights is not None:
         tensors["weights"] = weights
+    if source is not None:
+        tensors |= source.tensors()
     return {name: version_of(tensor) for name, tensor in tensors.items()}

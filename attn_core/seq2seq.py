@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from attn_core.checks import check_whole, check_words
 from attn_core.grammar import CHINESE, END, ENGLISH, PAD, START, Pair, batch, ids, sentence
 from attn_core.kernels import attention, trace
 from attn_core.masks import padding
@@ -85,7 +86,10 @@ class Translator(nn.Module):
         return self.write(target, c[None], states, c, lengths)[0]
 
     def translate(self, english: Sequence[str], longest: int = 60) -> list[str]:
-        """Writes the likeliest next word until the end mark, or `longest` words."""
+        """Writes the likeliest next word until the end mark, or `longest` words.
+
+        ValueError for a sentence without words or with an unknown one, and if `longest` is below 1.
+        """
         return self.translate_all([english], longest)[0]
 
     @torch.no_grad()
@@ -93,6 +97,10 @@ class Translator(nn.Module):
         self, sentences: Sequence[Sequence[str]], longest: int = 60
     ) -> list[list[str]]:
         """Each sentence as `translate` gives it, all of them side by side."""
+        if not sentences:
+            return []
+        for english in sentences:
+            check_words("english", english)
         source, lengths, _ = batch([Pair(list(english), []) for english in sentences])
         return self.write_out(*self.read(source, lengths), lengths, longest)
 
@@ -105,6 +113,7 @@ class Translator(nn.Module):
         longest: int = 60,
     ) -> list[list[str]]:
         """The likeliest words, from what `read` gave: the writer alone."""
+        check_whole("longest", longest, least=1)
         words, memory = ids([START] * len(lengths), CHINESE)[:, None], c[None]
         written, end = [], CHINESE.index(END)
         has_ended = torch.zeros(len(lengths), dtype=torch.bool)
@@ -118,7 +127,12 @@ class Translator(nn.Module):
 
     @torch.no_grad()
     def alignment(self, english: Sequence[str], chinese: Sequence[str]) -> AttentionTrace:
-        """The record of the attention: a row for each Chinese word, at the moment it is chosen."""
+        """The record of the attention: a row for each Chinese word, at the moment it is chosen.
+
+        ValueError if either sentence has no words, or one that is not known.
+        """
+        check_words("english", english)
+        check_words("chinese", chinese)
         states, c = self.read(ids(english, ENGLISH)[None], [len(english)])
         before = ids([START, *chinese[:-1]], CHINESE)[None]
         written, _ = self.writer(self.target_words(before), c[None])

@@ -27,3 +27,10 @@ class Projection:
         if self.biases is None:
             return made
         return tuple(rows + bias for rows, bias in zip(made, self.biases, strict=True))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All that q, k and v follow from, by names that an error can use."""
+        names = ("x", "w_query", "w_key", "w_value")
+        found = {f"{name} of source": getattr(self, name) for name in names}
+        biases = enumerate(self.biases or ())
+        return found | {f"biases[{i}] of source": bias for i, bias in biases}

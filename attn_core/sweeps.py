@@ -12,6 +12,7 @@ from attn_core.checks import (
     check_is,
     check_numbers,
     check_output,
+    check_qkv,
     check_scale,
     check_settings,
     check_sweep,
@@ -63,6 +64,7 @@ def sweep(
         check_settings(name, settings)
     for setting in dropout:
         check_is("dropout", setting, Dropout)
+    check_qkv(q, k, v)
     given = [check_scale(setting, q) for setting in scale]
     # The largest scale is the one that can overflow.
     q4, k4, v4, *_ = prepared(q, k, v, None, max(given, key=abs), None)

@@ -9,9 +9,16 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attn_core.checks import check_even_width, check_is_given, check_length
+from attn_core.checks import (
+    check_batch,
+    check_even_width,
+    check_is_given,
+    check_length,
+    check_whole,
+)
 from attn_core.masks import Keep, causal
 from attn_core.modules import MultiHeadAttention, StepDropout
+from attn_core.precision import widened
 from attn_core.record import AttentionTrace
 
 Tokens = Float[Tensor, "B T E"]
@@ -58,6 +65,7 @@ class ActivationDropout(nn.Module):
     >>> ActivationDropout(0.5, seed=7)(torch.ones(1, 1, 6))
     tensor([[[2., 2., 0., 0., 0., 2.]]])
 
+    ValueError for other numbers of axes, in eval too. It counts its steps as StepDropout does.
     Taught in chapter 07.
     """
 
@@ -66,6 +74,7 @@ class ActivationDropout(nn.Module):
         self.drop = StepDropout(p, seed)
 
     def forward(self, x: Tokens) -> Tokens:
+        check_batch("x", x)
         dropout = self.drop()
         if dropout is None:
             return x
@@ -80,7 +89,8 @@ class PositionalEncoding(nn.Module):
     >>> PositionalEncoding(4, longest=10)(torch.zeros(1, 2, 4))[0, 1]
     tensor([0.8415, 0.5403, 0.0100, 0.9999])
 
-    Added, not concatenated. Vaswani et al. (2017), 3.5 and 5.4. Taught in chapter 09.
+    Added, not concatenated. ValueError if x is not [B, T, width], or has more tokens than
+    `longest`. Vaswani et al. (2017), 3.5 and 5.4. Taught in chapter 09.
     """
 
     def __init__(
@@ -91,6 +101,7 @@ class PositionalEncoding(nn.Module):
         self.drop = ActivationDropout(dropout, seed)
 
     def forward(self, x: Tokens) -> Tokens:
+        check_batch("x", x, self.positions.shape[1])
         check_length(x.shape[1], len(self.positions))
         return self.drop(x + self.positions[: x.shape[1]].to(x.dtype))
 
@@ -101,8 +112,9 @@ class LayerNorm(nn.Module):
     >>> LayerNorm(4)(torch.tensor([1.0, 2.0, 3.0, 4.0])).detach()
     tensor([-1.3416, -0.4472,  0.4472,  1.3416])
 
-    The variance divides by n, not by n − 1; eps stands under the root. Ba, Kiros, Hinton, "Layer
-    Normalization" (2016), equation 4. Taught in chapter 09.
+    The variance divides by n, not by n − 1; eps stands under the root. Both are computed in
+    float32 at least: in float16 the square of 256 is infinite, and an eps of 1e-12 is 0. Ba,
+    Kiros, Hinton, "Layer Normalization" (2016), equation 4. Taught in chapter 09.
     """
 
     def __init__(self, width: int, eps: float = 1e-5) -> None:
@@ -112,8 +124,9 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(width))
 
     def forward(self, x: Float[Tensor, "*B E"]) -> Float[Tensor, "*B E"]:
-        variance, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
-        return (x - mean) * torch.rsqrt(variance + self.eps) * self.gain + self.bias
+        variance, mean = torch.var_mean(widened(x), -1, correction=0, keepdim=True)
+        normed = (x - mean) * torch.rsqrt(variance + self.eps)
+        return normed.to(x.dtype) * self.gain + self.bias
 
 
 class FeedForward(nn.Module):
@@ -266,10 +279,18 @@ class DecoderLayer(nn.Module):
             x = residual(x, sublayer)
         return x
 
-    def trace_cross(self, x: Tokens, memory: Float[Tensor, "B S E"]) -> AttentionTrace:
+    def trace_cross(
+        self,
+        x: Tokens,
+        memory: Float[Tensor, "B S E"],
+        *,
+        keep: Keep | Tensor | None = None,
+        memory_keep: Keep | Tensor | None = None,
+    ) -> AttentionTrace:
         """The record of the attention to the memory, in eval: a row for each token of x."""
-        x, second = self.residuals[0](x, self.self_attention), self.residuals[1]
-        return self.cross_attention.trace(second.norm(x) if second.norm_first else x, memory)
+        x = self.residuals[0](x, lambda z: self.self_attention(z, keep=keep))
+        asking = self.residuals[1].norm(x) if self.residuals[1].norm_first else x
+        return self.cross_attention.trace(asking, memory, keep=memory_keep)
 
 
 class Written(NamedTuple):
@@ -360,7 +381,9 @@ class Transformer(nn.Module):
         """Writes the likeliest next word, again and again: until the end mark, or `longest` words.
 
         The end mark is among the words. To be called in eval: dropout would draw the words anew.
+        ValueError if `longest` is below 1.
         """
+        check_whole("longest", longest, least=1)
         memory, ids, probabilities = self.encode(source), [start], []
         while len(probabilities) < longest and (not probabilities or ids[-1] != end):
             scores = self.decode(torch.tensor([ids], device=source.device), memory)
@@ -370,11 +393,20 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def cross_traces(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
+        self,
+        source: Int[Tensor, "B S"],
+        target: Int[Tensor, "B T"],
+        *,
+        source_keep: Keep | Tensor | None = None,
+        target_keep: Keep | Tensor | None = None,
     ) -> list[AttentionTrace]:
-        """The record of each decoder layer's attention to the source, all heads in it, in eval."""
-        memory, x, traces = self.encode(source), self.target_places(self.target_words(target)), []
+        """The record of each decoder layer's attention to the source, all heads in it, in eval.
+
+        Of a padded batch too, with the masks that `forward` takes.
+        """
+        memory, x = self.encode(source, source_keep), self.target_places(self.target_words(target))
+        keeps, traces = {"keep": target_keep, "memory_keep": source_keep}, []
         for layer in self.decoder:
-            traces.append(layer.trace_cross(x, memory))
-            x = layer(x, memory)
+            traces.append(layer.trace_cross(x, memory, **keeps))
+            x = layer(x, memory, **keeps)
         return traces

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from attn_core.checks import check_words
 from attn_core.grammar import CHINESE, END, ENGLISH, PAD, START, batch, ids, sentence
 from attn_core.masks import padding
 from attn_core.record import AttentionTrace
@@ -44,8 +45,10 @@ def translate(model: Transformer, english: Sequence[str]) -> Translation:
     >>> words
     ['汤姆', '追逐', '杰瑞', '<end>']
 
-    Taught in chapter 09.
+    ValueError for a sentence without words, or with one that is not in ENGLISH. Taught in
+    chapter 09.
     """
+    check_words("english", english)
     written = model.generate(
         ids(english, ENGLISH)[None], start=CHINESE.index(START), end=CHINESE.index(END)
     )
@@ -59,7 +62,11 @@ def alignment(
 
     >>> len(alignment(stored(), ["Tom", "chases", "Jerry"], ["汤姆", "追逐", "杰瑞", "<end>"]))
     2
+
+    ValueError if either has no words, or one that is not known. Taught in chapter 09.
     """
+    check_words("english", english)
+    check_words("chinese", chinese)
     before = ids([START, *chinese[:-1]], CHINESE)
     return model.cross_traces(ids(english, ENGLISH)[None], before[None])
 

@@ -1,6 +1,6 @@
 """Chapter 01, level 1: by hand, how far each word moves the memory that a sentence ends in."""
 
-from exercises import Draws, Exercise, Field, Mistake
+from exercises import Draws, Exercise, Field, Mistake, near
 
 
 def parameters(seed):
@@ -10,15 +10,14 @@ def parameters(seed):
     return {"n_words": draw.integer(3, 8), "kept_share": draw.choice((0.9, 0.8, 0.7, 0.6))}
 
 
-def is_close(got, wanted):
-    return isinstance(got, (int, float)) and abs(got - wanted) < 5.1e-4
-
-
 def checks(names, parameters):
     n, kept = parameters["n_words"], parameters["kept_share"]
     return [
-        ("`by_last` is right", is_close(names.get("by_last"), 1 - kept)),
-        ("`by_first` is right", is_close(names.get("by_first"), (1 - kept) * kept ** (n - 1))),
+        ("`by_last` is right", near(names.get("by_last"), 1 - kept, places=3)),
+        (
+            "`by_first` is right",
+            near(names.get("by_first"), (1 - kept) * kept ** (n - 1), places=3),
+        ),
     ]
 
 

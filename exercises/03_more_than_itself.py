@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Mistake, has_shape, numbers
 
 
 def parameters(seed):
@@ -12,19 +12,10 @@ def parameters(seed):
     return {"one_word": [round(float(number), 2) for number in numbers]}
 
 
-def numbers_of(value):
-    """The reader's word, or None if it is no list of three numbers."""
-    try:
-        got = torch.as_tensor(value, dtype=torch.float64)
-    except (TypeError, ValueError, RuntimeError):
-        return None
-    return got if got.shape == (3,) and bool(got.isfinite().all()) else None
-
-
 def checks(names, parameters):
     word = torch.tensor(parameters["one_word"], dtype=torch.float64)
-    other = numbers_of(names.get("louder_word"))
-    given = other is not None and bool(other.any())
+    other = numbers(names.get("louder_word"))
+    given = has_shape(other, (3,)) and bool(other.isfinite().all() and other.any())
     cosine = torch.nn.functional.cosine_similarity(word, other, dim=0) if given else 1.0
     return [
         (

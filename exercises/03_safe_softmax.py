@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake
+from exercises import Draws, Exercise, Field, Mistake, has_shape, numbers, same
 
 
 def parameters(seed):
@@ -17,24 +17,28 @@ def parameters(seed):
 
 
 def checks(names, parameters):
-    table, answer = parameters["table"], names.get("safe_softmax")
+    table, answer = parameters["table"], names["safe_softmax"]
     before = table.clone()
-    got = answer(table) if callable(answer) else None
-    shaped = isinstance(got, torch.Tensor) and got.shape == table.shape
+    got = numbers(answer(table))
+    shaped = has_shape(got, table.shape)
     small = torch.tensor([[0.0, 1.0], [2.0, 0.0], [0.5, 0.5]])
-    got_small = answer(small) if shaped else None
+    wide = torch.tensor([[0.0, 1000.0, -1000.0]])
     finite = shaped and bool(torch.isfinite(got).all())
     return [
         ("`safe_softmax(table)` has the shape of `table`", shaped),
         (
             "on small scores it is the softmax of each row",
-            shaped and torch.allclose(got_small, torch.softmax(small, dim=-1)),
+            same(answer(small), torch.softmax(small, dim=-1)),
         ),
         ("no number of it is `nan` or `inf`", finite),
-        ("each row adds up to 1", finite and torch.allclose(got.sum(dim=-1), torch.ones(len(got)))),
+        ("each row adds up to 1", finite and same(got.sum(dim=-1), torch.ones(len(got)))),
         (
             "on `table`, too, it is the softmax of each row",
-            finite and torch.allclose(got, torch.softmax(table, dim=-1), atol=1e-6),
+            same(got, torch.softmax(table, dim=-1)),
+        ),
+        (
+            "so it is on a row with 1000 and −1000 in it",
+            same(answer(wide), torch.softmax(wide, dim=-1)),
         ),
         ("`table` is left as it was", shaped and torch.equal(table, before)),
     ]
@@ -48,8 +52,9 @@ EXERCISE = Exercise(
     points=2,
     text=(
         "Write `safe_softmax(table)`: the softmax of each row of a table of scores, without "
-        "`torch.softmax`. It must hold for rows near 1000, for rows near −1000, and for both in "
-        "one table: `table = torch.tensor([[1000.0, 999.0, 998.0], [-1000.0, -999.0, -998.0], "
+        "`torch.softmax`. It must hold for rows near 1000, for rows near −1000, for both in one "
+        "table, and for both in one row, as in `[0.0, 1000.0, -1000.0]`. Try it with "
+        "`table = torch.tensor([[1000.0, 999.0, 998.0], [-1000.0, -999.0, -998.0], "
         "[0.5, 0.0, -0.5]])`. *Expected: three lines in the function. `keepdim=True` keeps a "
         "column that can be subtracted from a table.*"
     ),
@@ -110,6 +115,28 @@ def safe_softmax(table):
     return exps / exps.sum(dim=-1, keepdim=True)""",
             "Nothing overflows, but dividing changes the differences between scores, and with "
             "them the weights. Subtracting leaves the differences alone.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def safe_softmax(table):
+    exps = torch.exp(table - table.mean(dim=-1, keepdim=True))
+    return exps / exps.sum(dim=-1, keepdim=True)""",
+            "Each row has a number of its own subtracted, but not its largest. Where the largest "
+            "score lies far above that number, its exp is still `inf`.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def safe_softmax(table):
+    exps = torch.exp(table - table.amin(dim=-1, keepdim=True))
+    return exps / exps.sum(dim=-1, keepdim=True)""",
+            "You subtracted the smallest score of each row. Then every exponent is 0 or more, and "
+            "in a row with 1000 and −1000 the others overflow.",
         ),
     ),
     probes=lambda parameters: [(parameters["table"][:1],), (-parameters["table"],)],

@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Field, Mistake
+from exercises import Draws, Exercise, Field, Mistake, numbers, same
 
 
 def parameters(seed):
@@ -22,28 +22,21 @@ def parameters(seed):
 
 def checks(names, parameters):
     weights, output, order = (parameters[name] for name in ("weights", "output", "order"))
-    answer = names.get("shuffled_attention")
-    got = answer(weights.clone(), output.clone(), order) if callable(answer) else None
-    two = isinstance(got, tuple) and len(got) == 2
-    got_weights, got_output = got if two else (None, None)
-    shuffled = weights[order][:, order]
-
-    def same(got, right):
-        fits = isinstance(got, torch.Tensor) and got.shape == right.shape
-        return fits and torch.allclose(got, right, atol=1e-5)
-
-    def adds_up(got):
-        return isinstance(got, torch.Tensor) and torch.allclose(
-            got.sum(dim=-1), torch.ones(len(order))
-        )
+    got = names["shuffled_attention"](weights.clone(), output.clone(), order)
+    two = isinstance(got, tuple | list) and len(got) == 2
+    got_weights, got_output = map(numbers, got) if two else (None, None)
+    two = all(got is not None and got.ndim == 2 for got in (got_weights, got_output))
 
     return [
         ("the function gives two tensors, weights and output", two),
-        ("each row of the new weights adds up to 1", adds_up(got_weights)),
+        (
+            "each row of the new weights adds up to 1",
+            two and same(got_weights.sum(dim=-1), torch.ones(len(order))),
+        ),
         ("the new output is that of the shuffled sentence", same(got_output, output[order])),
         (
             "the new weights are those of the shuffled sentence",
-            same(got_weights, shuffled),
+            same(got_weights, weights[order][:, order]),
         ),
     ]
 

@@ -2,25 +2,23 @@
 
 import torch
 
-from exercises import Exercise, Mistake
+from exercises import Exercise, Mistake, numbers
 
 
 def parameters(seed):
     return {"d_k": (5, 3, 4, 8, 16, 64)[seed % 6]}
 
 
-def numbers(names, name):
+def scores(value):
     """The reader's row of scores, or None if it is none."""
-    try:
-        got = torch.as_tensor(names.get(name), dtype=torch.float64)
-    except (TypeError, ValueError, RuntimeError):
-        return None
-    return got if got.ndim == 1 and len(got) and got.isfinite().all() else None
+    got = numbers(value)
+    is_row = got is not None and got.ndim == 1 and len(got) and got.isfinite().all()
+    return got if is_row else None
 
 
 def checks(names, parameters):
     root = parameters["d_k"] ** 0.5
-    row, other = numbers(names, "row"), numbers(names, "other_row")
+    row, other = scores(names.get("row")), scores(names.get("other_row"))
     given = row is not None
     both = given and other is not None and other.shape == row.shape
     return [
@@ -61,7 +59,11 @@ the chapter `d_k` is 5. *Expected: two lines.*""",
 import torch
 
 row = torch.tensor([7.0] + [0.0] * 99)
-other_row = row + 1""",
+other_row = row + 1
+# d_k is 5: seven keys are enough, row = [4.0] + [0.0] * 6, other_row = [5.0] + [1.0] * 6.
+# Six are not. Without √d_k the five small exps together make less than 1/9 of the large one.
+# With it each ratio is raised to the power 1/√5. That makes most where all five are equal:
+# 5 * (1/45) ** (1/√5), about 0.91 of the large one. Half of the row would take more than 1.""",
     parameters=parameters,
     checks=checks,
     mistakes=(

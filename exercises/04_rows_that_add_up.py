@@ -5,7 +5,7 @@ import math
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Field, Mistake
+from exercises import Draws, Exercise, Field, Mistake, has_shape, numbers
 
 
 def parameters(seed):
@@ -16,14 +16,13 @@ def parameters(seed):
     return {"rows": torch.softmax(scores, dim=-1).tolist()}
 
 
-def answers(names, rows, places):
-    try:
-        found = [list(names["units"](list(row), places)) for row in rows]
-    except Exception:  # whatever the answer does wrong, it is a failed check
+def answers(units, rows, places):
+    """A table of whole numbers, or None if it is none."""
+    found = [numbers(units(list(row), places)) for row in rows]
+    fits = all(has_shape(got, (len(row),)) for got, row in zip(found, rows, strict=True))
+    if not fits or any(got.frac().any() for got in found):  # frac of inf is nan
         return None
-    whole = all(isinstance(unit, int) for row in found for unit in row)
-    right_length = all(len(got) == len(row) for got, row in zip(found, rows, strict=True))
-    return found if whole and right_length else None
+    return [[int(unit) for unit in got.tolist()] for got in found]
 
 
 def deserved(row, got, places):
@@ -39,7 +38,7 @@ def deserved(row, got, places):
 
 def checks(names, parameters):
     rows = parameters["rows"]
-    found = {places: answers(names, rows, places) for places in (1, 2, 3)}
+    found = {places: answers(names["units"], rows, places) for places in (1, 2, 3)}
     given = all(got is not None for got in found.values())
     cells = [
         (row, got, places)
@@ -78,8 +77,9 @@ EXERCISE = Exercise(
 A printed table of percentages often has to sum to exactly 100. Write `units(row, places)`. It
 takes a row of weights (floats) and returns whole numbers of units: thousandths for `places=3`. Cut
 every weight down to a whole number of units; what is missing to `10**places` goes, one unit each,
-to the cells that lost most. *Expected: six or seven lines.* Try it on the three rows of 笔记本, and
-compare with the table of the post. Which of its three slips does it explain, and which not?""",
+to the cells that lost most. *Expected: six or seven lines.* Try it on `rows`, the weights of 笔记本
+(`x = toy.notebook().x`, then `rows = torch.softmax(x @ x.T, dim=-1).tolist()`), and compare with
+the table of the post. Which of its three slips does it explain, and which not?""",
     starter="def units(row, places):\n    return ...",
     solution="""\
 import math
@@ -92,7 +92,11 @@ def units(row, places):
     most_lost = sorted(range(len(row)), key=lambda j: cut[j] - exact[j])
     for j in most_lost[:missing]:
         cut[j] += 1
-    return cut""",
+    return cut
+
+
+# 0.064 and 0.156 come out so: 64 and 156 thousandths. 0.0069 does not: it is 7 thousandths,
+# or 67 ten-thousandths.""",
     parameters=parameters,
     checks=checks,
     mistakes=(

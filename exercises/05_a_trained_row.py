@@ -3,25 +3,29 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Mistake
+from exercises import Draws, Exercise, Mistake, has_shape, numbers, same
 
 
 def parameters(seed):
-    draw = Draws(seed)
-    x = toy.journey().x
-    if seed > 0:
+    if seed == 0:  # the three matrices that the chapter prints
+        x = toy.journey().x
+        w_query = [[0.296112, 0.516562], [0.251671, 0.688557], [0.073972, 0.866522]]
+        w_key = [[0.136580, 0.102479], [0.184056, 0.726447], [0.315254, 0.687107]]
+        w_value = [[0.075635, 0.196638], [0.316412, 0.401740], [0.118568, 0.827395]]
+        matrices = [torch.tensor(rows) for rows in (w_query, w_key, w_value)]
+    else:
+        draw = Draws(seed)
         x = draw.uniform(3 + seed % 4, 4, low=-0.5, high=1.5)
-    d_in, d_k, d_v = x.shape[1], 2, 2 + seed % 3
-    matrices = [draw.uniform(d_in, width) for width in (d_k, d_k, d_v)]
+        d_k, d_v = 2 + seed % 2, 2 + seed % 3
+        matrices = [draw.uniform(4, width) for width in (d_k, d_k, d_v)]
     return {"x": x, **dict(zip(("w_query", "w_key", "w_value"), matrices, strict=True))}
 
 
 def checks(names, parameters):
     x, w_query, w_key, w_value = (parameters[n] for n in ("x", "w_query", "w_key", "w_value"))
-    answer = names.get("trained_row")
-    got = [answer(x, w_query, w_key, w_value, i) if callable(answer) else None for i in range(3)]
-    wide = w_value.shape[1]
-    shaped = all(isinstance(row, torch.Tensor) and row.shape == (wide,) for row in got)
+    answer = names["trained_row"]
+    got = [numbers(answer(x, w_query, w_key, w_value, i)) for i in range(3)]
+    shaped = all(has_shape(row, w_value.shape[1:]) for row in got)
     values = x @ w_value
     low, high = values.amin(dim=0) - 1e-5, values.amax(dim=0) + 1e-5
     scaled = (x @ w_query) @ (x @ w_key).T / w_key.shape[1] ** 0.5
@@ -34,8 +38,7 @@ def checks(names, parameters):
         ),
         (
             "it is the mixture of the values with the weights of word `i`",
-            shaped
-            and all(torch.allclose(a, b, atol=1e-6) for a, b in zip(got, right, strict=False)),
+            same(got, right[:3]),
         ),
     ]
 

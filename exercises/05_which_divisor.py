@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake
+from exercises import Draws, Exercise, Field, Mistake, number, same
 
 
 def parameters(seed):
@@ -15,18 +15,13 @@ def parameters(seed):
 
 def checks(names, parameters):
     scores, weights = parameters["scores"], parameters["weights"]
-    answer = names.get("divisor")
-    got = answer(scores.clone(), weights.clone()) if callable(answer) else None
-    try:
-        number = float(got)
-    except (TypeError, ValueError, RuntimeError):
-        number = math.nan
-    again = torch.softmax(scores / number, dim=0)
+    got = number(names["divisor"](scores.clone(), weights.clone()))
+    positive = got is not None and got > 0
     return [
-        ("`divisor(scores, weights)` is one positive number", number > 0),
+        ("`divisor(scores, weights)` is one positive number", positive),
         (
             "dividing by it and taking softmax gives the weights",
-            number > 0 and torch.allclose(again, weights, atol=1e-6),
+            positive and same(torch.softmax(scores / got, dim=0), weights),
         ),
     ]
 
@@ -82,6 +77,6 @@ def divisor(scores, weights):
             "Upside down: this is the number that the scores were multiplied by.",
         ),
     ),
-    probes=lambda parameters: [(-parameters["scores"], parameters["weights"].flip(0))],
+    probes=lambda parameters: [(parameters["scores"].flip(0), parameters["weights"].flip(0))],
     fields=(Field("divisor(torch.tensor([2.0, 0.0]), torch.tensor([0.75, 0.25]))"),),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Handed, Mistake
+from exercises import Draws, Exercise, Handed, Mistake, truth
 
 ATTEND = """\
 import torch
@@ -44,29 +44,25 @@ def parameters(seed):
 
 
 def checks(names, parameters):
-    x, answer = parameters["x"], names.get("leaks")
+    x, answer = parameters["x"], names["leaks"]
     before = x.clone()
 
     def says(*hidden):
-        return answer(attend(*hidden), x) if callable(answer) else None
-
-    def is_yes(got):
-        return got is not None and got is not ... and bool(got)
-
-    def is_no(got):
-        return got is not None and got is not ... and not bool(got)
+        return truth(answer(attend(*hidden), x))
 
     return [
-        ("a causal attention does not leak", is_no(says(1))),
-        ("one that sees only itself does not leak", is_no(says(1, (), True))),
-        ("one without a mask leaks", is_yes(says(len(x)))),
-        ("one that sees a word ahead leaks", is_yes(says(2))),
-        ("one whose first word sees the second leaks", is_yes(says(1, [(0, 1)]))),
+        ("a causal attention does not leak", says(1) is False),
+        ("one that sees only itself does not leak", says(1, (), True) is False),
+        ("one without a mask leaks", says(len(x)) is True),
+        ("one that sees a word ahead leaks", says(2) is True),
+        ("one whose first word sees the second leaks", says(1, [(0, 1)]) is True),
+        ("one whose first word sees the last leaks", says(1, [(0, len(x) - 1)]) is True),
+        ("one whose second word sees the third leaks", says(1, [(1, 2)]) is True),
         (
             "one whose last word but one sees the last leaks",
-            is_yes(says(1, [(len(x) - 2, len(x) - 1)])),
+            says(1, [(len(x) - 2, len(x) - 1)]) is True,
         ),
-        ("`x` is left as it was", says(1) not in (None, ...) and torch.equal(x, before)),
+        ("`x` is left as it was", says(1) is not None and torch.equal(x, before)),
     ]
 
 
@@ -135,6 +131,21 @@ def leaks(attend, x):
     other[1:] += 1
     return not torch.allclose(attend(other)[0], attend(x)[0])""",
             "You watched only the first word. A later one can look ahead as well.",
+        ),
+        Mistake(
+            """\
+import torch
+
+
+def leaks(attend, x):
+    output = attend(x)
+    for t in range(len(x) - 1):
+        other = x.clone()
+        other[t + 1] += 1
+        if not torch.allclose(attend(other)[t], output[t]):
+            return True
+    return False""",
+            "You looked at next neighbours only. A word can look further ahead.",
         ),
         Mistake(
             """\

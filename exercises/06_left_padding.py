@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Field, Mistake
+from exercises import Exercise, Field, Mistake, has_shape, tensor
 
 
 def parameters(seed):
@@ -14,9 +14,8 @@ def parameters(seed):
 
 def checks(names, parameters):
     lengths, T = parameters["lengths"], parameters["T"]
-    answer = names.get("keep_left")
-    got = answer(list(lengths), T) if callable(answer) else None
-    shaped = isinstance(got, torch.Tensor) and got.shape == (len(lengths), T, T)
+    got = tensor(names["keep_left"](list(lengths), T))
+    shaped = has_shape(got, (len(lengths), T, T))
     is_bool = shaped and got.dtype == torch.bool
     i = torch.arange(T)
     future = i > i[:, None]
@@ -43,7 +42,9 @@ EXERCISE = Exercise(
 A batch is padded on the *left*: sentence b has `lengths[b]` words, and they stand at the end of its
 `T` places. (`padding` does not do this: it keeps the first places.) Write `keep_left(lengths, T)`,
 the bool tensor [B, T, T] that keeps what is neither later nor padding; True keeps. Try it with
-`keep_left([6, 2], 6)`: its second table you have seen above.
+`keep_left([6, 2], 6)`: its second table you have seen above. Where shapes differ, torch stretches
+an axis of size 1, or one that is missing in front, until it fits (*broadcasting*, 广播): [T] with
+[T, 1] gives [T, T], and [B, 1, 1] with [T] gives [B, 1, T].
 *Expected: three lines in the function. Compare numbers of places, and let shapes broadcast.*""",
     starter="""\
 def keep_left(lengths, T):

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake
+from exercises import Draws, Exercise, Field, Mistake, has_shape, same, tensor
 
 
 def parameters(seed):
@@ -18,9 +18,9 @@ def parameters(seed):
 
 
 def checks(names, parameters):
-    keep, scaled, answer = parameters["keep"], parameters["scaled"], names.get("to_add")
-    got = answer(keep.clone()) if callable(answer) else None
-    shaped = isinstance(got, torch.Tensor) and got.shape == keep.shape and got.is_floating_point()
+    keep, scaled = parameters["keep"], parameters["scaled"]
+    got = tensor(names["to_add"](keep.clone()))
+    shaped = has_shape(got, keep.shape) and got.is_floating_point()
     right = torch.softmax(scaled.masked_fill(~keep, -torch.inf), dim=-1)
     return [
         ("`to_add(keep)` has the shape of `keep`, and its numbers are floats", shaped),
@@ -28,7 +28,7 @@ def checks(names, parameters):
         ("it adds −∞ to what is hidden", shaped and bool((got[~keep] == -torch.inf).all())),
         (
             "the weights of `scaled + to_add(keep)` are the masked weights",
-            shaped and torch.allclose(torch.softmax(scaled + got, dim=-1), right),
+            shaped and same(torch.softmax(scaled + got, dim=-1), right),
         ),
     ]
 

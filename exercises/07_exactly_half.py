@@ -2,7 +2,7 @@
 
 import math
 
-from exercises import Draws, Exercise, Field, Mistake
+from exercises import Draws, Exercise, Field, Mistake, near
 
 
 def parameters(seed):
@@ -13,16 +13,18 @@ def parameters(seed):
     return {"n_weights": n, "drop_p": draw.choice((0.25, 0.3, 0.4)), "n_zeros": draw.integer(2, 4)}
 
 
-def is_close(got, wanted):
-    return isinstance(got, (int, float)) and abs(got - wanted) < 5.1e-4
-
-
 def checks(names, parameters):
     n, p, zeros = parameters.values()
     exactly = math.comb(n, zeros) * p**zeros * (1 - p) ** (n - zeros)
     return [
-        ("`all_stay` is right to three decimals", is_close(names.get("all_stay"), (1 - p) ** n)),
-        ("`exactly` is right to three decimals", is_close(names.get("exactly"), exactly)),
+        (
+            "`all_stay` is right to three decimals",
+            near(names.get("all_stay"), (1 - p) ** n, places=3),
+        ),
+        (
+            "`exactly` is right to three decimals",
+            near(names.get("exactly"), exactly, places=3),
+        ),
     ]
 
 

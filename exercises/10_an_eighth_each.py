@@ -1,6 +1,6 @@
 """Chapter 10, level 1: by hand, what eight heads cost."""
 
-from exercises import Draws, Exercise, Field, Mistake
+from exercises import Draws, Exercise, Field, Mistake, whole
 
 
 def parameters(seed):
@@ -13,14 +13,9 @@ def parameters(seed):
 
 def checks(names, parameters):
     n, width, heads = parameters.values()
-
-    def is_right(name, wanted):
-        got = names.get(name)
-        return isinstance(got, (int, float)) and got == wanted
-
     return [
-        ("`weights_in_all` is right", is_right("weights_in_all", heads * n * n)),
-        ("`score_products` is right", is_right("score_products", n * n * width)),
+        ("`weights_in_all` is right", whole(names.get("weights_in_all")) == heads * n * n),
+        ("`score_products` is right", whole(names.get("score_products")) == n * n * width),
     ]
 
 

@@ -33,17 +33,18 @@ def parameters(seed):
     return {"score_table": scores, "wrong_tables": torch.stack([tables[NAMES[i]] for i in order])}
 
 
+def is_name(value):
+    return isinstance(value, str) and value in NAMES
+
+
 def checks(names, parameters):
     right = wrong_weights(parameters["score_table"], 4)
     answer = names.get("what_went_wrong")
     given = isinstance(answer, (list, tuple)) and len(answer) == 4
     found = list(zip(answer, parameters["wrong_tables"], strict=True)) if given else []
-    hits = [
-        isinstance(name, str) and name in right and torch.equal(right[name], table)
-        for name, table in found
-    ]
+    hits = [is_name(name) and torch.equal(right[name], table) for name, table in found]
     return [
-        ("`what_went_wrong` is a list of four names", given and set(answer) <= set(NAMES)),
+        ("`what_went_wrong` is a list of four names", given and all(map(is_name, answer))),
         ("the first table has the right name", given and hits[0]),
         ("the second table has the right name", given and hits[1]),
         ("the third table has the right name", given and hits[2]),

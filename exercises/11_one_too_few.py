@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from exercises import Draws, Exercise, Field, Mistake, near
+from exercises import Draws, Exercise, Field, Mistake, near, whole
 
 
 def firsts(features):
@@ -35,12 +35,11 @@ def parameters(seed):
 
 def checks(names, parameters):
     noted, right = firsts(parameters["features"])
-    width = names.get("wide_enough")
-    fits = isinstance(width, int | float) and width == narrowest(parameters["largest_error"])
+    width = whole(names.get("wide_enough"))
     return [
         ("`note_first` is right to two decimals", near(names.get("note_first"), noted)),
         ("`right_first` is right to two decimals", near(names.get("right_first"), right)),
-        ("`wide_enough` is right", fits),
+        ("`wide_enough` is right", width == narrowest(parameters["largest_error"])),
     ]
 
 

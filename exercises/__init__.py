@@ -2,7 +2,7 @@
 
     import torch
 
-    from exercises import Draws, Exercise, Field, Mistake
+    from exercises import Draws, Exercise, Field, Mistake, has_shape, same
 
 
     def parameters(seed):
@@ -13,12 +13,11 @@
 
 
     def checks(names, parameters):
-        x, answer = parameters["x"], names.get("scores")
-        got = answer(x) if callable(answer) else None
-        shaped = isinstance(got, torch.Tensor) and got.shape == (len(x), len(x))
+        x = parameters["x"]
+        got = names["scores"](x)
         return [
-            ("`scores(x)` is a tensor of shape [T, T]", shaped),
-            ("row i, column j is x[i]·x[j]", shaped and torch.allclose(got, x @ x.T)),
+            ("`scores(x)` has the shape [T, T]", has_shape(got, (len(x), len(x)))),
+            ("row i, column j is x[i]·x[j]", same(got, x @ x.T)),
         ]
 
 
@@ -48,20 +47,23 @@ checks call with the parameters. Whatever else the code needs, it imports. Any w
 An answer is what the starter's names hold in the end: values, functions, or a text (a string; the
 exercise has a `rubric`, and a person grades it). Two exercises of a chapter share no such name.
 
-`checks(names, parameters)` gets all names that the answer left behind. It must hold its ground
-against a blank answer (`...`, a function that returns None), which fails every check; a function
-that raises answers None. Each check is worth the same share of the points. It is what a reader
-sees; grading runs the same checks with numbers that nobody has seen, and asks the first function
-for the `probes` too, whose right answers are the solution's; they count as one check more. To that
-end a function may be called with numbers, strings, tensors, ranges, lists, tuples and dicts of
-these, and with `Handed` objects, and with nothing else, and the parameters hold nothing that the
-answer is to find.
+`checks(names, parameters)` gets all names that the answer left behind. The answer's functions are
+there even where the answer lacks them, and one that raises answers None. A blank answer (`...`, a
+function that returns None) fails every check, and whatever else an answer holds, no check raises. A
+right answer may come in any form, as float64, as an array or as a list, unless the text asks for
+one. So compare with what `exercises.comparing` has: `same`, `near`, `has_shape`, or the answer's
+`numbers`, `number`, `whole` number or `truth`, which are None where it has none. Each check is
+worth the same share of the points. It is what a reader sees; grading runs the same checks with
+numbers that nobody has seen, and asks the first function for the `probes` too, whose right answers
+are the solution's; they count as one check more. To that end a function may be called with numbers,
+strings, tensors, ranges, lists, tuples and dicts of these, and with `Handed` objects, and with
+nothing else, and the parameters hold nothing that the answer is to find.
 
 A known mistake loses a check, and is told from the others by what it says: for every seed it must
 say something else than the solution and than each other mistake. If it is one of
 attn_core.mistakes, it has its `name`.
 
-`near(got, wanted)` compares typed numbers to two decimals.
+`near(got, wanted)` compares typed numbers to two decimals, or to as many `places` as asked for.
 
 `fields` are the values that the page asks for, where there is no Python.
 
@@ -73,7 +75,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from exercises.comparing import near
+from exercises.comparing import has_shape, near, number, numbers, same, tensor, truth, whole
 from exercises.draws import Draws
 from exercises.form import LEVELS, Exercise, Field, Mistake, Names, Parameters
 from exercises.hearing import Handed
@@ -87,8 +89,15 @@ __all__ = [
     "Mistake",
     "Names",
     "Parameters",
+    "has_shape",
     "load",
     "near",
+    "number",
+    "numbers",
+    "same",
+    "tensor",
+    "truth",
+    "whole",
 ]
 
 HERE = Path(__file__).parent

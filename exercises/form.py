@@ -108,9 +108,17 @@ class Exercise:
         return {name: f if isinstance(f, Heard) else Heard(f) for name, f in found.items()}
 
     def check(self, names: Names, seed: int = 0) -> Checks:
-        """Every check of an answer as (sentence, passed). A call that raises answers None."""
-        found = self.checks({**names, **self.hear(names)}, self.parameters(seed))
-        return [(sentence, bool(passed)) for sentence, passed in found]
+        """Every check of an answer as (sentence, passed). A call that raises answers None.
+
+        An answer that the checks themselves trip over has passed none.
+        """
+        try:
+            found = self.checks({**names, **self.hear(names)}, self.parameters(seed))
+            return [(sentence, bool(passed)) for sentence, passed in found]
+        except Exception:  # what an answer holds may raise anything
+            right = self.run(self.solution, seed)
+            found = self.checks({**right, **self.hear(right)}, self.parameters(seed))
+            return [(sentence, False) for sentence, _ in found]
 
     def answer(self, code: str, seed: int = 0) -> Checks:
         """Run `code` as an answer and return every check as (sentence, passed)."""

@@ -3,19 +3,52 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
+from itertools import product
 
+import numpy as np
 import pytest
 import torch
 
 import exercises
 from attn_core.mistakes import MISTAKES
 from exercises import Exercise, Field, Handed, Mistake
-from exercises.comparing import same
+from exercises.comparing import has_shape, near, number, numbers, same, tensor, truth, whole
+from exercises.hearing import Heard
 from exercises.recognise import holds, observe, recognise
 
 ALL = exercises.load()
 FEW = (0, 1, 2**32 - 1)
 MANY = (*range(2, 99), 2**40 + 1)  # with the few: a hundred
+
+
+def slip(*_):
+    raise KeyError("a slip")
+
+
+ODD = {
+    "...": ...,
+    "None": None,
+    "True": True,
+    "a word": "word",
+    "an empty list": [],
+    "nan": float("nan"),
+    "an empty tensor": torch.zeros(0),
+    "a table": torch.ones(2, 3),
+    "a ragged list": [[1.0], [1.0, 2.0]],
+    "a dict": {"a": 1.0},
+    "a function that raises": slip,
+}
+FORMS = {
+    "float64": lambda found: found.double() if found.is_floating_point() else found,
+    "with a gradient": lambda found: (
+        found.clone().requires_grad_() * 1 if found.is_floating_point() else found
+    ),
+    "an array": lambda found: found.numpy(),
+    "a reversed array": lambda found: np.flip(np.flip(found.numpy()).copy()),
+    "a list": lambda found: found.tolist(),
+    "a tensor": lambda found: found,
+}
 
 
 @pytest.fixture(params=ALL.values(), ids=ALL.keys())
@@ -52,6 +85,55 @@ def test_variant(exercise, seed):
 @pytest.mark.slow
 def test_a_hundred_variants(exercise):
     assert [sentence for seed in MANY for sentence in faults(exercise, seed)] == []
+
+
+def earns_all(exercise: Exercise, names: dict) -> bool:
+    """Whether an answer passes all checks and probes. Here no net is spread below the checks."""
+    heard = exercise.hear(names)
+    checks = exercise.checks({**names, **heard}, exercise.parameters(0))
+    return all(passed for _, passed in checks) and holds(exercise, observe(exercise, names))
+
+
+def turning(calls: int, function, value):
+    """A function that answers as another for some calls, and then with one value."""
+    asked = []
+
+    def answer(*arguments):
+        asked.append(arguments)
+        return function(*arguments) if len(asked) <= calls else value
+
+    return answer
+
+
+def test_no_odd_answer_trips_the_checks_or_earns_all(exercise):
+    right = exercise.run(exercise.solution)
+    for name, (what, value) in product(exercise.answers, ODD.items()):
+        answers = [value]
+        if name in exercise.functions:
+            answers += [turning(calls, right[name], value) for calls in (0, 1)]
+        for answer in answers:
+            assert not earns_all(exercise, {**right, name: answer}), (name, what)
+
+
+def in_form(value, form):
+    """A right value in another form; what holds words or tensors, part by part."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple) and any(isinstance(x, str | torch.Tensor) for x in value):
+        return [in_form(part, form) for part in value]
+    return form(torch.as_tensor(value))
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_a_right_answer_may_come_in_any_form(exercise, form):
+    right = exercise.run(exercise.solution)
+    answers = {name: right[name] for name in exercise.answers}
+    for name, value in answers.items():
+        if name in exercise.functions:
+            right[name] = lambda *arguments, ask=value: in_form(ask(*arguments), form)
+        else:
+            right[name] = in_form(value, form)
+    assert earns_all(exercise, right)
 
 
 def test_starter_says_nothing(exercise, capsys):
@@ -165,6 +247,74 @@ def test_same():
     assert not same([1.0], [1.001])
     assert not same(None, 0)
     assert not same((1, "a"), (1,))
+    assert same((torch.ones(2), torch.ones(2, 2)), [[1, 1], np.ones((2, 2))])
+    assert same({"a": torch.ones(2)}, {"a": [1.0, 1.0]})
+    assert not same(np.array([None, 1]), np.array([None, 1]))
+
+
+HALVES = [
+    [0.5, 0.5],
+    (Fraction(1, 2), 0.5),
+    [torch.tensor(0.5), 0.5],
+    [torch.tensor([0.5]), np.array([0.5])],
+    [[np.array(0.5)], [torch.tensor(0.5)]],
+    np.full(2, 0.5, dtype=np.float16),
+    np.broadcast_to(np.float64(0.5), (2,)),
+    torch.full((2,), 0.5, requires_grad=True) * 1,
+    torch.full((2,), 0.5).to_sparse(),
+]
+
+
+@pytest.mark.parametrize("value", HALVES, ids=range(len(HALVES)))
+def test_numbers_are_found_in_any_form(value):
+    found = numbers(value)
+    assert (found.flatten().tolist(), found.requires_grad) == ([0.5, 0.5], False)
+
+
+NONE = [None, ..., "1", ["1"], [None], [[1], [1, 2]], {1: 2}, {1, 2}, 1j, torch.tensor([1j]), slip]
+
+
+@pytest.mark.parametrize("value", NONE, ids=str)
+def test_what_holds_no_numbers_is_none(value):
+    assert [tensor(value), numbers(value), number(value), whole(value), truth(value)] == [None] * 5
+    assert not has_shape(value, ())
+    assert not near(value, 1.0)
+
+
+def test_one_number():
+    assert (number([0.25]), number([1, 2]), number([])) == (0.25, None, None)
+    assert [whole(value) for value in (7, 7.0, torch.tensor(7), 7.5, True, float("inf"))] == [
+        7, 7, 7, None, None, None,
+    ]  # fmt: skip
+    assert [truth(value) for value in (True, np.True_, torch.tensor(False), 1, 2, 0.5)] == [
+        True, True, False, True, None, None,
+    ]  # fmt: skip
+    assert near(0.1234, 0.1238, places=3)
+    assert not near(0.123, 0.1238, places=3)
+    assert not near(True, 1.0)
+
+
+def test_what_cannot_be_copied_is_heard():
+    heard = Heard(lambda value: value)
+    row = torch.ones(2, requires_grad=True) * 2
+    assert heard(row) is row
+    heard(iter([1]))
+    heard(number for number in [1])
+    assert same(heard.said[0], [2.0, 2.0])
+    assert heard.said[2] == "generator"
+
+
+def test_checks_that_trip_have_failed():
+    def checks(names, parameters):
+        return [("it is 1", names["one"] == 1), ("its length is 0", len(names["one"]) == 0)]
+
+    exercise = Exercise(
+        id="01-a", chapter="01", title="", level=1, points=1, text="", starter="one = ...",
+        solution="class One(list):\n    __eq__ = lambda *_: True\none = One()",
+        parameters=lambda seed: {}, checks=checks,
+    )  # fmt: skip
+    assert exercise.answer(exercise.solution) == [("it is 1", True), ("its length is 0", True)]
+    assert exercise.answer("one = 1") == [("it is 1", False), ("its length is 0", False)]
 
 
 def test_handed_makes_the_same_thing_again():

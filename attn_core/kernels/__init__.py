@@ -117,7 +117,7 @@ def trace(
             output, statistics = kernel.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
         if source is not None:
             compare_projection(source, q4, k4, v4)
-    versions = versions_of(q4, k4, v4, output, weights)
+    versions = versions_of(q4, k4, v4, output, weights, source)
     known = {} if statistics is None else {everything(q4): statistics}
     lead = tuple(q.shape[:-2])
     return AttentionTrace(

@@ -38,7 +38,7 @@ def whole_and_checked(q, k, v, keep, scale, dropout, given=None) -> tuple[Heads,
         output = output.to(v.dtype)
     if not (scores_are_finite and adds_up(output)):
         check_numbers(*(given or (q, k, v)), scale)
-        check_output(output, math.inf, dropout)
+        check_output(output, math.inf)
     return output, (row_max, row_sum.detach() if row_sum.requires_grad else row_sum)
 
 

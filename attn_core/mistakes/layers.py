@@ -91,9 +91,11 @@ class OneAttention(DecoderLayer):
         x = self.residuals[0](x, lambda z: self.self_attention(z, keep=keep))
         return self.residuals[2](self.residuals[1](x, cross), self.feed_forward)
 
-    def trace_cross(self, x: Tensor, memory: Tensor) -> AttentionTrace:
-        x = self.residuals[0](x, self.self_attention)
-        return trace(*self.self_attention.split_heads(x, memory))
+    def trace_cross(
+        self, x: Tensor, memory: Tensor, *, keep=None, memory_keep=None
+    ) -> AttentionTrace:
+        x = self.residuals[0](x, lambda z: self.self_attention(z, keep=keep))
+        return trace(*self.self_attention.split_heads(x, memory), keep=memory_keep)
 
 
 class DropoutAfterNorm(Residual):

@@ -114,8 +114,9 @@ def one_attention(kind: type, hidden: bool) -> Run:
 def after_norm(kind: type, hidden: bool) -> Run:
     residual = filled(kind(4, dropout=0.0 if hidden else 0.5, seed=7))
     nn.init.constant_(residual.norm.bias, 0.125)
-    stream = residual(wide_words(), torch.zeros_like)
-    return Run(reading(stream), {"stream": stream})
+    x = wide_words()
+    stream = residual(x, torch.zeros_like)
+    return Run(reading(stream), {"stream": stream, "norm": residual.norm, "x": x})
 
 
 def either(make, right: type, wrong: type):

@@ -95,7 +95,7 @@ WEIGHING = (
         title="division by the sum instead of softmax",
         does="The scores are divided by their sum, with no exp.",
         looks="Rows sum to 1; but a negative score is a negative weight, and a sum of 0 gives nan.",
-        invisible="Equal scores along each row.",
+        invisible="Equal scores along each row, unless they are 0.",
         wrong="weights = scaled / scaled.sum(-1, keepdim=True)",
         right="weights = torch.softmax(scaled, dim=-1)",
         check="(weights >= 0).all()",

@@ -158,7 +158,7 @@ WIRING = (
         invisible="Without dropout: in eval.",
         wrong="dropout(norm(x + sublayer(x)))",
         right="norm(x + dropout(sublayer(x)))",
-        check="(stream != 0).all()",
+        check="torch.allclose(stream, norm(x))",
         source=("4-08",),
         where="Residual",
         run=runs.either(runs.after_norm, Residual, layers.DropoutAfterNorm),

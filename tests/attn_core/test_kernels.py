@@ -87,6 +87,7 @@ def test_in_a_batch_without_heads_a_joined_tensor_may_have_its_axes(batch):
     for joined in (causal() & keep, keep & causal(), causal() & keep[:, None]):
         found = trace(q, q, q, keep=joined).stage("masked")
         assert torch.equal(found > -torch.inf, wanted)
+    assert trace(q, q, q, keep=causal()).keep == causal()
 
 
 @pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 2, 3)])

@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, given, settings
 
 from attn_core import Dropout, toy, trace
 from attn_core.checks import STAGES
-from attn_core.mistakes import MISTAKES
+from attn_core.mistakes import MISTAKES, layers, runs
 from attn_core.mistakes.mistake import FORMULAS, Given, right_stages, stages_of
 from attn_core.mistakes.questions import alike, questions
 from attn_core.mistakes.showing import evidence, first_difference, unequal, versions
+from attn_core.transformer import Residual
 from tests.attn_core import test_modules, test_stages, test_transformer
 from tests.attn_core.reference import Case, cases
 
@@ -117,6 +118,15 @@ def test_a_naive_softmax_divides_0_by_0_far_below_0_and_leaves_empty_rows_to_oth
     weights = MISTAKES["naive-softmax"].apply(record)["weights"]
     assert weights[0].isnan().all()
     assert (weights[1] == 0).all()
+
+
+@pytest.mark.parametrize("p", [0.5, 0.001])
+@pytest.mark.parametrize("kind", [Residual, layers.DropoutAfterNorm])
+def test_dropout_after_the_norm_is_told_from_zeros_of_the_norm_itself(kind, p):
+    residual, x = kind(4, dropout=p, seed=7).requires_grad_(False), runs.wide_words()
+    assert (residual.norm(x) == 0).any()
+    names = {"torch": torch, "norm": residual.norm, "x": x, "stream": residual(x, torch.zeros_like)}
+    assert eval(MISTAKES["dropout-after-norm"].check, names) == (kind is Residual)
 
 
 def test_a_mistake_made_of_a_record_is_the_modules_own():

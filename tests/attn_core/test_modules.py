@@ -1,8 +1,12 @@
 """The modules against torch's own on the same weights, and their three ways to the same heads."""
 
+from copy import deepcopy
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 from attn_core import causal, padding, toy
 from attn_core.modules import (
@@ -12,6 +16,7 @@ from attn_core.modules import (
     SelfAttentionV1,
     StackedHeads,
     StepDropout,
+    same_steps,
 )
 
 
@@ -120,6 +125,24 @@ def test_dropout_counts_its_steps_in_training_only():
     again = CausalAttention(3, 2, dropout=0.5, seed=3)
     again.load_state_dict(head.state_dict())
     assert again.drop.now() == StepDropout(0.5, 3).dropout.step(2)
+
+
+@pytest.mark.parametrize("early_stop", [True, False])
+def test_a_recomputation_draws_the_bits_of_its_pass(early_stop):
+    torch.manual_seed(0)
+    plain = nn.Sequential(*(MultiHeadAttention(4, 4, 2, dropout=0.5, seed=n) for n in (1, 2)))
+    stored, blind = deepcopy(plain), deepcopy(plain)
+    how = {"use_reentrant": False, "early_stop": early_stop}
+    again = partial(checkpoint, stored, context_fn=partial(same_steps, stored), **how)
+    batches = torch.randn(2, 3, 6, 4)
+    for call in (plain, again, partial(checkpoint, blind, **how)):
+        # Both passes before the first gradient: the later one is recomputed first.
+        sum(call(x).square().sum() for x in batches).backward()
+    ours, theirs = (torch.cat([p.grad.flatten() for p in m.parameters()]) for m in (stored, plain))
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+    assert [part.drop.steps.item() for part in (*plain, *stored)] == [2, 2, 2, 2]
+    # What it is there for: without it the gradients belong to other bits.
+    assert not torch.allclose(torch.cat([p.grad.flatten() for p in blind.parameters()]), theirs)
 
 
 def test_gradients_flow_to_every_matrix():

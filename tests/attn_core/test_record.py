@@ -10,7 +10,20 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_core import Dropout, causal, checks, padding, pooling, record, toy, trace
+from attn_core import (
+    Dropout,
+    Projection,
+    causal,
+    checks,
+    padding,
+    pooling,
+    record,
+    toy,
+    trace,
+    workings,
+)
+from attn_core.modules import SelfAttention
+from attn_core.views import explore
 from tests.attn_core.reference import MAPS, STAGES, batches_and_heads, cases, drawn
 
 KEEP = torch.tensor([[True] * 5, [False] * 5, [True, False, True, True, False], [True] * 5])
@@ -369,6 +382,55 @@ class TestCopies:
         twin = copied(found)
         assert (twin.weights_4d is None) == is_spoiled
         torch.testing.assert_close(twin.stage("weights"), wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_a_deep_copy_of_a_record_with_gradients_goes_without_their_graph():
+    q, k, v = (drawn(seed, 4, 2).requires_grad_() for seed in (1, 2, 3))
+    found = trace(q * 1, k, v)
+    twin = copy.deepcopy(found)
+    for name in STAGES:
+        torch.testing.assert_close(twin.stage(name), found.stage(name), rtol=0, atol=0)
+
+
+def projected(biases=None):
+    w, x = [drawn(seed, 3, 2) for seed in (1, 2, 3)], drawn(4, 5, 3)
+    source = Projection(x, *w, biases)
+    return trace(*source.project(), source=source)
+
+
+class TestChangedSource:
+    BIASES = tuple(drawn(seed, 2) for seed in (5, 6, 7))
+
+    @pytest.mark.parametrize(
+        "ask",
+        [lambda r: workings(r, "scores", 1, 0), lambda r: explore(r).html, copy.copy],
+        ids=["workings", "explorer", "copy"],
+    )
+    @pytest.mark.parametrize("which", ["x", "w_query", "w_key", "w_value", "biases[1]"])
+    def test_is_refused_where_the_arithmetic_goes_down_to_it(self, which, ask):
+        found = projected(tuple(bias.clone() for bias in self.BIASES))
+        source = found.source
+        (source.biases[1] if which == "biases[1]" else getattr(source, which)).add_(1)
+        with pytest.raises(RuntimeError) as error:
+            ask(found)
+        assert str(error.value) == (
+            f"{which} of source must stay as it was when it was traced, got a tensor changed in "
+            "place: trace again, and write into a clone"
+        )
+
+    def test_leaves_the_stages(self):
+        found = projected()
+        wanted = found.stage("weights").clone()
+        found.source.w_query.add_(1)
+        assert torch.equal(found.stage("weights"), wanted)
+
+    def test_through_a_training_step(self):
+        head = SelfAttention(3, 2)
+        found = head.trace(drawn(1, 5, 3).float())
+        found.output.sum().backward()
+        torch.optim.SGD(head.parameters(), lr=1.0).step()
+        with pytest.raises(RuntimeError, match=r"^w_(query|key|value) of source must stay"):
+            workings(found, "scores", 1, 0)
 
 
 @pytest.mark.parametrize("live", ["q", "k", "qk"])

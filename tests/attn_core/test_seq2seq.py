@@ -5,6 +5,7 @@ import torch
 
 from attn_core.grammar import CHINESE, END, ENGLISH, START, Dice, Pair, batch, ids, sentence
 from attn_core.seq2seq import TESTING, Translator, stored, train, weights_file
+from tests.attn_core.reference import philox_by_hand
 
 
 def test_the_grammar_is_the_same_everywhere():
@@ -33,6 +34,24 @@ def test_vocabularies_have_no_word_twice():
 def test_dice_are_fair():
     faces = torch.tensor([Dice(0, n).below(6) for n in range(3000)]).bincount()
     assert faces.min() > 420
+
+
+def test_dice_are_philoxs_words_without_end():
+    dice = Dice(seed=3, sentence=5)
+    wanted = [word for n in range(150) for word in philox_by_hand((n, 5, 0, 0), (3, 0))]
+    assert [dice.below(2**32) for _ in range(600)] == wanted
+
+
+def test_sentences_may_be_of_any_length():
+    pair = sentence(1, 18, longest=199)
+    assert " ".join(pair.english[:6]) == "Tom follows Tom in the street"
+    assert " ".join(pair.english[-8:]) == "but the mouse chases the small big duck"
+    assert "".join(pair.chinese[-7:]) == "老鼠追逐小的大的鸭子"
+    assert len(pair.english) == 195
+
+
+def test_ids_are_whole_numbers_even_if_there_are_none():
+    assert ids([], ENGLISH).dtype == ids(["Tom"], ENGLISH).dtype == torch.int64
 
 
 def test_an_unknown_word_is_said():
@@ -68,6 +87,10 @@ def test_side_by_side_each_word_is_the_likeliest(attends):
         target = ids([START, *chinese], CHINESE)[None]
         likeliest = model(ids(english, ENGLISH)[None], [len(english)], target)[0].argmax(-1)
         assert likeliest.tolist() == ids([*chinese, END], CHINESE).tolist()
+
+
+def test_no_sentences_have_no_translations():
+    assert stored(True).translate_all([]) == []
 
 
 def test_a_translation_ends_at_the_longest():

@@ -1,6 +1,7 @@
 """The parts of the Transformer against torch's own on the same weights."""
 
 import math
+from copy import deepcopy
 
 import pytest
 import torch
@@ -93,6 +94,38 @@ def test_layer_norm_is_torchs():
             mine.copy_(other.normal_())
     torch.testing.assert_close(ours(x), theirs(x))
     torch.testing.assert_close(LayerNorm(1)(torch.ones(3, 1)), torch.zeros(3, 1))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("spread", "middle"), [(400, 0), (1, 0), (1e-3, 0), (1, 300)])
+def test_layer_norm_in_half_precision_is_torchs(dtype, spread, middle):
+    """Squares of 400 are beyond float16, those of 0.001 below it, a mean near 300 is coarse."""
+    torch.manual_seed(0)
+    x = (torch.randn(4, 8) * spread + middle).to(dtype)
+    gain, bias = torch.randn(2, 8).to(dtype)
+    ours, theirs = LayerNorm(8, eps=1e-12).to(dtype), nn.LayerNorm(8, eps=1e-12).to(dtype)
+    with torch.no_grad():
+        for norm, its_gain in ((ours, ours.gain), (theirs, theirs.weight)):
+            its_gain.copy_(gain)
+            norm.bias.copy_(bias)
+    exact = deepcopy(theirs).double()(x.double())
+    assert ours(x).dtype == dtype
+    error, torchs = ((norm(x).double() - exact).abs().max() for norm in (ours, theirs))
+    assert error <= 2 * torchs + torch.finfo(dtype).eps * exact.abs().max()
+
+
+def test_layer_norm_of_equal_numbers_is_its_bias_in_half_precision():
+    norm = LayerNorm(8, eps=1e-12).half()
+    assert torch.equal(norm(torch.full((1, 8), 3.0).half()), torch.zeros(1, 8).half())
+
+
+def test_layer_norm_computes_float32_and_float64_as_they_are():
+    torch.manual_seed(0)
+    for x in (torch.randn(3, 8), torch.randn(3, 8).double()):
+        norm = LayerNorm(8).to(x.dtype)
+        variance, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
+        wanted = (x - mean) * torch.rsqrt(variance + 1e-5) * norm.gain + norm.bias
+        assert torch.equal(norm(x), wanted)
 
 
 def test_sinusoids_are_the_papers():

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attn_core.grammar import CHINESE, END, START, batch, sentence
-from attn_core.masks import padding
+from attn_core.masks import padding, window
 from attn_core.transformer import DecoderLayer
 from attn_core.translation import (
     LONGEST,
@@ -86,15 +86,48 @@ def test_cross_traces_are_those_of_the_pass():
         torch.testing.assert_close(record.stage("weights"), wanted.stage("weights"))
 
 
+def test_cross_traces_take_the_masks_of_the_pass():
+    model, (source, lengths, target) = stored(), batch(PAIRS[:4])
+    # With window(1) a word sees one before it; mere padding changes nothing behind a causal mask.
+    keeps = {"source_keep": padding(lengths), "target_keep": window(1)}
+    records, seen = model.cross_traces(source, target, **keeps), []
+    for layer in model.decoder:
+        layer.cross_attention.register_forward_hook(lambda *call: seen.append(call[2]))
+    model(source, target, **keeps)
+    for layer, record, wanted in zip(model.decoder, records, seen, strict=True):
+        heads = record.output.transpose(1, 2).flatten(2)
+        torch.testing.assert_close(layer.cross_attention.out_proj(heads), wanted)
+
+
 @pytest.mark.parametrize("norm_first", [False, True])
-def test_a_decoder_layers_trace_is_what_it_attends(norm_first):
+@pytest.mark.parametrize(
+    "keeps", [{}, {"keep": padding([2, 1])}, {"memory_keep": padding([5, 2])}], ids=str
+)
+def test_a_decoder_layers_trace_is_what_it_attends(norm_first, keeps):
     torch.manual_seed(0)
     layer, seen = DecoderLayer(8, 2, 16, norm_first=norm_first), []
     layer.cross_attention.register_forward_hook(lambda *call: seen.append(call[2]))
-    x, memory = torch.randn(1, 3, 8), torch.randn(1, 5, 8)
-    layer(x, memory)
-    heads = layer.trace_cross(x, memory).output.transpose(1, 2).flatten(2)
+    x, memory = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
+    layer(x, memory, **keeps)
+    heads = layer.trace_cross(x, memory, **keeps).output.transpose(1, 2).flatten(2)
     torch.testing.assert_close(layer.cross_attention.out_proj(heads), seen[0])
+
+
+def test_padding_changes_no_cross_trace():
+    model, pairs = stored(), PAIRS[:4]
+    source, lengths, target = batch(pairs)
+    written = [len(pair.chinese) + 1 for pair in pairs]
+    assert len(set(lengths)) > 1
+    assert len(set(written)) > 1
+    together = model.cross_traces(
+        source, target[:, :-1], source_keep=padding(lengths), target_keep=padding(written)
+    )
+    for row, pair in enumerate(pairs):
+        alone = alignment(model, pair.english, [*pair.chinese, END])
+        for ours, wanted in zip(together, alone, strict=True):
+            weights = ours.stage("weights")[row, :, : written[row]]
+            assert (weights[..., lengths[row] :] == 0).all()
+            torch.testing.assert_close(weights[..., : lengths[row]], wanted.stage("weights")[0])
 
 
 def test_without_positions_two_orders_are_one():

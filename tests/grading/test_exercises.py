@@ -62,3 +62,39 @@ def test_a_known_mistake_loses_points_and_gets_its_hint(chapter, tmp_path):
             exercise = KNOWN[one.exercise]
             assert one.score < one.points, (one, number)
             assert one.hint == exercise.mistakes[number].hint, (one, number)
+
+
+IN_FORM = """
+def in_form(value):
+    if isinstance(value, torch.Tensor):
+        return value.double().numpy() if value.is_floating_point() else value.tolist()
+    return [in_form(part) for part in value] if isinstance(value, tuple) else value
+
+
+def saying(ask):
+    return lambda *given: in_form(ask(*given))
+"""
+
+
+def in_form(exercise) -> str:
+    """The solution, whose answers are arrays of float64 and lists."""
+    lines = [
+        f"{name} = {'saying' if name in exercise.functions else 'in_form'}({name})"
+        for name in exercise.answers
+    ]
+    return "\n".join([exercise.solution, "import torch", IN_FORM, *lines])
+
+
+def ragged(exercise) -> str:
+    """An answer that holds no numbers."""
+    says = {True: "lambda *given: [[1.0], [1.0, 2.0]]", False: "[[1.0], [1.0, 2.0]]"}
+    return "\n".join(f"{name} = {says[name in exercise.functions]}" for name in exercise.answers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_another_form_gets_all_and_what_holds_no_numbers_nothing(chapter, tmp_path):
+    for one in graded(chapter, in_form, tmp_path).values():
+        assert one.status == ("by hand" if KNOWN[one.exercise].kind == "text" else "right"), one
+    for one in graded(chapter, ragged, tmp_path).values():
+        assert (one.status, one.score) in (("wrong", 0), ("blank", 0)), one
