@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attn_core.checks import check_index, check_stage
-from attn_core.digits import plain
+from attn_core.digits import plain, written
 from attn_core.record import AttentionTrace
 
 MOST_TERMS = 16
@@ -64,7 +64,7 @@ def workings(
     check_index("head", head, H)
     check_index("row", row, L)
     check_index("col", col, record.columns(stage))
-    record.check_unchanged()
+    record.check_source_unchanged()
     return Workings(record, batch, head, row).term(stage, col)
 
 
@@ -105,18 +105,19 @@ class Workings:
 
     def scores_term(self, j: int) -> Term:
         products = [(q, k) for q, k in zip(self.query, self.keys[j], strict=True)]
-        how = f"{sum_of_products(products)} = {plain(self.scores[j])}"
+        how = f"{sum_of_products(products)} = {written(self.scores[j])}"
         parts = self.vector("q", self.row), self.vector("k", j)
         return Term("scores", (self.row, j), self.scores[j], how, parts)
 
     def scaled_term(self, j: int) -> Term:
         value = self.scaled[j]
-        how = f"{plain(self.scores[j])} · {plain(self.record.scale)} = {plain(value)}"
+        score, scale = self.scores[j], self.record.scale
+        how = f"{written(score, scale)} · {written(scale, score)} = {written(value)}"
         return Term("scaled", (self.row, j), value, how, (self.scores_term(j),))
 
     def masked_term(self, j: int) -> Term:
         if self.keeps[j]:
-            how = plain(self.masked[j])
+            how = written(self.masked[j])
             return Term("masked", (self.row, j), self.masked[j], how, (self.scaled_term(j),))
         how = "-inf, because the mask does not keep it"
         return Term("masked", (self.row, j), -math.inf, how)
@@ -124,31 +125,33 @@ class Workings:
     def weights_term(self, j: int) -> Term:
         value = self.weights[j]
         exponent = difference(self.masked[j], self.row_max)
-        how = f"exp({exponent}) / {plain(self.row_sum)} = {plain(value)}"
+        how = f"exp({exponent}) / {written(self.row_sum)} = {written(value)}"
         parts = self.masked_term(j), self.row_max_term(), self.row_sum_term()
         return Term("weights", (self.row, j), value, how, parts)
 
     def row_max_term(self) -> Term:
         if self.is_dead:
             return Term("row_max", (self.row,), 0.0, "0, because the row keeps nothing")
-        how = f"max({listed(self.masked, plain)}) = {plain(self.row_max)}"
+        how = f"max({listed(self.masked, written)}) = {written(self.row_max)}"
         return Term("row_max", (self.row,), self.row_max, how)
 
     def row_sum_term(self) -> Term:
         if self.is_dead:
             return Term("row_sum", (self.row,), 1.0, "1, because the row keeps nothing")
         summands = listed(self.masked, lambda cell: f"exp({difference(cell, self.row_max)})", " + ")
-        values = listed(self.exps, plain, " + ")
-        how = f"{summands} = {values} = {plain(self.row_sum)}"
+        values = listed(self.exps, written, " + ")
+        how = f"{summands} = {values} = {written(self.row_sum)}"
         return Term("row_sum", (self.row,), self.row_sum, how)
 
     def dropped_term(self, j: int) -> Term:
         value, parts = self.dropped[j], (self.weights_term(j),)
         if self.record.dropout is None:
-            how = plain(value)
+            how = written(value)
         elif self.survives[j]:
-            p = plain(self.record.dropout.p)
-            how = f"{plain(self.weights[j])} / (1 - {p}) = {plain(value)}"
+            p = self.record.dropout.p
+            weight = written(self.weights[j], 1 / (1 - p))
+            # Rounded, a p near 1 would leave nothing of 1 - p.
+            how = f"{weight} / (1 - {plain(p) if p < 0.5 else p}) = {written(value)}"
         else:
             how = "0, because dropout drops it"
         return Term("dropped", (self.row, j), value, how, parts)
@@ -157,7 +160,7 @@ class Workings:
         values = numbers(self.record.v[self.batch, self.head, :, d])
         products = list(zip(self.dropped, values, strict=True))
         value = dot(self.dropped, values)
-        how = f"{sum_of_products(products)} = {plain(value)}"
+        how = f"{sum_of_products(products)} = {written(value)}"
         shown = kept_terms(self.width)
         parts = [self.dropped_term(j) for j in shown] + [self.number("v", j, d) for j in shown]
         return Term("output", (self.row, d), value, how, tuple(parts))
@@ -168,7 +171,7 @@ class Workings:
         parts = ()
         if self.record.source is not None:
             parts = tuple(self.number(name, position, d) for d in kept_terms(len(row)))
-        return Term(name, (position,), math.nan, f"({listed(row, plain)})", parts)
+        return Term(name, (position,), math.nan, f"({listed(row, written)})", parts)
 
     def number(self, name: str, position: int, d: int) -> Term:
         """One number of q, k or v; with a source, x times a column of its matrix."""
@@ -176,15 +179,15 @@ class Workings:
         value = numbers(tensor[self.batch, self.head, position, d : d + 1])[0]
         source = self.record.source
         if source is None:
-            return Term(name, (position, d), value, plain(value))
+            return Term(name, (position, d), value, written(value))
         place = ("q", "k", "v").index(name)
         column = self.head * tensor.shape[-1] + d
         x = numbers(source.x.reshape(-1, *source.x.shape[-2:])[self.batch, position])
         matrix = (source.w_query, source.w_key, source.w_value)[place]
         how = sum_of_products(list(zip(x, numbers(matrix[:, column]), strict=True)))
         if source.biases is not None:
-            how += f" + {plain(numbers(source.biases[place][column : column + 1])[0])}"
-        return Term(name, (position, d), value, f"{how} = {plain(value)}")
+            how += f" + {written(numbers(source.biases[place][column : column + 1])[0])}"
+        return Term(name, (position, d), value, f"{how} = {written(value)}")
 
 
 def numbers(tensor: Tensor) -> list:
@@ -217,13 +220,13 @@ def listed(terms: Sequence, write: Callable[..., str], between: str = ", ") -> s
 
 
 def sum_of_products(pairs: Sequence[tuple[float, float]]) -> str:
-    return listed(pairs, lambda pair: f"{factor(pair[0])}·{factor(pair[1])}", " + ")
+    return listed(pairs, lambda pair: f"{factor(*pair)}·{factor(*reversed(pair))}", " + ")
 
 
-def factor(x: float) -> str:
-    text = plain(x)
+def factor(x: float, beside: float = 0.0) -> str:
+    text = written(x, beside)
     return f"({text})" if text.startswith("-") else text
 
 
 def difference(a: float, b: float) -> str:
-    return f"{plain(a)} - {factor(b)}"
+    return f"{written(a)} - {factor(b)}"

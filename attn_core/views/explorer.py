@@ -77,7 +77,7 @@ def explore(
     if names is not None:
         payload["heads"] = names
     if mistakes:
-        payload["mistakes"] = mistakes_of(record, mistakes, store, head)
+        payload["mistakes"] = mistakes_of(record, mistakes, store, view["head"])
     return Explorer(record, payload)
 
 
@@ -120,10 +120,9 @@ def first_view(
     places: int,
 ) -> dict:
     check_stage(stage)
-    check_places(places)
+    places = check_places(places)
     B, H = record.shape[:2]
-    check_index("batch", batch, B)
-    check_index("head", head, H)
+    batch, head = check_index("batch", batch, B), check_index("head", head, H)
     select = check_select(record, stage, select)
     return {"stage": stage, "batch": batch, "head": head, "select": select, "places": places}
 

@@ -54,14 +54,14 @@ def figure(
     """
     check_record(record)
     check_stage(stage)
-    check_places(places)
-    check_index("batch", batch, record.shape[0])
+    places = check_places(places)
+    batch = check_index("batch", batch, record.shape[0])
     select = check_select(record, stage, select)
     rows, cols = token_lists(record, tokens, key_tokens)
     names = check_head_names(record, head_names)
     if head is None:
         return all_heads(record, stage, batch, how, names)
-    check_index("head", head, record.shape[1])
+    head = check_index("head", head, record.shape[1])
     L, width = record.shape[2], record.columns(stage)
     if stage == "output":
         cols = [str(d) for d in range(width)]
@@ -77,7 +77,7 @@ def figure(
     ends = long_ends(cells) if is_pooled else None
     picture = draw(cells, stage, rows, cols, places, select, ends)
     picture.axes[0].set_title(
-        title + (f", {how} of blocks" if is_pooled else ""),
+        title.replace("$", r"\$") + (f", {how} of blocks" if is_pooled else ""),
         fontsize=11,
         fontweight="bold",
         color=INK,

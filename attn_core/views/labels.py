@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from attn_core.checks import check_index, check_whole
+from attn_core.checks import brief, check_index, check_whole
 from attn_core.digits import fixed
 from attn_core.record import AttentionTrace
 
@@ -35,9 +35,10 @@ def check_record(record: object) -> None:
         raise TypeError(f"record must be an AttentionTrace, got {type(record).__name__}")
 
 
-def check_places(places: int) -> None:
+def check_places(places: int) -> int:
     if check_whole("places", places) > 12:
         raise ValueError(f"places must be at most 12, got {places}")
+    return int(places)
 
 
 def count_text(record: AttentionTrace, stage: str) -> str:
@@ -57,11 +58,14 @@ def check_select(
 ) -> list[int] | None:
     if select is None:
         return None
-    if len(select) != 2:
-        raise ValueError(f"select must be a row and a column, got {list(select)}")
-    check_index("select's row", select[0], record.shape[2])
-    check_index("select's column", select[1], record.columns(stage))
-    return list(select)
+    try:
+        found = list(select)
+    except TypeError:
+        found = []
+    if len(found) != 2:
+        raise ValueError(f"select must be a row and a column, got {found or brief(select)}")
+    row = check_index("select's row", found[0], record.shape[2])
+    return [row, check_index("select's column", found[1], record.columns(stage))]
 
 
 def check_head_names(record: AttentionTrace, names: Sequence[str] | None) -> list[str] | None:
@@ -87,11 +91,27 @@ def selection_text(
     match stage:
         case "output":
             return f"For query {query}, column {key} of the values averages to {text}."
+        case "masked" if text == "-inf":
+            return f"The mask keeps query {query} from seeing key {key}."
+        case "weights" | "dropped" if keeps_nothing(record, i, batch, head):
+            return f"The mask keeps nothing for query {query}: its weights are 0."
+        case "dropped" if not survives(record, i, j, batch, head):
+            return f"Dropout takes away what query {query} gives to key {key}."
         case "weights":
             return f"Query {query} gives {text} to key {key}."
         case "dropped":
             return f"After dropout query {query} gives {text} to key {key}."
-        case "masked" if text == "-inf":
-            return f"The mask keeps query {query} from seeing key {key}."
     kind = "score" if stage == "scores" else "scaled score"
     return f"Query {query} and key {key} have the {kind} {text}."
+
+
+def keeps_nothing(record: AttentionTrace, row: int, batch: int, head: int) -> bool:
+    part = slice(row, row + 1), slice(None)
+    return bool(record.tile("masked", *part, batch=batch, head=head).isneginf().all())
+
+
+def survives(record: AttentionTrace, row: int, col: int, batch: int, head: int) -> bool:
+    if record.dropout is None:
+        return True
+    place = (range(n, n + 1) for n in (batch, head, row, col))
+    return bool(record.dropout.survives(*place).item())

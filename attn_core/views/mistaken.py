@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from attn_core.checks import brief
 from attn_core.mistakes import MISTAKES
 from attn_core.record import AttentionTrace
 from attn_core.views.labels import check_record
@@ -14,9 +15,11 @@ def mistakes_of(
     record: AttentionTrace, asked: Sequence[Asked], store: str | None, head: int
 ) -> list[dict]:
     """One entry a mistake, for the page, which has the wrong formulas under the same names."""
+    if not isinstance(asked, (list, tuple)):
+        raise TypeError(f"mistakes must be a list of names, got {brief(asked)}")
     found = []
     for one in asked:
-        name, other = (one, None) if isinstance(one, str) else one
+        name, other = name_and_record(one)
         mistake = MISTAKES.get(name)
         if mistake is None:
             raise ValueError(f"mistakes must name some of attn_core.mistakes, got {name!r}")
@@ -28,6 +31,16 @@ def mistakes_of(
         says = f"{mistake.does} {mistake.looks}"
         found.append({"name": name, "title": mistake.title, "says": says, "other": numbers})
     return found
+
+
+def name_and_record(one: Asked) -> tuple[str, AttentionTrace | None]:
+    if isinstance(one, str):
+        return one, None
+    if not (isinstance(one, (tuple, list)) and len(one) == 2 and isinstance(one[0], str)):
+        raise TypeError(
+            f"mistakes must be names, or pairs of a name and its wrong record, got {brief(one)}"
+        )
+    return one[0], one[1]
 
 
 def wrong_record(record: AttentionTrace, name: str) -> AttentionTrace:

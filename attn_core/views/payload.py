@@ -30,6 +30,12 @@ def array(tensor: Tensor) -> dict:
     return {"dtype": str(numbers.dtype), "shape": list(tensor.shape), "data": data}
 
 
+def numbers_in(part: dict) -> np.ndarray:
+    """The numbers of such an array."""
+    kind = np.dtype(part["dtype"]).newbyteorder("<")
+    return np.frombuffer(base64.b64decode(part["data"]), kind).reshape(part["shape"])
+
+
 def source_arrays(record: AttentionTrace) -> dict | None:
     source = record.source
     if source is None:
@@ -71,6 +77,7 @@ def payload_of(
 ) -> dict:
     """The page's data as a dict that JSON can hold."""
     check_store(store)
+    record.check_source_unchanged()
     # Shorter numbers than those of the source would no longer follow from it.
     source = source_arrays(record) if store is None else None
     payload = {

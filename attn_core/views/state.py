@@ -1,14 +1,19 @@
 """The state of a live explorer: traits that Python and the page both read and set."""
 
-import math
 import re
 
 import traitlets
 
-from attn_core.checks import STAGES
+from attn_core.checks import STAGES, check_scale
 from attn_core.dropout import Dropout
 from attn_core.record import AttentionTrace
+from attn_core.views.edits import check_edits, number_in
 from attn_core.views.labels import check_select
+
+# As in the page's state.js: digits are those of ASCII.
+MASK = re.compile(r"given|none|causal|window:\d{1,6},\d{1,6}", re.ASCII)
+LENGTHS = re.compile(r"padding:(\d{1,6}(?:,\d{1,6})*)", re.ASCII)
+CELL = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 
 
 class State(traitlets.HasTraits):
@@ -49,19 +54,20 @@ class State(traitlets.HasTraits):
 
     @traitlets.validate("scale")
     def _check_scale(self, proposal) -> float:
-        if not math.isfinite(proposal["value"]):
-            raise traitlets.TraitError(f"scale must be finite, got {proposal['value']}")
-        return proposal["value"]
+        try:
+            return check_scale(proposal["value"], self.record.q)
+        except ValueError as error:
+            raise traitlets.TraitError(str(error)) from None
 
     @traitlets.validate("mask")
     def _check_mask(self, proposal) -> str:
         for part in proposal["value"].split("+"):
-            lengths = re.fullmatch(r"padding:(\d{1,6}(?:,\d{1,6})*)", part)
+            lengths = LENGTHS.fullmatch(part)
             fits = lengths and len(lengths[1].split(",")) == self.record.shape[0]
-            if not fits and not re.fullmatch(r"given|none|causal|window:\d{1,6},\d{1,6}", part):
+            if not fits and not MASK.fullmatch(part):
                 raise traitlets.TraitError(
-                    "mask must be 'given', 'none', 'causal', such as 'window:2,0' or 'padding:3' "
-                    f"with a length for each sequence, or some of them with +, got {part!r}"
+                    "mask must be given, none, causal, window:2,0, padding:3 (one a sequence), "
+                    f"or some joined by +, got {proposal['value'] or 'nothing'}"
                 )
         return proposal["value"]
 
@@ -69,7 +75,7 @@ class State(traitlets.HasTraits):
     def _check_drawn(self, proposal) -> str:
         L, S = self.record.shape[2:]
         for cell in filter(None, proposal["value"].split(",")):
-            place = re.fullmatch(r"(\d{1,9})\.(\d{1,9})", cell)
+            place = CELL.fullmatch(cell)
             if not place or int(place[1]) >= L or int(place[2]) >= S:
                 raise traitlets.TraitError(
                     f"drawn must name cells as '1.0,2.3', rows below {L} and columns below {S}, "
@@ -82,13 +88,21 @@ class State(traitlets.HasTraits):
         text = proposal["value"]
         try:
             if text:
-                p, seed = text.split(",")
-                Dropout(float(p), int(seed))
-        except ValueError:
+                p, seed = map(number_in, text.split(","))
+                Dropout(p, int(seed) if seed == int(seed) else seed)
+        except (ValueError, TypeError, OverflowError):
             raise traitlets.TraitError(
                 f"dropout must be '' or a p from 0 to below 1 and a seed, '0.5,7', got {text!r}"
             ) from None
         return text
+
+    @traitlets.validate("edits")
+    def _check_edits(self, proposal) -> str:
+        try:
+            check_edits(self.payload, proposal["value"])
+        except ValueError as error:
+            raise traitlets.TraitError(str(error)) from None
+        return proposal["value"]
 
     @traitlets.validate("mistake")
     def _check_mistake(self, proposal) -> str:

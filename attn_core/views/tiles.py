@@ -19,7 +19,7 @@ def answer(record: AttentionTrace, asked: dict) -> tuple[dict, list[bytes]]:
     reply = {"kind": "tile", "id": asked.get("id"), "shape": None, "error": None}
     try:
         cells = tile_of(record, asked)
-    except (ValueError, TypeError, IndexError, KeyError) as error:
+    except (ValueError, TypeError, IndexError, KeyError, RuntimeError) as error:
         return reply | {"error": str(error)}, []
     numbers = cells.detach().to("cpu", torch.float32).contiguous().numpy().astype("<f4")
     return reply | {"shape": list(cells.shape)}, [numbers.tobytes()]

@@ -107,7 +107,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     names = sorted(name for name in app.env.found_docs if name.startswith("chapters/"))
     chapters = [chapter_of(app, name, folder) for name in names]
     page = Environment(loader=FileSystemLoader(HERE), autoescape=False, trim_blocks=True)
-    text = page.get_template("slide_deck.html").render(book=app.config.project, chapters=chapters)
+    template = page.get_template("slide_deck.html")
+    text = template.render(book=app.config.html_title, chapters=chapters)
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 

@@ -33,7 +33,8 @@
   // What was typed, or what Python printed, as rows of numbers; a string says what is wrong with it.
   function read(text, key) {
     let bare = text.replace(/[−–]/g, "-").replace(/tensor\(|array\(|,\s*dtype=[\w.]+|[()]/g, " ");
-    if (key.rows * key.columns === 1 && /^\s*-?\d{1,3}(,\d{3})+\s*$/.test(bare)) {
+    const isWhole = key.rows * key.columns === 1 && key.places === 0;
+    if (isWhole && /^\s*-?[1-9]\d{0,2}(,\d{3})+\s*$/.test(bare)) {
       bare = bare.replaceAll(",", "");
     }
     const lines = bare.replace(/\]\s*,?\s*\[|;/g, "\n").replace(/[[\]]/g, " ").split("\n");

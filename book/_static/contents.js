@@ -5,4 +5,10 @@ addEventListener("DOMContentLoaded", () => {
   if (!body.dataset.bsSpy) return;
   if (document.querySelector("#pst-page-toc-nav")) body.dataset.bsTarget = "#pst-page-toc-nav";
   else delete body.dataset.bsSpy;
+
+  // Where the machine has no Chinese font, text laid out before the book's own came keeps its boxes
+  // until it is shaped again. (Kerning is on anyway.)
+  document.fonts.ready.then(() => {
+    body.style.fontFeatureSettings = '"kern"';
+  });
 });

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from attn_core import Dropout, Projection, causal, toy, trace, workings
 from attn_core.arithmetic import Term
-from attn_core.digits import plain
+from attn_core.digits import plain, written
 from tests.attn_core.reference import STAGES, cases, drawn
 
 NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
@@ -73,8 +73,8 @@ def test_the_text_says_the_value_and_the_parts(case):
             assert term.text.startswith(f"{term.name}[")
             if not math.isnan(term.value):
                 last = NUMBER.findall(term.how.split(", because")[0])[-1]
-                assert last == plain(term.value)
-                assert float(last) == float(plain(term.value))
+                assert last == written(term.value)
+                assert float(last) == float(written(term.value))
         lines = str(root).splitlines()
         assert [line.strip() for line in lines] == [term.text for term in every_term(root)]
 
@@ -165,6 +165,63 @@ def test_dropped():
                 assert (term.value, term.how) == (0, "0, because dropout drops it")
     no = workings(trace(q, q, q), "dropped", 0, 0)
     assert no.how == plain(no.parts[0].value) == plain(no.value)
+
+
+def evaluated(text):
+    """What a reader gets who computes with the printed numbers."""
+    if ", because" in text:
+        return float(text.split(",")[0])
+    text = text.replace("·", "*").replace("inf", "INF")
+    return eval(text, {"exp": math.exp, "max": max, "INF": math.inf})
+
+
+def assert_lines_give_their_results(record, stage, i, j, size):
+    for term in every_term(workings(record, stage, i, j)):
+        if " = " in term.how:
+            first, *_, last = term.how.split(" = ")
+            # A factor below a thousand leaves the other its four decimals.
+            slack = 3e-4 if term.name in ("weights", "row_sum") else 4e-4 * min(max(size, 1), 1e3)
+            found = pytest.approx(evaluated(last), rel=1e-5, abs=slack)
+            assert evaluated(first) == found, term.text
+
+
+@pytest.mark.parametrize("p", [0.999, 0.99999, 1 - 2**-40, 0.5, 1 / 3, 1e-5])
+def test_the_printed_p_gives_the_printed_weight(p):
+    x = toy.journey().x
+    record = trace(x, x, x, dropout=Dropout(p, 3360))
+    kept = 0
+    for i in range(6):
+        for j in range(6):
+            term = workings(record, "dropped", i, j)
+            kept += term.value > 0
+            value = evaluated(term.how.split(" = ")[0])
+            assert value == pytest.approx(term.value, rel=5e-4), term.text
+    assert kept or p > 0.9999999
+
+
+def test_a_p_near_1_is_written_whole():
+    x = toy.journey().x
+    record = trace(x, x, x, dropout=Dropout(0.99999, 3360))
+    term = workings(record, "dropped", 3, 3)
+    assert term.text == "dropped[3, 3] = 0.1551656392 / (1 - 0.99999) = 15516.5639"
+
+
+def test_numbers_from_a_million_on_give_the_result_of_their_line():
+    x = toy.journey().x
+    term = workings(trace(x * 2000, x * 1000, x, scale=1.0), "weights", 1, 2)
+    assert term.text == "weights[1, 2] = exp(2950800 - 2990000) / 1 = 0"
+    term = workings(trace(x * 1000, x * 1000, x), "scaled", 1, 1)
+    assert term.text == "scaled[1, 1] = 1495000 · 0.57735026919 = 863138.6524"
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0, 1e3, 3e4, 1e6, 1e9, 1e15])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_every_printed_line_gives_its_result(size, dtype):
+    q, k, v = (drawn(seed, 3, 4).to(dtype) * size for seed in (1, 2, 3))
+    for scale in (None, 1.0, 1 / size**2):
+        record = trace(q, k, v, scale=scale, keep=causal())
+        for i in range(3):
+            assert_lines_give_their_results(record, "output", i, 1, size)
 
 
 def test_sums_of_up_to_16_are_written_out_longer_ones_shortened():

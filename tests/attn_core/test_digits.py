@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attn_core.digits import fixed, plain
+from attn_core.digits import fixed, plain, written
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 common = st.floats(-10, 10, allow_subnormal=False) | st.integers(-9999, 9999).map(float)
@@ -109,3 +109,44 @@ def test_places():
     assert plain(2.0, 0) == "2"
     assert plain(20.0, 0) == "20"
     assert plain(0.123456, 6) == "0.123456"
+
+
+@pytest.mark.parametrize(
+    ("x", "beside", "text"),
+    [
+        (1 / 3, 0.0, "0.3333"),
+        (1 / 3, 999.9, "0.3333"),
+        (1 / 3, -1000.0, "0.33333333"),
+        (1 / 3, 99999.5, "0.333333333"),
+        (1 / 3, 1e30, "0.33333333333"),
+        (0.5, 1e6, "0.5"),
+        (6.04e-6, 0.0, "6.0e-06"),
+        (6.04e-6, 5000.0, "0.00000604"),
+        (1e6, 0.0, "1000000"),
+        (-1494999.98986, 0.0, "-1494999.9899"),
+        (99999999999.5, 0.0, "99999999999.5"),
+        (1e11, 0.0, "1e+11"),
+        (-123456789012.25, 0.0, "-1.2345678901225e+11"),
+        (1e22, 0.0, "1e+22"),
+        (1.7976931348623157e308, 0.0, "1.7976931348623157e+308"),
+        (math.inf, 0.0, "inf"),
+        (-math.inf, 0.0, "-inf"),
+        (-0.0, 0.0, "0"),
+    ],
+)
+def test_written(x, beside, text):
+    assert written(x, beside) == text
+
+
+@settings(max_examples=300)
+@given(common | ties)
+def test_written_is_plain_below_a_million_and_beside_small_factors(x):
+    if abs(x) < 1e6:
+        assert written(x) == written(x, 999.0) == plain(x)
+
+
+@settings(max_examples=300)
+@given(numbers)
+def test_from_a_hundred_thousand_millions_on_every_digit_is_written(x):
+    if abs(x) >= 1e11:
+        assert float(written(x)) == x

@@ -398,6 +398,15 @@ def projected(biases=None):
     return trace(*source.project(), source=source)
 
 
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_a_copy_has_a_source_and_watches_it(copied):
+    twin = copied(projected())
+    assert str(workings(twin, "scores", 1, 0)) == str(workings(projected(), "scores", 1, 0))
+    twin.source.x.add_(1)
+    with pytest.raises(RuntimeError, match=r"^x of source must stay as it was"):
+        workings(twin, "scores", 1, 0)
+
+
 class TestChangedSource:
     BIASES = tuple(drawn(seed, 2) for seed in (5, 6, 7))
 

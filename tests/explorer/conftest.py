@@ -71,9 +71,10 @@ def bare_folder(tmp_path_factory):
     (folder / "classic").mkdir()
     for name, text in script.files().items():
         (folder / "classic" / name).write_text(text, encoding="utf-8")
-    names = ["fixed", "plain", "Data", "Attention", "Workings", "philox", "heat", "HEAT", "mix"]
+    names = ["fixed", "plain", "written", "sentence", "Data", "Attention", "Workings", "philox"]
+    names += ["heat", "HEAT", "mix"]
     names += ["WORDS", "LAB_WORDS", "CHINESE", "parts", "render"]
-    names += ["AttentionMap", "Marks", "Heads", "Tiles", "acrossOf", "EditedData"]
+    names += ["AttentionMap", "Marks", "Heads", "Tiles", "acrossOf", "EditedData", "edited"]
     inside = f"window.inside = {{ {', '.join(names)} }};"
     opened = module.replace("export default { render };", inside)
     assert inside in opened

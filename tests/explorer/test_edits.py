@@ -2,9 +2,11 @@
 
 import json
 import random
+import re
 
 import pytest
 import torch
+import traitlets
 
 from attn_core import Dropout, Projection, causal, padding, trace, window
 from attn_core.checks import STAGES
@@ -216,3 +218,83 @@ def test_a_projection_of_one_sequence_reaches_every_head(inside):
         payload(record),
     )
     assert found == [4.0, 6.0, 8.0, 10.0]
+
+
+EDIT = """([payload, texts]) => {
+  Object.assign(inside.WORDS, { ...inside.LAB_WORDS, ...inside.WORDS });
+  return texts.map((text) => {
+    try { inside.edited(new inside.Data(payload), text); } catch (error) { return error.message; }
+    return "taken";
+  });
+}"""
+
+EDITS = [
+    "",
+    "x.0.1.2:0.5,tokens.1:cat",
+    "nonsense",
+    "x.0.0.0:0%2C5",
+    "x.0.0.0:50%25",
+    "x.0.0.0:",
+    "x.0.0.0:1e400",
+    "x.0.0.0:-1e39",
+    "x.0.0.0:1e38",
+    "x.0.0.0:３",
+    "x.0.0.0:+.5e-3",
+    "x.0.9.9:1",
+    "x.0.9:1",
+    "x.1.2.0:abc",
+    "q.0.0.0.0:1",
+    "q.1.1.4.2:two",
+    "q.0.0.0.9:1",
+    "k.0.1.0.0:1e39",
+    "v.0.0.0.0:7",
+    "v.0.0.0.0:7x",
+    "w_key.1.4:-2",
+    "w_key.9.9:-2",
+    "w_key.1.4:x",
+    "b_query.5:1.5",
+    "b_query.5:1e99",
+    "b_query.6:1",
+    "tokens.0:",
+    "tokens.77:cat",
+    "queries.0:a%2Cb",
+    "keys.1:cat",
+    "keys.40:cat",
+    "constructor.0:1",
+    "x.0.0.0:1,edits",
+]
+
+
+@pytest.mark.parametrize("kind", ["shared", "parts", "heads", "source", "biased", "float64"])
+def test_python_takes_the_changes_that_the_page_takes_and_says_the_same(inside, journey, kind):
+    made = torch.Generator().manual_seed(3)
+    x = torch.randn(2, 2, 5, 3, generator=made)
+    record = {
+        "shared": lambda: journey[0],
+        "parts": lambda: trace(x[:, :1], x[:, :1] + 1, x[:, :1]),
+        "heads": lambda: trace(x, x[..., :4, :], x[..., :4, :]),
+        "source": lambda: projected_record(3, biased=False),
+        "biased": lambda: projected_record(3),
+        "float64": lambda: trace(x[0, 0].double(), x[0, 0].double(), x[0, 0].double()),
+    }[kind]()
+    view = explore(record)
+    wanted = inside.evaluate(EDIT, [payload(record), EDITS])
+    for text, said in zip(EDITS, wanted, strict=True):
+        try:
+            view.edits = text
+            found = "taken"
+        except traitlets.TraitError as error:
+            found = str(error)
+        assert found == said, text
+    assert 2 < wanted.count("taken") < len(EDITS) / 2
+    assert any("must be a number, got" in said for said in wanted)
+
+
+def test_a_head_whose_values_were_not_sent_is_named_as_in_the_page(inside):
+    x = torch.randn(1, 13, 3, 2, generator=torch.Generator().manual_seed(4))
+    view = explore(trace(x, x, x), head=9)
+    text = "v.0.0.1.1:abc"
+    said = inside.evaluate(EDIT, [json.loads(json.dumps(view.payload)), [text]])
+    assert said == ["v[9, 1, 1] must be a number, got abc"]
+    with pytest.raises(traitlets.TraitError, match=re.escape(said[0])):
+        view.edits = text

@@ -93,7 +93,10 @@ def test_with_a_source_x_and_the_matrices_can_be_changed(bare):
     [
         ("two", "x[2, 1] must be a number, got two."),
         ("", "x[2, 1] must be a number, got nothing."),
-        ("1e39", "must be a number that fits float32, got 1e+39."),
+        ("0,5", "x[2, 1] must be a number, got 0,5."),
+        ("50%", "x[2, 1] must be a number, got 50%."),
+        ("1e400", "x[2, 1] must be a number that fits float32, got 1e400."),
+        ("1e39", "x[2, 1] must be a number that fits float32, got 1e39."),
         ("<img src=x onerror=window.bad=1>", "must be a number, got <img src=x"),
     ],
 )
@@ -180,6 +183,37 @@ def test_a_mask_is_drawn_by_mouse_and_keyboard(bare):
     cell(page, 4, 0).click()
     keep[4, 0] = True
     assert numbers(page) == wanted_numbers(trace(x, x, x, keep=keep), "weights")
+
+
+def test_a_refused_entry_does_not_freeze_the_inputs(bare):
+    page = bare.open(journey_lab(), fragment=ALL)
+    open_inputs(page)
+    write(page, "x.0.0.0", "7")
+    write(page, "x.0.0.1", "1/2")
+    page.get_by_role("button", name="reset", exact=True).click()
+    expect(page.locator('.ax-inputs [data-edit="x.0.0.0"]')).to_have_text("0.43")
+    write(page, "x.0.1.1", "9")
+    expect(page.locator('.ax-inputs [data-edit="x.0.1.1"]')).to_have_text("9")
+
+
+def test_a_cell_of_the_output_is_no_place_of_the_mask(bare):
+    page = bare.open(journey_lab(), fragment=ALL + "&stage=output")
+    page.get_by_role("button", name="draw").click()
+    before = numbers(page)
+    cell(page, 1, 1).click()
+    assert numbers(page) == before
+    assert "drawn=" not in page.url
+
+
+@pytest.mark.parametrize("zero", ["0", "0.0", "0.00"])
+def test_a_probability_of_0_is_no_dropout(bare, zero):
+    page = bare.open(journey_lab(), fragment=ALL + "&dropout=0.5,7&stage=dropped")
+    p = page.get_by_label("p, how likely")
+    p.fill(zero)
+    p.press("Enter")
+    x = toy.journey().x
+    assert numbers(page) == wanted_numbers(trace(x, x, x), "dropped")
+    expect(page.locator(".ax-notice").first).to_be_hidden()
 
 
 def test_dropout_and_its_seed(bare):
@@ -297,7 +331,7 @@ def test_a_mistake_of_a_module_shows_its_record(bare):
 @pytest.mark.parametrize(
     ("fragment", "said"),
     [
-        ("edits=x.0.9.9:1", "there is no number q[0, 0, 9, 9]"),
+        ("edits=x.0.9.9:1", "there is no number x[0, 9, 9]"),
         ("edits=x.0.0.0:abc", "x[0, 0] must be a number, got abc"),
         ("edits=nonsense", "edits must be one of x, tokens, got nonsense"),
         ("edits=q.0.0.0.0:1", "edits must be one of x, tokens, got q"),

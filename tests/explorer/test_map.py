@@ -389,3 +389,11 @@ def test_the_page_derives_what_python_does_not_give(inside, very_long, settings,
     assert found["tile"] is None
     assert not found["isLive"]
     assert found["done"] > 0
+
+
+@pytest.mark.parametrize("at", ["1e9,0", "0,0,0.5", "99,0,10"])
+def test_a_place_that_is_none_is_said(bare, at):
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(1))
+    page = bare.open(explore(trace(x, x, x), name="long"), fragment=f"#x-long?at={at}")
+    said = f"at must be a row, a column and a count of columns, got {at}"
+    expect(page.locator(".ax-notice").first).to_contain_text(said)

@@ -1,11 +1,12 @@
 """The page's wrong formulas give the numbers of attn_core.mistakes."""
 
 import json
+import math
 
 import pytest
 import torch
 
-from attn_core import trace
+from attn_core import toy, trace
 from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.examples import projected
@@ -70,3 +71,22 @@ def test_the_page_gives_pythons_numbers(page, name):
                 equal_nan=True,
                 msg=lambda text, stage=stage: f"{stage}: {text}",
             )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("name", ["naive-softmax", "rounded-weights"])
+def test_the_page_rounds_as_the_dtype_does(page, name, dtype):
+    """exp(88.8) is beyond float32; 0.25 + 1e-10 is 0.25 there, and is rounded to even."""
+    high = trace(*[toy.journey().x.to(dtype) * 12] * 3)
+    apart = torch.tensor([[math.log(0.25 + 1e-10)], [math.log(0.75 - 1e-10)]], dtype=dtype)
+    near = trace(torch.ones(1, 1, dtype=dtype), apart, apart, scale=1.0)
+    for record in (high, near):
+        payload = json.loads(json.dumps(explore(record).payload, allow_nan=False))
+        rows = page.evaluate(DERIVE, [payload, name])["weights"]
+        found = torch.tensor([[float(x) for x in row] for row in rows])
+        wanted = MISTAKES[name].apply(record)["weights"].float()
+        torch.testing.assert_close(
+            found, wanted.reshape(found.shape), rtol=1e-3, atol=1e-3, equal_nan=True
+        )
+        if name == "naive-softmax" and record is high:
+            assert bool(found.isnan().any()) == (dtype != torch.float64)

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from collections import Counter
 
 import pytest
@@ -11,8 +12,9 @@ import torch
 from attn_core import Dropout, causal, padding, toy, trace, window, workings
 from attn_core.arithmetic import Workings
 from attn_core.checks import STAGES
-from attn_core.digits import fixed, plain
+from attn_core.digits import fixed, plain, written
 from attn_core.views import explore
+from attn_core.views.labels import selection_text
 from tests.explorer.cases import projected_record, random_record
 
 ROW_STAGES = STAGES[:-1]
@@ -75,6 +77,19 @@ def test_digits_are_pythons(inside, places):
         wanted = [rule(x, places) for x in numbers]
         wrong = [t for t in zip(numbers, found, wanted, strict=True) if t[1] != t[2]]
         assert wrong == []
+
+
+def test_digits_of_arithmetic_are_pythons(inside):
+    numbers = [*hard_numbers(), 99999999999.03125, 1e11, 1e15 + 0.25, math.inf, -math.inf]
+    draw = random.Random(5)
+    numbers += [draw.randint(1, 2**40) / 2**12 for _ in range(2000)]
+    pairs = [(x, draw.choice([0.0, 999.5, -1000.0, 4e4, 1e6, 1e300])) for x in numbers]
+    found = inside.evaluate(
+        "(pairs) => pairs.map(([x, beside]) => inside.written(Number(x), beside))",
+        [[repr(x).replace("inf", "Infinity"), beside] for x, beside in pairs],
+    )
+    wanted = [written(*pair) for pair in pairs]
+    assert [t for t in zip(pairs, found, wanted, strict=True) if t[1] != t[2]] == []
 
 
 def test_infinity_is_written_as_python_writes_it(inside):
@@ -231,6 +246,17 @@ def test_the_arithmetic_is_pythons_line_by_line(inside, seed):
         assert found == str(workings(record, stage, i, j, batch=b, head=h)), (seed, stage)
 
 
+@pytest.mark.parametrize("size", [1e3, 3e4, 1e7, 1e15])
+@pytest.mark.parametrize("p", [0.3, 0.99999])
+def test_the_arithmetic_of_large_numbers_is_pythons(inside, size, p):
+    x = toy.journey().x * size
+    for scale in (None, 1.0, size**-2):
+        record = trace(x, x * 0.7, x, keep=causal(), dropout=Dropout(p, 3360), scale=scale)
+        for i in range(6):
+            found = inside.evaluate(TREE, [payload(record), "output", i, 1, 0, 0])
+            assert found == str(workings(record, "output", i, 1))
+
+
 @pytest.mark.parametrize("biased", [True, False])
 def test_with_a_source_the_arithmetic_goes_down_to_x(inside, biased):
     record = projected_record(3, biased=biased)
@@ -260,3 +286,66 @@ def luminance(color):
     shares = [c / 255 for c in color]
     r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+SAY = """([payload, places]) => {
+  const data = new inside.Data(payload);
+  const text = (part) => part.textContent ?? part;
+  return places.map(([stage, i, j, batch, head]) => {
+    const attention = new inside.Attention(data, { batch, head, scale: data.scale, mask: "given" });
+    return inside.sentence(attention, stage, [i, j]).map(text).join("");
+  });
+}"""
+
+
+def test_a_sentence_about_a_number_is_pythons(inside):
+    """Dead rows, hidden keys and dropped weights too."""
+    met = Counter()
+    for seed in range(40):
+        record = random_record(7000 + seed)
+        view = explore(record)
+        labels, cols = view.payload["tokens"], [str(d) for d in range(record.v.shape[-1])]
+        places, wanted = [], []
+        draw = random.Random(seed)
+        for stage in STAGES:
+            for _ in range(8):
+                sizes = (record.shape[2], record.columns(stage), *record.shape[:2])
+                i, j, b, h = (draw.randrange(size) for size in sizes)
+                places.append([stage, i, j, b, h])
+                keys = cols if stage == "output" else labels["keys"]
+                said = selection_text(record, stage, [i, j], labels["queries"], keys, b, h)
+                wanted.append(said)
+                for kind in ("keeps nothing", "from seeing", "takes away", "After dropout"):
+                    met[kind] += kind in said
+                if "keeps nothing" in said:
+                    assert stage in ("weights", "dropped")
+        # The page computes in float64.
+        found = inside.evaluate(SAY, [payload(record), places])
+        number = re.compile(r"-?(\d+\.\d{4}|\d\.\de[+-]\d+)")
+        for one, other in zip(found, wanted, strict=True):
+            assert number.sub("#", one) == number.sub("#", other), seed
+    assert min(met.values()) >= 5, met
+
+
+def test_the_sentences_of_a_dead_row(inside):
+    x = toy.journey().x
+    keep = torch.ones(6, 6, dtype=torch.bool)
+    keep[0] = False
+    record = trace(x, x, x, keep=keep)
+    said = {
+        stage: selection_text(record, stage, [0, 1], list("abcdef"), list("uvwxyz"), 0, 0)
+        for stage in STAGES
+    }
+    assert said == {
+        "scores": "Query a and key v have the score 0.9544.",
+        "scaled": "Query a and key v have the scaled score 0.5510.",
+        "masked": "The mask keeps query a from seeing key v.",
+        "weights": "The mask keeps nothing for query a: its weights are 0.",
+        "dropped": "The mask keeps nothing for query a: its weights are 0.",
+        "output": "For query a, column v of the values averages to 0.0000.",
+    }
+    data = payload(record)
+    data["tokens"] = {"queries": list("abcdef"), "keys": list("uvwxyz")}
+    found = inside.evaluate(SAY, [data, [[stage, 0, 1, 0, 0] for stage in STAGES]])
+    said["output"] = "For query a, column 1 of the values averages to 0.0000."
+    assert found == list(said.values())

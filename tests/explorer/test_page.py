@@ -96,7 +96,7 @@ def test_a_scale_that_is_no_number_is_said(bare, explorer):
     page = bare.open(explorer)
     before = numbers(page)
     box = page.get_by_label("scale as a number")
-    for text in ("two", "", "1e999", "NaN"):
+    for text in ("two", "", "1e999", "NaN", "1e39", "-1e308"):
         box.fill(text)
         box.press("Enter")
         expect(page.locator(".ax-notice")).to_contain_text("scale must be a number")
@@ -401,10 +401,11 @@ def test_a_link_opens_a_state(bare, masked, over):
         ("select=a,b", "select must be"),
         ("scale=huge", "scale must be a number"),
         ("scale=1e999", "scale must be a number"),
+        ("scale=1e308", "scale must be a number that fits float32, got 1e308"),
         ("mask=window:x", "mask must be"),
         ("head=3", "head must be a whole number below 1"),
         ("head=0.5", "head must be"),
-        ("at=1e9,0", "at must be"),
+        ("at=1,2,5", "there is no setting called at"),
         ("colour=red", "there is no setting called colour"),
         ("constructor=1", "there is no setting called constructor"),
         ("stage=%E0%A4%A", "stage must be one of"),
@@ -416,6 +417,21 @@ def test_a_broken_link_is_said_and_loses_nothing(bare, explorer, fragment, said)
     expect(page.locator(".ax-notice")).to_contain_text(said)
     assert numbers(page) == wanted_numbers(explorer.record, "weights")
     assert page.evaluate("window.bad") is None
+
+
+@pytest.mark.parametrize(
+    ("fragment", "said"),
+    [
+        ("stage=output&select=0,5", "select must be a row below 6 and a column below 2, got 0,5"),
+        ("stage=weights&select=0,6", "select must be a row below 6 and a column below 6, got 0,6"),
+    ],
+)
+def test_a_selection_is_refused_by_the_width_of_its_stage(bare, fragment, said):
+    x = toy.journey().x
+    page = bare.open(
+        explore(trace(x, x, x[:, :2]), name="narrow"), fragment=f"#x-narrow?{fragment}"
+    )
+    expect(page.locator(".ax-notice")).to_contain_text(said)
 
 
 @pytest.mark.parametrize(

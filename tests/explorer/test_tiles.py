@@ -88,6 +88,14 @@ def test_too_much_is_refused():
     assert "a tile must have at most 1048576 numbers" in ask(trace(x, x, x), **asked)
 
 
+def test_a_record_that_changed_is_said_and_not_raised():
+    x = torch.eye(3)
+    record = trace(x, x, x)
+    x[0, 0] = 5.0
+    said = "q must stay as it was when it was traced, got a tensor changed in place"
+    assert said in ask(record, rows=[0, 3], cols=[0, 3], batch=0, head=0)
+
+
 def test_the_widget_hears_and_answers(record, monkeypatch):
     view = explore(record)
     sent = []

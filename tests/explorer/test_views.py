@@ -186,6 +186,13 @@ def test_traits_refuse_what_cannot_be(explorer):
         ("batch", -1),
         ("mask", "window:x"),
         ("mask", "causal+padding:4,4"),
+        ("mask", "padding:３"),
+        ("mask", "window:1,２"),
+        ("drawn", "０.1"),
+        ("dropout", "0.5,７"),
+        ("dropout", "0.5,1_0"),
+        ("edits", "nonsense"),
+        ("scale", 1e308),
         ("drawn", "1,2"),
         ("drawn", "0.6"),
         ("dropout", "1,3"),
@@ -205,8 +212,94 @@ def test_traits_refuse_what_cannot_be(explorer):
     explorer.mask = "causal+padding:4"
     explorer.drawn = "1.0,5.5"
     explorer.dropout = "0.5,7"
+    explorer.dropout = ".5,1e3"
+    explorer.edits = "x.0.1.2:0.5,tokens.1:cat"
     explorer.hide = "mask,scale"
     explorer.select = None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("edits", "nonsense", "edits must be one of x, tokens, got nonsense"),
+        (
+            "mask",
+            "padding:３",
+            "mask must be given, none, causal, window:2,0, padding:3 (one a sequence), "
+            "or some joined by +, got padding:３",
+        ),
+        ("scale", 1e308, "scale must be finite in torch.float32, got 1e+308"),
+    ],
+)
+def test_traits_refuse_in_the_pages_sentence(explorer, name, value, said):
+    with pytest.raises(traitlets.TraitError) as caught:
+        setattr(explorer, name, value)
+    assert str(caught.value) == said
+
+
+def test_a_float64_record_takes_a_scale_beyond_float32():
+    x = torch.eye(3, dtype=torch.float64)
+    view = explore(trace(x, x, x))
+    view.scale = 1e100
+    assert view.scale == 1e100
+
+
+def test_whole_numbers_of_numpy_are_pythons_in_the_payload(journey):
+    place = np.unravel_index(7, (6, 6))
+    view = explore(journey[0], select=place, places=np.int64(3))
+    assert view.payload["view"]["select"] == [1, 1]
+    assert view._repr_mimebundle_()[0]["image/png"]
+    x = torch.randn(1, 13, 4, 2, generator=torch.Generator().manual_seed(1))
+    view = explore(trace(x, x, x), head=np.int64(5), batch=np.int32(0))
+    assert json.dumps(view.payload)
+    assert json.loads(inline_json(view.payload))["v"]["heads"] == [5]
+    assert view.html
+    wrong = trace(x.flip(2), x, x)
+    name = "position-exponent"
+    view = explore(trace(x, x, x), head=np.int64(5), mistakes=[(name, wrong)])
+    assert '"heads":[5]' in inline_json(view.payload["mistakes"][0]["other"])
+    picture = figure(trace(x, x, x), head=np.int64(5), select=place[::-1], places=np.int64(2))
+    assert picture.png()
+
+
+def test_a_head_name_is_no_mathematics():
+    x = torch.randn(1, 2, 4, 2, generator=torch.Generator().manual_seed(1))
+    record = trace(x, x, x)
+    names = ["$a_$", "b"]
+    picture = figure(record, head_names=names)
+    assert pixels(picture).ndim == 3
+    assert picture.axes[0].get_title(loc="left") == r"weights, \$a_\$"
+    assert explore(record, head_names=names)._repr_mimebundle_()[0]["image/png"]
+
+
+@pytest.mark.parametrize("view", [explore, figure])
+@pytest.mark.parametrize(
+    ("select", "said"),
+    [
+        (3, "select must be a row and a column, got 3"),
+        ((1,), r"select must be a row and a column, got \[1\]"),
+        ((), r"select must be a row and a column, got a tuple"),
+        ((0, 6), "select's column must be at least 0 and below 6, got 6"),
+    ],
+)
+def test_a_selection_that_is_none_is_said(journey, view, select, said):
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        view(journey[0], select=select)
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "said"),
+    [
+        ([5], "mistakes must be names, or pairs of a name and its wrong record, got 5"),
+        ([("no-scale",)], "mistakes must be names, or pairs .*, got a tuple"),
+        ([(5, None)], "mistakes must be names, or pairs .*, got a tuple"),
+        (5, "mistakes must be a list of names, got 5"),
+        ("no-scale", "mistakes must be a list of names, got 'no-scale'"),
+    ],
+)
+def test_mistakes_that_are_none_are_said(journey, mistakes, said):
+    with pytest.raises(TypeError, match=f"^{said}$"):
+        explore(journey[0], mistakes=mistakes)
 
 
 def test_traits_begin_as_the_payload_does(journey):

@@ -109,6 +109,10 @@ TABLE = "06-visible-shares"
         (TABLE, 0, "1 2 3 4\n1 2\n1 2 3", "This should be a table of 3 rows with 3 numbers each: "
          "one row a line. Yours are not equally long."),
         ("08-place", 0, "1 2", "This should be one number; yours has 2 numbers."),
+        ("01-same-influence", 1, "0,128", "This should be one number; yours has 2 numbers. "
+         "Write 0.5 with a point, not 0,5."),
+        ("01-same-influence", 1, "1,280", "This should be one number; yours has 2 numbers. "
+         "Write 0.5 with a point, not 0,5."),
         ("08-place", 0, "<b>1</b>", "“<b>1</b>” is no number."),
     ],
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from fontTools.ttLib import TTFont
@@ -62,6 +63,21 @@ def test_folds_are_open_on_paper_and_closed_again(paper, scripts):
     page.emulate_media(media="print")
     answer = page.locator(".bd-article details:not(.hide) > p").first
     assert answer.bounding_box()["height"] > 10
+
+
+def test_a_fold_that_paper_opens_does_not_fade_in(paper):
+    """What fades in is printed before it is seen."""
+    page = paper("04_by_hand")
+    insides = page.locator(".bd-article details.hide[open] > summary ~ *")
+    assert insides.count() > 0
+    names = insides.evaluate_all("all => all.map((one) => getComputedStyle(one).animationName)")
+    assert set(names) == {"none"}
+
+
+def test_the_worksheet_is_a_sheet_to_fill_in_and_one_to_compare(open_page, site):
+    page = open_page(f"{site}/book/worksheet_by_hand.html")
+    pages = re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))
+    assert len(pages) == 2
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

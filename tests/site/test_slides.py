@@ -39,6 +39,11 @@ def deck():
     return DECK.read_text(encoding="utf-8")
 
 
+def test_it_has_the_books_name(deck):
+    assert "<title>Questions and figures · Attention, Number by Number</title>" in deck
+    assert "not set" not in deck
+
+
 def words(text: str) -> str:
     """The words of a text, without links, formulas and tags."""
     text = re.sub(r"\$[^$]*\$|<math.*?</math>|\]\([^)]*\)|<[^>]*>", " ", text, flags=re.DOTALL)

@@ -13,9 +13,12 @@ export function half(bits) {
   const sign = bits & 0x8000 ? -1 : 1;
   const power = (bits >> 10) & 31;
   const rest = bits & 1023;
-  if (power === 31) return rest ? NaN : sign * Infinity;
-  return power ? sign * 2 ** (power - 25) * (1024 + rest) : sign * 2 ** -24 * rest;
+  if (power === 31) return NaN; // or an infinity: neither is taken
+  return sign * (power ? 2 ** (power - 25) * (1024 + rest) : 2 ** -24 * rest);
 }
+
+// A number as an array of its kind holds it, halves in float32.
+export const stored = (x, dtype) => (dtype === "float64" ? x : Math.fround(x));
 
 const halves = [];
 
@@ -30,10 +33,10 @@ export function decode(array, name, axes) {
   if (!(count > 0) || bytes.length !== count * Kind.BYTES_PER_ELEMENT) {
     throw new Problem(`${name} must hold the numbers of its shape ${array.shape.join("×")}`);
   }
-  const stored = new Kind(bytes.buffer);
+  const held = new Kind(bytes.buffer);
   const numbers = new Float64Array(count);
   for (let n = 0; n < count; n++) {
-    numbers[n] = Kind === Uint16Array ? (halves[stored[n]] ??= half(stored[n])) : stored[n];
+    numbers[n] = Kind === Uint16Array ? (halves[held[n]] ??= half(held[n])) : held[n];
     if (!Number.isFinite(numbers[n])) throw new Problem(`${name} must be finite`);
   }
   return { ...array, data: null, numbers };
@@ -77,9 +80,7 @@ export const MOST_KEPT = 2 ** 20; // the scores of longer maps are derived again
 export class Data {
   constructor(payload) {
     if (!payload || payload.version !== 1) throw new Problem("its version must be 1");
-    this.q = decode(payload.q, "q", 4);
-    this.k = decode(payload.k, "k", 4);
-    this.v = decode(payload.v, "v", 4);
+    for (const name in SIDES) this[name] = decode(payload[name], name, 4);
     [this.B, this.H, this.L, this.D] = this.q.shape;
     [this.S, this.Dv] = [this.k.shape[2], this.v.shape[3]];
     const { shape, heads } = this.v;
@@ -95,14 +96,13 @@ export class Data {
     this.view = payload.view || {};
     this.places = this.view.places ?? 4;
     const labels = (side, count) => {
-      const given = payload.tokens && payload.tokens[side];
-      const tokens = given || [...Array(count).keys()];
+      const tokens = payload.tokens?.[side] || [...Array(count).keys()];
       if (tokens.length !== count) throw new Problem(`it must have ${count} tokens for its ${side}`);
       return tokens.map(String);
     };
     this.queries = labels("queries", this.L);
     this.keys = labels("keys", this.S);
-    this.headNames = payload.heads && payload.heads.map(String);
+    this.headNames = payload.heads?.map(String);
     if (this.headNames && this.headNames.length !== this.H) throw new Problem(`it must name ${this.H} heads`);
     this.overview = payload.overview || null;
     this.source = payload.source && this.readSource(payload.source);
@@ -111,17 +111,23 @@ export class Data {
   }
 
   readSource(source) {
-    const found = { x: decode(source.x, "x", 3) };
+    const found = {};
+    const read = (name, axes) => (found[name] = decode(source[name], name, axes));
+    read("x", 3);
     for (const side of Object.values(SIDES)) {
-      found[`w_${side}`] = decode(source[`w_${side}`], `w_${side}`, 2);
-      if (source[`b_${side}`]) found[`b_${side}`] = decode(source[`b_${side}`], `b_${side}`, 1);
+      read(`w_${side}`, 2);
+      if (source[`b_${side}`]) read(`b_${side}`, 1);
     }
     return found;
   }
 
+  columns(stage) {
+    return stage === "output" ? this.Dv : this.S;
+  }
+
   // Of a large record only one head's values may have been sent.
   hasValues(head) {
-    return !this.v.heads || this.v.heads.includes(head);
+    return this.v.heads?.includes(head) ?? true;
   }
 
   start(name, b, h, i) {

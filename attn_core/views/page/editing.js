@@ -1,6 +1,6 @@
 // The same data with some numbers or tokens set by hand.
 
-import { Data, Problem, SIDES, dot } from "./data.js";
+import { Data, Problem, SIDES, dot, stored } from "./data.js";
 
 // Of a large record only some heads' values may have been sent: where those of a head stand.
 export const heldAt = ({ heads }, h) => (heads ? heads.indexOf(h) : h);
@@ -45,14 +45,13 @@ export class EditedData extends Data {
     const fits = array && place.length === array.shape.length &&
       place.every((n, axis) => Number.isInteger(n) && n >= 0 && n < array.shape[axis]);
     if (!fits) throw new Problem(`there is no number ${name}[${place.join(", ")}]`);
-    const stored = array.dtype === "float64" ? value : Math.fround(value);
-    if (typeof value !== "number" || !Number.isFinite(stored)) {
+    if (typeof value !== "number" || !Number.isFinite(stored(value, array.dtype))) {
       throw new Problem(`${name}[${place.join(", ")}] must be a number that fits ${array.dtype}, got ${value}`);
     }
     const before = SIDES[name] ? this.base[name] : this.base.source[name];
     if (array === before) (SIDES[name] ? this : this.source)[name] = { ...array, numbers: array.numbers.slice() };
     const at = place.reduce((sum, n, axis) => sum * array.shape[axis] + n, 0);
-    this.array(name).numbers[at] = stored;
+    this.array(name).numbers[at] = stored(value, array.dtype);
     if (name === "q") this.touched.add(`q${place.slice(0, 3)}`);
     if (name === "k") this.touched.add(at - place[3]);
     if (SIDES[name]) return;

@@ -1,8 +1,8 @@
 // Changed inputs as a text: "x.0.2.1:0.5,tokens.1:cat" — a name, a place in its array, a value.
 
-import { Problem } from "./data.js";
+import { Problem, stored } from "./data.js";
 import { EditedData } from "./editing.js";
-import { listOf, numberIn } from "./state.js";
+import { isWhole, listOf, numberIn } from "./state.js";
 import { say } from "./words.js";
 
 const same = (a, b) => `${a}` === `${b}`;
@@ -17,11 +17,11 @@ export function inputsOf(data) {
 export const tokensOf = (data) => (same(data.queries, data.keys) ? ["tokens"] : ["queries", "keys"]);
 const isToken = (name) => ["tokens", "queries", "keys"].includes(name);
 
-// In a token's text a comma is written %2C.
+// In a value a comma is written %2C.
 const read = (text) => {
   const [, name, place, value] = /^(\w+)\.([\d.]+):(.*)$/s.exec(text) || ["", text, "", ""];
-  const known = isToken(name) ? value.replaceAll("%2C", ",").replaceAll("%25", "%") : numberIn(value);
-  return { name, place: place.split(".").map(Number), value: known, text: value };
+  const written = value.replaceAll("%2C", ",").replaceAll("%25", "%");
+  return { name, place: place.split(".").map(Number), value: isToken(name) ? written : numberIn(written), text: written };
 };
 export const placeIn = (edit) => edit.split(".").map((part, n) => (n ? Number(part) : part));
 export const editText = (name, place, value) =>
@@ -36,13 +36,25 @@ export const shapeOf = (data, name) => {
 export const numberAt = (data, name, place) =>
   arrayOf(data, name).numbers[place.reduce((at, n, axis) => at * shapeOf(data, name)[axis] + n, 0)];
 
+// The sentence is about the input that was changed, not about what follows from it.
+function checkNumber(data, name, place, value, text) {
+  const shape = shapeOf(data, name);
+  if (place.length !== shape.length || !place.every((n, axis) => isWhole(n, shape[axis]))) {
+    throw new Problem(say("noNumber", { name: `${name}[${place.join(", ")}]` }));
+  }
+  const { dtype } = arrayOf(data, name);
+  if (Number.isFinite(stored(value, dtype))) return;
+  const must = Number.isNaN(value) ? say("number") : say("fits", { dtype });
+  throw new Problem(say("mustBe", { name: named(data, name, place), must, value: text || say("nothing") }));
+}
+
 // The data with all changes made; raises a sentence if one can't be.
 export function edited(data, text) {
   const inputs = [...inputsOf(data), ...tokensOf(data)];
   return EditedData.of(data, listOf(text).map(read).flatMap(({ name, place, value, text: given }) => {
     if (!inputs.includes(name)) throw new Problem(say("mustBe", { name: "edits", must: say("oneOf", { list: inputs.join(", ") }), value: name }));
     if (value === "") throw new Problem(say("noToken"));
-    if (Number.isNaN(value)) throw new Problem(say("mustBe", { name: named(data, name, place), must: say("number"), value: given || say("nothing") }));
+    if (!isToken(name)) checkNumber(data, name, place, value, given);
     if (name === "tokens") return ["queries", "keys"].map((side) => [side, place, value]);
     if (name !== "x" || data.source) return [[name, place, value]];
     return ["q", "k", "v"].map((part) => [part, [place[0], 0, ...place.slice(1)], value]);

@@ -31,7 +31,7 @@ export class Explorer {
   }
 
   get columns() {
-    return this.state.stage === "output" ? this.data.Dv : this.data.S;
+    return this.data.columns(this.state.stage);
   }
 
   hides(name) {

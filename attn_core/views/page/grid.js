@@ -54,7 +54,7 @@ export class Grid {
     const isNamed = data.queries === this.data.queries && data.keys === this.data.keys;
     this.data = data;
     const isOutput = stage === "output";
-    this.width = isOutput ? data.Dv : data.S;
+    this.width = data.columns(stage);
     const [rows, cols] = [data.L, this.width].map((size) => [...Array(size).keys()]);
     if (isOutput !== this.isOutput || !isNamed) this.build(rows, cols, isOutput);
     this.isOutput = isOutput;

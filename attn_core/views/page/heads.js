@@ -118,7 +118,7 @@ export class Heads {
     for (const { numbers } of maps) for (const x of numbers) if (Number.isFinite(x)) end = Math.max(end, Math.abs(x));
     maps.forEach(({ numbers, columns }, h) => {
       Object.assign(this.canvases[h], { width: columns, height: numbers.length / columns });
-      this.canvases[h].style.aspectRatio = `${this.stage === "output" ? data.Dv : data.S} / ${data.L}`;
+      this.canvases[h].style.aspectRatio = `${data.columns(this.stage)} / ${data.L}`;
       paint(this.canvases[h].getContext("2d"), numbers, columns, end || 1, mode);
     });
     this.end = end;

@@ -69,7 +69,7 @@ export class Inputs {
   render() {
     const { owner, tables } = this;
     this.element.hidden = !owner.shows("inputs");
-    if (this.element.hidden || !this.element.open || tables.querySelector("input")) return;
+    if (this.element.hidden || !this.element.open || tables.querySelector("input:focus")) return;
     const { activeElement } = document;
     const { edit } = tables.contains(activeElement) ? activeElement.dataset : {};
     const nth = edit ? this.cellsOf(edit).indexOf(activeElement) : 0;

@@ -83,7 +83,7 @@ export class Lab {
       show: (json) => (lengths.value = json.lengths.join(",")),
     };
     controls.maskBox.append(lengths, controls.toggle("draw", { "data-control": "draw" }));
-    const read = () => owner.offer("dropout", Number(p.value) || p.value === "" ? `${p.value},${seed.value || 0}` : p.value === "0" ? "" : `${p.value},`);
+    const read = () => owner.offer("dropout", Number(p.value) || p.value === "" ? `${p.value},${seed.value || 0}` : /^0+([.]0*)?$/.test(p.value) ? "" : `${p.value},`);
     const [p, seed] = ["p", "seed"].map((name) => field(name, read, { class: "ax-number ax-short", inputmode: "decimal", value: 0 }));
     controls.shown.push(({ dropout }) => {
       const now = dropoutIn(dropout);
@@ -155,7 +155,7 @@ export class Lab {
   // In drawing, a cell that is chosen is hidden or shown again.
   draws(place) {
     const { state } = this.owner;
-    if (!state.draw) return false;
+    if (!state.draw || state.stage === "output") return false;
     const [cell, cells] = [place.join("."), listOf(state.drawn)];
     const left = cells.filter((other) => other !== cell);
     this.owner.change({ drawn: (left.length < cells.length ? left : [...cells, cell]).join(",") });

@@ -34,6 +34,8 @@ export const LAB_WORDS = {
   was: "was {value}",
   part: "a part of {size}",
   token: "the token {name} (now {now})",
+  number: "a number",
+  noNumber: "there is no number {name}",
   noToken: "a token must not be empty",
   more: "{count} more inputs",
 

@@ -43,10 +43,11 @@ export function start(element) {
     const here = wanted();
     const explorer = new Explorer(element, payload, { start: here || {}, ...how });
     for (const child of fallback) child.hidden = true;
-    if (here) element.scrollIntoView({ block: "nearest" });
+    const see = () => element.scrollIntoView({ block: "nearest" });
+    if (here) see();
     if (isPage) window.addEventListener("hashchange", () => {
       const next = wanted();
-      if (next) withParts(needed(payload, next), () => explorer.become(next), (error) => fail(element, error));
+      if (next) withParts(needed(payload, next), () => { explorer.become(next); see(); }, (error) => fail(element, error));
     });
   };
   const failed = (error) => fail(element, error);

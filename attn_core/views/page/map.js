@@ -7,10 +7,12 @@ import { moved } from "./grid.js";
 import { Marks } from "./marks.js";
 import { sentence } from "./panel.js";
 import { parts } from "./parts.js";
+import { isWhole, numbersIn, oneOf } from "./state.js";
 import { WORDS, say } from "./words.js";
 import { halved, isDark, onTheme, overviewOf, paint, pooled, shadeAt, shades, surface } from "./pixels.js";
 
 WORDS.mapOf ??= "{stage}: {rows} queries in rows, {width} {columns} in columns. Arrow keys move, plus and minus zoom, Enter selects.";
+WORDS.place ??= "a row, a column and a count of columns";
 
 export const BLOCK = 64; // rows that are derived and painted at a time
 const LEAST = 8; // columns in view at the nearest
@@ -20,6 +22,20 @@ const MOST_MARKED = 2 ** 24; // cells: of a longer map only some rows are compar
 const COLOURS = { light: ["#0072b2", "#c24e00", "#00795a"], dark: ["#56b4e9", "#ff9e5e", "#3ddbb0"] };
 
 export class AttentionMap {
+  // Beside the settings of all matrices: what is in view, and how blocks of cells are made.
+  static settings({ L, view: { select } }) {
+    return {
+      at: {
+        // It opens at the selected number, near enough to read it.
+        first: select ? [...select.map((n) => Math.max(0, n - 3)), 10] : null,
+        read: numbersIn,
+        fits: (v) => v === null || (v.length === 3 && isWhole(v[0], L) && v.slice(1).every((n) => isWhole(n, 1e6))),
+        must: ["place"],
+      },
+      how: oneOf("max", ["max", "mean"]),
+    };
+  }
+
   constructor(data) {
     this.data = data;
     this.canvas = make("canvas", { class: "ax-canvas", tabindex: 0, role: "application" });
@@ -58,7 +74,7 @@ export class AttentionMap {
 
   draw(attention, state, given) {
     this.data = attention.data;
-    const [L, width] = [this.data.L, state.stage === "output" ? this.data.Dv : this.data.S];
+    const [L, width] = [this.data.L, this.data.columns(state.stage)];
     const isNew = width !== this.width;
     Object.assign(this, { attention, state, width, selected: state.select, how: state.how || "max" });
     if (isNew || !this.place) this.place = [0, 0];

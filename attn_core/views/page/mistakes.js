@@ -1,7 +1,7 @@
 // The formula mistakes of attn_core.mistakes: under their names, the formulas that they change.
 
 import { FORMULAS } from "./attention.js";
-import { keepRule } from "./data.js";
+import { keepRule, stored } from "./data.js";
 import { parts } from "./parts.js";
 
 const hasMask = (a) => a.rules.length > 0 || a.drawn.length > 0;
@@ -67,9 +67,12 @@ function overQueries(a, i) {
   return Float64Array.from(columnsOf.get(a), (column) => column[i]);
 }
 
+// As Python computes: in float32 at least.
+const rounded = (a, x) => stored(x, a.data.q.dtype);
+
 function naive(a, i) {
-  const exps = a.row("masked", i).map((cell) => Math.fround(Math.exp(cell)));
-  const sum = a.statistics(i).isDead ? 1 : Math.fround(exps.reduce((x, y) => x + y, 0));
+  const exps = a.row("masked", i).map((cell) => rounded(a, Math.exp(cell)));
+  const sum = a.statistics(i).isDead ? 1 : rounded(a, exps.reduce((x, y) => x + y, 0));
   return exps.map((e) => e / sum);
 }
 
@@ -81,8 +84,8 @@ function dividedBySum(a, i) {
 }
 
 // To even at a tie, as torch rounds.
-function toOneDecimal(x) {
-  const tenths = Math.fround(Math.fround(x) * 10);
+function toOneDecimal(a, x) {
+  const tenths = rounded(a, rounded(a, x) * 10);
   const below = Math.floor(tenths);
   const up = tenths - below > 0.5 || (tenths - below === 0.5 && below % 2 === 1);
   return (below + (up ? 1 : 0)) / 10;
@@ -130,7 +133,7 @@ export const MISTAKES = {
       return right(a, i).map((weight, j) => weight * keeps[j]);
     },
   },
-  "rounded-weights": { weights: (a, i) => right(a, i).map(toOneDecimal) },
+  "rounded-weights": { weights: (a, i) => right(a, i).map((weight) => toOneDecimal(a, weight)) },
   "dropped-as-weights": {
     weights(a, i) {
       return keptByDropout(a, i, right(a, i), 1 / (1 - (a.dropout ? a.dropout.p : 0)));

@@ -2,7 +2,7 @@
 
 import { fixed, plain } from "./digits.js";
 import { coloured, make, token } from "./dom.js";
-import { say, sayParts, sentenceKey } from "./words.js";
+import { STAGES, say, sayParts, sentenceKey } from "./words.js";
 import { Workings } from "./workings.js";
 
 // One sentence about a number, as parts of an element.
@@ -13,8 +13,8 @@ export function sentence(attention, stage, [i, j]) {
   const to = (name, more) => sayParts(sentenceKey("say", name), { query, number, ...more });
   if (stage === "output") return to(stage, { column: make("bdi", { class: "ax-v" }, say("columnOf", { n: j })) });
   const key = { key: token(data.keys[j], "k") };
-  if (attention.statistics(i).isDead) return to("dead");
   if (stage === "masked") return to(attention.keeps(i)[j] ? "scaled" : "hidden", key);
+  if (STAGES.indexOf(stage) > 2 && attention.statistics(i).isDead) return to("dead");
   return to(stage === "dropped" && attention.survives(i)?.[j] === 0 ? "taken" : stage, key);
 }
 
@@ -59,7 +59,7 @@ export class Panel {
     const where = owner.point ? owner.pointed : state;
     this.hint.hidden = !!state.select;
     this.hint.replaceChildren(...(place ? this.said(place, where) : [say("hint")]));
-    if (!place || vectors.hidden || vectors.querySelector("input")) return;
+    if (!place || vectors.hidden || vectors.querySelector("input:focus")) return;
     const attention = owner.attention(owner.lab?.right(where) || where);
     const { data } = attention;
     const [i, j] = place;

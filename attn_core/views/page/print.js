@@ -17,6 +17,7 @@ function printed(shape) {
 }
 
 const prints = new Set();
+WORDS.printed ??= "{stage}, a printed tensor";
 WORDS.printedNumbers ??= "The tensor's numbers";
 
 // Tells `onpoint(place | null, where)` and `onselect(place, where)`; where is { batch, head }.
@@ -24,7 +25,7 @@ export class Print {
   constructor(data, payload) {
     const { text, lead = [] } = payload;
     this.data = data;
-    this.width = data.view.stage === "output" ? data.Dv : data.S;
+    this.width = data.columns(data.view.stage);
     const shape = [...lead, data.L, this.width];
     const places = printed(shape);
     const end = text.lastIndexOf("]") + 1;

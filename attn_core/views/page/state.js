@@ -1,6 +1,7 @@
 // The state of an explorer: each setting with its first value, its check, and its text in an address.
 
-import { Problem } from "./data.js";
+import { Problem, stored } from "./data.js";
+import { parts } from "./parts.js";
 import { STAGES, say } from "./words.js";
 
 export const isWhole = (n, below) => Number.isInteger(n) && n >= 0 && n < below;
@@ -26,22 +27,15 @@ export function settingsOf(data, isLong) {
     stage: oneOf(stage, STAGES),
     batch: below(batch, data.B),
     head: below(head, data.H),
-    scale: { first: data.scale, read: numberIn, fits: Number.isFinite, must: ["number"] },
+    scale: { first: data.scale, read: numberIn, fits: (v) => Number.isFinite(stored(v, data.q.dtype)), must: ["fits", { dtype: data.q.dtype }] },
     mask: textSetting("given", (v) => isMask(v, data), "maskForm"),
     select: {
       first: select,
       read: numbersIn,
-      fits: (v, state) => v === null || (v.length === 2 && isWhole(v[0], L) && isWhole(v[1], state.stage === "output" ? data.Dv : S)),
-      must: ["rowBelow", { rows: L, width: S }],
+      fits: (v, { stage }) => v === null || (v.length === 2 && isWhole(v[0], L) && isWhole(v[1], data.columns(stage))),
+      must: ({ stage }) => ["rowBelow", { rows: L, width: data.columns(stage) }],
     },
-    at: {
-      // A long map opens at the selected number, near enough to read it.
-      first: isLong && select ? [...select.map((n) => Math.max(0, n - 3)), 10] : null,
-      read: numbersIn,
-      fits: (v) => v === null || (v.length === 3 && isWhole(v[0], L) && v.slice(1).every((n) => isWhole(n, 1e6))),
-      must: ["place"],
-    },
-    how: oneOf("max", ["max", "mean"]),
+    ...(isLong && parts.map.settings(data)),
     hide: textSetting(hide.join(","), (v) => /^[a-z,]*$/.test(v), "names"),
     all: flag,
   };
@@ -55,7 +49,7 @@ export function taken(settings, state, wanted) {
     const { fits, must } = settings[name];
     try {
       if (fits(value, next)) return true;
-      refused.push(say("mustBe", { name, must: say(...must), value: String(raw ?? "") || say("nothing") }));
+      refused.push(say("mustBe", { name, must: say(...(must.call ? must(next) : must)), value: String(raw ?? "") || say("nothing") }));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       refused.push(error.message);

@@ -22,7 +22,6 @@ export const WORDS = {
   values: "values",
 
   explorer: "Attention explorer",
-  printed: "{stage}, a printed tensor",
   stage: "Stage",
   tableOf: "{stage}: queries in rows, {columns} in columns",
   keys: "keys",
@@ -80,11 +79,10 @@ export const WORDS = {
   noSetting: "there is no setting called {name}",
   oneOf: "one of {list}",
   below: "a whole number below {n}",
-  number: "a number",
+  fits: "a number that fits {dtype}",
   maskForm: "given, none, causal, window:2,0, padding:3 (one a sequence), or some joined by +",
   rowBelow: "a row below {rows} and a column below {width}",
   names: "names of controls, as mask,scale",
-  place: "a row, a column and a count of columns",
 };
 
 // A phrase, its places filled, in parts or as text.

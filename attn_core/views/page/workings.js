@@ -1,13 +1,13 @@
 // The written-out arithmetic of any number: the lines of arithmetic.py.
 
-import { plain } from "./digits.js";
+import { plain, written } from "./digits.js";
 
 export const MOST_TERMS = 16; // longer sums are written with their first twelve terms and the last
 
 // A line is a list of [text, colour?]; a term has a line and, on demand, the terms it is made of.
 
-export function factor(x, colour) {
-  const text = plain(x);
+export function factor(x, colour, beside) {
+  const text = written(x, beside);
   return [text.startsWith("-") ? `(${text})` : text, colour];
 }
 
@@ -22,8 +22,10 @@ export function listed(count, write, between = ", ") {
   return shown.flatMap((line, n) => (n ? [[between], ...line] : line));
 }
 
+const result = (x) => [written(x), "result"];
+
 export const sumOfProducts = (a, b, ca, cb) =>
-  listed(a.length, (n) => [factor(a[n], ca), ["·"], factor(b[n], cb)], " + ");
+  listed(a.length, (n) => [factor(a[n], ca, b[n]), ["·"], factor(b[n], cb, a[n])], " + ");
 
 export class Workings {
   constructor(attention, i) {
@@ -43,29 +45,29 @@ export class Workings {
   scores(j) {
     const { attention, i } = this;
     const key = this.data.vector("k", attention.batch, attention.head, j);
-    const how = [...sumOfProducts(this.query, key, "q", "k"), [" = "], [plain(attention.cell("scores", i, j)), "result"]];
+    const how = [...sumOfProducts(this.query, key, "q", "k"), [" = "], result(attention.cell("scores", i, j))];
     return this.term("scores", [i, j], how, () => [this.vector("q", i), this.vector("k", j)]);
   }
 
   scaled(j) {
-    const [scores, scaled] = this.rows("scores", "scaled");
-    const how = [[`${plain(scores[j])} · ${plain(this.attention.scale)} = `], [plain(scaled[j]), "result"]];
+    const [{ [j]: score }, { [j]: scaled }] = this.rows("scores", "scaled");
+    const { scale } = this.attention;
+    const how = [[`${written(score, scale)} · ${written(scale, score)} = `], result(scaled)];
     return this.term("scaled", [this.i, j], how, () => [this.scores(j)]);
   }
 
   masked(j) {
-    if (!this.attention.keeps(this.i)[j]) {
-      return this.term("masked", [this.i, j], [["-inf", "result"], [", because the mask does not keep it"]]);
-    }
-    return this.term("masked", [this.i, j], [[plain(this.attention.cell("masked", this.i, j)), "result"]], () => [this.scaled(j)]);
+    const { attention, i } = this;
+    if (!attention.keeps(i)[j]) return this.term("masked", [i, j], [result(-Infinity), [", because the mask does not keep it"]]);
+    return this.term("masked", [i, j], [result(attention.cell("masked", i, j))], () => [this.scaled(j)]);
   }
 
   weights(j) {
     const [masked, weights] = this.rows("masked", "weights");
     const { max, sum } = this.attention.statistics(this.i);
     const how = [
-      [`exp(${plain(masked[j])} - ${factor(max)[0]}) / ${plain(sum)} = `],
-      [plain(weights[j]), "result"],
+      [`exp(${written(masked[j])} - ${factor(max)[0]}) / ${written(sum)} = `],
+      result(weights[j]),
     ];
     const parts = () => [this.masked(j), this.rowMax(), this.rowSum()];
     return this.term("weights", [this.i, j], how, parts);
@@ -74,30 +76,31 @@ export class Workings {
   rowMax() {
     const [masked] = this.rows("masked");
     const { isDead, max } = this.attention.statistics(this.i);
-    if (isDead) return this.term("row_max", [this.i], [["0", "result"], [", because the row keeps nothing"]]);
-    const cells = listed(masked.length, (n) => [[plain(masked[n])]]);
-    return this.term("row_max", [this.i], [["max("], ...cells, [") = "], [plain(max), "result"]]);
+    if (isDead) return this.term("row_max", [this.i], [result(0), [", because the row keeps nothing"]]);
+    const cells = listed(masked.length, (n) => [[written(masked[n])]]);
+    return this.term("row_max", [this.i], [["max("], ...cells, [") = "], result(max)]);
   }
 
   rowSum() {
     const [masked] = this.rows("masked");
     const { isDead, max, exps, sum } = this.attention.statistics(this.i);
-    if (isDead) return this.term("row_sum", [this.i], [["1", "result"], [", because the row keeps nothing"]]);
+    if (isDead) return this.term("row_sum", [this.i], [result(1), [", because the row keeps nothing"]]);
     const shift = factor(max)[0];
-    const summands = listed(masked.length, (n) => [[`exp(${plain(masked[n])} - ${shift})`]], " + ");
-    const values = listed(exps.length, (n) => [[plain(exps[n])]], " + ");
-    const how = [...summands, [" = "], ...values, [" = "], [plain(sum), "result"]];
+    const summands = listed(masked.length, (n) => [[`exp(${written(masked[n])} - ${shift})`]], " + ");
+    const values = listed(exps.length, (n) => [[written(exps[n])]], " + ");
+    const how = [...summands, [" = "], ...values, [" = "], result(sum)];
     return this.term("row_sum", [this.i], how);
   }
 
   dropped(j) {
     const [weights, dropped] = this.rows("weights", "dropped");
     const survives = this.attention.survives(this.i);
-    let how = [[plain(dropped[j]), "result"]];
-    if (survives && survives[j]) {
-      how = [[`${plain(weights[j])} / (1 - ${plain(this.attention.dropout.p)}) = `], ...how];
+    let how = [result(dropped[j])];
+    if (survives?.[j]) {
+      const { p } = this.attention.dropout;
+      how = [[`${written(weights[j], 1 / (1 - p))} / (1 - ${p < 0.5 ? plain(p) : p}) = `], ...how];
     } else if (survives) {
-      how = [["0", "result"], [", because dropout drops it"]];
+      how = [result(0), [", because dropout drops it"]];
     }
     return this.term("dropped", [this.i, j], how, () => [this.weights(j)]);
   }
@@ -105,7 +108,7 @@ export class Workings {
   output(d) {
     const { attention, i } = this;
     const products = sumOfProducts(attention.row("dropped", i), attention.values(d), "w", "v");
-    const how = [...products, [" = "], [plain(attention.cell("output", i, d)), "result"]];
+    const how = [...products, [" = "], result(attention.cell("output", i, d))];
     const shown = keptTerms(this.data.S);
     const parts = () => [...shown.map((j) => this.dropped(j)), ...shown.map((j) => this.number("v", j, d))];
     return this.term("output", [i, d], how, parts);
@@ -113,19 +116,19 @@ export class Workings {
 
   vector(name, position) {
     const row = this.data.vector(name, this.attention.batch, this.attention.head, position);
-    const how = [["("], ...listed(row.length, (n) => [[plain(row[n]), name]]), [")"]];
+    const how = [["("], ...listed(row.length, (n) => [[written(row[n]), name]]), [")"]];
     const parts = () => keptTerms(row.length).map((d) => this.number(name, position, d));
     return this.term(name, [position], how, this.data.source ? parts : undefined, name);
   }
 
   number(name, position, d) {
     const { data, attention } = this;
-    const result = [plain(data.number(name, attention.batch, attention.head, position, d)), name];
-    const isSet = data.isSet(name, [attention.batch, attention.head, position, d]);
-    if (!data.source || isSet) return this.term(name, [position, d], [result], undefined, name);
+    const at = [attention.batch, attention.head, position, d];
+    const value = [written(data.number(name, ...at)), name];
+    if (!data.source || data.isSet(name, at)) return this.term(name, [position, d], [value], undefined, name);
     const column = attention.head * data[name].shape[3] + d;
     const { x, w, hasBias, bias } = data.origin(name, attention.batch, position, column);
-    const how = [...sumOfProducts(x, w), ...(hasBias ? [[" + "], [plain(bias)]] : [])];
-    return this.term(name, [position, d], [...how, [" = "], result], undefined, name);
+    const how = [...sumOfProducts(x, w), ...(hasBias ? [[" + "], [written(bias)]] : [])];
+    return this.term(name, [position, d], [...how, [" = "], value], undefined, name);
   }
 }
