@@ -8,14 +8,38 @@ from torch import Tensor
 
 from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
+from attn_core.mistakes.mistake import Mistake, right_stages
 from attn_core.record import AttentionTrace
+
+SMALLEST_HALF = 2.0**-24  # between it and 0 float16 has no numbers
+MOST_SHARE = 0.9  # below 1, or zeros would be the same as anything
+
+
+class Room(NamedTuple):
+    """How far a number may be off and still be the same: `given + base`, and a share of its size.
+
+    >>> Room(given=0.0, base=0.25, share=0.5).at(torch.tensor([0.0, 1.0, 2.0]))
+    tensor([0.2500, 0.7500, 1.2500])
+    """
+
+    given: float  # what the decimals or the dtype of yours leave open
+    base: float
+    share: float
+
+    def at(self, sizes: Tensor) -> Tensor:
+        return self.given + self.base + self.share * sizes
+
+    def times(self, factor: float) -> "Room":
+        """The room of a stage times a factor; twice `given`, as the factor comes from yours."""
+        return Room(2 * self.given, self.base * factor, self.share)
 
 
 class Candidate(NamedTuple):
     stage: str
     mistake: str | None
     cells: Tensor  # float64, without leading axes of size 1
-    room: float  # how far a number may be off and still be the same
+    sizes: Tensor  # what a rounding is a share of; none is negative
+    room: Room
     empty: Tensor | None = None  # rows that keep nothing, where a plain softmax gives nan
 
 
@@ -25,23 +49,48 @@ def bare(cells: Tensor) -> Tensor:
     return cells
 
 
-def bare_stages(stages: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: bare(found.double().cpu()) for name, found in stages.items()}
+def stages_of(record: AttentionTrace, mistake: Mistake | None = None) -> dict[str, Tensor]:
+    """The six stages, right or as a mistake makes them, and "size": Σ |dropped|·|v|."""
+    stages = right_stages(record) if mistake is None else mistake.apply(record)
+    given = record if mistake is None or mistake.inputs is None else mistake.inputs(record)
+    v = given.v.detach().abs().reshape(*record.lead, *given.v.shape[2:])
+    found = {name: bare(cells.double().cpu()) for name, cells in stages.items()}
+    return found | {"size": found["dropped"].abs() @ bare(v.double().cpu())}
 
 
-def rooms_of(record: AttentionTrace, eps: float, slack: float) -> dict[str, float]:
-    """For each stage what a few roundings can do; an error of a score is a share of its weight."""
+def candidate(
+    stage: str, mistake: str | None, stages: dict[str, Tensor], rooms: dict[str, Room]
+) -> Candidate:
+    """One stage and its room, of which an error of a score is a share, from the weights on."""
+    cells, room = stages[stage], rooms[stage]
+    if STAGES.index(stage) < STAGES.index("weights"):
+        return Candidate(stage, mistake, cells, cells.abs(), room)
+    most = {name: float(stages[name].abs().amax()) for name in ("scores", "scaled")}
+    scale = most["scaled"] / (most["scores"] or 1.0)  # its own: a mistake may have forgotten it
+    share = min(MOST_SHARE, room.share + rooms["scores"].base * scale)
+    sizes = stages["size"] if stage == "output" else cells.abs()
+    empty = None if mistake is None else (stages["masked"] == -torch.inf).all(-1)
+    return Candidate(stage, mistake, cells, sizes, room._replace(share=share), empty)
+
+
+def rooms_of(record: AttentionTrace, eps: float, slack: float) -> dict[str, Room]:
+    """For each stage what a few roundings can do; `candidate` adds what errors of its scores do.
+
+    A rounding is a share of a weight. Weights below a rounding of 1 are as good as 0.
+    """
     wide = torch.finfo(record.float_type).eps
     size = [float(t.detach().abs().amax()) for t in (record.q, record.k, record.v)]
     most = float(record.stage("scores").detach().abs().amax())
     scores = 4 * eps * most + 2 * wide * record.q.shape[-1] * size[0] * size[1]
-    scaled = scores * max(abs(record.scale), 1e-30)
+    scaled = scores * abs(record.scale)
     p = 0.0 if record.dropout is None else record.dropout.p
-    weights = scores * max(abs(record.scale), 1.0) / 2 + 8 * eps + record.shape[3] * wide
-    output = (weights / (1 - p) + 8 * max(eps, torch.finfo(record.v.dtype).eps)) * size[2]
-    found = {"scores": scores, "scaled": scaled, "masked": scaled, "weights": weights}
-    found |= {"dropped": weights / (1 - p), "output": output}
-    return {name: 1e-12 + slack + room for name, room in found.items()}
+    weights = record.shape[3] * wide
+    share, of_values = 8 * eps, 8 * max(eps, torch.finfo(record.v.dtype).eps)
+    found = {"scores": (scores, 0.0), "scaled": (scaled, 0.0), "masked": (scaled, 0.0)}
+    found |= {"weights": (weights, share), "dropped": (weights / (1 - p), share)}
+    found |= {"output": (weights / (1 - p) * size[2], share + of_values)}
+    given = slack + (SMALLEST_HALF if eps == torch.finfo(torch.float16).eps else 0.0)
+    return {name: Room(given, 1e-12 + base, share) for name, (base, share) in found.items()}
 
 
 def same(cells: Tensor, candidate: Candidate) -> bool:
@@ -52,7 +101,8 @@ def same(cells: Tensor, candidate: Candidate) -> bool:
 def differing(cells: Tensor, candidate: Candidate) -> Tensor:
     """True where two arrays differ."""
     other = candidate.cells
-    near = (cells == other) | ((cells - other).abs() <= candidate.room)
+    # Not ≤: where the room is inf, because the number is, nothing else is near it.
+    near = (cells == other) | ((cells - other).abs() < candidate.room.at(candidate.sizes))
     near |= cells.isnan() & other.isnan()
     if candidate.empty is not None:
         near |= cells.isnan() & candidate.empty[..., None]
@@ -60,27 +110,29 @@ def differing(cells: Tensor, candidate: Candidate) -> Tensor:
 
 
 def wrong_candidates(
-    record: AttentionTrace, right: dict[str, Tensor], rooms: dict[str, float], only: str | None
+    record: AttentionTrace, right: dict[str, Tensor], rooms: dict[str, Room], only: str | None
 ) -> Iterator[Candidate]:
     """Each stage of each mistake that differs from the right one on this input."""
     for name, mistake in MISTAKES.items():
         if mistake.is_replayed:
-            made = bare_stages(mistake.apply(record))
-            empty = (made["masked"] == -torch.inf).all(-1)
+            made = stages_of(record, mistake)
             for stage in STAGES:
-                late = STAGES.index(stage) >= STAGES.index("weights")
-                found = Candidate(stage, name, made[stage], rooms[stage], empty if late else None)
+                found = candidate(stage, name, made, rooms)
                 if only in (None, stage) and not same(right[stage], found):
                     yield found
 
 
 def factor_of(cells: Tensor, candidate: Candidate) -> float | None:
-    """The one number that turns the stage into yours, if there is one."""
+    """The one number that turns the stage into yours, if there is one that zeros don't fit too."""
     other = candidate.cells
     finite = other.isfinite() & cells.isfinite()
     below = (other[finite] ** 2).sum()
     if not below:
         return None
     factor = float((cells[finite] * other[finite]).sum() / below)
-    scaled = candidate._replace(cells=other * factor, room=candidate.room * max(1.0, abs(factor)))
-    return factor if factor > 0 and same(cells, scaled) else None
+    if factor <= 0:
+        return None
+    room = candidate.room.times(factor)
+    times = candidate._replace(cells=other * factor, sizes=candidate.sizes * factor, room=room)
+    zeros = torch.where(cells.isfinite(), 0.0, cells)
+    return factor if same(cells, times) and not same(zeros, times) else None

@@ -5,14 +5,23 @@ from typing import Any
 
 from torch import Tensor
 
-from attn_core.checks import check_fits_a_stage, check_no_nan, check_stage, check_yours
+from attn_core.checks import (
+    STAGES,
+    check_fits_a_stage,
+    check_made_by_trace,
+    check_no_nan,
+    check_stage,
+    check_yours,
+)
 from attn_core.diagnosis.comparing import (
     Candidate,
+    Room,
     bare,
-    bare_stages,
+    candidate,
     factor_of,
     rooms_of,
     same,
+    stages_of,
     wrong_candidates,
 )
 from attn_core.diagnosis.merging import heads_of
@@ -26,7 +35,6 @@ from attn_core.diagnosis.sentences import (
 )
 from attn_core.digits import fixed
 from attn_core.mistakes import MISTAKES
-from attn_core.mistakes.mistake import right_stages
 from attn_core.record import AttentionTrace
 
 
@@ -47,11 +55,13 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     trace: the record of the same q, k and v.
     stage: what yours should be, if it should be one stage only: "weights".
 
-    Two numbers are the same if they differ by no more than a few roundings of the coarser dtype; if
-    all of yours have three to five decimals, by no more than half of the last. Every mistake
-    that gives these numbers is named, and if there are several, `tell_apart` is an input on which
-    they differ. It never guesses. Taught in chapters 03, under *break it*, and 11.
+    Two numbers are the same if they differ by no more than a few roundings of the coarser dtype; an
+    error of a score is a share of its weight. If all of yours have three to five decimals, half of
+    the last is granted as well. Every mistake that gives these numbers is named, and if there are
+    several, `tell_apart` is an input on which they differ. It never guesses. Taught in chapters 03,
+    under *break it*, and 11.
     """
+    check_made_by_trace("trace", trace, AttentionTrace)
     if stage is not None:
         check_stage(stage)
     cells, eps, slack = check_yours(yours)
@@ -67,16 +77,12 @@ def of_stage(
     cells: Tensor,
     record: AttentionTrace,
     stage: str | None,
-    rooms: dict[str, float],
+    rooms: dict[str, Room],
     decimals: str,
 ) -> Diagnosis:
-    stages = bare_stages(right_stages(record))
-    right = [
-        Candidate(name, None, found, rooms[name])
-        for name, found in stages.items()
-        if stage in (None, name)
-    ]
-    check_fits_a_stage(cells, [candidate.cells for candidate in right])
+    stages = stages_of(record)
+    right = [candidate(name, None, stages, rooms) for name in STAGES if stage in (None, name)]
+    check_fits_a_stage(cells, [one.cells for one in right])
     found = [c for c in right if same(cells, c)]
     if found:
         seen = {c.mistake for c in wrong_candidates(record, stages, rooms, found[0].stage)}
@@ -90,27 +96,27 @@ def of_stage(
 
 def of_other(cells: Tensor, right: list[Candidate]) -> Diagnosis:
     """Transposed, times a factor, or not recognised."""
-    for candidate in right:
-        if same(cells.mT, candidate):
-            text = f"{NAMES[candidate.stage]}, transposed: rows and columns are exchanged"
-            return Diagnosis(text, "transposed", (candidate.stage,))
+    for one in right:
+        if same(cells.mT, one):
+            text = f"{NAMES[one.stage]}, transposed: rows and columns are exchanged"
+            return Diagnosis(text, "transposed", (one.stage,))
     fitting = [c for c in right if c.cells.shape == cells.shape]
     if not fitting:
         stage = next(c.stage for c in right if c.cells.shape == cells.mT.shape)
         text = f"not recognised. It has the shape of {stage} transposed, but not its numbers"
         return Diagnosis(text, "unknown", (stage,))
-    for candidate in fitting:
-        factor = factor_of(cells, candidate)
+    for one in fitting:
+        factor = factor_of(cells, one)
         if factor is not None:
-            text = f"right up to a factor of {fixed(factor)}: {NAMES[candidate.stage]} times it"
-            return Diagnosis(text, "factor", (candidate.stage,), factor=factor)
+            text = f"right up to a factor of {fixed(factor)}: {NAMES[one.stage]} times it"
+            return Diagnosis(text, "factor", (one.stage,), factor=factor)
     return nearest(cells, fitting)
 
 
 def of_merged(
     heads: dict[str | None, Tensor],
     record: AttentionTrace,
-    rooms: dict[str, float],
+    rooms: dict[str, Room],
     decimals: str,
 ) -> Diagnosis:
     """The output with all heads in one table: heads that are right may be merged wrongly."""

@@ -2,9 +2,8 @@
 
 from functools import cache
 
-from attn_core.diagnosis.comparing import Candidate, bare_stages, rooms_of, same
+from attn_core.diagnosis.comparing import candidate, rooms_of, same, stages_of
 from attn_core.mistakes import MISTAKES
-from attn_core.mistakes.mistake import right_stages
 from attn_core.mistakes.questions import questions
 
 
@@ -12,16 +11,16 @@ from attn_core.mistakes.questions import questions
 def classes_of(number: int, stage: str) -> dict[str, int]:
     """What one of the questions tells apart in a stage: equal numbers are the same; 0 is right."""
     record = questions()[number].trace()
-    room = rooms_of(record, 2**-23, 0.0)[stage]
-    kinds = [bare_stages(right_stages(record))[stage]]
+    rooms = rooms_of(record, 2**-23, 0.0)
+    kinds = [candidate(stage, None, stages_of(record), rooms)]
     found = {}
     for mistake in MISTAKES.values():
         if mistake.is_replayed:
-            cells = bare_stages(mistake.apply(record))[stage]
-            ours = [same(cells, Candidate(stage, None, kind, room)) for kind in kinds]
+            made = stages_of(record, mistake)
+            ours = [same(made[stage], kind) for kind in kinds]
             found[mistake.name] = ours.index(True) if True in ours else len(kinds)
             if found[mistake.name] == len(kinds):
-                kinds.append(cells)
+                kinds.append(candidate(stage, None, made, rooms))
     return found
 
 

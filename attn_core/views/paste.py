@@ -9,11 +9,10 @@ import torch
 from torch import Tensor
 
 from attn_core.checks import STAGES
-from attn_core.diagnosis.comparing import bare, bare_stages, rooms_of
+from attn_core.diagnosis.comparing import bare, rooms_of, stages_of
 from attn_core.diagnosis.sentences import NAMES, first_stage
 from attn_core.diagnosis.telling import classes_of
 from attn_core.mistakes import MISTAKES
-from attn_core.mistakes.mistake import right_stages
 from attn_core.mistakes.questions import Question, questions
 from attn_core.record import AttentionTrace
 from attn_core.views.explorer import check_name
@@ -54,7 +53,7 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
     The answers are those of `diagnose`. What is pasted stays in the browser. Taught in chapter 11.
     """
     check_record(record)
-    stages = bare_stages(right_stages(record))
+    stages = stages_of(record)
     cells = stages["weights"].numel()
     if cells > MOST_CELLS:
         raise ValueError(f"record must have at most {MOST_CELLS} weights, got {cells}")
@@ -70,13 +69,16 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
             "output": list(record.output.shape),
             "titles": {name: mistake.title for name, mistake in MISTAKES.items()},
             # A list is read as float64.
-            "rooms": rooms_of(record, torch.finfo(torch.float64).eps, 0.0),
+            "rooms": {
+                stage: [room.base, room.share]
+                for stage, room in rooms_of(record, torch.finfo(torch.float64).eps, 0.0).items()
+            },
             "right": pool.put(stages),
             "mistakes": [
                 {
                     "name": mistake.name,
                     "first": first_stage(mistake.name),
-                    "stages": pool.put(bare_stages(mistake.apply(record))),
+                    "stages": pool.put(stages_of(record, mistake)),
                 }
                 for mistake in known
             ],

@@ -1,5 +1,6 @@
 """diagnose: right is right in every dtype, each mistake gets its name, and nothing is guessed."""
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -7,7 +8,7 @@ from hypothesis import given, settings
 
 from attn_core import Dropout, causal, diagnose, toy, trace
 from attn_core.checks import STAGES
-from attn_core.diagnosis.sentences import first_stage
+from attn_core.diagnosis.sentences import NAMES, first_stage
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.questions import questions
 from tests.attn_core.reference import cases
@@ -40,6 +41,116 @@ def test_torchs_own_attention_is_right(case):
     )
     found = diagnose(theirs, record, stage="output")
     assert found.verdict == "right", found
+
+
+def drawn(dtype, T, **others):
+    """q, k and v of width 64 with many roundings in half precision, and their record."""
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(T, 64, generator=generator).to(dtype) for _ in range(3))
+    return q, k, v, trace(q, k, v, **others)
+
+
+HALVES = [(torch.bfloat16, 16), (torch.float16, 64)]
+
+
+@pytest.mark.parametrize(("dtype", "T"), HALVES)
+def test_what_half_precision_makes_is_right(dtype, T):
+    for keep in (None, causal()):
+        q, k, v, record = drawn(dtype, T, keep=keep)
+        allowed = torch.ones(T, T, dtype=torch.bool) if keep is None else keep.dense(T, T)[0, 0]
+        for scaled in (q @ k.T / 8, (q / 8) @ k.T):
+            weights = torch.softmax(scaled.masked_fill(~allowed, -torch.inf), -1)
+            for stage, made in (("scaled", scaled), ("weights", weights), ("output", weights @ v)):
+                if stage != "scaled" or keep is None:
+                    found = diagnose(made, record)
+                    assert found.text.startswith(f"right: {NAMES[stage]}")
+                    assert "decimals" not in found.text
+        theirs = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        assert diagnose(theirs, record).verdict == "right"
+    q, k, v, record = drawn(dtype, T, dropout=Dropout(0.5, 7))
+    dropped = torch.softmax(q @ k.T / 8, -1) * record.dropout.survives(*map(range, (1, 1, T, T)))
+    assert diagnose(2 * dropped[0, 0], record).stages == ("dropped",)
+    assert diagnose(2 * dropped[0, 0] @ v, record).stages == ("output",)
+
+
+@pytest.mark.parametrize(("dtype", "T"), HALVES)
+def test_what_is_wrong_in_half_precision_is_not_right(dtype, T):
+    q, k, v, record = drawn(dtype, T)
+    over_queries = torch.softmax(q @ k.T / 8, 0)
+    for made in (over_queries, over_queries @ v):
+        assert diagnose(made, record).mistakes == ("softmax-over-queries",)
+    for made in (torch.full((T, T), 1 / T), torch.softmax(q @ k.T / 64, -1), torch.zeros(T, T)):
+        assert diagnose(made.to(dtype), record).verdict == "unknown"
+    for made in (torch.zeros(T, 64), v.flip(0), v.mean(0).expand(T, 64)):
+        assert diagnose(made.to(dtype), record).verdict == "unknown"
+
+
+@pytest.mark.parametrize(("dtype", "T"), HALVES)
+def test_mistakes_of_the_mask_are_told_apart_in_half_precision(dtype, T):
+    q, k, v, record = drawn(dtype, T, keep=causal())
+    weights = torch.softmax(q @ k.T / 8, -1)
+    assert diagnose(weights, record).mistakes == ("no-mask",)
+    assert diagnose(weights.tril(), record).mistakes == ("mask-after-softmax",)
+    assert diagnose(weights.tril() @ v, record).mistakes == ("mask-after-softmax",)
+
+
+def test_large_scores_do_not_make_every_array_right():
+    x = toy.journey().x
+    weights, made = torch.eye(6).double(), torch.rand(6, 6, generator=torch.manual_seed(0))
+    for size in (1, 30, 300, 3000):
+        record = trace(x * size, x * size, x)
+        weights = torch.softmax(x * size @ (x * size).T / 3**0.5, -1)
+        assert diagnose(weights, record).stages[0] == "weights"
+        assert diagnose(weights @ x, record).stages[0] == "output"
+        for wrong in (made, torch.zeros(6, 6), torch.full((6, 6), 1 / 6)):
+            assert diagnose(wrong, record).verdict == "unknown"
+        assert diagnose(torch.zeros(6, 3), record).verdict == "unknown"
+
+
+def test_a_number_that_is_not_finite_gives_no_room():
+    record = trace(torch.tensor([[1.0], [-1.0]]), torch.tensor([[1.0], [-1.0]]), torch.eye(2))
+    wrong = MISTAKES["divided-by-sum"].apply(record)["weights"]
+    assert wrong.isinf().all()
+    assert diagnose(wrong, record).mistakes == ("divided-by-sum",)
+    assert diagnose(torch.full((2, 2), 0.3), record).verdict == "unknown"
+
+
+def test_what_half_precision_makes_of_large_scores_is_named():
+    q, k, _ = torch.randn(3, 64, 1024, generator=torch.Generator().manual_seed(0)).bfloat16()
+    yours = torch.softmax(q @ k.T, -1)
+    assert diagnose(yours, trace(q, k, k)).mistakes == ("no-scale",)
+
+
+def test_half_precision_where_the_scores_are_zero():
+    q, _, v, _ = drawn(torch.bfloat16, 7)
+    record = trace(0 * q, q, v)
+    yours = torch.full((7, 7), 1 / 7).bfloat16()
+    assert diagnose(yours, record, stage="weights").verdict == "right"
+    assert diagnose(yours @ v, record).verdict == "right"
+
+
+def test_float16_has_no_smaller_numbers():
+    q, k = torch.ones(2, 1).double(), torch.tensor([[0.0], [-16.3]]).double()
+    record = trace(q, k, k, scale=1.0)
+    yours = record.stage("weights").half()
+    assert yours[0, 1] == 2**-24
+    assert diagnose(yours, record, stage="weights").verdict == "right"
+
+
+def test_float64_from_what_is_stored_in_half_precision_is_right():
+    *halves, record = drawn(torch.bfloat16, 16)
+    q, k, v = (half.double() for half in halves)
+    assert diagnose(torch.softmax(q @ k.T / 8, -1), record).verdict == "right"
+    assert diagnose(torch.softmax(q @ k.T / 8, -1) @ v, record).verdict == "right"
+
+
+def test_the_values_of_another_head_have_their_own_room():
+    q, k, v, _ = drawn(torch.bfloat16, 16)
+    q, k, v = (one.view(1, 16, 2, 32).transpose(1, 2) for one in (q, k, v))
+    record = trace(q, k, v * torch.tensor([100, 1])[:, None, None])
+    yours = torch.softmax(q[0, 0] @ k[0, 0].T * record.scale, -1) @ (100 * v[0, 0])
+    found = diagnose(yours.expand(2, 16, 32), record, stage="output")
+    assert found.mistakes == ("shared-heads",)
 
 
 @pytest.mark.parametrize("mistake", REPLAYED, ids=lambda mistake: mistake.name)
@@ -86,6 +197,41 @@ def test_right_up_to_a_factor():
     assert found.verdict == "factor"
     assert found.factor == pytest.approx(1.5)
     assert str(found) == "right up to a factor of 1.5000: these are the scores times it"
+
+
+@pytest.mark.parametrize("factor", [2.0, 3e-5, 1e-8])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_factor_of_any_size(factor, dtype):
+    for stage in ("scores", "weights", "output"):
+        record = journey(scale=1.0) if stage == "weights" else journey()
+        yours = (record.stage(stage) * factor).to(dtype)
+        found = diagnose(yours, record, stage=stage)
+        assert (found.verdict, found.stages) == ("factor", (stage,))
+        assert found.factor == pytest.approx(factor, rel=3e-2)
+
+
+def test_what_is_small_is_not_a_stage_times_a_factor():
+    made = torch.rand(6, 6, generator=torch.manual_seed(0))
+    for size in (1e-3, 1e-8, 1e-14):
+        for keep in (None, causal()):
+            assert diagnose(made * size, journey(keep=keep)).verdict == "unknown"
+    assert diagnose((made * 1e-3).half(), journey()).verdict == "unknown"
+    for dtype, T in HALVES:
+        q, k, _, record = drawn(dtype, T)
+        for yours in (torch.softmax(q @ k.T / 64, -1), torch.full((T, T), 1 / T, dtype=dtype)):
+            assert diagnose(yours, record).verdict == "unknown"
+
+
+def test_a_factor_is_not_found_in_what_the_decimals_leave_open():
+    scores = journey().stage("scores").double()
+    for factor in (0.5, 1.5, 7.0):
+        found = diagnose(torch.round(scores * factor, decimals=4), journey())
+        assert found.factor == pytest.approx(factor, rel=1e-3)
+    tiny = torch.full((6, 6), 0.0).double()
+    tiny[0, 0] = 0.001
+    assert diagnose(tiny, journey()).verdict == "unknown"
+    tiny[~causal().dense(6, 6)[0, 0]] = -torch.inf
+    assert diagnose(tiny, journey(keep=causal())).verdict == "unknown"
 
 
 def test_transposed():
@@ -169,6 +315,15 @@ def test_printed_digits_are_enough_and_it_says_so():
     assert diagnose(printed, record).verdict == "unknown"
 
 
+def test_numbers_too_coarse_for_decimals_have_none():
+    x = 40 * toy.journey().x
+    record = trace(x, x, x)
+    assert record.stage("scores").amax() > 1000
+    assert "decimals" not in diagnose(record.stage("scores"), record).text
+    weights = journey().stage("weights")
+    assert "decimals" not in diagnose(weights.bfloat16(), journey()).text
+
+
 def test_it_does_not_guess():
     record = journey()
     yours = record.stage("weights").clone()
@@ -205,6 +360,21 @@ def test_where_a_mistake_begins():
             r"yours must hold numbers, got nan at \(0, 0\)",
         ),
         (torch.zeros(6), ValueError, r"yours must have rows and columns, got \(6,\)"),
+        (
+            torch.eye(6).to_sparse(),
+            TypeError,
+            "yours must be a dense tensor, got one of layout torch.sparse_coo",
+        ),
+        (
+            torch.nested.nested_tensor([torch.zeros(2, 6)] * 3, layout=torch.jagged),
+            TypeError,
+            "yours must be a dense tensor, got one of layout nested",
+        ),
+        (
+            torch.zeros(6, 6, device="meta"),
+            TypeError,
+            "yours must hold numbers, got a tensor on the device meta",
+        ),
         (None, TypeError, "yours must hold numbers, got None"),
     ],
 )
@@ -213,3 +383,22 @@ def test_errors_are_one_sentence(yours, kind, message):
         diagnose(yours, journey())
     with pytest.raises(ValueError, match="stage must be one of"):
         diagnose(journey().output, journey(), stage="attention")
+
+
+@pytest.mark.parametrize("record", [toy.journey().x, None, "weights"])
+def test_the_record_must_be_one(record):
+    kind = type(record).__name__
+    with pytest.raises(TypeError, match=f"^trace must be an AttentionTrace, got {kind}$"):
+        diagnose(toy.journey().x, record)
+
+
+@pytest.mark.parametrize("dtype", [">f2", ">f4", ">f8", np.longdouble, ">i4", "<f4"])
+def test_numpy_arrays_of_other_layouts_are_read(dtype):
+    record = journey()
+    scores = np.asarray(record.stage("scores"))
+    if np.dtype(dtype).kind == "i":
+        record = questions()[1].trace()
+        scores = np.asarray(record.stage("scores"))
+    found = diagnose(scores.astype(dtype), record)
+    assert found.stages[0] == "scores"
+    assert diagnose(scores.astype(dtype)[..., ::-1], record).verdict == "unknown"

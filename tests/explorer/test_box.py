@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from attn_core import Dropout, causal, diagnose, toy, trace
 from attn_core.checks import STAGES
+from attn_core.diagnosis.comparing import candidate, rooms_of, stages_of
 from attn_core.mistakes import MISTAKES, mistake
 from attn_core.mistakes.questions import questions
 from attn_core.views import script
@@ -17,7 +18,7 @@ from attn_core.views.paste import paste, question_text
 from tests.explorer.conftest import VIEWS
 
 SCRIPT = script.classic(script.joined(script.order("box")))
-MOST_BYTES = 20_000
+MOST_BYTES = 21_000
 
 
 def words(**others):
@@ -29,6 +30,11 @@ RECORDS = {
     "dropping": words(dropout=Dropout(0.25, seed=7)),
     "plain": words(),
     "questions": questions()[0].trace(),
+    "large": trace(*[3000 * toy.journey().x] * 2, toy.journey().x, keep=causal()),
+    # Each row sums to 0: division by it gives numbers that are not finite.
+    "sums": trace(
+        torch.tensor([[1.0], [-1.0]]), torch.tensor([[1.0], [-1.0], [2.0], [-2.0]]), torch.eye(4)
+    ),
 }
 
 
@@ -109,8 +115,23 @@ def texts_of(record):
     scores = record.stage("scores").double()
     off = record.stage("weights").double().clone()
     off[..., 1, 2] += 0.1
-    yield (1.5 * scores).tolist()
-    yield (-scores).tolist()
+    for factor in (1.5, 2.0, 3e-5, 1e-8, 1e-14, -1.0):
+        yield (factor * scores).tolist()
+        yield torch.round(factor * scores, decimals=4).tolist()
+        yield (factor * record.stage("masked").double()).tolist()
+        yield (factor * off).tolist()
+    tiny = torch.zeros_like(off)
+    tiny[..., 0, 0] = 0.001
+    yield tiny.tolist()
+    rooms = rooms_of(record, torch.finfo(torch.float64).eps, 0.0)
+    for version in (None, MISTAKES["no-scale"]):
+        stages = stages_of(record, version)
+        for stage in STAGES:
+            one = candidate(stage, version and version.name, stages, rooms)
+            for part in (0.97, 1.03):
+                yield (one.cells + part * one.room.at(one.sizes)).tolist()
+    for size in (1.0, 1e-3, 1e-8):
+        yield (size * torch.sin(torch.arange(float(off.numel()))).view_as(off).abs()).tolist()
     yield scores.mT.tolist()
     yield record.stage("weights").double().mT.tolist()
     yield record.stage("output").double().mT.tolist()

@@ -31,7 +31,7 @@ export function slackOf(cells) {
   const finite = cells.filter(Number.isFinite);
   const has = (places) => finite.every((cell) => {
     const units = cell * 10 ** places;
-    return Math.abs(units - Math.round(units)) <= Math.abs(units) * Number.EPSILON + 1e-9;
+    return Math.abs(units - Math.round(units)) <= Math.min(Math.abs(units) * Number.EPSILON, 0.05) + 1e-9;
   });
   const places = finite.length > 3 && !has(2) && [3, 4, 5].find(has);
   return places ? 0.5 * 10 ** -places : 0;
@@ -43,13 +43,14 @@ export function fits(yours, right) {
   throw new Refused(`yours must have the shape of a stage, ${shapes.join(" or ")}, got ${shown(yours.shape)}`);
 }
 
-// A 1 for each cell that differs. `empty`: masked cells; where a row has none, nan is as good as 0.
-export function differing(yours, { shape, cells, empty }, room) {
+// A 1 for each cell that differs by more than slack, and a base and a share of its size.
+// `empty`: masked cells; where a row has none, nan is as good as 0.
+export function differing(yours, { shape, cells, sizes, room: [base, share], empty }, slack) {
   const width = shape.at(-1);
   const keys = empty ? empty.shape.at(-1) : 0;
   const isEmpty = (row) => empty && empty.cells.subarray(row * keys, (row + 1) * keys).every((cell) => cell === -Infinity);
   return Uint8Array.from(yours.cells, (cell, n) => {
-    if (cell === cells[n] || Math.abs(cell - cells[n]) <= room) return 0;
+    if (cell === cells[n] || Math.abs(cell - cells[n]) < slack + base + share * Math.abs(sizes[n])) return 0;
     return Number.isNaN(cell) && (Number.isNaN(cells[n]) || isEmpty(Math.floor(n / width))) ? 0 : 1;
   });
 }
@@ -83,8 +84,8 @@ export function transposed({ shape, cells }) {
   return { shape: [...shape.slice(0, -2), S, L], cells: turned };
 }
 
-// The one number that turns the stage into yours, if there is one.
-export function factorOf(yours, one, room) {
+// The one number that turns the stage into yours, if there is one that zeros don't fit too.
+export function factorOf(yours, one, slack) {
   let [both, own] = [0, 0];
   one.cells.forEach((cell, n) => {
     if (!Number.isFinite(cell) || !Number.isFinite(yours.cells[n])) return;
@@ -93,6 +94,10 @@ export function factorOf(yours, one, room) {
   });
   const factor = both / own;
   if (!own || factor <= 0) return null;
-  const times = { ...one, cells: one.cells.map((cell) => cell * factor) };
-  return differing(yours, times, room * Math.max(1, factor)).includes(1) ? null : factor;
+  const times = (cells) => cells.map((cell) => cell * factor);
+  const zeros = { cells: yours.cells.map((cell) => (Number.isFinite(cell) ? 0 : cell)) };
+  const [base, share] = one.room;
+  const made = { ...one, cells: times(one.cells), sizes: times(one.sizes), room: [base * factor, share] };
+  const differ = (from) => differing(from, made, 2 * slack).includes(1);
+  return !differ(yours) && differ(zeros) ? factor : null;
 }

@@ -13,7 +13,17 @@ export class Answers {
       const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
       return { shape, cells: new Float64Array(bytes.buffer) };
     });
-    this.right = STAGES.map((stage) => ({ stage, mistake: null, ...this.pool[payload.right[stage]] }));
+    this.right = STAGES.map((stage) => this.made(stage, payload.right));
+  }
+
+  // One stage, and its room: an error of a score is a share of its weight.
+  made(stage, stages) {
+    const cellsOf = (name) => this.pool[stages[name]].cells;
+    const most = (name) => cellsOf(name).reduce((max, cell) => Math.max(max, Math.abs(cell)), 0);
+    let [base, share] = this.rooms[stage];
+    if (share) share = Math.min(0.9, share + this.rooms.scores[0] * most("scaled") / (most("scores") || 1));
+    const sizes = cellsOf(stage === "output" ? "size" : stage);
+    return { stage, mistake: null, ...this.pool[stages[stage]], sizes, room: [base, share] };
   }
 
   // { text, verdict, stages, mistakes, unseen, question }; raises Refused.
@@ -30,8 +40,7 @@ export class Answers {
   }
 
   ofStage(yours, stage, slack, decimals) {
-    const room = (name) => this.rooms[name] + slack;
-    const same = (a, b) => sameShape(a, b) && !differing(a, b, room(b.stage)).includes(1);
+    const same = (a, b) => sameShape(a, b) && !differing(a, b, slack).includes(1);
     const right = this.right.filter((one) => stage === null || one.stage === stage);
     fits(yours, right);
     const found = right.filter((one) => same(yours, one));
@@ -40,10 +49,10 @@ export class Answers {
       return this.isRight(found, seen, decimals);
     }
     const wrong = this.wrong(stage, same).filter((one) => same(yours, one));
-    if (wrong.length) return this.isWrong(wrong, room, decimals);
+    if (wrong.length) return this.isWrong(wrong, slack, decimals);
     const nan = yours.cells.findIndex(Number.isNaN);
     if (nan >= 0) throw new Refused(`yours must hold numbers, got nan at ${shown(placeOf(nan, yours.shape))}`);
-    return this.isOther(yours, right, room, same);
+    return this.isOther(yours, right, slack, same);
   }
 
   // The output with all heads in one table: heads that are right may be merged wrongly.
@@ -71,7 +80,7 @@ export class Answers {
       for (const stage of STAGES) {
         if (only !== null && stage !== only) continue;
         const isLate = STAGES.indexOf(stage) >= STAGES.indexOf("weights");
-        const one = { stage, mistake: name, ...this.pool[stages[stage]], empty: isLate ? masked : null };
+        const one = { ...this.made(stage, stages), mistake: name, empty: isLate ? masked : null };
         if (!same(this.right[STAGES.indexOf(stage)], one)) found.push(one);
       }
     }
@@ -94,7 +103,7 @@ export class Answers {
     return { text, verdict: "right", stages, mistakes: [], unseen, question };
   }
 
-  isWrong(wrong, room, decimals) {
+  isWrong(wrong, slack, decimals) {
     const first = new Map();
     for (const one of wrong) if (!first.has(one.mistake)) first.set(one.mistake, one);
     const mistakes = [...first.keys()];
@@ -105,8 +114,8 @@ export class Answers {
     let question = null;
     if (mistakes.length === 1) {
       const right = this.right[STAGES.indexOf(stages[0])];
-      const { shape, empty } = wrong[0];
-      const row = rowsOf(differing(wrong[0], { ...right, empty: null }, room(stages[0])), shape).indexOf(true);
+      const { shape } = wrong[0];
+      const row = rowsOf(differing(wrong[0], right, slack), shape).indexOf(true);
       text += `. Equal until ${known(mistakes[0]).first}; the first row that differs is ${rowName(row, shape)}`;
     } else {
       question = this.questions.find(({ classes }) =>
@@ -117,7 +126,7 @@ export class Answers {
   }
 
   // Transposed, times a factor, or not recognised.
-  isOther(yours, right, room, same) {
+  isOther(yours, right, slack, same) {
     const answer = (text, verdict, stage) => ({ text, verdict, stages: [stage], mistakes: [], unseen: [], question: null });
     const turned = transposed(yours);
     for (const one of right) {
@@ -130,7 +139,7 @@ export class Answers {
       return answer(`not recognised. It has the shape of ${stage} transposed, but not its numbers`, "unknown", stage);
     }
     for (const one of fitting) {
-      const factor = factorOf(yours, one, room(one.stage));
+      const factor = factorOf(yours, one, slack);
       if (factor === null) continue;
       return answer(`right up to a factor of ${fixed(factor)}: ${this.names[one.stage]} times it`, "factor", one.stage);
     }
@@ -139,7 +148,7 @@ export class Answers {
       return off > most ? off : most;
     }, 0));
     const nearest = fitting[far.indexOf(Math.min(...far))];
-    const rows = rowsOf(differing(yours, nearest, room(nearest.stage)), yours.shape);
+    const rows = rowsOf(differing(yours, nearest, slack), yours.shape);
     return answer(`not recognised. Nearest: ${nearest.stage}, off by at most ${fixed(Math.min(...far))}` +
       `; ${rows.filter((differs) => !differs).length} of ${rows.length} rows are equal` +
       `, the first row that differs is ${rowName(rows.indexOf(true), yours.shape)}`, "unknown", nearest.stage);
