@@ -80,7 +80,7 @@ def check_number(payload: dict, name: str, place: list[int], array: dict, text: 
 
 def fits(value: float, dtype: str) -> bool:
     try:
-        return np.isfinite(value if dtype == "float64" else as_float32(value))
+        return bool(np.isfinite(value if dtype == "float64" else as_float32(value)))
     except OverflowError:
         return False
 

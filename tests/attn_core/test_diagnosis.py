@@ -385,13 +385,6 @@ def test_errors_are_one_sentence(yours, kind, message):
         diagnose(journey().output, journey(), stage="attention")
 
 
-@pytest.mark.parametrize("record", [toy.journey().x, None, "weights"])
-def test_the_record_must_be_one(record):
-    kind = type(record).__name__
-    with pytest.raises(TypeError, match=f"^trace must be an AttentionTrace, got {kind}$"):
-        diagnose(toy.journey().x, record)
-
-
 @pytest.mark.parametrize("dtype", [">f2", ">f4", ">f8", np.longdouble, ">i4", "<f4"])
 def test_numpy_arrays_of_other_layouts_are_read(dtype):
     record = journey()

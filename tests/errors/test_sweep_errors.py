@@ -26,3 +26,8 @@ def test_what_does_not_fit_is_said(monkeypatch):
         "a sweep must have at most 2**26 weights over all its settings, got 4 × 1 × 1 × 1 × 1 × 4 "
         "× 4: trace the settings one by one"
     )
+
+
+def test_what_is_no_tensor_is_one_sentence():
+    with pytest.raises(TypeError, match=r"^q must be a torch tensor, got list$"):
+        sweep([[1.0]], [[1.0]], [[1.0]])

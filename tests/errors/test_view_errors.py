@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
+import torch
 
 from attn_core import toy, trace
 from attn_core.views import explore, figure, show
+from attn_core.views.payload import inline_json
 
 
 def journey():
@@ -82,3 +87,51 @@ def test_bad_arguments_get_one_sentence(call, kind, said):
         call(journey())
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_whole_numbers_of_numpy_are_pythons_in_the_payload():
+    place = np.unravel_index(7, (6, 6))
+    view = explore(journey(), select=place, places=np.int64(3))
+    assert view.payload["view"]["select"] == [1, 1]
+    assert view._repr_mimebundle_()[0]["image/png"]
+    x = torch.randn(1, 13, 4, 2, generator=torch.Generator().manual_seed(1))
+    view = explore(trace(x, x, x), head=np.int64(5), batch=np.int32(0))
+    assert json.dumps(view.payload)
+    assert json.loads(inline_json(view.payload))["v"]["heads"] == [5]
+    assert view.html
+    wrong = trace(x.flip(2), x, x)
+    name = "position-exponent"
+    view = explore(trace(x, x, x), head=np.int64(5), mistakes=[(name, wrong)])
+    assert '"heads":[5]' in inline_json(view.payload["mistakes"][0]["other"])
+    picture = figure(trace(x, x, x), head=np.int64(5), select=place[::-1], places=np.int64(2))
+    assert picture.png()
+
+
+@pytest.mark.parametrize("view", [explore, figure])
+@pytest.mark.parametrize(
+    ("select", "said"),
+    [
+        (3, "select must be a row and a column, got 3"),
+        ((1,), r"select must be a row and a column, got \[1\]"),
+        ((), r"select must be a row and a column, got a tuple"),
+        ((0, 6), "select's column must be at least 0 and below 6, got 6"),
+    ],
+)
+def test_a_selection_that_is_none_is_said(view, select, said):
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        view(journey(), select=select)
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "said"),
+    [
+        ([5], "mistakes must be names, or pairs of a name and its wrong record, got 5"),
+        ([("no-scale",)], "mistakes must be names, or pairs .*, got a tuple"),
+        ([(5, None)], "mistakes must be names, or pairs .*, got a tuple"),
+        (5, "mistakes must be a list of names, got 5"),
+        ("no-scale", "mistakes must be a list of names, got 'no-scale'"),
+    ],
+)
+def test_mistakes_that_are_none_are_said(mistakes, said):
+    with pytest.raises(TypeError, match=f"^{said}$"):
+        explore(journey(), mistakes=mistakes)

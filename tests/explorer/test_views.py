@@ -244,24 +244,6 @@ def test_a_float64_record_takes_a_scale_beyond_float32():
     assert view.scale == 1e100
 
 
-def test_whole_numbers_of_numpy_are_pythons_in_the_payload(journey):
-    place = np.unravel_index(7, (6, 6))
-    view = explore(journey[0], select=place, places=np.int64(3))
-    assert view.payload["view"]["select"] == [1, 1]
-    assert view._repr_mimebundle_()[0]["image/png"]
-    x = torch.randn(1, 13, 4, 2, generator=torch.Generator().manual_seed(1))
-    view = explore(trace(x, x, x), head=np.int64(5), batch=np.int32(0))
-    assert json.dumps(view.payload)
-    assert json.loads(inline_json(view.payload))["v"]["heads"] == [5]
-    assert view.html
-    wrong = trace(x.flip(2), x, x)
-    name = "position-exponent"
-    view = explore(trace(x, x, x), head=np.int64(5), mistakes=[(name, wrong)])
-    assert '"heads":[5]' in inline_json(view.payload["mistakes"][0]["other"])
-    picture = figure(trace(x, x, x), head=np.int64(5), select=place[::-1], places=np.int64(2))
-    assert picture.png()
-
-
 def test_a_head_name_is_no_mathematics():
     x = torch.randn(1, 2, 4, 2, generator=torch.Generator().manual_seed(1))
     record = trace(x, x, x)
@@ -270,36 +252,6 @@ def test_a_head_name_is_no_mathematics():
     assert pixels(picture).ndim == 3
     assert picture.axes[0].get_title(loc="left") == r"weights, \$a_\$"
     assert explore(record, head_names=names)._repr_mimebundle_()[0]["image/png"]
-
-
-@pytest.mark.parametrize("view", [explore, figure])
-@pytest.mark.parametrize(
-    ("select", "said"),
-    [
-        (3, "select must be a row and a column, got 3"),
-        ((1,), r"select must be a row and a column, got \[1\]"),
-        ((), r"select must be a row and a column, got a tuple"),
-        ((0, 6), "select's column must be at least 0 and below 6, got 6"),
-    ],
-)
-def test_a_selection_that_is_none_is_said(journey, view, select, said):
-    with pytest.raises(ValueError, match=f"^{said}$"):
-        view(journey[0], select=select)
-
-
-@pytest.mark.parametrize(
-    ("mistakes", "said"),
-    [
-        ([5], "mistakes must be names, or pairs of a name and its wrong record, got 5"),
-        ([("no-scale",)], "mistakes must be names, or pairs .*, got a tuple"),
-        ([(5, None)], "mistakes must be names, or pairs .*, got a tuple"),
-        (5, "mistakes must be a list of names, got 5"),
-        ("no-scale", "mistakes must be a list of names, got 'no-scale'"),
-    ],
-)
-def test_mistakes_that_are_none_are_said(journey, mistakes, said):
-    with pytest.raises(TypeError, match=f"^{said}$"):
-        explore(journey[0], mistakes=mistakes)
 
 
 def test_traits_begin_as_the_payload_does(journey):
