@@ -23,11 +23,8 @@ def shape_of(tensor: Tensor) -> tuple[int, ...]:
 def check_qkv(q: Tensor, k: Tensor, v: Tensor) -> None:
     """q [*, L, D], k [*, S, D], v [*, S, Dv]: floats of one dtype on one device, no empty axis."""
     for name, tensor in (("q", q), ("k", k), ("v", v)):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"{name} must be a torch tensor, got {type(tensor).__name__}")
-        if tensor.is_nested or tensor.layout != torch.strided:
-            layout = "nested" if tensor.is_nested else tensor.layout
-            raise TypeError(f"{name} must be a dense tensor, got one of layout {layout}")
+        check_tensor(name, tensor)
+        check_dense(name, tensor)
         if tensor.dtype not in FLOATS:
             raise TypeError(
                 f"{name} must be float16, bfloat16, float32 or float64, got {tensor.dtype}"
@@ -92,6 +89,12 @@ def check_bool_keep(keep: object) -> None:
 def check_tensor(name: str, tensor: Tensor) -> None:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a torch tensor, got {type(tensor).__name__}")
+
+
+def check_dense(name: str, tensor: Tensor) -> None:
+    if tensor.is_nested or tensor.layout != torch.strided:
+        layout = "nested" if tensor.is_nested else tensor.layout
+        raise TypeError(f"{name} must be a dense tensor, got one of layout {layout}")
 
 
 def check_width(name: str, tensor: Tensor, width: int) -> None:
@@ -352,9 +355,7 @@ def check_made_by_trace(name: str, value: object, kind: type) -> None:
 
 
 def check_holds_numbers(yours: Tensor) -> None:
-    if yours.is_nested or yours.layout != torch.strided:
-        layout = "nested" if yours.is_nested else yours.layout
-        raise TypeError(f"yours must be a dense tensor, got one of layout {layout}")
+    check_dense("yours", yours)
     if yours.is_meta:
         raise TypeError(f"yours must hold numbers, got a tensor on the device {yours.device}")
 

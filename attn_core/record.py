@@ -112,7 +112,7 @@ class AttentionTrace:
         self._check_output()
         self.check_source_unchanged()
         state = dict(vars(self))
-        if not self._are_kept(self.weights_4d):
+        if not self._weights_are_kept():
             state["weights_4d"] = None
         return state
 
@@ -188,13 +188,14 @@ class AttentionTrace:
         return cells.reshape(*self.lead, L, S)
 
     def _all_weights(self) -> Float[Tensor, "B H L S"]:
-        if self._are_kept(self.weights_4d):
+        if self._weights_are_kept():
             return self.weights_4d
         with torch.no_grad(), torch.autocast(self.q.device.type, enabled=False):
             return self.kernel.weights(self.q, self.k, self.keep, self.scale)
 
-    def _are_kept(self, weights: Tensor | None) -> bool:
+    def _weights_are_kept(self) -> bool:
         """Whoever was given them may have written into them."""
+        weights = self.weights_4d
         return weights is not None and version_of(weights) == self.versions["weights"]
 
     def tile(

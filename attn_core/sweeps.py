@@ -12,7 +12,6 @@ from attn_core.checks import (
     check_is,
     check_numbers,
     check_output,
-    check_qkv,
     check_scale,
     check_settings,
     check_sweep,
@@ -64,10 +63,9 @@ def sweep(
         check_settings(name, settings)
     for setting in dropout:
         check_is("dropout", setting, Dropout)
-    check_qkv(q, k, v)
+    q4, k4, v4, *_ = prepared(q, k, v, None, None, None)
     given = [check_scale(setting, q) for setting in scale]
     # The largest scale is the one that can overflow.
-    q4, k4, v4, *_ = prepared(q, k, v, None, max(given, key=abs), None)
     size = check_numbers(q, k, v, max(given, key=abs))
     shape = (*q4.shape[:3], k4.shape[2])
     check_sweep((len(scale), len(keep), len(dropout), *shape))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from attn_core.checks import brief, check_index, check_whole
+from attn_core.checks import brief, check_index, check_made_by_trace, check_whole
 from attn_core.digits import fixed
 from attn_core.record import AttentionTrace
 
@@ -31,8 +31,7 @@ def check_tokens(name: str, tokens: Sequence[str] | None, count: int, kind: str)
 
 
 def check_record(record: object) -> None:
-    if not isinstance(record, AttentionTrace):
-        raise TypeError(f"record must be an AttentionTrace, got {type(record).__name__}")
+    check_made_by_trace("record", record, AttentionTrace)
 
 
 def check_places(places: int) -> int:
