@@ -8,6 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+# As tensordict asks it; torch has no public way.
+from torch._C._functorch import get_unwrapped, is_batchedtensor, is_functorch_wrapped_tensor
+
 from attn_core.precision import float_type
 
 STAGES = ("scores", "scaled", "masked", "weights", "dropped", "output")
@@ -42,16 +45,29 @@ def check_qkv(q: Tensor, k: Tensor, v: Tensor) -> None:
         if tensor.device != device:
             raise ValueError(f"{name} must be on q's device {device}, got {tensor.device}")
         if tensor.shape[:-2] != lead:
-            wanted = f"q's leading axes {tuple(lead)}"
+            wanted, advice = f"q's leading axes {tuple(lead)}", ""
             if tensor.ndim != q.ndim:
                 wanted = f"as many axes as q {shape_of(q)}"
-            raise ValueError(f"{name} must have {wanted}, got {shape_of(tensor)}")
+            elif is_grouped(tensor.shape[:-2], lead):
+                times = lead[-1] // tensor.shape[-3]
+                advice = f": repeat each head, {name}.repeat_interleave({times}, dim=-3)"
+            raise ValueError(f"{name} must have {wanted}, got {shape_of(tensor)}{advice}")
     if k.shape[-1] != q.shape[-1]:
         raise ValueError(f"k must have q's width {q.shape[-1]}, got {shape_of(k)}")
     if v.shape[-2] != k.shape[-2]:
         raise ValueError(
             f"v must have one row for each of the {k.shape[-2]} keys, got {shape_of(v)}"
         )
+
+
+def is_grouped(lead: Sequence[int], of_queries: Sequence[int]) -> bool:
+    """Whether some heads of the queries share one of these, and all else is alike."""
+    return (
+        len(lead) > 1
+        and lead[:-1] == of_queries[:-1]
+        and lead[-1] < of_queries[-1]
+        and of_queries[-1] % lead[-1] == 0
+    )
 
 
 def check_scale(scale: float | None, q: Tensor) -> float:
@@ -82,8 +98,10 @@ def check_bool_keep(keep: object) -> None:
             "keep must be a bool tensor (True = keep), a mask such as causal(), or None, "
             f"got {type(keep).__name__}"
         )
+    check_dense("keep", keep)
     if keep.dtype != torch.bool:
         raise TypeError(f"keep must be a bool tensor (True = keep), got {keep.dtype}")
+    check_no_sample("keep", keep)
 
 
 def check_tensor(name: str, tensor: Tensor) -> None:
@@ -167,6 +185,23 @@ def check_broadcast(keep: Tensor, shape: Sequence[int]) -> None:
         fits = False
     if not fits:
         raise ValueError(f"keep must broadcast to {tuple(shape)}, got {shape_of(keep)}")
+
+
+def check_joined_cells(one: Tensor, other: Tensor) -> None:
+    try:
+        torch.broadcast_shapes(one.shape, other.shape)
+    except RuntimeError:
+        raise ValueError(
+            f"keep must broadcast to the shape of the mask that it joins, {shape_of(one)}, "
+            f"got {shape_of(other)}"
+        ) from None
+    if one.device != other.device:
+        raise ValueError(f"keep must be on the device {one.device} here, got {other.device}")
+
+
+def check_same(name: str, one: int, other: int) -> None:
+    if one != other:
+        raise ValueError(f"{name} must be the same in masks that are joined, got {one} and {other}")
 
 
 def check_keep_device(keep: Tensor, device: torch.device) -> None:
@@ -275,36 +310,72 @@ def check_finite(q: Tensor, k: Tensor, v: Tensor) -> None:
 
 
 def check_scores(q: Tensor, k: Tensor, scale: float) -> None:
-    """No score can pass the largest float: one at −inf would look like a key that is masked."""
-    most = torch.finfo(float_type(q)).max
-    width, of_q, of_k = q.shape[-1], largest(q), largest(k)
-    if width * of_q * of_k * max(1.0, abs(scale)) > most:
-        raise ValueError(
-            f"q, k and scale must give scores below {most:.2g}, the largest {float_type(q)}, "
-            f"got numbers up to {of_q:.2g} and {of_k:.2g} and scale {scale:.4g}"
-        )
+    """No score may pass the largest float: one at −inf would look like a key that is masked.
+
+    Looks at the scores themselves, some rows at a time, where the sizes of q and k alone don't
+    tell that they are finite.
+    """
+    dtype = float_type(q)
+    most = torch.finfo(dtype).max
+    of_q, of_k = largest(q), largest(k)
+    if q.shape[-1] * of_q * of_k * max(1.0, abs(scale)) < most:
+        return
+    columns = k.detach().to(dtype).mT
+    for rows in q.detach().to(dtype).split(256, dim=-2):
+        if not largest(rows @ columns) * max(1.0, abs(scale)) <= most:
+            raise ValueError(
+                f"q, k and scale must give scores below {most:.2g}, the largest {dtype}, "
+                f"got numbers up to {of_q:.2g} and {of_k:.2g} and scale {scale:.4g}"
+            )
 
 
 def check_numbers(
-    q: Tensor, k: Tensor, v: Tensor, scale: float, lengths: Tensor | None = None
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    scale: float,
+    lengths: Tensor | None = None,
+    lead: tuple[int, ...] | None = None,
 ) -> float:
     """`check_finite` and `check_scores`, in one pass over each tensor as long as all is well.
 
-    lengths: those of q, k and v, if they have been asked for. Gives what no number of v is larger
-    than, which `check_output` wants.
+    lengths: those of q, k and v, if they have been asked for. lead: the caller's axes before the
+    last two, if they are others than those of q, k and v. Gives what no number of v is larger than,
+    which `check_output` wants.
     """
     sizes = at_most(lengths_of(q, k, v) if lengths is None else lengths)
     most = torch.finfo(float_type(q)).max
     scores = q.shape[-1] * sizes[0] * sizes[1] * max(1.0, abs(scale))
     if not (scores < most and sizes[2] < most):
-        check_finite(q, k, v)
+        lead = q.shape[:-2] if lead is None else lead
+        check_finite(*(tensor.reshape(*lead, *tensor.shape[-2:]) for tensor in (q, k, v)))
         check_scores(q, k, scale)
     return sizes[2]
 
 
 def adds_up(tensor: Tensor) -> bool:
-    """Whether the sum of all numbers is finite: then each of them is."""
-    return math.isfinite(tensor.sum().item())
+    """Whether the sum of all numbers is finite: then each of them is.
+
+    Of a sample there is no number to look at: it is taken as it comes.
+    """
+    return is_sample(tensor) or math.isfinite(tensor.sum().item())
+
+
+def is_sample(tensor: Tensor) -> bool:
+    """Whether torch.vmap lets a tensor stand for one of each sample."""
+    while is_functorch_wrapped_tensor(tensor):
+        if is_batchedtensor(tensor):
+            return True
+        tensor = get_unwrapped(tensor)
+    return False
+
+
+def check_no_sample(name: str, tensor: object) -> None:
+    if isinstance(tensor, Tensor) and is_sample(tensor):
+        raise ValueError(
+            f"{name} must be the same for all samples of torch.vmap, got one for each: "
+            "call it once, on the whole batch"
+        )
 
 
 def lengths_of(*tensors: Tensor) -> Tensor:
@@ -322,15 +393,18 @@ def at_most(lengths: Tensor) -> list[float]:
     return [2 * length + 1e-18 for length in lengths.tolist()]
 
 
-def check_output(output: Tensor, size: float, dropout: object = None) -> None:
+def check_output(
+    output: Tensor, size: float, dropout: object = None, dtype: torch.dtype | None = None
+) -> None:
     """Averages of finite values are finite, up to what dropout's 1/(1 − p) makes of them.
 
-    size: what no value is larger than.
+    size: what no value is larger than. dtype: in which the output is handed out.
     """
-    if size / (1 - (dropout.p if dropout else 0.0)) < torch.finfo(output.dtype).max:
+    dtype = output.dtype if dtype is None else dtype
+    if size / (1 - (dropout.p if dropout else 0.0)) < torch.finfo(dtype).max:
         return
-    if not math.isfinite(largest(output)):
-        raise ValueError(f"v must give a finite output, got an overflow in {output.dtype}")
+    if not math.isfinite(largest(output.to(dtype))):
+        raise ValueError(f"v must give a finite output, got an overflow in {dtype}")
 
 
 def largest(tensor: Tensor) -> float:
@@ -410,6 +484,14 @@ def check_no_nan(cells: Tensor) -> None:
     if cells.isnan().any():
         index = tuple(cells.isnan().nonzero()[0].tolist())
         raise ValueError(f"yours must hold numbers, got nan at {index}")
+
+
+def check_derivative(shape: Sequence[int]) -> None:
+    if math.prod(shape) > MOST_CELLS:
+        raise ValueError(
+            "q and k must give at most 2**26 cells for second derivatives and for forward mode, "
+            f"got {tuple(shape)}"
+        )
 
 
 def check_cells(stage: str, shape: Sequence[int]) -> None:

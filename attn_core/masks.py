@@ -1,26 +1,30 @@
 """Masks that know their structure. True = keep, always; rows are queries, columns are keys."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool
 from torch import Tensor
 
 from attn_core.checks import (
     check_bool_keep,
     check_broadcast,
+    check_joined_cells,
     check_keep_device,
     check_lengths,
     check_padding,
     check_prefill,
+    check_same,
     check_whole,
 )
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Keep:
     """A mask by its rule: it makes any part of itself, and no L×S tensor unless asked to.
 
@@ -30,8 +34,15 @@ class Keep:
             [1, 1, 0]], dtype=torch.int32)
 
     Query i of L stands at position i + (S − L) among the S keys: the last query sees the last
-    key, also when the two lengths differ. Taught in chapter 06.
+    key, also when the two lengths differ. A key is kept if no field hides it; None hides nothing.
+    Taught in chapter 06.
     """
+
+    before: int | None = None  # keys farther before the query than this are hidden
+    after: int | None = None  # keys farther after it
+    lengths: tuple[int, ...] | None = None  # of each sequence of the batch, keys from here on
+    cells: Bool[Tensor, "..."] | None = None  # where it is False; sizes of 1 serve all
+    cached: int | None = None  # how many more keys than queries there must be
 
     def tile(
         self,
@@ -44,28 +55,22 @@ class Keep:
 
         Batch and head axes that make no difference have size 1.
         """
-        first = shape[1] - shape[0]
-        position = numbers(rows, device).view(1, 1, -1, 1) + first
-        return self.rule(position, numbers(cols, device))
+        position = numbers(rows, device).view(1, 1, -1, 1) + shape[1] - shape[0]
+        key = numbers(cols, device)
+        kept = torch.ones(1, 1, len(rows), len(cols), dtype=torch.bool, device=device)
+        if self.cells is not None:
+            cells = in_four_axes(self.cells).expand(-1, -1, *shape)
+            cells = cells[:, :, rows.start : rows.stop : rows.step]
+            kept = kept & cells[..., cols.start : cols.stop : cols.step]
+        return reduce(torch.logical_and, self.rules(position, key), kept)
 
-    def rule(self, position: Tensor, key: Tensor) -> Bool[Tensor, "B H rows cols"]:
-        raise NotImplementedError
-
-    def visible(self, rows: range, shape: tuple[int, int]) -> range:
-        """The columns outside of which none of these rows sees anything.
-
-        >>> causal().visible(range(2, 4), (8, 8)), window(1).visible(range(2, 4), (8, 8))
-        (range(0, 4), range(1, 4))
-        """
-        return range(shape[1])
-
-    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
-        """Columns that all of these rows see, in every batch and head; there it hides nothing.
-
-        >>> causal().unmasked(range(2, 4), (8, 8)), window(1).unmasked(range(2, 4), (8, 8))
-        (range(0, 3), range(2, 3))
-        """
-        return range(0)
+    def rules(self, position: Tensor, key: Tensor) -> Iterator[Tensor]:
+        if self.before is not None:
+            yield key >= position - self.before
+        if self.after is not None:
+            yield key <= position + self.after
+        if self.lengths is not None:
+            yield key < torch.tensor(self.lengths, device=key.device).view(-1, 1, 1, 1)
 
     def dense(
         self, L: int, S: int, device: torch.device | str | None = None
@@ -73,177 +78,165 @@ class Keep:
         """The whole mask."""
         return self.tile(range(L), range(S), (L, S), device)
 
+    def visible(self, rows: range, shape: tuple[int, int]) -> range:
+        """The columns outside of which none of these rows sees anything.
+
+        >>> causal().visible(range(2, 4), (8, 8)), window(1).visible(range(2, 4), (8, 8))
+        (range(0, 4), range(1, 4))
+        """
+        longest = None if self.lengths is None else max(self.lengths)
+        return self._band(rows[0], rows[-1], longest, shape)
+
+    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
+        """Columns that all of these rows see, in every batch and head; there it hides nothing.
+
+        >>> causal().unmasked(range(2, 4), (8, 8)), window(1).unmasked(range(2, 4), (8, 8))
+        (range(0, 3), range(2, 3))
+        """
+        if self.cells is not None:
+            return range(0)
+        shortest = None if self.lengths is None else min(self.lengths)
+        return self._band(rows[-1], rows[0], shortest, shape)
+
+    def _band(self, starts: int, stops: int, length: int | None, shape: tuple[int, int]) -> range:
+        """The columns from where the band of one row starts to where that of another stops."""
+        L, S = shape
+        first = 0 if self.before is None else starts + S - L - self.before
+        last = S - 1 if self.after is None else stops + S - L + self.after
+        start = min(max(first, 0), S)
+        stop = min(last + 1, S if length is None else length)
+        return range(start, max(start, stop))
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether it hides what comes after the query, and nothing else."""
+        return (self.before, self.after, self.lengths, self.cells) == (None, 0, None, None)
+
     def check(self, shape: tuple[int, int, int, int], device: torch.device) -> None:
         """Raises one sentence if the mask cannot serve a map of shape (B, H, L, S)."""
+        if self.cached is not None:
+            check_prefill(self.cached, shape[2], shape[3])
+        if self.lengths is not None:
+            check_padding(self.lengths, shape[0], shape[3])
+        if self.cells is not None:
+            check_broadcast(self.cells, shape)
+            check_keep_device(self.cells, device)
+
+    def parts(self) -> list["Keep"]:
+        """What the makers below give, one for each: joined by &, they are the mask."""
+        found = []
+        if self.cached is not None:
+            found.append(prefill(self.cached))
+        if self.before is not None:
+            found.append(Keep(before=self.before, after=self.after))
+        elif self.after is not None and found != [Keep(after=self.after, cached=self.cached)]:
+            found.append(Keep(after=self.after))
+        if self.lengths is not None:
+            found.append(Keep(lengths=self.lengths))
+        if self.cells is not None:
+            found.append(Keep(cells=self.cells))
+        return found
 
     def to_json(self) -> dict:
         """The form in which a page gets the mask."""
-        raise NotImplementedError
+        parts = self.parts()
+        if len(parts) != 1:
+            return {"kind": "and", "of": [part.to_json() for part in parts]}
+        if self.lengths is not None:
+            return {"kind": "padding", "lengths": list(self.lengths)}
+        if self.cells is not None:
+            cells = in_four_axes(self.cells)
+            bits = np.packbits(cells.cpu().numpy().reshape(-1), bitorder="little")
+            packed = base64.b64encode(bits.tobytes()).decode("ascii")
+            return {"kind": "dense", "shape": list(cells.shape), "bits": packed}
+        if self.cached is not None:
+            return {"kind": "prefill", "cached": self.cached}
+        if self.is_causal:
+            return {"kind": "causal"}
+        return {"kind": "window", "before": self.before, "after": self.after}
 
-    def __and__(self, other: "Keep") -> "Keep":
+    def __repr__(self) -> str:
+        """As one writes it."""
+        parts = self.parts()
+        if len(parts) != 1:
+            return " & ".join(map(repr, parts)) or "Keep()"
+        if self.lengths is not None:
+            return f"padding({list(self.lengths)})"
+        if self.cells is not None:
+            return f"Dense{tuple(in_four_axes(self.cells).shape)}"
+        if self.cached is not None:
+            return f"prefill({self.cached})"
+        if None in (self.before, self.after):
+            return "causal()" if self.is_causal else f"Keep({self.before}, {self.after})"
+        return f"window({self.before}, {self.after})"
+
+    def __and__(self, other: "Keep | Tensor") -> "Keep":
         """Keeps what both keep."""
         if isinstance(other, Tensor):
-            other = Dense(other)
+            other = of_cells(other)
         if not isinstance(other, Keep):
             return NotImplemented
-        return joined([*parts_of(self), *parts_of(other)])
+        joins = {
+            "before": min,
+            "after": min,
+            "lengths": shorter,
+            "cells": both,
+            "cached": same,
+        }
+        return Keep(**{n: joined(getattr(self, n), getattr(other, n), joins[n]) for n in joins})
 
     def __rand__(self, other: Tensor) -> "Keep":
         """A bool tensor & a mask."""
         return self & other
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Keep) and self._identity() == other._identity()
 
-@dataclass(frozen=True)
-class Causal(Keep):
-    def rule(self, position: Tensor, key: Tensor) -> Tensor:
-        return key <= position
+    def __hash__(self) -> int:
+        return hash(self._identity())
 
-    def visible(self, rows: range, shape: tuple[int, int]) -> range:
-        return between(0, rows[-1] + shape[1] - shape[0], shape[1])
-
-    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
-        return between(0, rows[0] + shape[1] - shape[0], shape[1])
-
-    def to_json(self) -> dict:
-        return {"kind": "causal"}
-
-    def __repr__(self) -> str:
-        return "causal()"
+    def _identity(self) -> tuple:
+        """Cells are equal to themselves alone: to compare them all takes as long as a map."""
+        return self.before, self.after, self.lengths, self.cached, id(self.cells)
 
 
-@dataclass(frozen=True)
-class Prefill(Causal):
-    cached: int
-
-    def check(self, shape: tuple[int, int, int, int], device: torch.device) -> None:
-        check_prefill(self.cached, shape[2], shape[3])
-
-    def to_json(self) -> dict:
-        return {"kind": "prefill", "cached": self.cached}
-
-    def __repr__(self) -> str:
-        return f"prefill({self.cached})"
+def joined(one: Any, other: Any, how: Callable) -> Any:
+    """A field of two masks; None hides nothing."""
+    if one is None or other is None:
+        return other if one is None else one
+    return how(one, other)
 
 
-@dataclass(frozen=True)
-class Window(Keep):
-    before: int
-    after: int
-
-    def rule(self, position: Tensor, key: Tensor) -> Tensor:
-        return (position - self.before <= key) & (key <= position + self.after)
-
-    def visible(self, rows: range, shape: tuple[int, int]) -> range:
-        first, last = (row + shape[1] - shape[0] for row in (rows[0], rows[-1]))
-        return between(first - self.before, last + self.after, shape[1])
-
-    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
-        first, last = (row + shape[1] - shape[0] for row in (rows[0], rows[-1]))
-        return between(last - self.before, first + self.after, shape[1])
-
-    def to_json(self) -> dict:
-        return {"kind": "window", "before": self.before, "after": self.after}
-
-    def __repr__(self) -> str:
-        return f"window({self.before}, {self.after})"
+def shorter(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    check_same("the number of lengths", len(one), len(other))
+    return tuple(map(min, one, other))
 
 
-@dataclass(frozen=True)
-class Padding(Keep):
-    lengths: tuple[int, ...]
-
-    def rule(self, position: Tensor, key: Tensor) -> Tensor:
-        lengths = torch.tensor(self.lengths, device=key.device).view(-1, 1, 1, 1)
-        return (key < lengths).expand(-1, -1, position.shape[2], -1)
-
-    def visible(self, rows: range, shape: tuple[int, int]) -> range:
-        return range(max(self.lengths))
-
-    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
-        return range(min(self.lengths))
-
-    def check(self, shape: tuple[int, int, int, int], device: torch.device) -> None:
-        check_padding(self.lengths, shape[0], shape[3])
-
-    def to_json(self) -> dict:
-        return {"kind": "padding", "lengths": list(self.lengths)}
-
-    def __repr__(self) -> str:
-        return f"padding({list(self.lengths)})"
+def same(one: int, other: int) -> int:
+    check_same("cached", one, other)
+    return one
 
 
-@dataclass(frozen=True, eq=False)
-class Dense(Keep):
-    """A mask that is given cell by cell: a bool tensor that broadcasts to [B, H, L, S]."""
-
-    cells: Tensor
-
-    def __post_init__(self) -> None:
-        check_bool_keep(self.cells)
-        cells = self.cells.view((1,) * (4 - self.cells.ndim) + self.cells.shape)
-        for axis in range(cells.ndim):
-            if cells.stride(axis) == 0:
-                cells = cells.narrow(axis, 0, 1)
-        # A copy: whoever writes into the tensor later changes no mask.
-        object.__setattr__(self, "cells", cells.clone())
-
-    def tile(
-        self,
-        rows: range,
-        cols: range,
-        shape: tuple[int, int],
-        device: torch.device | str | None = None,
-    ) -> Bool[Tensor, "B H rows cols"]:
-        cells = self.cells.expand(-1, -1, *shape)
-        return cells[:, :, rows.start : rows.stop : rows.step, cols.start : cols.stop : cols.step]
-
-    def check(self, shape: tuple[int, int, int, int], device: torch.device) -> None:
-        check_broadcast(self.cells, shape)
-        check_keep_device(self.cells, device)
-
-    def to_json(self) -> dict:
-        bits = np.packbits(self.cells.cpu().numpy().reshape(-1), bitorder="little")
-        return {
-            "kind": "dense",
-            "shape": list(self.cells.shape),
-            "bits": base64.b64encode(bits.tobytes()).decode("ascii"),
-        }
-
-    def __repr__(self) -> str:
-        return f"Dense{tuple(self.cells.shape)}"
+def both(one: Tensor, other: Tensor) -> Tensor:
+    check_joined_cells(one, other)
+    return one & other
 
 
-@dataclass(frozen=True, eq=False)
-class Both(Keep):
-    """What all of its parts keep."""
+def of_cells(cells: Bool[Tensor, "..."]) -> Keep:
+    """A mask that is given cell by cell; of a copy, so that nobody writes into a mask."""
+    check_bool_keep(cells)
+    for axis in range(cells.ndim):
+        if cells.stride(axis) == 0:
+            cells = cells.narrow(axis, 0, 1)
+    return Keep(cells=cells.clone())
 
-    parts: tuple[Keep, ...]
 
-    def tile(
-        self,
-        rows: range,
-        cols: range,
-        shape: tuple[int, int],
-        device: torch.device | str | None = None,
-    ) -> Bool[Tensor, "B H rows cols"]:
-        tiles = [part.tile(rows, cols, shape, device) for part in self.parts]
-        return reduce(torch.logical_and, tiles)
+def in_four_axes(cells: Bool[Tensor, "..."]) -> Bool[Tensor, "B H L S"]:
+    return cells.reshape((1,) * (4 - cells.ndim) + cells.shape)
 
-    def visible(self, rows: range, shape: tuple[int, int]) -> range:
-        return reduce(common, (part.visible(rows, shape) for part in self.parts))
 
-    def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
-        return reduce(common, (part.unmasked(rows, shape) for part in self.parts))
-
-    def check(self, shape: tuple[int, int, int, int], device: torch.device) -> None:
-        for part in self.parts:
-            part.check(shape, device)
-
-    def to_json(self) -> dict:
-        return {"kind": "and", "of": [part.to_json() for part in self.parts]}
-
-    def __repr__(self) -> str:
-        return " & ".join(repr(part) for part in self.parts)
+def numbers(part: range, device: torch.device | str | None) -> Tensor:
+    return torch.arange(part.start, part.stop, part.step, device=device)
 
 
 def of_heads(
@@ -257,29 +250,6 @@ def of_heads(
     if cells.shape[0] > 1:
         cells = cells[batches.start : batches.stop]
     return cells[:, heads.start : heads.stop] if cells.shape[1] > 1 else cells
-
-
-def numbers(part: range, device: torch.device | str | None) -> Int64[Tensor, "n"]:
-    return torch.arange(part.start, part.stop, part.step, device=device)
-
-
-def between(first: int, last: int, size: int) -> range:
-    """The columns from first to last, both included, that an axis of this size has."""
-    start = min(max(first, 0), size)
-    return range(start, max(start, min(last + 1, size)))
-
-
-def common(one: range, other: range) -> range:
-    start = max(one.start, other.start)
-    return range(start, max(start, min(one.stop, other.stop)))
-
-
-def parts_of(keep: Keep) -> tuple[Keep, ...]:
-    return keep.parts if isinstance(keep, Both) else (keep,)
-
-
-def joined(parts: Sequence[Keep]) -> Keep:
-    return parts[0] if len(parts) == 1 else Both(tuple(parts))
 
 
 def causal() -> Keep:
@@ -297,7 +267,7 @@ def causal() -> Keep:
     (torch's `is_causal` is aligned to the top left.) 5 queries over 2 keys: the first three rows
     keep nothing. Vaswani et al., "Attention Is All You Need" (2017), 3.2.3. Taught in chapter 06.
     """
-    return Causal()
+    return Keep(after=0)
 
 
 def window(before: int, after: int = 0) -> Keep:
@@ -312,7 +282,7 @@ def window(before: int, after: int = 0) -> Keep:
     before, after: whole numbers of tokens, at least 0. Beltagy, Peters, Cohan, "Longformer"
     (2020), 3.1. Taught in chapter 06.
     """
-    return Window(check_whole("before", before), check_whole("after", after))
+    return Keep(before=check_whole("before", before), after=check_whole("after", after))
 
 
 def padding(lengths: Sequence[int] | Tensor) -> Keep:
@@ -324,7 +294,7 @@ def padding(lengths: Sequence[int] | Tensor) -> Keep:
 
     lengths: one whole number for each sequence, at most S. Taught in chapter 06.
     """
-    return Padding(check_lengths(lengths))
+    return Keep(lengths=check_lengths(lengths))
 
 
 def prefill(cached: int) -> Keep:
@@ -338,4 +308,4 @@ def prefill(cached: int) -> Keep:
     cached: how many keys stand in the cache, at least 0; S must be cached + L. Taught in
     chapter 06.
     """
-    return Prefill(check_whole("cached", cached))
+    return Keep(after=0, cached=check_whole("cached", cached))

@@ -19,6 +19,7 @@ from attn_core.checks import (
     check_unchanged,
     version_of,
 )
+from attn_core.compiling import between_graphs
 from attn_core.dropout import Dropout
 from attn_core.masks import Keep, of_heads
 from attn_core.pooling import pool
@@ -128,11 +129,13 @@ class AttentionTrace:
         return pickle.loads(pickle.dumps(self))
 
     @property
+    @between_graphs
     def row_max(self) -> Float[Tensor, "B H L"]:
         """The largest masked score of each row, 0 if it keeps nothing; without gradient."""
         return self._row_statistics(*everything(self.q))[0].clone()
 
     @property
+    @between_graphs
     def row_sum(self) -> Float[Tensor, "B H L"]:
         """Σ exp(masked − row_max) of each row, 1 if it keeps nothing; without gradient."""
         return self._row_statistics(*everything(self.q))[1].clone()
@@ -148,6 +151,7 @@ class AttentionTrace:
         return self.output_4d.reshape(*self.lead, *self.output_4d.shape[2:])
 
     @property
+    @between_graphs
     def lse(self) -> Float[Tensor, "*lead L"]:
         """log Σ exp(masked) of each row; −inf for a row that keeps nothing.
 
@@ -163,6 +167,7 @@ class AttentionTrace:
         lse = torch.where(self._dead_rows(), -torch.inf, lse)
         return lse.reshape(*self.lead, lse.shape[-1])
 
+    @between_graphs
     def stage(self, name: str) -> Float[Tensor, "*lead L cols"]:
         """A whole stage: scores, scaled, masked, weights, dropped [*, L, S] or output [*, L, Dv].
 
@@ -198,6 +203,7 @@ class AttentionTrace:
         weights = self.weights_4d
         return weights is not None and version_of(weights) == self.versions["weights"]
 
+    @between_graphs
     def tile(
         self,
         name: str,
@@ -218,6 +224,7 @@ class AttentionTrace:
         check_tile(rows, cols)
         return self._derive(name, b, h, rows, cols)[0, 0]
 
+    @between_graphs
     def pooled(
         self,
         name: str,

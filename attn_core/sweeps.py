@@ -10,12 +10,14 @@ from torch import Tensor
 from attn_core import stages
 from attn_core.checks import (
     check_is,
+    check_no_sample,
     check_numbers,
     check_output,
     check_scale,
     check_settings,
     check_sweep,
 )
+from attn_core.compiling import between_graphs
 from attn_core.dropout import Dropout
 from attn_core.kernels import as_keep, prepared, without_autocast
 from attn_core.kernels.whole_maps import softmax_
@@ -32,6 +34,7 @@ class Sweep:
     output: Float[Tensor, "scale keep dropout *lead L Dv"]
 
 
+@between_graphs
 def sweep(
     q: Float[Tensor, "*lead L D"],
     k: Float[Tensor, "*lead S D"],
@@ -64,6 +67,8 @@ def sweep(
     for setting in dropout:
         check_is("dropout", setting, Dropout)
     q4, k4, v4, *_ = prepared(q, k, v, None, None, None)
+    for name, tensor in (("q", q), ("k", k), ("v", v)):
+        check_no_sample(name, tensor)
     given = [check_scale(setting, q) for setting in scale]
     # The largest scale is the one that can overflow.
     size = check_numbers(q, k, v, max(given, key=abs))

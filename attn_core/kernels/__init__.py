@@ -1,33 +1,35 @@
 """Attention in one call: its output, or the record from which every stage follows."""
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 import torch
+from jaxtyping import Bool
 from torch import Tensor
 
+from attn_core import masks
 from attn_core.checks import (
-    check_bool_keep,
     check_broadcast,
     check_cells,
     check_flag,
     check_is,
-    check_numbers,
-    check_output,
+    check_no_sample,
     check_projection,
     check_qkv,
     check_scale,
     check_source,
 )
+from attn_core.compiling import between_graphs, is_exporting
 from attn_core.dropout import Dropout
-from attn_core.kernels import sdpa
 from attn_core.kernels.choosing import kernel_for
 from attn_core.kernels.gradients import is_live
-from attn_core.kernels.whole_maps import is_small
-from attn_core.masks import Dense, Keep, joined, parts_of
+from attn_core.kernels.whole_maps import is_small, whole
+from attn_core.masks import Keep, of_cells
 from attn_core.record import AttentionTrace, Kernel, everything, versions_of
 from attn_core.source import Projection
 
 
+@between_graphs
 def attention(
     q: Tensor,
     k: Tensor,
@@ -57,26 +59,29 @@ def attention(
     equation 1. Taught in chapter 03.
 
     Which code computes: up to 65,536 cells the six formulas on whole maps. Above it torch's
-    scaled_dot_product_attention, in float32 at least, where no gradient is asked for, there is no
-    dropout, the scale is above 0, and the mask is None, or causal() with L = S; else tiles. `trace`
-    takes tiles up to 512 keys, too, where they are faster. On a GPU the same choice is between
-    scaled_dot_product_attention, in the dtype of q and where it makes no whole map, and kernels of
-    Triton; float64 and heads wider than 256 take tiles in torch's operations. Between all of them
-    lies rounding and nothing more.
+    scaled_dot_product_attention, in float32 at least, where it makes no whole map, no gradient is
+    asked for, there is no dropout, the scale is above 0, and the mask is None, or causal() with
+    L = S; else tiles. On a GPU the same choice is between scaled_dot_product_attention, in the
+    dtype of q, and kernels of Triton, which `trace` always takes; float64 and heads wider than 256
+    take tiles in torch's operations. Between all of them lies rounding and nothing more.
+
+    Gradients of long calls are computed in tiles, too; second derivatives and forward mode take
+    whole maps, and are refused above 2**26 cells. Under torch.vmap each sample is computed by
+    itself. torch.compile runs the call as it stands, between its graphs.
     """
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
+    if is_exporting():
+        check_cells("weights", (*q4.shape[:3], k4.shape[2]))
+        output = whole(q4, k4, v4, keep, scale, dropout)[0].to(v.dtype)
+        return output.reshape(*q.shape[:-1], v.shape[-1])
     with without_autocast(q.device):
         # Asked first: a GPU that Triton does not serve is refused whatever would compute.
-        kernel = kernel_of(q, v)
-        if is_torchs(q4, k4, v4, keep, scale, dropout):
-            size = check_numbers(q, k, v, scale)
-            output = sdpa.output(q4, k4, v4, keep, scale)
-            check_output(output, size)
-        else:
-            output, _ = kernel.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
+        forward = kernel_of(q, v).forward
+        output, _ = forward(q4, k4, v4, keep, scale, dropout, q.shape[:-2], output_alone=True)
     return output.reshape(*q.shape[:-1], v.shape[-1])
 
 
+@between_graphs
 def trace(
     q: Tensor,
     k: Tensor,
@@ -105,21 +110,22 @@ def trace(
     All other arguments, the errors and the source are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)
+    for name, tensor in (("q", q), ("k", k), ("v", v)):
+        check_no_sample(name, tensor)
     check_flag("need_weights", need_weights)
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
     if need_weights:
         check_cells("weights", (*q4.shape[:3], k4.shape[2]))
-    kernel, statistics, weights = kernel_of(q, v), None, None
+    kernel, lead, statistics, weights = kernel_of(q, v), tuple(q.shape[:-2]), None, None
     with without_autocast(q.device):
         if need_weights and makes_weights(kernel, q4, k4, v4):
-            output, weights = kernel.with_weights(q4, k4, v4, keep, scale, dropout, (q, k, v))
+            output, weights = kernel.with_weights(q4, k4, v4, keep, scale, dropout, lead)
         else:
-            output, statistics = kernel.forward(q4, k4, v4, keep, scale, dropout, (q, k, v))
+            output, statistics = kernel.forward(q4, k4, v4, keep, scale, dropout, lead)
         if source is not None:
             compare_projection(source, q4, k4, v4)
     versions = versions_of(q4, k4, v4, output, weights, source)
     known = {} if statistics is None else {everything(q4): statistics}
-    lead = tuple(q.shape[:-2])
     return AttentionTrace(
         q4, k4, v4, keep, scale, dropout, output, lead, kernel, source, versions, known, weights
     )
@@ -138,13 +144,6 @@ def prepared(q, k, v, keep, scale, dropout) -> tuple[Tensor, Tensor, Tensor, Kee
 
 def kernel_of(q: Tensor, v: Tensor) -> Kernel:
     return kernel_for(q.device, q.dtype, max(q.shape[-1], v.shape[-1]))
-
-
-def is_torchs(q, k, v, keep, scale, dropout) -> bool:
-    """Whether torch's own attention gives the output, and faster."""
-    if dropout is not None or is_small(q, k) or is_live(q, k, v):
-        return False
-    return sdpa.knows(keep, q, k, v, scale)
 
 
 def makes_weights(kernel: Kernel, q: Tensor, k: Tensor, v: Tensor) -> bool:
@@ -181,28 +180,28 @@ def as_keep(
 ) -> Keep | None:
     if keep is None:
         return None
-    if isinstance(keep, Keep):
-        keep = without_heads(keep, shape[0]) if len(lead) == 1 else keep
-    else:
-        check_bool_keep(keep)
-        check_broadcast(keep, (*lead, *shape[2:]))
-        if len(lead) == 1 and keep.ndim == 3:
-            keep = keep[:, None]
-        elif len(lead) > 2 and keep.ndim > 3:
-            keep = keep.expand(*lead, *keep.shape[-2:]).reshape(-1, lead[-1], *keep.shape[-2:])
-        keep = Dense(keep)
+    if not isinstance(keep, Keep):
+        keep = of_cells(keep)
+        check_broadcast(keep.cells, (*lead, *shape[2:]))
+    if keep.cells is not None:
+        keep = replace(keep, cells=cells_of(keep.cells, lead, shape))
     keep.check(shape, device)
     return keep
 
 
-def without_heads(keep: Keep, batch: int) -> Keep:
-    """Cells [B, L, S], joined to another mask, in a call without heads: as [B, 1, L, S]."""
-
-    def fitted(part: Keep) -> Keep:
-        is_batch = isinstance(part, Dense) and part.cells.shape[:2] == (1, batch)
-        return Dense(part.cells.transpose(0, 1)) if is_batch else part
-
-    return joined([fitted(part) for part in parts_of(keep)])
+def cells_of(
+    cells: Tensor, lead: tuple[int, ...], shape: tuple[int, int, int, int]
+) -> Bool[Tensor, "B H L S"]:
+    """Cells that are written for the caller's axes, or for [B, H, L, S] already."""
+    if len(lead) < 2 and cells.ndim == 4:
+        return cells
+    check_broadcast(cells, (*lead, *shape[2:]))
+    if len(lead) == 1 and cells.ndim == 3:
+        return cells[:, None]
+    if len(lead) > 2 and cells.ndim > 3:
+        spread = cells.expand(*lead, *cells.shape[-2:])
+        return spread.reshape(*shape[:2], *cells.shape[-2:])
+    return masks.in_four_axes(cells)
 
 
 def compare_projection(source: Projection, q: Tensor, k: Tensor, v: Tensor) -> None:

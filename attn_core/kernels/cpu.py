@@ -14,6 +14,8 @@ there. Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018
 "FlashAttention" (2022), algorithm 1. A small map is made whole, by the six formulas.
 """
 
+from functools import partial
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -21,14 +23,12 @@ from torch import Tensor
 from attn_core.checks import check_numbers, check_output
 from attn_core.dropout import Dropout
 from attn_core.kernels import parts, sdpa
-from attn_core.kernels.gradients import Derived, is_live
+from attn_core.kernels.gradients import Pass, is_live
 from attn_core.kernels.tiles import WIDTH, Rows, tiles
 from attn_core.kernels.whole_maps import Heads, Map, is_small, whole_and_checked, whole_weights
 from attn_core.masks import Keep
 from attn_core.precision import float_type
 from attn_core.record import Kernel
-
-FEW = 512  # keys, up to which tiles of whole rows are faster than torch's own attention
 
 
 def forward(
@@ -38,27 +38,37 @@ def forward(
     keep: Keep | None,
     scale: float,
     dropout: Dropout | None,
-    given: tuple[Tensor, Tensor, Tensor] | None = None,
+    lead: tuple[int, ...] | None = None,
+    output_alone: bool = False,
 ) -> tuple[Heads, tuple[Rows, Rows] | None]:
     """output in the dtype of v; row_max and row_sum, without gradient, if they were on the way.
 
     One sentence is raised if q, k or v holds what is no finite number, or if they give such.
-    given: the three in the caller's rank, in which that sentence names a place.
+    lead: the caller's axes before the last two, in which that sentence names a place. output_alone:
+    whether nothing else will be asked for, which makes no difference here.
     """
     if is_small(q, k):
-        return whole_and_checked(q, k, v, keep, scale, dropout, given)
-    size, statistics = check_numbers(*(given or (q, k, v)), scale), None
-    if is_live(q, k, v):
-        output, *statistics = Derived.apply(tiled, q, k, v, keep, scale, dropout)
-    elif dropout is None and k.shape[2] > FEW and sdpa.knows(keep, q, k, v, scale):
-        output = sdpa.output(q, k, v, keep, scale)
-    elif dropout is None and k.shape[2] <= WIDTH:
-        output = whole_rows(q, k, v, keep, scale, None)
-    else:
-        output, *statistics = tiled(q, k, v, keep, scale, dropout)
-    output = output.to(v.dtype)
-    check_output(output, size, dropout)
-    return output, None if statistics is None else tuple(statistics)
+        return whole_and_checked(q, k, v, keep, scale, dropout, lead)
+    one_pass = partial(checked, tiled if is_live(q, k, v) else fastest, lead)
+    output, *statistics = Pass.apply(one_pass, row_statistics, q, k, v, keep, scale, dropout)
+    return output.to(v.dtype), tuple(statistics) or None
+
+
+def checked(one_pass, lead, q, k, v, keep, scale, dropout) -> tuple[Tensor, ...]:
+    """One pass over numbers that are looked at before it and after it."""
+    size = check_numbers(q, k, v, scale, lead=lead)
+    output, *statistics = one_pass(q, k, v, keep, scale, dropout)
+    check_output(output, size, dropout, v.dtype)
+    return output, *statistics
+
+
+def fastest(q, k, v, keep, scale, dropout) -> tuple[Tensor, ...]:
+    """The output, and row_max and row_sum if they are on its way."""
+    if dropout is None and sdpa.knows(keep, q, k, v, scale):
+        return (sdpa.output(q, k, v, keep, scale),)
+    if dropout is None and k.shape[2] <= WIDTH:
+        return (whole_rows(q, k, v, keep, scale, None),)
+    return tiled(q, k, v, keep, scale, dropout)
 
 
 def tiled(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
@@ -82,10 +92,11 @@ def row_statistics(
     k: Float[Tensor, "B H S D"],
     keep: Keep | None,
     scale: float,
-    batches: range,
-    heads: range,
+    batches: range | None = None,
+    heads: range | None = None,
 ) -> tuple[Float[Tensor, "b h L"], Float[Tensor, "b h L"]]:
-    """row_max and row_sum of some heads: the same pass without the values."""
+    """row_max and row_sum of some heads, or of all: the same pass without the values."""
+    batches, heads = batches or range(q.shape[0]), heads or range(q.shape[1])
     row_max = q.new_empty(q.shape[:3], dtype=float_type(q))
     row_sum = torch.empty_like(row_max)
     for tile in tiles(q, k, None, keep, scale, None, (batches, heads, range(q.shape[2]))):
@@ -108,11 +119,11 @@ def weights(
     return found
 
 
-def with_weights(q, k, v, keep, scale, dropout, given) -> tuple[Heads, Map]:
+def with_weights(q, k, v, keep, scale, dropout, lead) -> tuple[Heads, Map]:
     """The output, checked as `forward` does it, and the weights of all heads."""
-    size, found = check_numbers(*given, scale), empty_map(q, k)
+    size, found = check_numbers(q, k, v, scale, lead=lead), empty_map(q, k)
     output = whole_rows(q, k, v, keep, scale, dropout, found)
-    check_output(output, size, dropout)
+    check_output(output, size, dropout, v.dtype)
     return output, found
 
 

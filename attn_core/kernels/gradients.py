@@ -1,8 +1,9 @@
-"""The way back through one pass over tiles, in torch's own operations, on any device."""
+"""Derivatives of one pass over tiles, in torch's own operations, on any device."""
 
 import torch
 from torch import Tensor
 
+from attn_core.checks import check_derivative
 from attn_core.kernels.tiles import tiles
 from attn_core.kernels.whole_maps import whole
 
@@ -12,47 +13,97 @@ def is_live(*tensors: Tensor) -> bool:
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
-class Derived(torch.autograd.Function):
-    """One pass with its gradients: the weights are derived again, block by block, on the way back.
+class ByItself(torch.autograd.Function):
+    """Under torch.vmap each sample is computed by itself, as a loop over them would do it."""
 
-    one_pass(q, k, v, keep, scale, dropout) gives the output, row_max and row_sum.
+    @classmethod
+    def vmap(cls, info, in_dims, *inputs):
+        found = []
+        for sample in range(info.batch_size):
+            given = zip(inputs, in_dims, strict=True)
+            found.append(cls.apply(*(x if d is None else x.select(d, sample) for x, d in given)))
+        return tuple(map(torch.stack, zip(*found, strict=True))), (0,) * len(found[0])
 
-    With w the weights, d what dropout leaves of them, g the gradient of the output: that of v is
-    dᵀ @ g, that of a weight what dropout leaves of g·v, that of a masked score
-    w · (the weight's − g·output), as the softmax demands. Whoever asks for a graph of the
-    gradients, to differentiate them again, gets it through whole maps.
 
-    On a GPU torch.set_float32_matmul_precision holds for these products, as for all of torch's, and
-    not for those of one_pass.
+class Pass(ByItself):
+    """One pass with its derivatives, of any order.
+
+    one_pass(q, k, v, keep, scale, dropout) gives a tuple: the output and, if they are on its way,
+    row_max and row_sum. row_statistics(q, k, keep, scale) gives the two where they are not.
     """
 
     @staticmethod
-    def forward(one_pass, q, k, v, keep, scale, dropout):
+    def forward(one_pass, row_statistics, q, k, v, keep, scale, dropout):
         return one_pass(q, k, v, keep, scale, dropout)
 
     @staticmethod
     def setup_context(ctx, inputs, found):
-        _, q, k, v, *ctx.settings = inputs
+        _, ctx.row_statistics, q, k, v, *ctx.settings = inputs
         ctx.save_for_backward(q, k, v, *found)
+        ctx.save_for_forward(q, k, v)
         ctx.mark_non_differentiable(*found[1:])
+        ctx.dtype, ctx.constants = found[0].dtype, len(found) - 1
 
     @staticmethod
     def backward(ctx, of_output, *_):
-        way_back = through_whole_maps if torch.is_grad_enabled() else through_tiles
-        q, *_ = saved = ctx.saved_tensors
+        q, k, v, output, *statistics = ctx.saved_tensors
+        statistics = statistics or (None, None)
+        found = WayBack.apply(
+            q, k, v, of_output, output, *statistics, ctx.row_statistics, *ctx.settings
+        )
+        return None, None, *found, None, None, None
+
+    @staticmethod
+    def jvp(ctx, _, __, of_q, of_k, of_v, *___):
+        formulas = by_formulas(*ctx.settings)
+        tangent = tangents(formulas, ctx.saved_tensors[:3], (of_q, of_k, of_v))
+        return tangent.to(ctx.dtype), *[None] * ctx.constants
+
+
+class WayBack(ByItself):
+    """The gradients of one pass: the weights are derived again, block by block.
+
+    It has derivatives, too. They follow from the six formulas on whole maps, whose inputs are cut
+    off from the caller's graph: where q, k and v are one tensor, or come from one, each is
+    differentiated as if it stood alone, and the caller's graph adds up.
+    """
+
+    @staticmethod
+    def forward(q, k, v, of_output, output, row_max, row_sum, row_statistics, keep, scale, dropout):
+        settings = keep, scale, dropout
+        if row_max is None:
+            row_max, row_sum = row_statistics(q, k, keep, scale)
         with torch.autocast(q.device.type, enabled=False):
-            return None, *way_back(*saved, ctx.settings, of_output), None, None, None
+            return through_tiles(q, k, v, of_output, output, row_max, row_sum, settings)
+
+    @staticmethod
+    def setup_context(ctx, inputs, _):
+        *inputs, _, _, _, _, keep, scale, dropout = inputs
+        ctx.settings = keep, scale, dropout
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx, *of_gradients):
+        with torch.autocast(of_gradients[0].device.type, enabled=False):
+            _, pull = torch.func.vjp(gradients_by_formulas(*ctx.settings), *ctx.saved_tensors)
+            return *pull(of_gradients), *[None] * 7
+
+    @staticmethod
+    def jvp(ctx, *steps):
+        return tangents(gradients_by_formulas(*ctx.settings), ctx.saved_tensors, steps[:4])
 
 
-def through_whole_maps(q, k, v, output, row_max, row_sum, settings, of_output):
-    """Gradients that have gradients."""
-    live = [tensor for tensor in (q, k, v) if tensor.requires_grad]
-    made = whole(q, k, v, *settings)[0]
-    found = iter(torch.autograd.grad(made, live, of_output, create_graph=True))
-    return [next(found) if tensor.requires_grad else None for tensor in (q, k, v)]
+def through_tiles(q, k, v, of_output, output, row_max, row_sum, settings):
+    """The gradients of q, k and v, in tiles.
 
+    With w the weights, d what dropout leaves of them, g the gradient of the output: that of v is
+    dᵀ @ g, that of a weight what dropout leaves of g·v, that of a masked score
+    w · (the weight's − g·output), as the softmax demands.
 
-def through_tiles(q, k, v, output, row_max, row_sum, settings, of_output):
+    On a GPU torch.set_float32_matmul_precision holds for these products, as for all of torch's, and
+    not for those of the pass.
+    """
     of_q, of_k, of_v = (torch.zeros_like(t, dtype=output.dtype) for t in (q, k, v))
     for tile in tiles(q, k, v, *settings):
         pull = of_output[tile.place]
@@ -66,3 +117,33 @@ def through_tiles(q, k, v, output, row_max, row_sum, settings, of_output):
             of_k[tile.heads(cols)] += of_scores.mT @ tile.queries
             of_v[tile.heads(cols)] += tile.drop_(weights, cols).mT @ pull
     return of_q.to(q.dtype), of_k.to(k.dtype), of_v.to(v.dtype)
+
+
+def by_formulas(keep, scale, dropout):
+    """The output as a function of q, k and v, by the six formulas on whole maps."""
+
+    def output(q, k, v):
+        check_derivative((*q.shape[:3], k.shape[2]))
+        return whole(q, k, v, keep, scale, dropout)[0]
+
+    return output
+
+
+def gradients_by_formulas(keep, scale, dropout):
+    """The gradients of q, k and v as a function of the three and of the output's."""
+
+    def gradients(q, k, v, of_output):
+        return torch.func.vjp(by_formulas(keep, scale, dropout), q, k, v)[1](of_output)
+
+    return gradients
+
+
+def tangents(function, inputs, of_inputs):
+    """What a small step of the inputs makes of a function's value; None: no step.
+
+    By the way back of the way back, which is linear: torch nests no forward mode in its own.
+    """
+    steps = zip(inputs, of_inputs, strict=True)
+    steps = tuple(torch.zeros_like(x) if step is None else step for x, step in steps)
+    value, pull = torch.func.vjp(function, *inputs)
+    return torch.func.vjp(pull, value)[1](steps)[0]

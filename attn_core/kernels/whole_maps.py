@@ -26,7 +26,7 @@ def whole(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
     return attended(scaled_scores(q, k, scale), v, keep, dropout)
 
 
-def whole_and_checked(q, k, v, keep, scale, dropout, given=None) -> tuple[Heads, tuple[Rows, Rows]]:
+def whole_and_checked(q, k, v, keep, scale, dropout, lead=None) -> tuple[Heads, tuple[Rows, Rows]]:
     """The same in the dtype of v; two sums tell whether all numbers are finite.
 
     One that is not finite in q or in k makes a score that is not, one in v an output.
@@ -37,7 +37,7 @@ def whole_and_checked(q, k, v, keep, scale, dropout, given=None) -> tuple[Heads,
     if output.dtype != v.dtype:
         output = output.to(v.dtype)
     if not (scores_are_finite and adds_up(output)):
-        check_numbers(*(given or (q, k, v)), scale)
+        check_numbers(q, k, v, scale, lead=lead)
         check_output(output, math.inf)
     return output, (row_max, row_sum.detach() if row_sum.requires_grad else row_sum)
 

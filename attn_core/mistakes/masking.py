@@ -1,12 +1,12 @@
 """Mistakes of the mask: what is hidden, and with what."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from attn_core import stages
-from attn_core.masks import Both, Dense, Keep, Padding
+from attn_core.masks import Keep
 from attn_core.mistakes import examples
 from attn_core.mistakes.mistake import Formula, Given, Mistake
 
@@ -23,15 +23,6 @@ def upper_triangle(a: Given, scaled: Tensor) -> Tensor:
     return scaled.masked_fill(upper == 0, -torch.inf)
 
 
-def parts_of(rule: Keep) -> Iterator[Keep]:
-    """The rules that a mask joins by &, one by one."""
-    if isinstance(rule, Both):
-        for part in rule.parts:
-            yield from parts_of(part)
-    else:
-        yield rule
-
-
 def read_anew(reading: Callable[[Keep, Tensor], Tensor]) -> Formula:
     """The masked scores, each part of the mask read in another way.
 
@@ -40,7 +31,7 @@ def read_anew(reading: Callable[[Keep, Tensor], Tensor]) -> Formula:
 
     def formula(a: Given, scaled: Tensor) -> Tensor:
         cells = torch.ones_like(a.keep)
-        for part in parts_of(a.rule):
+        for part in a.rule.parts():
             cells = cells & reading(part, a.keep)
         return stages.masked(scaled, cells)
 
@@ -50,7 +41,7 @@ def read_anew(reading: Callable[[Keep, Tensor], Tensor]) -> Formula:
 def aligned_to_top_left(rule: Keep, keep: Tensor) -> Tensor:
     """The mask as if query i stood at position i, whatever is in the cache."""
     L, S = keep.shape[-2:]
-    if isinstance(rule, Dense):
+    if rule.cells is not None:
         return rule.dense(L, S, keep.device)
     return rule.tile(range(L), range(S), (S, S), keep.device)
 
@@ -58,7 +49,7 @@ def aligned_to_top_left(rule: Keep, keep: Tensor) -> Tensor:
 def padding_in_the_rows(rule: Keep, keep: Tensor) -> Tensor:
     """The mask with each length counted along the queries instead of the keys."""
     L, S = keep.shape[-2:]
-    if not isinstance(rule, Padding):
+    if rule.lengths is None:
         return rule.dense(L, S, keep.device)
     lengths = torch.tensor(rule.lengths, device=keep.device).view(-1, 1, 1, 1)
     return torch.arange(L, device=keep.device)[:, None] < lengths

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from attn_core import toy
 from attn_core.kernels import trace
-from attn_core.masks import Dense, causal
+from attn_core.masks import causal, of_cells
 from attn_core.mistakes import layers
 from attn_core.mistakes.mistake import Run
 from attn_core.modules import SelfAttention
@@ -75,7 +75,7 @@ def along_tokens(kind: type, hidden: bool) -> Run:
     if axis == 2:
         keep = torch.block_diag(*[keep[0, 0].float()] * len(records)).bool()
     names = {"made": module(x), "x": x, "heads": module.heads}
-    return Run(trace(q, k, v, keep=Dense(keep)), names)
+    return Run(trace(q, k, v, keep=of_cells(keep)), names)
 
 
 def norm(kind: type, hidden: bool) -> Run:
@@ -149,4 +149,4 @@ def mask_read_as_heads(record: AttentionTrace) -> AttentionTrace:
     cells = record.keep.dense(L, S, record.q.device)
     if cells.shape[:2] != (1, 1):
         return record
-    return remade(record.q, record.k, record.v, record, Dense(cells[0, 0].unsqueeze(1)))
+    return remade(record.q, record.k, record.v, record, of_cells(cells[0, 0].unsqueeze(1)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from attn_core import causal, hiding, padding, window
 from attn_core.hiding import hide_, places, strips
-from attn_core.masks import Dense
+from attn_core.masks import of_cells
 from tests.attn_core.reference import drawn
 
 
@@ -23,9 +23,9 @@ def parts(draw):
         causal,
         lambda: window(*few[:2]),
         lambda: padding(lengths),
-        lambda: Dense(drawn(few[2], 2, 2, L, S) < 0.4),
+        lambda: of_cells(drawn(few[2], 2, 2, L, S) < 0.4),
         lambda: causal() & window(*few[:2]) & padding(lengths),
-        lambda: causal() & Dense(drawn(few[2], 1, 2, L, S) < 0.4),
+        lambda: causal() & of_cells(drawn(few[2], 1, 2, L, S) < 0.4),
     )
     rows, cols = (
         range(draw(st.integers(0, size - 1)), size, draw(st.integers(1, 3))) for size in (L, S)

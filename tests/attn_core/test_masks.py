@@ -9,8 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_core import Keep, causal, padding, prefill, trace, window
-from attn_core.masks import Dense, of_heads
+from attn_core import Keep, attention, causal, padding, prefill, trace, window
+from attn_core.masks import of_cells, of_heads
 from tests.attn_core.reference import batches_and_heads, drawn, keeps
 
 DRAWINGS = {
@@ -131,7 +131,6 @@ def test_json_forms():
     assert (causal() & (window(1) & padding([2]))).to_json() == {
         "kind": "and",
         "of": [
-            {"kind": "causal"},
             {"kind": "window", "before": 1, "after": 0},
             {"kind": "padding", "lengths": [2]},
         ],
@@ -139,7 +138,7 @@ def test_json_forms():
     cells = torch.tensor([[True, False, False], [True, True, False], [True, True, True]])
     # Nine bits, the first one lowest: 1, 0, 0, 1, 1, 0, 1, 1 is 217, then 1.
     bits = base64.b64encode(bytes([217, 1])).decode()
-    assert Dense(cells).to_json() == {"kind": "dense", "shape": [1, 1, 3, 3], "bits": bits}
+    assert of_cells(cells).to_json() == {"kind": "dense", "shape": [1, 1, 3, 3], "bits": bits}
 
 
 def test_repr_is_how_one_writes_it():
@@ -151,6 +150,9 @@ def test_repr_is_how_one_writes_it():
         "prefill(4)",
     ]
     assert repr(causal() & padding([2])) == "causal() & padding([2])"
+    assert repr(prefill(4) & window(1, 2)) == "prefill(4) & window(1, 0)"
+    assert repr(Keep()) == "Keep()"
+    assert repr(Keep(before=1)) == "Keep(1, None)"
     assert repr(causal() & torch.ones(2, 3, dtype=torch.bool)) == "causal() & Dense(1, 1, 2, 3)"
 
 
@@ -189,7 +191,7 @@ def test_a_mask_is_made_on_the_device_that_is_asked_for(keep):
 
 
 def test_a_mask_without_a_rule_may_hide_and_show_any_column():
-    keep = Dense(torch.ones(3, 4, dtype=torch.bool))
+    keep = of_cells(torch.ones(3, 4, dtype=torch.bool))
     assert keep.visible(range(1, 3), (3, 4)) == range(4)
     assert keep.unmasked(range(1, 3), (3, 4)) == range(0)
 
@@ -205,7 +207,29 @@ def test_some_heads_of_a_tile(batches, heads):
 
 
 def test_a_dense_mask_that_is_expanded_keeps_its_small_size():
-    keep = Dense(torch.ones(1, 1, 1, 4, dtype=torch.bool).expand(64, 12, 512, 4))
+    keep = of_cells(torch.ones(1, 1, 1, 4, dtype=torch.bool).expand(64, 12, 512, 4))
     assert keep.cells.numel() == 4
     # An axis of size 1 may have the stride 0, too.
-    assert Dense(torch.tensor(True).expand(1, 1)).dense(2, 3).all()
+    assert of_cells(torch.tensor(True).expand(1, 1)).dense(2, 3).all()
+
+
+def test_a_bare_mask_keeps_everything():
+    assert Keep().dense(2, 3).tolist() == [[[[True] * 3] * 2]]
+    assert repr(causal() & Keep()) == repr(Keep() & causal()) == "causal()"
+    assert type(Keep() & Keep()) is Keep
+    x = drawn(1, 4, 2)
+    for mask, same in ((Keep(), None), (Keep() & causal(), causal())):
+        assert torch.equal(attention(x, x, x, keep=mask), attention(x, x, x, keep=same))
+
+
+@pytest.mark.parametrize("T", [5, 300])
+def test_cells_of_more_axes_may_be_joined(T):
+    """Five axes, each with a mask of its own, joined to a rule and to one another."""
+    x, cells = drawn(1, 2, 3, 2, T, 4), drawn(2, 2, 3, 2, T, T) < 0.5
+    shared = drawn(3, 3, 1, T, T) < 0.7
+    lower = torch.ones(T, T, dtype=torch.bool).tril()
+    found = attention(x, x, x, keep=causal() & cells & shared)
+    torch.testing.assert_close(found, attention(x, x, x, keep=cells & shared & lower))
+    for i, j in ((0, 2), (1, 1)):
+        alone = attention(*[x[i, j]] * 3, keep=cells[i, j] & shared[j] & lower)
+        torch.testing.assert_close(found[i, j], alone)

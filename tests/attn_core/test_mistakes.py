@@ -6,7 +6,7 @@ import re
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from attn_core import Dropout, toy, trace
 from attn_core.checks import STAGES
@@ -145,7 +145,7 @@ def test_every_pair_is_told_apart_by_an_input_of_diagnose():
     assert same == []
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(cases(with_dropout=False, dtypes=(torch.float64,)))
 def test_what_no_question_tells_apart_is_alike_on_any_input(case):
     record = trace(case.q, case.k, case.v, keep=case.keep, dropout=Dropout(0.5, 1))

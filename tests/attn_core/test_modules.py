@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 import torch
 from torch import nn
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 from attn_core import causal, padding, toy
 from attn_core.modules import (
@@ -132,12 +132,12 @@ def test_a_recomputation_draws_the_bits_of_its_pass(early_stop):
     torch.manual_seed(0)
     plain = nn.Sequential(*(MultiHeadAttention(4, 4, 2, dropout=0.5, seed=n) for n in (1, 2)))
     stored, blind = deepcopy(plain), deepcopy(plain)
-    how = {"use_reentrant": False, "early_stop": early_stop}
-    again = partial(checkpoint, stored, context_fn=partial(same_steps, stored), **how)
+    again = partial(checkpoint, stored, context_fn=partial(same_steps, stored), use_reentrant=False)
     batches = torch.randn(2, 3, 6, 4)
-    for call in (plain, again, partial(checkpoint, blind, **how)):
-        # Both passes before the first gradient: the later one is recomputed first.
-        sum(call(x).square().sum() for x in batches).backward()
+    for call in (plain, again, partial(checkpoint, blind, use_reentrant=False)):
+        with set_checkpoint_early_stop(early_stop):
+            # Both passes before the first gradient: the later one is recomputed first.
+            sum(call(x).square().sum() for x in batches).backward()
     ours, theirs = (torch.cat([p.grad.flatten() for p in m.parameters()]) for m in (stored, plain))
     torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
     assert [part.drop.steps.item() for part in (*plain, *stored)] == [2, 2, 2, 2]

@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from attn_core import checks, pretrained
 
@@ -13,6 +12,8 @@ SENTENCE = "The animal didn't cross the street because it was too tired."
 
 def plain_reference(ids):
     """Every layer's hidden states and weights, written with torch's functions alone."""
+    from safetensors.torch import load_file
+
     folder = pretrained.model_folder()
     w = load_file(folder / "model.safetensors")
     F = torch.nn.functional
@@ -42,6 +43,7 @@ def plain_reference(ids):
     return x, maps
 
 
+@pytest.mark.trained_model
 def test_our_modules_give_what_the_plain_reference_gives():
     model = pretrained.load()
     ids = model.ids(SENTENCE)
@@ -52,6 +54,7 @@ def test_our_modules_give_what_the_plain_reference_gives():
         torch.testing.assert_close(record.stage("weights"), weights, rtol=0, atol=1e-5)
 
 
+@pytest.mark.trained_model
 @pytest.mark.parametrize(("word", "weight"), [("tired", 0.677), ("wide", 0.281)])
 def test_it_looks_at_the_animal(word, weight):
     model = pretrained.load()

@@ -59,10 +59,13 @@ def close(found, wanted, q, k, v, scale, share=1.0):
     assert ((found[2].double() - wanted[2]) / wanted[2]).abs().max() <= relative
 
 
+SIZES = [(64, 64), (65, 11), (63, 70), pytest.param((129, 130), marks=pytest.mark.slow)]
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("dropped", [None, Dropout(0.3, 5)], ids=["kept", "dropout"])
 @pytest.mark.parametrize("name", masks(9, 9))
-@pytest.mark.parametrize("size", [(64, 64), (65, 11), (63, 70), (129, 130)], ids=str)
+@pytest.mark.parametrize("size", SIZES, ids=str)
 def test_every_mask_and_dtype_against_float64(small_tiles, size, name, dropped, dtype):
     L, S = size
     q, k, v = (drawn(i, 2, 2, n, 3).to(dtype) for i, n in ((1, L), (2, S), (3, S)))

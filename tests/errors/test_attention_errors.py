@@ -18,6 +18,7 @@ from attn_core import (
     causal,
     padding,
     prefill,
+    sweep,
     trace,
     window,
     workings,
@@ -99,7 +100,21 @@ TENSORS = {
         (Q, K, V[0, 0]), ValueError, "v must have as many axes as q (2, 3, 4, 5), got (6, 7)",
     ),
     "k heads": (
-        (Q, K[:, :1], V), ValueError, "k must have q's leading axes (2, 3), got (2, 1, 6, 5)",
+        (t(2, 4, 4, 5), K, V), ValueError,
+        "k must have q's leading axes (2, 4), got (2, 3, 6, 5)",
+    ),
+    "k of grouped heads": (
+        (t(2, 8, 4, 5), K[:, :2], V[:, :2]), ValueError,
+        "k must have q's leading axes (2, 8), got (2, 2, 6, 5): "
+        "repeat each head, k.repeat_interleave(4, dim=-3)",
+    ),
+    "v of one head": (
+        (Q, K, V[:, :1]), ValueError,
+        "v must have q's leading axes (2, 3), got (2, 1, 6, 7): "
+        "repeat each head, v.repeat_interleave(3, dim=-3)",
+    ),
+    "more heads than queries": (
+        (Q[:, :1], K, V), ValueError, "k must have q's leading axes (2, 1), got (2, 3, 6, 5)",
     ),
     "v batch": (
         (Q, K, V[:1]), ValueError, "v must have q's leading axes (2, 3), got (1, 3, 6, 7)",
@@ -207,7 +222,15 @@ KEEPS = {
     ),
     "joined shape": (
         causal() & keeping(5, 6), ValueError,
-        "keep must broadcast to (2, 3, 4, 6), got (1, 1, 5, 6)",
+        "keep must broadcast to (2, 3, 4, 6), got (5, 6)",
+    ),
+    "sparse": (
+        keeping(4, 6).to_sparse(), TypeError,
+        "keep must be a dense tensor, got one of layout torch.sparse_coo",
+    ),
+    "joined axes": (
+        causal() & keeping(1, 2, 3, 4, 6), ValueError,
+        "keep must broadcast to (2, 3, 4, 6), got (1, 2, 3, 4, 6)",
     ),
     "joined device": (
         causal() & keeping(4, 6, device="meta"), ValueError,
@@ -241,6 +264,60 @@ def test_keep(keep, kind, message):
 def test_keep_of_a_batch_without_heads():
     message = "keep must broadcast to (2, 4, 6), got (2, 3, 4, 6)"
     refused(lambda: trace(Q[:, 0], K[:, 0], V[:, 0], keep=keeping(2, 3, 4, 6)), ValueError, message)
+
+
+def test_keep_of_more_leading_axes():
+    q = t(2, 1, 3, 4, 5)
+    for keep in (keeping(3, 1, 3, 4, 4), causal() & keeping(3, 1, 3, 4, 4)):
+        message = "keep must broadcast to (2, 1, 3, 4, 4), got (3, 1, 3, 4, 4)"
+        refused(lambda keep=keep: attention(q, q, q, keep=keep), ValueError, message)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_nested_keep():
+    keep = torch.nested.nested_tensor([keeping(4, 6)])
+    message = "keep must be a dense tensor, got one of layout nested"
+    for ask in (lambda: attention(Q, K, V, keep=keep), lambda: causal() & keep):
+        refused(ask, TypeError, message)
+
+
+def test_joining_a_mask_with_a_sparse_tensor():
+    message = "keep must be a dense tensor, got one of layout torch.sparse_coo"
+    refused(lambda: causal() & keeping(4, 6).to_sparse(), TypeError, message)
+
+
+@pytest.mark.parametrize("T", [3, 300])
+def test_samples_of_vmap_where_one_answer_is_wanted(T):
+    x, cells = t(2, 1, T, 2), keeping(2, T, T)
+    message = (
+        "{} must be the same for all samples of torch.vmap, got one for each: "
+        "call it once, on the whole batch"
+    )
+    asks = {
+        "keep": lambda x, cells: attention(x, x, x, keep=cells),
+        "q": lambda x, cells: trace(x, x, x).output,
+        "k": lambda x, cells: trace(t(1, T, 2), x, x).output,
+        "v": lambda x, cells: sweep(t(1, T, 2), t(1, T, 2), x).output,
+    }
+    for name, ask in asks.items():
+        refused(lambda ask=ask: torch.vmap(ask)(x, cells), ValueError, message.format(name))
+    joined = torch.func.grad(lambda x, cells: attention(x, x, x, keep=causal() & cells).sum())
+    refused(lambda: torch.vmap(joined)(x, cells), ValueError, message.format("keep"))
+
+
+@pytest.mark.parametrize("T", [2, 200, 300, 700])
+@pytest.mark.parametrize("call", [attention, trace])
+def test_scores_are_judged_by_themselves_in_short_calls_and_long_ones(call, T):
+    """Their sizes alone would forbid 1e20; on orthogonal axes each score is 0."""
+    q, k = torch.eye(2)[[0] * T] * 1e20, torch.eye(2)[[1] * T] * 1e20
+    found = call(q, k, k)
+    torch.testing.assert_close(found if call is attention else found.output, k, rtol=1e-4, atol=0.0)
+    k[T - 1, 0] = 1e20
+    message = (
+        "q, k and scale must give scores below 3.4e+38, the largest torch.float32, "
+        "got numbers up to 1e+20 and 1e+20 and scale 0.7071"
+    )
+    refused(lambda: call(q, k, k), ValueError, message)
 
 
 def test_joining_a_mask_with_a_float_tensor():

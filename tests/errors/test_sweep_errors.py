@@ -15,7 +15,7 @@ def message(**settings):
 
 def test_what_does_not_fit_is_said(monkeypatch):
     assert message(scale=0.5) == "scale must be a list of settings, got 0.5"
-    assert message(keep=causal()) == "keep must be a list of settings, got a Causal"
+    assert message(keep=causal()) == "keep must be a list of settings, got a Keep"
     assert message(dropout=[]) == "dropout must name at least one setting, got an empty list"
     assert message(dropout=[0.5]) == "dropout must be a Dropout or None, got float"
     assert message(scale=[1.0, "a"]) == "scale must be a number or None, got str"

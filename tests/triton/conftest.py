@@ -11,8 +11,11 @@ if DEVICE == "cpu":
     # Read when triton is imported, and so before any test is.
     os.environ["TRITON_INTERPRET"] = "1"
 
-settings.register_profile("book", derandomize=True, database=None, deadline=None, max_examples=25)
-settings.load_profile("book")
+
+@pytest.hookimpl(trylast=True)  # after tests.patience, which makes the profile "book"
+def pytest_configure(config):
+    settings.register_profile("triton", settings.get_profile("book"), max_examples=25)
+    settings.load_profile("triton")
 
 
 @pytest.fixture

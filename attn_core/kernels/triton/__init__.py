@@ -3,31 +3,47 @@
 float16, bfloat16 and float32, computed in float32. The way back is that of gradients.py.
 """
 
+from functools import partial
+
+import torch
 from torch import Tensor
 
 from attn_core.checks import check_numbers, check_output, lengths_of
-from attn_core.kernels.gradients import Derived, is_live
+from attn_core.kernels import sdpa
+from attn_core.kernels.gradients import Pass, is_live
 from attn_core.kernels.triton.looks import cells, pooled
 from attn_core.kernels.triton.passes import one_pass
 from attn_core.record import Kernel
 
 
-def forward(q, k, v, keep, scale, dropout, given=None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+def forward(
+    q, k, v, keep, scale, dropout, lead=None, output_alone=False
+) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
     """output in the dtype of v; row_max and row_sum, without gradient: see `cpu.forward`."""
-    # The GPU gets its work first; whether all numbers are finite is asked while it computes.
-    lengths = lengths_of(q, k, v)
-    if is_live(q, k, v):
-        output, *statistics = Derived.apply(one_pass, q, k, v, keep, scale, dropout)
+    # The way back wants the output as it was before it was rounded.
+    dtype = torch.float32 if is_live(q, k, v) else v.dtype
+    looked_at = partial(checked, lead, dtype, output_alone and not is_live(q, k, v))
+    output, *statistics = Pass.apply(looked_at, row_statistics, q, k, v, keep, scale, dropout)
+    return output.to(v.dtype), tuple(statistics) or None
+
+
+def checked(lead, dtype, may_be_torchs, q, k, v, keep, scale, dropout) -> tuple[Tensor, ...]:
+    """The GPU gets its work first; whether all numbers are finite is asked while it computes."""
+    lengths, statistics = lengths_of(q, k, v), ()
+    if may_be_torchs and dropout is None and sdpa.knows(keep, q, k, v, scale):
+        output = sdpa.output(q, k, v, keep, scale)
     else:
-        output, *statistics = one_pass(q, k, v, keep, scale, dropout, v.dtype)
-    output = output.to(v.dtype)
-    size = check_numbers(*(given or (q, k, v)), scale, lengths)
-    check_output(output, size, dropout)
-    return output, tuple(statistics)
+        output, *statistics = one_pass(q, k, v, keep, scale, dropout, dtype)
+    size = check_numbers(q, k, v, scale, lengths, lead)
+    check_output(output, size, dropout, v.dtype)
+    return output, *statistics
 
 
-def row_statistics(q, k, keep, scale, batches: range, heads: range) -> tuple[Tensor, Tensor]:
-    """row_max and row_sum of some heads: the same pass over a value of one number a key."""
+def row_statistics(
+    q, k, keep, scale, batches: range | None = None, heads: range | None = None
+) -> tuple[Tensor, Tensor]:
+    """row_max and row_sum of some heads, or of all: the same pass over one number a key."""
+    batches, heads = batches or range(q.shape[0]), heads or range(q.shape[1])
     part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
     row_max, row_sum = one_pass(q, k, k[..., :1], keep, scale, None)[1:]
     return row_max[part], row_sum[part]

@@ -4,7 +4,6 @@ import math
 import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import reduce
 
 import torch
 import triton
@@ -12,10 +11,13 @@ from torch import Tensor
 
 from attn_core.dropout import Dropout
 from attn_core.kernels.choosing import WIDEST
-from attn_core.masks import Causal, Dense, Keep, Padding, Window, parts_of
+from attn_core.masks import Keep
 
 # The interpreter computes tl.dot of bfloat16 wrongly: there, tiles are float32.
 INTERPRETED = os.environ.get("TRITON_INTERPRET", "").lower() in {"1", "true", "yes", "on", "y"}
+
+
+FAR = 2**31
 
 
 @dataclass(frozen=True)
@@ -58,25 +60,14 @@ def plan(keep: Keep | None, device: torch.device) -> Plan:
     >>> plan(causal() & window(2, 1), torch.device("cpu"))
     Plan(before=2, after=0, lengths=None, cells=None)
     """
-    before = after = 2**31
-    lengths, cells = [], []
-    for part in () if keep is None else parts_of(keep):
-        if isinstance(part, Causal):
-            after = 0
-        elif isinstance(part, Window):
-            before, after = min(before, part.before), min(after, part.after)
-        elif isinstance(part, Padding):
-            lengths.append(torch.tensor(part.lengths, dtype=torch.int64, device=device))
-        elif isinstance(part, Dense):
-            cells.append(part.cells)
-        else:
-            raise TypeError(f"keep must be made of the masks of attn_core, got {part!r}")
-    return Plan(
-        before,
-        after,
-        reduce(torch.minimum, lengths) if lengths else None,
-        reduce(torch.logical_and, cells) if cells else None,
-    )
+    if keep is None:
+        return Plan(FAR, FAR, None, None)
+    lengths = keep.lengths
+    if lengths is not None:
+        lengths = torch.tensor(lengths, dtype=torch.int64, device=device)
+    before = FAR if keep.before is None else keep.before
+    after = FAR if keep.after is None else keep.after
+    return Plan(before, after, lengths, keep.cells)
 
 
 def current(device: torch.device) -> AbstractContextManager:

@@ -1,0 +1,118 @@
+"""Derivatives of every order and in every direction are those of the formula, on every route.
+
+Long calls derive their weights again on the way back. Where q, k and v are one tensor, or come from
+one, that once counted the caller's graph as well: gradients came out two and three times too large.
+"""
+
+from functools import partial
+
+import pytest
+import torch
+
+from attn_core import Dropout, attention, causal, padding, trace
+from tests.attn_core.derivatives import (
+    SHARED,
+    WAYS,
+    by_formula,
+    derivative,
+    loss,
+    numerical,
+)
+from tests.attn_core.reference import drawn
+
+# torch says it of itself when forward mode is first asked for.
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
+
+WIDTH = 2
+LONG = 260  # one map of LONG×LONG cells is not made whole
+# Name: tokens, the mask, the same as cells.
+ROUTES = {
+    "formulas": (5, causal(), lambda T: torch.ones(T, T, dtype=torch.bool).tril()),
+    "torch's own": (LONG, None, lambda T: None),
+    "torch's own, causal": (LONG, causal(), lambda T: torch.ones(T, T, dtype=torch.bool).tril()),
+    "tiles": (LONG, padding([LONG - 9]), lambda T: torch.arange(T) < T - 9),
+}
+
+
+def both(route, keep_is_for=attention):
+    T, keep, cells = ROUTES[route]
+    x = drawn(1, 1, T, 3 * WIDTH)
+    return x, partial(keep_is_for, keep=keep), partial(by_formula, keep=cells(T))
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("shared", SHARED)
+@pytest.mark.parametrize("route", ROUTES)
+def test_derivatives_are_those_of_the_formula(route, shared, way):
+    x, ours, formula = both(route)
+    found = derivative(way, partial(loss, ours, shared, WIDTH), x)
+    wanted = derivative(way, partial(loss, formula, shared, WIDTH), x)
+    torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("shared", SHARED)
+@pytest.mark.parametrize("route", ROUTES)
+def test_differences_confirm_them(route, shared):
+    x, ours, _ = both(route)
+    assert numerical(ours, shared, WIDTH, x)
+
+
+@pytest.mark.parametrize("shared", SHARED)
+@pytest.mark.parametrize("route", ROUTES)
+def test_those_of_a_record_are_the_same(route, shared):
+    x, ours, _ = both(route)
+    _, traced, _ = both(route, lambda *qkv, keep: trace(*qkv, keep=keep).output)
+    for way in WAYS[:4]:
+        found = derivative(way, partial(loss, traced, shared, WIDTH), x)
+        wanted = derivative(way, partial(loss, ours, shared, WIDTH), x)
+        assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_sample_of_vmap_is_what_it_is_alone(route):
+    """Dropout included: its bits are those of one call."""
+    x, _, _ = both(route)
+    keep, dropout = ROUTES[route][1], Dropout(0.5, 3)
+    x = torch.stack([x, x.cos(), -x])
+
+    def attend(x):
+        return attention(*x.chunk(3, -1), keep=keep, dropout=dropout)
+
+    assert torch.equal(torch.func.vmap(attend)(x), torch.stack([attend(one) for one in x]))
+    found = torch.func.vmap(attend, in_dims=2, out_dims=2)(x.movedim(0, 2))
+    assert torch.equal(found.movedim(2, 0), torch.stack([attend(one) for one in x]))
+
+
+@pytest.mark.parametrize("T", [5, LONG])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_forward_mode_keeps_the_dtype(T, dtype):
+    x = drawn(1, 1, T, 4).float()
+    found = torch.func.jvp(lambda x: attention(x, x, x), (x.to(dtype),), (x.to(dtype),))[1]
+    wanted = torch.func.jvp(lambda x: attention(x, x, x), (x,), (x,))[1]
+    assert found.dtype == dtype
+    torch.testing.assert_close(found.float(), wanted, rtol=0.05, atol=0.05)
+
+
+@pytest.mark.parametrize("T", [5, LONG])
+def test_the_mask_of_a_function_may_be_made_in_it(T):
+    x = drawn(1, 1, T, 4)
+
+    def value(attend, x):
+        return attend(x, x, x, keep=(x @ x.mT).abs() >= 0.0).sin().sum()
+
+    for way in (torch.func.grad, *WAYS[6:10]):
+        found = derivative(way, partial(value, attention), x)
+        torch.testing.assert_close(found, derivative(way, partial(value, by_formula), x))
+
+
+def test_second_derivatives_of_maps_too_large_are_refused():
+    x = torch.zeros(8200, 1, requires_grad=True)
+    first = torch.autograd.grad(attention(x, x, x).sum(), x, create_graph=True)[0]
+    sentence = (
+        r"^q and k must give at most 2\*\*26 cells for second derivatives and for forward mode, "
+        r"got \(1, 1, 8200, 8200\)$"
+    )
+    with pytest.raises(ValueError, match=sentence):
+        first.sum().backward()
+    with pytest.raises(ValueError, match=sentence):
+        torch.func.jvp(lambda x: attention(x, x, x), (x.detach(),), (x.detach(),))
