@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import seq2seq
-from exercises import Draws, Exercise, Field, Mistake, whole
+from exercises import Clue, Draws, Exercise, Field, Mistake, whole
 
 ENGLISH = ["Tom", "chases", "Jerry", "in", "the", "garden"]
 CHINESE = ["汤姆", "在", "花园", "里", "追逐", "杰瑞"]
@@ -24,18 +24,23 @@ def count(weights):
 
 def checks(names, parameters):
     weights, answer = parameters["weights"], names["crossings"]
-    got = whole(answer(weights))
-    straight = torch.tensor([[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.1, 0.2, 0.7], [0.0, 0.3, 0.7]])
-    turned = torch.eye(4).flip(0)
+
+    def crossings(rows):
+        return whole(answer(rows))
+
+    got, even = crossings(weights), torch.eye(4)
+    meeting = torch.tensor([[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.1, 0.2, 0.7], [0.0, 0.3, 0.7]])
     tall = torch.tensor([[0.1, 0.9], [0.2, 0.8], [0.7, 0.3]])
     return [
-        ("`crossings(weights)` is a whole number", got is not None),
-        ("two rows that look at the same word do not cross", whole(answer(straight)) == 0),
+        Clue("`crossings(weights)` is a whole number", got is not None),
         (
-            "four words in the reverse order: each pair crosses, 6 in all",
-            whole(answer(turned)) == 6,
+            "four words in the same order: none cross; in the reverse order: each pair, 6 in all",
+            (crossings(even), crossings(even.flip(0))) == (0, 6),
         ),
-        ("rows that look at the words 1, 1, 0: two pairs cross", whole(answer(tall)) == 2),
+        (
+            "rows that look at one word do not cross: 0, 0, 2, 2 has no crossing, 1, 1, 0 has two",
+            (crossings(meeting), crossings(tall)) == (0, 2),
+        ),
         ("it is right for `weights`", got == count(weights)),
     ]
 
@@ -48,11 +53,12 @@ EXERCISE = Exercise(
     points=3,
     text=(
         "Write the two sentences one above the other and join each Chinese word with the English "
-        "word that has the largest weight in its row. How many pairs of lines cross? Write "
+        "word that has the largest weight in its row"
+        "{% if not chapter %} of `weights`{% endif %}. How many pairs of lines cross? Write "
         "`crossings(weights)`, which counts the pairs of rows, the upper one looking further "
         "right than the lower one. None means: the same order in both languages. Try it with "
-        '`garden.stage("weights")`. *Expected: two or three lines in the function, or a few more '
-        "with loops.*"
+        '{% if chapter %}`garden.stage("weights")`{% else %}`crossings(weights)`{% endif %}. '
+        "*Expected: two or three lines in the function, or a few more with loops.*"
     ),
     starter="""\
 def crossings(weights):

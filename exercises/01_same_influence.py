@@ -7,7 +7,7 @@ def parameters(seed):
     if seed == 0:
         return {"n_words": 3, "kept_share": 0.8}
     draw = Draws(seed)
-    return {"n_words": draw.integer(3, 8), "kept_share": draw.choice((0.9, 0.8, 0.7, 0.6))}
+    return {"n_words": draw.integer(3, 8), "kept_share": draw.integer(11, 20) / 20}
 
 
 def checks(names, parameters):

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, has_shape, numbers, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, has_shape, in_shape, same
 
 
 def parameters(seed):
@@ -16,25 +16,29 @@ def parameters(seed):
 def checks(names, parameters):
     words, keep, answer = parameters["words"], parameters["keep"], names["shares"]
     n = len(words)
-    got, five = numbers(answer(n, keep)), numbers(answer(5, 0.9))
-    shaped = has_shape(got, (n,))
+    got, five, three = in_shape(answer(n, keep), (n,)), answer(5, 0.9), answer(3, 0.5)
+    shaped = got is not None
     memory = torch.zeros(2)
     for word in words:
         memory = keep * memory + (1 - keep) * word
     return [
-        ("`shares(n, keep)` has a number for each of the n words", shaped),
+        Clue("`shares(n, keep)` has a number for each of the n words", shaped),
         ("the last word has the share 1 − keep", shaped and same(got[-1], 1 - keep)),
         (
-            "each word has `keep` times the share of the word after it",
-            shaped and same(got[:-1], keep * got[1:]),
+            "each word has a share, `keep` times that of the word after it",
+            shaped and bool(got.all()) and same(got[:-1], keep * got[1:]),
         ),
         (
             "the words, mixed in these shares, are the memory that the box ends with",
             shaped and same(got @ words.double(), memory),
         ),
         (
-            "after 5 words with keep = 0.9 the first word's share is 0.1 · 0.9⁴",
-            has_shape(five, (5,)) and same(five[0], 0.1 * 0.9**4),
+            "after 5 words with keep = 0.9 the first word's share is 0.1 · 0.9⁴, "
+            "after 3 with keep = 0.5 it is 0.5³",
+            has_shape(five, (5,))
+            and has_shape(three, (3,))
+            and same(in_shape(five, (5,))[0], 0.1 * 0.9**4)
+            and same(in_shape(three, (3,))[0], 0.5**3),
         ),
     ]
 
@@ -47,8 +51,8 @@ EXERCISE = Exercise(
     points=2,
     text=(
         "A box that keeps more: after each word, memory = keep · memory + (1 − keep) · word. Ours "
-        "has keep = 0.5. Write `shares(n, keep)`: for each of n words, first to last, its share "
-        "in the final memory, as a tensor. Then find out how much of the first of 30 words "
+        "has keep = {{ keep }}. Write `shares(n, keep)`: for each of n words, first to last, its "
+        "share in the final memory, as a tensor. Then find out how much of the first of 30 words "
         "is left with keep = 0.5, and with keep = 0.9. *Expected: one or two lines in the "
         "function. How often has word number t been multiplied by keep?*"
     ),

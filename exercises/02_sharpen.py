@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, has_shape, numbers, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
 
 
 def parameters(seed):
@@ -17,17 +17,19 @@ def parameters(seed):
 
 def checks(names, parameters):
     weights, t = parameters["weights"], parameters["t"]
-    before, answer = weights.clone(), names["sharpen"]
-    got = numbers(answer(weights, t))
-    shaped = has_shape(got, weights.shape)
+    answer = names["sharpen"]
+    got = in_shape(answer(weights, t), weights.shape)
+    shaped = got is not None
     right = torch.softmax(t * weights.log(), dim=0)
     even = torch.full_like(weights, 1 / len(weights))
     return [
-        ("`sharpen(weights, t)` has a number for each weight", shaped),
-        ("they add up to 1", shaped and same(got.sum(), 1.0)),
-        ("a query of zeros, t = 0, gives equal weights", same(answer(weights, 0.0), even)),
+        Clue("`sharpen(weights, t)` has a number for each weight", shaped),
+        Clue("they add up to 1", shaped and same(got.sum(), 1.0)),
+        (
+            "a query of zeros, t = 0, gives equal weights; t = 1 leaves them as they are",
+            same(answer(weights, 0.0), even) and same(answer(weights, 1.0), weights),
+        ),
         ("they are the weights of a query t times as long", same(got, right)),
-        ("`weights` is left as it was", shaped and torch.equal(weights, before)),
     ]
 
 
@@ -40,7 +42,8 @@ EXERCISE = Exercise(
     text=(
         "Someone kept the weights of one row and lost its query and its keys. Write "
         "`sharpen(weights, t)`: the weights that a query t times as long would have got. Try it "
-        "with the row of 追逐 and t = 3, and compare with the table in *From soft to hard*. "
+        "with {% if chapter %}the row of 追逐 and t = 3, and compare with the table in *From soft "
+        "to hard*{% else %}`sharpen(weights, t)`{% endif %}. "
         "*Expected: one or two lines in the function. What becomes of exp(s) when s is "
         "multiplied by t?*"
     ),

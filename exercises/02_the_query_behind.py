@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Field, Mistake, has_shape, numbers, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
 
 
 def parameters(seed):
@@ -18,14 +18,14 @@ def parameters(seed):
 def checks(names, parameters):
     wanted, keys = parameters["wanted"], parameters["keys"]
     answer = names["query_behind"]
-    got = numbers(answer(wanted, keys))
-    shaped = has_shape(got, keys.shape[1:])
+    got = in_shape(answer(wanted, keys), keys.shape[1:])
+    shaped = got is not None
     even = torch.full((3,), 1 / 3)
     return [
-        ("`query_behind(wanted, keys)` has as many numbers as a key", shaped),
+        Clue("`query_behind(wanted, keys)` has as many numbers as a key", shaped),
         (
-            "for equal weights it is the query of zeros",
-            same(answer(even, keys), torch.zeros(2)),
+            "for equal weights it is the query of zeros, for others it is not",
+            shaped and not same(got, torch.zeros(2)) and same(answer(even, keys), torch.zeros(2)),
         ),
         (
             "with it, the weights are the wanted ones",
@@ -41,10 +41,13 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text=(
-        "In chapter 01 someone gave the weights 0.8, 0.1 and 0.1 for 汤姆. Which query has them? "
-        "Write `query_behind(wanted, keys)` for three keys of two numbers, the corners of a "
-        "triangle. Try `query_behind(torch.tensor([0.8, 0.1, 0.1]), states)`, and check the query "
-        "by the three stages. "
+        "{% if chapter %}In chapter 01 someone gave the weights 0.8, 0.1 and 0.1 for 汤姆."
+        "{% else %}Someone gives the weights `wanted` for one word.{% endif %} "
+        "Which query has them? Write `query_behind(wanted, keys)` for three keys of two numbers, "
+        "the corners of a triangle. Try "
+        "{% if chapter %}`query_behind(torch.tensor([0.8, 0.1, 0.1]), states)`"
+        "{% else %}`query_behind(wanted, keys)`{% endif %}, "
+        "and check the query by the three stages. "
         "*Expected: three lines in the function. A ratio of two weights is exp of a difference of "
         "two scores: that makes two equations for two numbers, and `torch.linalg.solve(A, b)` "
         "finds the q with A @ q = b.*"

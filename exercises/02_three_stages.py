@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Field, Mistake, has_shape, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, has_shape, same
 
 
 def parameters(seed):
@@ -25,13 +25,13 @@ def checks(names, parameters):
     other_keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, -2.0]])
     ask = torch.tensor([1.0, -1.0])
     return [
-        (
+        Clue(
             "`context(query, keys, values)` has as many numbers as a value",
             has_shape(got, values.shape[1:]),
         ),
         (
-            "a query of zeros gets the plain average of the values",
-            same(answer(0 * query, keys, values), values.mean(0)),
+            "a query of zeros gets the plain average of the values, another does not",
+            same(answer(0 * query, keys, values), values.mean(0)) and not same(got, values.mean(0)),
         ),
         (
             "it is the sum of the values, each times the weight of its key",
@@ -52,7 +52,8 @@ EXERCISE = Exercise(
     points=1,
     text=(
         "Write `context(query, keys, values)`: the three stages for one query. Try it with "
-        "`context(queries[2], states, states)`, which is $c_3$. The values may be others than the "
+        "{% if chapter %}`context(queries[2], states, states)`, which is $c_3$"
+        "{% else %}`context(query, keys, values)`{% endif %}. The values may be others than the "
         "keys, and wider. *Expected: three lines in the function, one a stage.*"
     ),
     starter="""\

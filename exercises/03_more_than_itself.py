@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake, has_shape, numbers
+from exercises import Clue, Draws, Exercise, Mistake, in_shape
 
 
 def parameters(seed):
@@ -14,15 +14,16 @@ def parameters(seed):
 
 def checks(names, parameters):
     word = torch.tensor(parameters["one_word"], dtype=torch.float64)
-    other = numbers(names.get("louder_word"))
-    given = has_shape(other, (3,)) and bool(other.isfinite().all() and other.any())
+    other = in_shape(names.get("louder_word"), (3,))
+    given = other is not None and bool(other.isfinite().all() and other.any())
     cosine = torch.nn.functional.cosine_similarity(word, other, dim=0) if given else 1.0
+    louder, elsewhere = given and bool(word @ other > word @ word), given and bool(cosine < 0.8)
     return [
-        (
-            "its dot product with `one_word` is larger than that of `one_word` with itself",
-            given and bool(word @ other > word @ word),
+        Clue(
+            "its dot product with `one_word` is larger than that of `one_word` with itself", louder
         ),
-        ("yet it is less similar: the cosine is below 0.8", given and bool(cosine < 0.8)),
+        Clue("yet it is less similar: the cosine is below 0.8", elsewhere),
+        ("both at once", louder and elsewhere),
     ]
 
 

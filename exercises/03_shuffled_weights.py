@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Field, Mistake, numbers, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, numbers, parts, same
 
 
 def parameters(seed):
@@ -22,16 +22,17 @@ def parameters(seed):
 
 def checks(names, parameters):
     weights, output, order = (parameters[name] for name in ("weights", "output", "order"))
-    got = names["shuffled_attention"](weights.clone(), output.clone(), order)
-    two = isinstance(got, tuple | list) and len(got) == 2
-    got_weights, got_output = map(numbers, got) if two else (None, None)
-    two = all(got is not None and got.ndim == 2 for got in (got_weights, got_output))
-
+    found = parts(names["shuffled_attention"](weights, output, order), ("weights", "output"))
+    got_weights, got_output = found or (None, None)
+    rows = numbers(got_weights)
     return [
-        ("the function gives two tensors, weights and output", two),
-        (
+        Clue(
+            "the function gives two tensors, weights and output",
+            rows is not None and numbers(got_output) is not None,
+        ),
+        Clue(
             "each row of the new weights adds up to 1",
-            two and same(got_weights.sum(dim=-1), torch.ones(len(order))),
+            rows is not None and rows.ndim > 1 and same(rows.sum(dim=-1), torch.ones(len(order))),
         ),
         ("the new output is that of the shuffled sentence", same(got_output, output[order])),
         (
@@ -51,7 +52,8 @@ EXERCISE = Exercise(
         "Someone has thrown `x` away and kept only `weights` and `output`. Now the words come in "
         "the order `order`: word number `order[i]` stands at place `i`. Write "
         "`shuffled_attention(weights, output, order)`, which gives the weights and the output of "
-        "the shuffled sentence, as two tensors, with no multiplication and no softmax. *Expected: "
+        "the shuffled sentence, as two tensors. No multiplication is needed, and no softmax. "
+        "*Expected: "
         "one line in the function. Who is a row of the weights? Who is a column?*"
     ),
     starter="""\
@@ -62,6 +64,7 @@ def shuffled_attention(weights, output, order):
     return weights[order][:, order], output[order]""",
     parameters=parameters,
     checks=checks,
+    parts=("weights", "output"),
     mistakes=(
         Mistake(
             """\
@@ -96,7 +99,11 @@ def shuffled_attention(weights, output, order):
         ),
     ),
     probes=lambda parameters: [
-        (parameters["weights"], parameters["output"], list(range(len(parameters["order"]))))
+        (
+            parameters["weights"],
+            parameters["output"],
+            [*range(1, len(parameters["order"])), 0],
+        )
     ],
     fields=(
         Field(

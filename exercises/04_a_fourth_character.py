@@ -12,8 +12,8 @@ def parameters(seed):
     if seed:
         draw = Draws(seed)
         while True:
-            token = draw.integers(0, 2, 4).float()
-            if 0 < token.sum() < 3:
+            token = draw.integers(0, 3, 4).float()
+            if 0 < token.sum() < 4:
                 break
     return {
         "token": token,
@@ -48,7 +48,7 @@ EXERCISE = Exercise(
     level=1,
     points=2,
     text="""\
-The question word 吗 joins 爱学习, with `token` = (0, 1, 1, 0). It only asks: the keys and the
+The question word 吗 joins 爱学习, with `token` = {{ token }}. It only asks: the keys and the
 values stay those of 爱, 学 and 习. On paper: its `query`, its three `scores`, its three `weights`
 with √3, its `output`. Then type in your numbers as lists, to two decimals or more, or let torch
 work them out from `token`, `w_query`, `keys` and `values`. *Expected: four lines.*""",

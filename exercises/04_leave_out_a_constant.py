@@ -2,16 +2,18 @@
 
 import torch
 
-from exercises import Exercise, Mistake, numbers
+from exercises import Clue, Exercise, Mistake, numbers
 
 
 def parameters(seed):
-    return {"d_k": (5, 3, 4, 8, 16, 64)[seed % 6]}
+    return {"d_k": (5, 3, 4, 8, 16, 6)[seed % 6]}
 
 
 def scores(value):
     """The reader's row of scores, or None if it is none."""
     got = numbers(value)
+    if got is not None and got.ndim == 2 and len(got) == 1:
+        got = got[0]
     is_row = got is not None and got.ndim == 1 and len(got) and got.isfinite().all()
     return got if is_row else None
 
@@ -21,19 +23,18 @@ def checks(names, parameters):
     row, other = scores(names.get("row")), scores(names.get("other_row"))
     given = row is not None
     both = given and other is not None and other.shape == row.shape
+    with_root = given and bool(torch.softmax(row / root, dim=-1).max() < 0.5)
+    without = given and bool(torch.softmax(row, dim=-1).max() > 0.9)
     return [
+        Clue("with √d_k the largest weight of `row` is below 0.5", with_root),
+        Clue("without √d_k it is above 0.9", without),
+        ("`row` does both at once", with_root and without),
         (
-            "with √d_k the largest weight of `row` is below 0.5",
-            given and bool(torch.softmax(row / root, dim=-1).max() < 0.5),
-        ),
-        (
-            "without √d_k it is above 0.9",
-            given and bool(torch.softmax(row, dim=-1).max() > 0.9),
-        ),
-        (
-            "`other_row` holds other numbers, and has the same weights, with √d_k and without",
+            "`other_row` holds other numbers, and has the same weights, with √d_k and without; "
+            "they are not all equal",
             both
             and not torch.allclose(row, other)
+            and bool((row - row[0]).any())
             and all(
                 torch.allclose(torch.softmax(row / c, -1), torch.softmax(other / c, -1))
                 for c in (1, root)
@@ -52,15 +53,16 @@ EXERCISE = Exercise(
 "Leave √d_k aside for now, it is a constant." Show with numbers that this constant can decide
 everything: make a `row` of scores whose largest weight is below 0.5 with √d_k and above 0.9
 without. (How many keys does it take? Three are too few.) Then show what may be left out: make
-`other_row`, other numbers that have the same weights as `row`, with √d_k and without. In
-the chapter `d_k` is 5. *Expected: two lines.*""",
+`other_row`, other numbers that have the same weights as `row`, with √d_k and without.
+{% if chapter %}In the chapter{% else %}Here{% endif %} `d_k` is {{ d_k }}.
+*Expected: two lines.*""",
     starter="row = ...\nother_row = ...",
     solution="""\
 import torch
 
 row = torch.tensor([7.0] + [0.0] * 99)
 other_row = row + 1
-# d_k is 5: seven keys are enough, row = [4.0] + [0.0] * 6, other_row = [5.0] + [1.0] * 6.
+# Where d_k is 5, seven keys are enough, row = [4.0] + [0.0] * 6, other_row = [5.0] + [1.0] * 6.
 # Six are not. Without √d_k the five small exps together make less than 1/9 of the large one.
 # With it each ratio is raised to the power 1/√5. That makes most where all five are equal:
 # 5 * (1/45) ** (1/√5), about 0.91 of the large one. Half of the row would take more than 1.""",

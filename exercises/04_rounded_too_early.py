@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, near
+from exercises import Clue, Draws, Exercise, Field, Mistake, near
 
 
 def parameters(seed):
@@ -23,13 +23,13 @@ def checks(names, parameters):
     values = torch.tensor(parameters["value_rows"])
     weights = torch.softmax(torch.tensor(parameters["score_row"]), dim=0)
     rounded = weights.round(decimals=1)
+    has_sum = near(names.get("rounded_sum"), rounded.sum())
+    has_row = near(names.get("rounded_row"), rounded @ values)
     return [
         ("`exact_row` is right to two decimals", near(names.get("exact_row"), weights @ values)),
-        (
-            "`rounded_sum` is what the rounded weights add up to",
-            near(names.get("rounded_sum"), rounded.sum()),
-        ),
-        ("`rounded_row` is what they make", near(names.get("rounded_row"), rounded @ values)),
+        # What three rounded weights add up to is 0.9 or 1.1: a guess is right every other time.
+        Clue("`rounded_sum` is what the rounded weights add up to", has_sum),
+        ("`rounded_row` is what they make, and `rounded_sum` is right", has_sum and has_row),
     ]
 
 

@@ -5,7 +5,7 @@ import math
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Field, Mistake, has_shape, numbers
+from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape
 
 
 def parameters(seed):
@@ -18,9 +18,8 @@ def parameters(seed):
 
 def answers(units, rows, places):
     """A table of whole numbers, or None if it is none."""
-    found = [numbers(units(list(row), places)) for row in rows]
-    fits = all(has_shape(got, (len(row),)) for got, row in zip(found, rows, strict=True))
-    if not fits or any(got.frac().any() for got in found):  # frac of inf is nan
+    found = [in_shape(units(list(row), places), (len(row),)) for row in rows]
+    if any(got is None or got.frac().any() for got in found):  # frac of inf is nan
         return None
     return [[int(unit) for unit in got.tolist()] for got in found]
 
@@ -45,24 +44,20 @@ def checks(names, parameters):
         for places, table in found.items()
         for row, got in zip(rows, table or [], strict=False)
     ]
+    adds_up = given and all(sum(got) == 10**places for _, got, places in cells)
+    is_close = given and all(
+        abs(weight * 10**places - unit) < 1
+        for row, got, places in cells
+        for weight, unit in zip(row, got, strict=True)
+    )
     return [
-        ("`units(row, places)` returns one whole number for each weight", given),
+        Clue("`units(row, places)` returns one whole number for each weight", given),
+        Clue("the numbers of a row sum to 10**places", adds_up),
+        ("each differs from its weight by less than one unit", is_close),
         (
-            "the numbers of a row sum to 10**places",
-            given and all(sum(got) == 10**places for _, got, places in cells),
-        ),
-        (
-            "each differs from its weight by less than one unit",
-            given
-            and all(
-                abs(weight * 10**places - unit) < 1
-                for row, got, places in cells
-                for weight, unit in zip(row, got, strict=True)
-            ),
-        ),
-        (
-            "the largest remainders are the ones that are rounded up",
-            given and all(deserved(*cell) for cell in cells),
+            "so many are rounded up that the row sums to 10**places: those of the largest "
+            "remainders",
+            adds_up and is_close and all(deserved(*cell) for cell in cells),
         ),
     ]
 
@@ -77,9 +72,11 @@ EXERCISE = Exercise(
 A printed table of percentages often has to sum to exactly 100. Write `units(row, places)`. It
 takes a row of weights (floats) and returns whole numbers of units: thousandths for `places=3`. Cut
 every weight down to a whole number of units; what is missing to `10**places` goes, one unit each,
-to the cells that lost most. *Expected: six or seven lines.* Try it on `rows`, the weights of 笔记本
+to the cells that lost most. *Expected: six or seven lines.*
+{% if chapter %}Try it on `rows`, the weights of 笔记本
 (`x = toy.notebook().x`, then `rows = torch.softmax(x @ x.T, dim=-1).tolist()`), and compare with
-the table of the post. Which of its three slips does it explain, and which not?""",
+the table of the post. Which of its three slips does it explain, and which not?{% else %}Try it with
+`[units(row, 2) for row in rows]`.{% endif %}""",
     starter="def units(row, places):\n    return ...",
     solution="""\
 import math

@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Mistake, has_shape, numbers, same
+from exercises import Clue, Draws, Exercise, Mistake, in_shape, same
 
 
 def parameters(seed):
@@ -24,21 +24,22 @@ def parameters(seed):
 def checks(names, parameters):
     x, w_query, w_key, w_value = (parameters[n] for n in ("x", "w_query", "w_key", "w_value"))
     answer = names["trained_row"]
-    got = [numbers(answer(x, w_query, w_key, w_value, i)) for i in range(3)]
-    shaped = all(has_shape(row, w_value.shape[1:]) for row in got)
+    got = [
+        in_shape(answer(x, w_query, w_key, w_value, i), w_value.shape[1:]) for i in range(len(x))
+    ]
+    shaped = all(row is not None for row in got)
     values = x @ w_value
-    low, high = values.amin(dim=0) - 1e-5, values.amax(dim=0) + 1e-5
+    low, high = values.double().amin(dim=0), values.double().amax(dim=0)
     scaled = (x @ w_query) @ (x @ w_key).T / w_key.shape[1] ** 0.5
-    right = torch.softmax(scaled, dim=-1) @ values
     return [
-        ("`trained_row(…)` has as many numbers as a value has", shaped),
-        (
+        Clue("`trained_row(…)` has as many numbers as a value has", shaped),
+        Clue(
             "each of its numbers lies between the smallest and the largest of its column of values",
-            shaped and all(((low <= row) & (row <= high)).all() for row in got),
+            shaped and all(same(row.clamp(low, high), row) for row in got),
         ),
         (
             "it is the mixture of the values with the weights of word `i`",
-            same(got, right[:3]),
+            same(got, torch.softmax(scaled, dim=-1) @ values),
         ),
     ]
 
@@ -51,8 +52,9 @@ EXERCISE = Exercise(
     points=1,
     text="""\
 Write `trained_row(x, w_query, w_key, w_value, i)`: the output of word `i`, from its query, all keys
-and all values, with $\\sqrt{d_k}$. Try it with `trained_row(x, w_query, w_key, w_value, 1)`; what
-must come out stands above. *Expected: four lines in the function.*""",
+and all values, with $\\sqrt{d_k}$. Try it with `trained_row(x, w_query, w_key, w_value, 1)`
+{%- if chapter %}; what must come out stands above{% endif %}.
+*Expected: four lines in the function.*""",
     starter="""\
 def trained_row(x, w_query, w_key, w_value, i):
     return ...""",

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, has_shape, numbers, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
 
 
 def parameters(seed):
@@ -15,14 +15,19 @@ def parameters(seed):
 
 def checks(names, parameters):
     scores, d_k, target = (parameters[name] for name in ("scores", "d_k", "target"))
-    got = numbers(names["pull"](scores.clone(), d_k, target))
-    shaped = has_shape(got, scores.shape)
+    got = in_shape(names["pull"](scores, d_k, target), scores.shape)
+    shaped = got is not None
+    is_target = torch.arange(len(scores)) == target
     free = scores.clone().requires_grad_()
     loss = -torch.log_softmax(free / math.sqrt(d_k), dim=0)[target]
     (right,) = torch.autograd.grad(loss, free)
     return [
-        ("`pull(…)` has a number for each score", shaped),
-        ("its numbers add up to 0", shaped and same(got.sum(), 0.0)),
+        Clue("`pull(…)` has a number for each score", shaped),
+        Clue("its numbers add up to 0", shaped and same(got.sum(), 0.0)),
+        (
+            "the target's is below 0, so its score is to grow; the others are above 0",
+            shaped and bool((got[is_target] < 0).all() and (got[~is_target] > 0).all()),
+        ),
         ("they are the gradients of the loss", same(got, right)),
     ]
 
@@ -35,9 +40,10 @@ EXERCISE = Exercise(
     points=3,
     text="""\
 The loss is −log of the weight of key `target`, in a row of `scores` that are divided by
-$\\sqrt{d_k}$. Write `pull(scores, d_k, target)`: the gradient of the loss at each score, without
-`backward`. First nudge, for a row of your own, and guess the rule from the numbers: what pulls at
-the target's score, what at the others? *Expected: three lines in the function, one softmax.*""",
+$\\sqrt{d_k}$. Write `pull(scores, d_k, target)`: the gradient of the loss at each score, by a
+rule that needs no `backward`. First nudge, for a row of your own, and guess the rule from the
+numbers: what pulls at the target's score, what at the others? *Expected: three lines in the
+function, one softmax.*""",
     starter="""\
 def pull(scores, d_k, target):
     return ...""",

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Handed, Mistake, truth
+from exercises import Clue, Draws, Exercise, Handed, Mistake, truth
 
 ATTEND = """\
 import torch
@@ -45,24 +45,26 @@ def parameters(seed):
 
 def checks(names, parameters):
     x, answer = parameters["x"], names["leaks"]
-    before = x.clone()
+    last = len(x) - 1
 
     def says(*hidden):
         return truth(answer(attend(*hidden), x))
 
+    causal, alone = says(1) is False, says(1, (), True) is False
+    sound = causal and alone
+
+    def finds(*hidden):
+        return sound and says(*hidden) is True
+
     return [
-        ("a causal attention does not leak", says(1) is False),
-        ("one that sees only itself does not leak", says(1, (), True) is False),
-        ("one without a mask leaks", says(len(x)) is True),
-        ("one that sees a word ahead leaks", says(2) is True),
-        ("one whose first word sees the second leaks", says(1, [(0, 1)]) is True),
-        ("one whose first word sees the last leaks", says(1, [(0, len(x) - 1)]) is True),
-        ("one whose second word sees the third leaks", says(1, [(1, 2)]) is True),
-        (
-            "one whose last word but one sees the last leaks",
-            says(1, [(len(x) - 2, len(x) - 1)]) is True,
-        ),
-        ("`x` is left as it was", says(1) is not None and torch.equal(x, before)),
+        Clue("a causal attention does not leak", causal),
+        Clue("one that sees only itself does not leak", alone),
+        ("it tells both from one without a mask", finds(last + 1)),
+        ("from one that sees a word ahead", finds(2)),
+        ("from one whose first word sees the second", finds(1, [(0, 1)])),
+        ("from one whose first word sees the last", finds(1, [(0, last)])),
+        ("from one whose second word sees the third", finds(1, [(1, 2)])),
+        ("from one whose last word but one sees the last", finds(1, [(last - 1, last)])),
     ]
 
 
@@ -76,8 +78,9 @@ EXERCISE = Exercise(
 Somebody hands you `attend`, a function from [T, 3] to [T, 3], and says that it is causal. Write
 `leaks(attend, x)`: True if the output of any word depends on a later word, else False. You cannot
 look inside; you can only call it. *Expected: four to six lines in the function, one loop. Try it
-with* `lambda x: attention(x, x, x, keep=causal())` *(from attn_core), then with a mask that leaks
-in one cell only.*""",
+with{% if chapter %}* `lambda x: attention(x, x, x, keep=causal())` *(from attn_core)
+{%- else %} a causal attention of your own{% endif %}, then with a mask that leaks in one cell
+only.*""",
     starter="""\
 def leaks(attend, x):
     return ...""",
@@ -161,5 +164,8 @@ def leaks(attend, x):
             "leak can be small.",
         ),
     ),
-    probes=lambda parameters: [(attend(0, [(0, 0)]), parameters["x"][:2])],
+    probes=lambda parameters: [
+        (attend(0, [(0, 0)]), parameters["x"][:2]),
+        (attend(2), parameters["x"][:2]),
+    ],
 )

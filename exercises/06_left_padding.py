@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Field, Mistake, has_shape, tensor
+from exercises import Clue, Exercise, Field, Mistake, in_shape, is_truth
 
 
 def parameters(seed):
@@ -14,17 +14,22 @@ def parameters(seed):
 
 def checks(names, parameters):
     lengths, T = parameters["lengths"], parameters["T"]
-    got = tensor(names["keep_left"](list(lengths), T))
-    shaped = has_shape(got, (len(lengths), T, T))
-    is_bool = shaped and got.dtype == torch.bool
+    said = names["keep_left"](lengths, T)
+    found = in_shape(said, (len(lengths), T, T))
+    is_bool = found is not None and is_truth(said)
+    got = found.bool() if is_bool else None
     i = torch.arange(T)
     future = i > i[:, None]
     is_word = i >= T - torch.tensor(lengths)[:, None, None]
+    keeps = is_bool and bool(got.any())
     return [
-        ("`keep_left(lengths, T)` has the shape [B, T, T]", shaped),
-        ("its numbers are True and False", is_bool),
-        ("no query sees a later key", is_bool and not bool((got & future).any())),
-        ("no query sees padding", is_bool and not bool((got & ~is_word).any())),
+        Clue("`keep_left(lengths, T)` has the shape [B, T, T]", found is not None),
+        Clue("its numbers are True and False", is_bool),
+        ("some query sees a key, and none a later one", keeps and not bool((got & future).any())),
+        (
+            "some query sees a key, and none sees padding",
+            keeps and not bool((got & ~is_word).any()),
+        ),
         (
             "everything else is kept, also by the queries of the padding",
             is_bool and torch.equal(got, ~future & is_word),
@@ -40,9 +45,11 @@ EXERCISE = Exercise(
     points=2,
     text="""\
 A batch is padded on the *left*: sentence b has `lengths[b]` words, and they stand at the end of its
-`T` places. (`padding` does not do this: it keeps the first places.) Write `keep_left(lengths, T)`,
+`T` places.{% if chapter %} (`padding` does not do this: it keeps the first places.){% endif %}
+Write `keep_left(lengths, T)`,
 the bool tensor [B, T, T] that keeps what is neither later nor padding; True keeps. Try it with
-`keep_left([6, 2], 6)`: its second table you have seen above. Where shapes differ, torch stretches
+{% if chapter %}`keep_left([6, 2], 6)`: its second table you have seen above.
+{%- else %}`keep_left(lengths, T)`.{% endif %} Where shapes differ, torch stretches
 an axis of size 1, or one that is missing in front, until it fits (*broadcasting*, 广播): [T] with
 [T, 1] gives [T, T], and [B, 1, 1] with [T] gives [B, 1, T].
 *Expected: three lines in the function. Compare numbers of places, and let shapes broadcast.*""",

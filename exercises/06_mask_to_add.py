@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, has_shape, same, tensor
+from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same, tensor
 
 
 def parameters(seed):
@@ -19,13 +19,21 @@ def parameters(seed):
 
 def checks(names, parameters):
     keep, scaled = parameters["keep"], parameters["scaled"]
-    got = tensor(names["to_add"](keep.clone()))
-    shaped = has_shape(got, keep.shape) and got.is_floating_point()
+    said = names["to_add"](keep)
+    got = in_shape(said, keep.shape)
+    shaped = got is not None and tensor(said).is_floating_point()
+    zeros, infinite = (got == 0, got == -torch.inf) if shaped else (None, None)
     right = torch.softmax(scaled.masked_fill(~keep, -torch.inf), dim=-1)
     return [
-        ("`to_add(keep)` has the shape of `keep`, and its numbers are floats", shaped),
-        ("it adds 0 to what is kept", shaped and bool((got[keep] == 0).all())),
-        ("it adds −∞ to what is hidden", shaped and bool((got[~keep] == -torch.inf).all())),
+        Clue("`to_add(keep)` has the shape of `keep`, and its numbers are floats", shaped),
+        (
+            "it adds 0 to what is kept, and not to what is hidden",
+            shaped and bool(zeros[keep].all() and not zeros[~keep].any()),
+        ),
+        (
+            "it adds −∞ to what is hidden, and not to what is kept",
+            shaped and bool(infinite[~keep].all() and not infinite[keep].any()),
+        ),
         (
             "the weights of `scaled + to_add(keep)` are the masked weights",
             shaped and same(torch.softmax(scaled + got, dim=-1), right),

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, has_shape, numbers, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
 
 
 def parameters(seed):
@@ -16,19 +16,22 @@ def parameters(seed):
 
 
 def checks(names, parameters):
-    scaled = parameters["scaled"]
-    before = scaled.clone()
-    got = numbers(names["causal_weights"](scaled))
-    shaped = has_shape(got, scaled.shape)
+    scaled, answer = parameters["scaled"], names["causal_weights"]
+    got = in_shape(answer(scaled), scaled.shape)
+    shaped = got is not None
     lower = torch.ones_like(scaled).tril().bool()
-    wanted = torch.softmax(before.masked_fill(~lower, -torch.inf), dim=-1)
+
+    def is_right(table):
+        wanted = torch.softmax(table.masked_fill(~lower, -torch.inf), dim=-1)
+        return same(answer(table), wanted)
+
     return [
-        ("`causal_weights(scaled)` has the shape of `scaled`", shaped),
-        ("no number of it is `nan`", shaped and not bool(got.isnan().any())),
-        ("what comes later has the weight 0", shaped and not bool(got[~lower].any())),
-        ("every row adds up to 1", shaped and same(got.sum(dim=-1), torch.ones(len(got)))),
-        ("the weights are right", same(got, wanted)),
-        ("`scaled` is left as it was", shaped and torch.equal(scaled, before)),
+        Clue("`causal_weights(scaled)` has the shape of `scaled`", shaped),
+        Clue("no number of it is `nan`", shaped and not bool(got.isnan().any())),
+        Clue("what comes later has the weight 0", shaped and not bool(got[~lower].any())),
+        Clue("every row adds up to 1", shaped and same(got.sum(dim=-1), torch.ones(len(got)))),
+        ("the weights are right where all scores are small", is_right(scaled.clamp(-2.0, 2.0))),
+        ("the weights are right", is_right(scaled)),
     ]
 
 
@@ -40,8 +43,11 @@ EXERCISE = Exercise(
     points=1,
     text="""\
 Write `causal_weights(scaled)`: the weights under a causal mask, from the table of scaled scores of
-any sentence, without attn_core. It must hold for `scaled = torch.tensor([[0.0, 200.0, 1.0],
-[0.0, 1.0, 200.0], [2.0, 1.0, 0.0]])`. *Expected: two lines in the function.*""",
+any sentence. Torch is all that it takes. It must hold for {% if chapter -%}
+`scaled = torch.tensor([[0.0, 200.0, 1.0],
+[0.0, 1.0, 200.0], [2.0, 1.0, 0.0]])`{% else -%}
+`scaled`, too, where one score is far above the others: try `causal_weights(scaled)`{% endif %}.
+*Expected: two lines in the function.*""",
     starter="""\
 def causal_weights(scaled):
     return ...""",

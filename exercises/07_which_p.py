@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, number, same
+from exercises import Draws, Exercise, Field, Mistake, same
 
 
 def parameters(seed):
@@ -24,14 +24,21 @@ def checks(names, parameters):
     given, after = parameters["weights"], parameters["dropped"]
     one = after.argmax()
     weights = torch.tensor([0.5, 0.25, 0.25, 0.0])
-    rows = {
-        "`rate(weights, dropped)` is p": (given, after, 1 - given[one] / after[one]),
-        "also where all survive": (weights, weights / 0.9, 0.1),
-        "also where only one survives": (weights, torch.tensor([0.0, 1.0, 0.0, 0.0]), 0.75),
-    }
+    last = torch.tensor([0.0, 0.0, 1.0, 0.0])
+
+    def finds(*rows):
+        return all(same(names["rate"](before, row), p, atol=1e-4) for before, row, p in rows)
+
     return [
-        (sentence, same(number(names["rate"](given, after)), wanted, atol=1e-4))
-        for sentence, (given, after, wanted) in rows.items()
+        ("`rate(weights, dropped)` is p", finds((given, after, 1 - given[one] / after[one]))),
+        (
+            "also where all survive, with p = 0.1 or 0.4",
+            finds((weights, weights / 0.9, 0.1), (weights, weights / 0.6, 0.4)),
+        ),
+        (
+            "also where only one survives, with p = 0.75 or 0.5",
+            finds((weights, last, 0.75), (weights, last / 2, 0.5)),
+        ),
     ]
 
 
@@ -82,6 +89,9 @@ def rate(weights, dropped):
             "Right if the first weight has survived. Else it is a division by 0.",
         ),
     ),
-    probes=lambda parameters: [(parameters["weights"], parameters["weights"] * 4)],
+    probes=lambda parameters: [
+        (parameters["weights"], parameters["weights"] * 4),
+        (parameters["weights"], parameters["weights"] * 2),
+    ],
     fields=(Field("rate(torch.tensor([0.5, 0.3, 0.2]), torch.tensor([0.625, 0.0, 0.25]))"),),
 )

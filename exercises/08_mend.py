@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Field, Mistake, has_shape, numbers, same
+from exercises import Clue, Exercise, Field, Mistake, in_shape, same
 
 
 def parameters(seed):
@@ -13,16 +13,16 @@ def parameters(seed):
 def checks(names, parameters):
     wrong = parameters["wrong"]
     b, h, n, d = wrong.shape
-    got = numbers(names["mend"](wrong))
-    shaped = has_shape(got, wrong.shape)
-    right = torch.arange(wrong.numel()).view(b, n, h, d).transpose(1, 2)
+    got = in_shape(names["mend"](wrong), wrong.shape)
+    shaped = got is not None
+    strip = torch.arange(wrong.numel())
     return [
-        ("`mend(wrong)` has the shape of `wrong`", shaped),
+        Clue("`mend(wrong)` has the shape of `wrong`", shaped),
+        Clue("no number is lost", shaped and same(got.flatten().sort()[0], strip)),
         (
-            "no number is lost",
-            shaped and same(got.flatten().sort()[0], torch.arange(wrong.numel())),
+            "each head has its numbers of every word",
+            same(got, strip.view(b, n, h, d).transpose(1, 2)),
         ),
-        ("each head has its numbers of every word", same(got, right)),
     ]
 
 
@@ -35,8 +35,9 @@ EXERCISE = Exercise(
     text=(
         "Somebody split by `.view(b, h, n, d)` and threw the projection away; only `wrong` is "
         "left. No number is lost. Write `mend(wrong)`, which gives what "
-        "`.view(b, n, h, d).transpose(1, 2)` would have given. Try it with the `wrong` of this "
-        "chapter. *Expected: two lines in the function.*"
+        "`.view(b, n, h, d).transpose(1, 2)` would have given. Try it with "
+        "{% if chapter %}the `wrong` of this chapter{% else %}`mend(wrong)`{% endif %}. "
+        "*Expected: two lines in the function.*"
     ),
     starter="""\
 def mend(wrong):
@@ -71,6 +72,9 @@ def mend(wrong):
             "The second `reshape` takes the first one back. To swap two axes you need `transpose`.",
         ),
     ),
-    probes=lambda parameters: [(torch.arange(24).view(1, 3, 4, 2),)],
+    probes=lambda parameters: [
+        (torch.arange(24).view(1, 3, 4, 2),),
+        (torch.arange(30).view(1, 2, 5, 3),),
+    ],
     fields=(Field("mend(torch.arange(12).view(1, 2, 3, 2))[0, 0]", places=0),),
 )

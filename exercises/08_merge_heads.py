@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Field, Mistake, has_shape, numbers, same
+from exercises import Clue, Exercise, Field, Mistake, in_shape, same
 
 
 def parameters(seed):
@@ -17,12 +17,12 @@ def parameters(seed):
 def checks(names, parameters):
     heads = parameters["heads"]
     b, h, n, d = heads.shape
-    got = numbers(names["merge_heads"](heads))
-    shaped = has_shape(got, (b, n, h * d))
+    got = in_shape(names["merge_heads"](heads), (b, n, h * d))
+    shaped = got is not None
     strip = torch.arange(b * n * h * d, dtype=torch.float32).view(b, n, h * d)
     own = shaped and all(same(got[:, t].sort(dim=-1)[0], strip[:, t]) for t in range(n))
     return [
-        ("`merge_heads(heads)` has the shape [b, n, h·d]", shaped),
+        Clue("`merge_heads(heads)` has the shape [b, n, h·d]", shaped),
         ("each row holds the numbers of its own word", own),
         ("head 0 comes first, each head in its own order", same(got, strip)),
     ]
@@ -36,10 +36,13 @@ EXERCISE = Exercise(
     points=2,
     text=(
         "Write `merge_heads(heads)`: from [b, h, n, d], what attention gives, to [b, n, h·d], each "
-        "word's heads side by side. Use neither `flatten` nor a loop. Try it with "
+        "word's heads side by side. It takes no loop. Try it with {% if chapter %}"
         "`right.contiguous()`, the same numbers on a strip of their own, head after head, as "
         "attention gives them (in the exercise notebook: `heads`). It must give back the first "
-        "strip in three rows, 0 to 3, 4 to 7, 8 to 11. *Expected: two lines in the function.*"
+        "strip in three rows, 0 to 3, 4 to 7, 8 to 11"
+        "{% else %}`merge_heads(heads)`, where each number is its place on the strip that was "
+        "split into heads: row after row it must count from 0 on{% endif %}. "
+        "*Expected: two lines in the function.*"
     ),
     starter="""\
 def merge_heads(heads):
@@ -77,6 +80,9 @@ def merge_heads(heads):
             "together. `reshape` copies them, as `.contiguous().view` does.",
         ),
     ),
-    probes=lambda parameters: [(torch.arange(24.0).view(1, 3, 4, 2),)],
+    probes=lambda parameters: [
+        (torch.arange(24.0).view(1, 3, 4, 2),),
+        (torch.arange(30.0).view(1, 2, 5, 3),),
+    ],
     fields=(Field("merge_heads(torch.arange(100, 112).view(1, 2, 3, 2))[0]", places=0),),
 )

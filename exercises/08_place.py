@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Field, Mistake, has_shape, numbers, same, whole
+from exercises import Clue, Exercise, Field, Mistake, has_shape, numbers, same, whole
 
 
 def parameters(seed):
@@ -32,8 +32,8 @@ def checks(names, parameters):
     other = table(names["place"], 4, 3, 5)
     other_right = torch.arange(60).view(4, 3, 5).transpose(0, 1)
     return [
-        ("`place(h, t, i, heads, width)` gives one whole number", given),
-        ("head 0 of word 0 begins at place 0", given and found[0, 0, 0].item() == 0),
+        Clue("`place(h, t, i, heads, width)` gives one whole number", given),
+        Clue("head 0 of word 0 begins at place 0", given and found[0, 0, 0].item() == 0),
         ("every place is used once", given and same(found.flatten().sort()[0], strip)),
         ("each head gets some numbers of every word, in order", same(found, right)),
         ("it holds for 4 words, 3 heads of 5 numbers, too", same(other, other_right)),
@@ -49,8 +49,10 @@ EXERCISE = Exercise(
     text=(
         "Write `place(h, t, i, heads, width)`: the place on the strip of number `i` of word `t` in "
         "head `h`, after `.view(b, n, heads, width).transpose(1, 2)`, for the first text. `width` "
-        "is how many numbers a head has. With `heads` = 2 and `width` = 2 it must give the first "
-        "of the two tables. *Expected: one line in the function.*"
+        "is how many numbers a head has. {% if chapter %}With `heads` = 2 and `width` = 2 it must "
+        "give the first of the two tables.{% else %}Number 0 of word 1 in head 0 comes right "
+        "after all numbers of word 0: try `place(0, 1, 0, heads, width)`.{% endif %} "
+        "*Expected: one line in the function.*"
     ),
     starter="""\
 def place(h, t, i, heads, width):

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, has_shape, numbers, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, has_shape, same
 
 
 def parameters(seed):
@@ -19,16 +19,17 @@ def checks(names, parameters):
     heads, weight, bias = (parameters[name] for name in ("heads", "weight", "bias"))
 
     def ask(heads, bias):
-        return numbers(names["sum_of_heads"](heads, weight, bias))
+        return names["sum_of_heads"](heads, weight, bias)
 
     def right(heads, bias):
         return torch.nn.functional.linear(heads.transpose(1, 2).flatten(2), weight, bias)
 
     got, wanted, nothing = ask(heads, bias), right(heads, bias), torch.zeros_like(bias)
+    only_bias = bias.expand(wanted.shape)
     first = heads.clone()
     first[:, 1:] = 0
     return [
-        (
+        Clue(
             "`sum_of_heads(heads, weight, bias)` has the shape [b, n, h·d]",
             has_shape(got, wanted.shape),
         ),
@@ -37,8 +38,8 @@ def checks(names, parameters):
             same(ask(first, nothing), right(first, nothing)),
         ),
         (
-            "with heads of zeros it is the bias, once",
-            same(ask(torch.zeros_like(heads), bias), bias.expand(wanted.shape)),
+            "with heads of zeros it is the bias, once; with others it is not",
+            same(ask(torch.zeros_like(heads), bias), only_bias) and not same(got, only_bias),
         ),
         (
             "it is what `out_proj` makes of the heads side by side",
@@ -56,9 +57,9 @@ EXERCISE = Exercise(
     text=(
         "Putting heads side by side and multiplying by one matrix is the same as multiplying each "
         "head by a matrix of its own and *adding up*. Write `sum_of_heads(heads, weight, bias)`: "
-        "heads [b, h, n, d], weight and bias those of `out_proj`, result [b, n, h·d]; without "
-        "merging the heads. Mind that `nn.Linear` computes x · weightᵀ + bias. *Expected: five "
-        "lines in the function.*"
+        "heads [b, h, n, d], weight and bias those of `out_proj`, result [b, n, h·d]. No head "
+        "needs to be merged with another. Mind that `nn.Linear` computes x · weightᵀ + bias. "
+        "*Expected: five lines in the function.*"
     ),
     starter="""\
 def sum_of_heads(heads, weight, bias):

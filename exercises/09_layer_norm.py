@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, has_shape, numbers, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
 
 
 def parameters(seed):
@@ -16,18 +16,21 @@ def parameters(seed):
 def checks(names, parameters):
     x, answer = parameters["x"], names["layer_norm"]
 
-    def right(x, got, atol=1e-4):
-        return same(got, torch.nn.functional.layer_norm(x, x.shape[-1:]), atol=atol)
+    def is_right(x, atol=1e-4):
+        return same(answer(x), torch.nn.functional.layer_norm(x, x.shape[-1:]), atol=atol)
 
-    got = numbers(answer(x))
-    shaped = has_shape(got, x.shape)
-    equal, tiny = torch.full((2, 4), 3.0), x / 1000
+    got = in_shape(answer(x), x.shape)
+    shaped = got is not None
+    equal = torch.full((2, 4), 3.0)
     return [
-        ("`layer_norm(x)` has the shape of `x`", shaped),
-        ("the mean of each row is 0", shaped and bool((got.mean(-1).abs() < 1e-4).all())),
-        ("it is torch's", right(x, got)),
-        ("a row of equal numbers gives zeros", right(equal, answer(equal))),
-        ("eps stands under the root", right(tiny, answer(tiny), atol=1e-3)),
+        Clue("`layer_norm(x)` has the shape of `x`", shaped),
+        Clue("the mean of each row is 0", shaped and same(got.mean(-1), torch.zeros(3), 1e-4)),
+        Clue("a row of equal numbers gives zeros", is_right(equal)),
+        ("it is torch's", is_right(x)),
+        (
+            "eps stands under the root: rows that hardly vary, and equal numbers, are right, too",
+            is_right(x / 1000, atol=1e-3) and is_right(equal),
+        ),
     ]
 
 
@@ -39,8 +42,9 @@ EXERCISE = Exercise(
     points=1,
     text=(
         "Write `layer_norm(x)`: each row of a table brought to mean 0 and variance 1, with "
-        "`eps = 1e-5` under the root, no gain and no bias, without torch's own. Try it with "
-        "`layer_norm(rows)`, the three rows from above. *Expected: three lines in the function.*"
+        "`eps = 1e-5` under the root, no gain and no bias, from means and a root. (Torch's own is "
+        "there to compare with.) Try it with {% if chapter %}`layer_norm(rows)`, the three rows "
+        "from above{% else %}`layer_norm(x)`{% endif %}. *Expected: three lines in the function.*"
     ),
     starter="""\
 def layer_norm(x):

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Exercise, Field, Mistake, has_shape, numbers, same
+from exercises import Clue, Exercise, Field, Mistake, in_shape, same
 
 
 def parameters(seed):
@@ -11,13 +11,13 @@ def parameters(seed):
 
 def checks(names, parameters):
     length, width = parameters["length"], parameters["width"]
-    got = numbers(names["positions"](length, width))
-    shaped = has_shape(got, (length, width))
+    got = in_shape(names["positions"](length, width), (length, width))
+    shaped = got is not None
     place = torch.arange(length, dtype=torch.float64)[:, None]
     rate = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     return [
-        ("`positions(length, width)` has the shape [length, width]", shaped),
-        (
+        Clue("`positions(length, width)` has the shape [length, width]", shaped),
+        Clue(
             "position 0 is 0, 1, 0, 1, …",
             shaped and same(got[0], [0.0, 1.0] * (width // 2)),
         ),
@@ -34,8 +34,10 @@ EXERCISE = Exercise(
     points=2,
     text=(
         "Write `positions(length, width)`: a row for each position, sines in columns 0, 2, 4, …, "
-        "cosines in columns 1, 3, 5, …, without `sinusoids`. Compare `positions(3, 4)` with the "
-        "table above, and try a width of 6, too. *Expected: five or six lines; two loops are "
+        "cosines in columns 1, 3, 5, …, as `sinusoids` does it. {% if chapter %}Compare "
+        "`positions(3, 4)` with the table above, and try a width of 6, too.{% else %}(`sinusoids` "
+        "is in attn_core.) Try `positions(length, width)`, and other widths, too.{% endif %} "
+        "*Expected: five or six lines; two loops are "
         "fine, none is faster. `table[:, 0::2]` is every second column.*"
     ),
     starter="""\

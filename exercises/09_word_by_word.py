@@ -82,9 +82,13 @@ EXERCISE = Exercise(
         "that begins with `start`, and gives a row of scores *for each of them*: row i is about "
         "the word after word i. Return the list of ids that were written, without `start`; stop "
         "after `end`, which is the last of the list, or at `longest` words. Try it: "
+        "{% if chapter %}"
         "`decode = lambda ids: model.decode(ids[None], memory)[0]`, then `write(decode, 1, 2, 20)` "
-        "should give the ids of 汤姆 追逐 杰瑞 and the end mark, `[3, 17, 4, 2]`. *Expected: six "
-        "lines in the function.*"
+        "should give the ids of 汤姆 追逐 杰瑞 and the end mark, `[3, 17, 4, 2]`"
+        "{% else %}"
+        "`lambda ids: torch.eye(30)[ids + 1]` scores highest, after each word, the word with the "
+        "next number; so `write(lambda ids: torch.eye(30)[ids + 1], 1, 4, 20)` should give "
+        "`[2, 3, 4]`{% endif %}. *Expected: six lines in the function.*"
     ),
     starter="""\
 def write(decode, start, end, longest):

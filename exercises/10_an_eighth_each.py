@@ -22,16 +22,17 @@ def checks(names, parameters):
 EXERCISE = Exercise(
     id="10-an-eighth-each",
     chapter="10",
-    title="An eighth each?",
+    title="A share for each head?",
     level=1,
     points=1,
     text="""\
-Find what is wrong, and show it: "With 8 heads, each has only 1000 · 1000 / 8 = 125,000 weights,
-which saves a great deal." A layer of width `width` has `n_heads` heads and reads `n_tokens` tokens,
-without a mask. How many weights are there in all heads together (`weights_in_all`)? How many
-multiply-adds do all their scores take (`score_products`)? Compare both with one head of the whole
-width, on paper: which of the two has changed? *Expected: two lines. How wide is one head's
-query?*""",
+Find what is wrong, and show it: "With {{ n_heads }} heads, each has only {% if chapter -%}
+1000 · 1000 / 8 = 125,000 weights{% else -%}
+one in {{ n_heads }} of the {{ n_tokens }} · {{ n_tokens }} weights{% endif %}, which saves a great
+deal." A layer of width `width` has `n_heads` heads and reads `n_tokens` tokens, without a mask. How
+many weights are there in all heads together (`weights_in_all`)? How many multiply-adds do all their
+scores take (`score_products`)? Compare both with one head of the whole width, on paper: which of
+the two has changed? *Expected: two lines. How wide is one head's query?*""",
     starter="weights_in_all = ...\nscore_products = ...",
     solution="""\
 weights_in_all = n_heads * n_tokens**2

@@ -23,7 +23,7 @@ def checks(names, parameters):
     wider = {(m, w): whole(answer(m, w)) for m in (48, 49, 50, 101) for w in (5, 7)}
     return [
         (
-            "it gives what the table of the chapter has for kernels of three",
+            "it is right for kernels of three, as for 6, 7, 12, 24 and 48 words",
             all(found == right(m, 3) for m, found in threes.items()),
         ),
         ("it holds for wider kernels", all(wider[m, w] == right(m, w) for m, w in wider)),
@@ -40,7 +40,10 @@ EXERCISE = Exercise(
     text=(
         "A kernel of k words, k odd, reads the same number of neighbours to each side. Write "
         "`layers_needed(n, k)`: how many layers until some place sees both the first and the last "
-        "of n words. For k = 3 it must give the last column of the table above: 3, 6, 12, 24. "
+        "of n words. For k = 3 it must give "
+        "{% if chapter %}the last column of the table above: 3, 6, 12, 24"
+        "{% else %}3, 6, 12 and 24 layers for 6, 12, 24 and 48 words: try `layers_needed(6, 3)`"
+        "{% endif %}. "
         "*Expected: one line in the function; `math.ceil` rounds up.*"
     ),
     starter="""\

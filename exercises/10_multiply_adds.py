@@ -1,6 +1,6 @@
 """Chapter 10, level 1: the multiply-adds of one attention layer."""
 
-from exercises import Draws, Exercise, Field, Mistake, whole
+from exercises import Clue, Draws, Exercise, Field, Mistake, whole
 
 
 def parameters(seed):
@@ -17,11 +17,15 @@ def right(n, d):
 def checks(names, parameters):
     answer = names["multiply_adds"]
     n, d = parameters["n"], parameters["d"]
+
+    def is_right(*sizes):
+        return all(whole(answer(n, d)) == right(n, d) for n, d in sizes)
+
     return [
-        ("`multiply_adds(n, d)` gives one whole number", whole(answer(10, 20)) is not None),
-        ("twice the words: n² shows", whole(answer(20, 20)) == right(20, 20)),
-        ("twice the width: d² shows", whole(answer(10, 40)) == right(10, 40)),
-        ("it holds for another text and width, too", whole(answer(n, d)) == right(n, d)),
+        Clue("`multiply_adds(n, d)` gives one whole number", whole(answer(10, 20)) is not None),
+        ("from 10 to 20 words: n² shows", is_right((10, 20), (20, 20))),
+        ("from a width of 20 to one of 40: d² shows", is_right((10, 20), (10, 40))),
+        ("it holds for another text and width, too", is_right((n, d), (d, n))),
     ]
 
 
@@ -34,8 +38,9 @@ EXERCISE = Exercise(
     text=(
         "Write `multiply_adds(n, d)`: how many multiply-adds an attention layer does for n words "
         "of width d: the scores, the output, and the four matrices of d · d, each of which meets "
-        "every word. Compare with the table below, where d is 512. *Expected: one line in the "
-        "function.*"
+        "every word. {% if chapter %}Compare with the table below, where d is 512."
+        "{% else %}Try `multiply_adds(n, d)`, and twice the words, and twice the width.{% endif %} "
+        "*Expected: one line in the function.*"
     ),
     starter="""\
 def multiply_adds(n, d):

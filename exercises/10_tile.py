@@ -1,28 +1,31 @@
-"""Chapter 10, level 3: a tile of the weights from q, k and two numbers a row."""
-
-import torch
-from torch.utils.flop_counter import FlopCounterMode
-
-from exercises import Draws, Exercise, Handed, Mistake, has_shape, numbers, same
-
-RECORD = """\
-from types import SimpleNamespace
+"""Chapter 10, level 3: a tile of the weights, from no more than what the tile needs."""
 
 import torch
 
+from exercises import Clue, Draws, Exercise, Handed, Mistake, same
 
-def record(q, k, rows=None, cols=None):
-    # The row statistics are those of the whole map; then what lies outside a tile becomes nan.
-    scale = q.shape[-1] ** -0.5
-    masked = (q @ k.T * scale).masked_fill(torch.ones(len(q), len(k)).triu(1).bool(), -torch.inf)
+READER = """\
+import torch
+
+
+def reader(q, k):
+    # A record with one head and a causal mask, of which each row is fetched on its own. What was
+    # asked for is kept here, out of an answer's reach.
+    masked = (q @ k.T * q.shape[-1] ** -0.5).masked_fill(
+        torch.ones(len(q), len(k)).triu(1).bool(), -torch.inf
+    )
     row_max = masked.amax(dim=-1)
     row_sum = torch.exp(masked - row_max[:, None]).sum(dim=-1)
-    q, k = q.clone(), k.clone()
-    if rows is not None:
-        q[[i for i in range(len(q)) if i not in rows]] = torch.nan
-        k[[j for j in range(len(k)) if j not in cols]] = torch.nan
-    four = {"q": q, "k": k, "row_max": row_max, "row_sum": row_sum}
-    return SimpleNamespace(scale=scale, **{name: one[None, None] for name, one in four.items()})
+    held = {"q": q, "k": k, "row_max": row_max, "row_sum": row_sum}
+    asked = {name: set() for name in held}
+
+    def read(name, places):
+        places = [int(place) for place in places]
+        asked[name].update(places)
+        return held[name][places]
+
+    read.asked = asked
+    return read
 """
 
 
@@ -30,47 +33,39 @@ def parameters(seed):
     n, width = (64, 4) if seed == 0 else (40 + 7 * (seed % 5), 3 + seed % 3)
     draw = Draws(seed)
     q, k = (draw.uniform(n, width, low=-1.0) for _ in range(2))
-    return {"record": Handed(RECORD, "record", 3 * q, k)}
+    return {"read": Handed(READER, "reader", 3 * q, k)}
 
 
-def tile(record, rows, cols):
-    q, k = record.q[0, 0], record.k[0, 0]
-    hidden = torch.ones(len(q), len(k)).triu(1).bool()
-    masked = (q @ k.T * record.scale).masked_fill(hidden, -torch.inf)
-    return torch.softmax(masked, dim=-1)[rows][:, cols]
+def tile(read, rows, cols):
+    i, j = torch.tensor(rows), torch.tensor(cols)
+    q, k, row_max, row_sum = (
+        read(name, at) for name, at in zip(read.asked, (i, j, i, i), strict=True)
+    )
+    masked = (q @ k.T * q.shape[-1] ** -0.5).masked_fill(i[:, None] < j, -torch.inf)
+    return torch.exp(masked - row_max[:, None]) / row_sum[:, None]
 
 
 def checks(names, parameters):
-    record = parameters["record"]
-    whole = record.q[0, 0], record.k[0, 0]
+    source = parameters["read"]
 
-    def try_it(record, rows, cols):
-        with FlopCounterMode(display=False) as counter:
-            found = names["weights_tile"](record, rows, cols)
-        return numbers(found), counter.get_total_flops() // 2
+    def try_it(rows, cols):
+        """Whether the numbers are right, and whether no row too much was read for them."""
+        read = Handed(source._code, source._make, *source._arguments)
+        is_right = same(names["weights_tile"](read, rows, cols), tile(source, rows, cols))
+        needed = {"q": {*rows}, "k": {*cols}, "row_max": {*rows}, "row_sum": {*rows}}
+        return is_right, all(read.asked[name] <= needed[name] for name in needed)
 
-    def agrees(tried, rows, cols):
-        return same(tried[0], tile(record, rows, cols))
-
-    places = {
-        "below the diagonal": (range(30, 36), range(4, 12)),
-        "on the diagonal": (range(20, 30), range(18, 30)),
-        "above the diagonal, all zeros": (range(2, 8), range(25, 30)),
-    }
-    tried = {where: try_it(record, *place) for where, place in places.items()}
-    width = record.q.shape[-1]
-    cheap = all(
-        has_shape(tried[where][0], (len(rows), len(cols)))
-        and tried[where][1] <= len(rows) * len(cols) * width
-        for where, (rows, cols) in places.items()
-    )
-    place = places["on the diagonal"]
-    alone = agrees(try_it(Handed(RECORD, "record", *whole, *place), *place), *place)
-    found = [(f"a tile {where}", agrees(tried[where], *place)) for where, place in places.items()]
+    below, below_is_bare = try_it(range(30, 36), range(4, 12))
+    on, on_is_bare = try_it(range(20, 30), range(18, 30))
+    above, _ = try_it(range(2, 8), range(25, 30))
     return [
-        *found,
-        ("no product for a cell outside the tile", cheap),
-        ("it holds where all of q and k that the tile does not need is `nan`", alone),
+        ("a tile below the diagonal", below),
+        ("a tile on the diagonal", on),
+        Clue("a tile above the diagonal, all zeros", above),
+        (
+            "right numbers from no row of q or k that the tile does not need",
+            below and on and below_is_bare and on_is_bare,
+        ),
     ]
 
 
@@ -80,27 +75,30 @@ EXERCISE = Exercise(
     title="A tile of your own",
     level=3,
     points=3,
-    text=(
-        "Write `weights_tile(record, rows, cols)`: the weights of these rows and columns (two "
-        "`range`s) of a record with one head and a causal mask, without its `tile` and `stage`, "
-        "and without computing any other cell. You have `record.q[0, 0]` and `record.k[0, 0]`, "
-        "[n, D], `record.row_max[0, 0]` and `record.row_sum[0, 0]`, [n], and `record.scale`. Try "
-        "`weights_tile(record, range(1899, 1902), range(775, 780))`. *Expected: six lines in the "
-        "function or so. `torch.tensor(rows)[:, None] >= torch.tensor(cols)` says who may see "
-        "whom.*"
-    ),
+    text="""\
+A record with one head and a causal mask is too long to lie in memory. `read(name, places)` fetches
+a few rows of it: `read("q", [7, 8])` gives rows 7 and 8 of q, [2, D], and `"k"` those of k;
+`"row_max"` and `"row_sum"` give two numbers, [2]. Write `weights_tile(read, rows, cols)`: the
+weights of these rows and columns (two `range`s), with the scale 1/√D, from no row that the tile
+does not need: what is not read, nobody can multiply. {% if chapter -%}
+Try it with the record from above:
+`read = lambda name, places: getattr(record, name)[0, 0][places]`, then
+`weights_tile(read, range(1899, 1902), range(775, 780))`; the cells must be those of `record.tile`.
+{% endif %}*Expected: eight lines in the function or so.
+`torch.tensor(rows)[:, None] >= torch.tensor(cols)` says who may see whom.*""",
     starter="""\
-def weights_tile(record, rows, cols):
+def weights_tile(read, rows, cols):
     return ...""",
     solution="""\
 import torch
 
 
-def weights_tile(record, rows, cols):
+def weights_tile(read, rows, cols):
     i, j = torch.tensor(rows), torch.tensor(cols)
-    scaled = record.q[0, 0][i] @ record.k[0, 0][j].T * record.scale
+    q, k = read("q", i), read("k", j)
+    scaled = q @ k.T / q.shape[-1] ** 0.5
     masked = scaled.masked_fill(i[:, None] < j, -torch.inf)
-    row_max, row_sum = record.row_max[0, 0][i], record.row_sum[0, 0][i]
+    row_max, row_sum = read("row_max", i), read("row_sum", i)
     return torch.exp(masked - row_max[:, None]) / row_sum[:, None]""",
     parameters=parameters,
     checks=checks,
@@ -110,9 +108,10 @@ def weights_tile(record, rows, cols):
 import torch
 
 
-def weights_tile(record, rows, cols):
+def weights_tile(read, rows, cols):
     i, j = torch.tensor(rows), torch.tensor(cols)
-    scaled = record.q[0, 0][i] @ record.k[0, 0][j].T * record.scale
+    q, k = read("q", i), read("k", j)
+    scaled = q @ k.T / q.shape[-1] ** 0.5
     masked = scaled.masked_fill(i[:, None] < j, -torch.inf)
     return torch.softmax(masked, dim=-1)""",
             "The softmax of a tile knows nothing of the rest of the row. The row's own maximum and "
@@ -123,12 +122,13 @@ def weights_tile(record, rows, cols):
 import torch
 
 
-def weights_tile(record, rows, cols):
+def weights_tile(read, rows, cols):
     i, j = torch.tensor(rows), torch.tensor(cols)
-    scaled = record.q[0, 0][i] @ record.k[0, 0][j].T * record.scale
+    q, k = read("q", i), read("k", j)
+    scaled = q @ k.T / q.shape[-1] ** 0.5
     keep = torch.ones(len(i), len(j)).tril().bool()
     masked = scaled.masked_fill(~keep, -torch.inf)
-    row_max, row_sum = record.row_max[0, 0][i], record.row_sum[0, 0][i]
+    row_max, row_sum = read("row_max", i), read("row_sum", i)
     return torch.exp(masked - row_max[:, None]) / row_sum[:, None]""",
             "Your mask is a triangle in the tile. The mask belongs to the whole map: compare the "
             "places in the text, not in the tile.",
@@ -138,27 +138,31 @@ def weights_tile(record, rows, cols):
 import torch
 
 
-def weights_tile(record, rows, cols):
+def weights_tile(read, rows, cols):
     i, j = torch.tensor(rows), torch.tensor(cols)
-    scaled = record.q[0, 0] @ record.k[0, 0].T * record.scale
-    n = len(scaled)
-    masked = scaled.masked_fill(~torch.ones(n, n).tril().bool(), -torch.inf)
-    return torch.softmax(masked, dim=-1)[i][:, j]""",
-            "Right numbers, but you made the whole map to look at a corner of it. Take the rows of "
-            "q and of k first.",
+    every = range(max(rows.stop, cols.stop))
+    q, k = read("q", every), read("k", every)
+    scaled = q @ k.T / q.shape[-1] ** 0.5
+    hidden = torch.ones_like(scaled).triu(1).bool()
+    return torch.softmax(scaled.masked_fill(hidden, -torch.inf), dim=-1)[i][:, j]""",
+            "Right numbers, but you made the map of all words so far to look at a corner of it. "
+            "Read the rows of q and of k that the tile is made of, and no others.",
         ),
         Mistake(
             """\
 import torch
 
 
-def weights_tile(record, rows, cols):
+def weights_tile(read, rows, cols):
     i, j = torch.tensor(rows), torch.tensor(cols)
-    masked = (record.q[0, 0][i] @ record.k[0, 0][j].T).masked_fill(i[:, None] < j, -torch.inf)
-    row_max, row_sum = record.row_max[0, 0][i], record.row_sum[0, 0][i]
+    masked = (read("q", i) @ read("k", j).T).masked_fill(i[:, None] < j, -torch.inf)
+    row_max, row_sum = read("row_max", i), read("row_sum", i)
     return torch.exp(masked - row_max[:, None]) / row_sum[:, None]""",
-            "`row_max` is the maximum of *scaled* scores: multiply by `record.scale` first.",
+            "`row_max` is the maximum of *scaled* scores: divide by √D first.",
         ),
     ),
-    probes=lambda parameters: [(parameters["record"], range(3, 4), range(4))],
+    probes=lambda parameters: [
+        (parameters["read"], range(3, 4), range(4)),
+        (parameters["read"], range(9, 12), range(5, 11)),
+    ],
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, truth
+from exercises import Clue, Draws, Exercise, Field, Mistake, truth
 
 
 def parameters(seed):
@@ -35,11 +35,14 @@ def checks(names, parameters):
     good, keep, scaled = parameters.values()
 
     def says(weights):
-        return truth(names["is_sound"](weights.clone(), keep.clone()))
+        return truth(names["is_sound"](weights, keep))
 
-    found = [("right weights are sound", says(good) is True)]
+    is_sound = says(good) is True
     wrong = wrong_weights(scaled, keep)
-    return found + [(text, found[0][1] and says(table) is False) for text, table in wrong.items()]
+    return [
+        Clue("right weights are sound", is_sound),
+        *((text, is_sound and says(table) is False) for text, table in wrong.items()),
+    ]
 
 
 EXERCISE = Exercise(

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Mistake
+from exercises import Clue, Draws, Exercise, Mistake, listed
 
 NAMES = ("no-scale", "scale-after-softmax", "softmax-over-queries", "divided-by-sum")
 
@@ -27,28 +27,25 @@ def parameters(seed):
         if sums.abs().min() > 1 and (scores / sums).min() < 0 and columns.std() > 0.1:
             break
     order = draw.order(4)
-    while order[0] < 2:  # else the order of the text would hit half of the names
+    while any(order[i] == i for i in range(4)):  # the order of the text hits no name
         order = draw.order(4)
     tables = wrong_weights(scores, 4)
     return {"score_table": scores, "wrong_tables": torch.stack([tables[NAMES[i]] for i in order])}
 
 
-def is_name(value):
-    return isinstance(value, str) and value in NAMES
-
-
 def checks(names, parameters):
     right = wrong_weights(parameters["score_table"], 4)
-    answer = names.get("what_went_wrong")
-    given = isinstance(answer, (list, tuple)) and len(answer) == 4
-    found = list(zip(answer, parameters["wrong_tables"], strict=True)) if given else []
-    hits = [is_name(name) and torch.equal(right[name], table) for name, table in found]
+    answer = listed(names.get("what_went_wrong")) or []
+    given = len(answer) == 4 and all(isinstance(name, str) for name in answer)
+    each_once = given and set(answer) == set(NAMES)
+    found = zip(answer, parameters["wrong_tables"], strict=True) if each_once else []
+    hits = {name: torch.equal(right[name], table) for name, table in found}
     return [
-        ("`what_went_wrong` is a list of four names", given and all(map(is_name, answer))),
-        ("the first table has the right name", given and hits[0]),
-        ("the second table has the right name", given and hits[1]),
-        ("the third table has the right name", given and hits[2]),
-        ("the fourth table has the right name", given and hits[3]),
+        Clue("`what_went_wrong` is a list of the four names, each once", each_once),
+        *(
+            (f"`{one}` and `{two}` stand at their tables", each_once and hits[one] and hits[two])
+            for one, two in (NAMES[:2], NAMES[2:])
+        ),
     ]
 
 
@@ -62,8 +59,10 @@ EXERCISE = Exercise(
 `wrong_tables` holds four tables of weights, each made of the same `score_table`, with d_k = 4 and
 no mask, and each wrong in another way: `"no-scale"`, `"scale-after-softmax"`,
 `"softmax-over-queries"` and `"divided-by-sum"`. Look at signs and at sums, and write the names into
-the list `what_went_wrong`, in the order of the tables. In the chapter the two start as
-`given("11-name-the-mistake")` of `exercises.notebook`. *Expected: three sums and one look.*""",
+the list `what_went_wrong`, in the order of the tables.
+{%- if chapter %} In the chapter the two start as
+`given("11-name-the-mistake")` of `exercises.notebook`.{% endif %}
+*Expected: three sums and one look.*""",
     starter="what_went_wrong = ...",
     solution="""\
 import torch

@@ -30,7 +30,7 @@ def parameters(seed):
             noted, right = firsts(features)
             if abs(right - noted) > 0.05:
                 break
-    return {"features": features, "largest_error": draw.choice((0.02, 0.01, 0.005))}
+    return {"features": features, "largest_error": draw.integer(4, 33) / 1000}
 
 
 def checks(names, parameters):

@@ -2,7 +2,7 @@
 
     import torch
 
-    from exercises import Draws, Exercise, Field, Mistake, has_shape, same
+    from exercises import Clue, Draws, Exercise, Field, Mistake, has_shape, same
 
 
     def parameters(seed):
@@ -16,7 +16,7 @@
         x = parameters["x"]
         got = names["scores"](x)
         return [
-            ("`scores(x)` has the shape [T, T]", has_shape(got, (len(x), len(x)))),
+            Clue("`scores(x)` has the shape [T, T]", has_shape(got, (len(x), len(x)))),
             ("row i, column j is x[i]·x[j]", same(got, x @ x.T)),
         ]
 
@@ -47,17 +47,29 @@ checks call with the parameters. Whatever else the code needs, it imports. Any w
 An answer is what the starter's names hold in the end: values, functions, or a text (a string; the
 exercise has a `rubric`, and a person grades it). Two exercises of a chapter share no such name.
 
+`text` is what stands in the chapter and, with other numbers, in a student's handout. So a number
+that the parameters hold is written as `{{ token }}`, and what only the chapter has, a name or a
+table above, between `{% if chapter %}` and `{% else %}` or `{% endif %}` (the marks are Jinja's).
+It forbids nothing that no check enforces: whoever calls `torch.softmax` in a softmax is not caught.
+
 `checks(names, parameters)` gets all names that the answer left behind. The answer's functions are
-there even where the answer lacks them, and one that raises answers None. A blank answer (`...`, a
-function that returns None) fails every check, and whatever else an answer holds, no check raises. A
-right answer may come in any form, as float64, as an array or as a list, unless the text asks for
-one. So compare with what `exercises.comparing` has: `same`, `near`, `has_shape`, or the answer's
-`numbers`, `number`, `whole` number or `truth`, which are None where it has none. Each check is
-worth the same share of the points. It is what a reader sees; grading runs the same checks with
-numbers that nobody has seen, and asks the first function for the `probes` too, whose right answers
-are the solution's; they count as one check more. To that end a function may be called with numbers,
-strings, tensors, ranges, lists, tuples and dicts of these, and with `Handed` objects, and with
-nothing else, and the parameters hold nothing that the answer is to find.
+there even where the answer lacks them, and one that raises answers None; each gets copies of what
+it is asked with, so that a check's own inputs stay as they are. A blank answer (`...`, a function
+that returns None) fails every check, and whatever else an answer holds, no check raises. A right
+answer may come in any form, as float64 or bfloat16, as an array, a list or fractions, with one
+leading axis of 1 too many, unless the text asks for a form. So compare with what
+`exercises.comparing` has: `same`, `near`, `has_shape`, or the answer's numbers `in_shape`, its
+`number`, `whole` number, `truth`, `listed` words or `parts`, which are None where it has none.
+
+Each check is worth the same share of the points, but for a `Clue`, which is told and earns nothing:
+what an answer passes that computes nothing, as zeros of the right shape. `exercises.idle` has such
+answers, and measures what they earn; a check with one fixed right value is passed by that value, so
+ask for two at least. Checks are what a reader sees; grading runs the same ones with numbers that
+nobody has seen, and asks the first function for the `probes` too, whose right answers are the
+solution's; they count as one check more. To that end a function may be called with numbers,
+strings, tensors, ranges, lists, tuples and dicts of these, and with `Handed` functions, and with
+nothing else, and the parameters hold nothing that the answer is to find. What an answer must not do
+is counted in such a function, which stays out of its reach: `10-tile` counts what is read.
 
 A known mistake loses a check, and is told from the others by what it says: for every seed it must
 say something else than the solution and than each other mistake. If it is one of
@@ -75,13 +87,27 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from exercises.comparing import has_shape, near, number, numbers, same, tensor, truth, whole
+from exercises.comparing import (
+    has_shape,
+    in_shape,
+    is_truth,
+    listed,
+    near,
+    number,
+    numbers,
+    parts,
+    same,
+    tensor,
+    truth,
+    whole,
+)
 from exercises.draws import Draws
-from exercises.form import LEVELS, Exercise, Field, Mistake, Names, Parameters
+from exercises.form import LEVELS, Clue, Exercise, Field, Mistake, Names, Parameters
 from exercises.hearing import Handed
 
 __all__ = [
     "LEVELS",
+    "Clue",
     "Draws",
     "Exercise",
     "Field",
@@ -90,10 +116,14 @@ __all__ = [
     "Names",
     "Parameters",
     "has_shape",
+    "in_shape",
+    "is_truth",
+    "listed",
     "load",
     "near",
     "number",
     "numbers",
+    "parts",
     "same",
     "tensor",
     "truth",

@@ -1,7 +1,9 @@
 """What an answer says, in whatever form, and whether it is equal: up to a few roundings, or nearly.
 
-A right answer may be a tensor of another dtype, a NumPy array, a list or a plain number. Nothing
-here raises, whatever it is given.
+A right answer may be a tensor of any dtype, an array, a list, a plain number, a fraction or what a
+generator yields, and may have leading axes of 1 too many: none of these says anything else. Not
+taken is what leaves a choice: a text, a set, which has no order, and a dict, unless its keys are
+the places 0, 1, 2, … or the names that are asked for. Nothing here raises, whatever it is given.
 """
 
 from __future__ import annotations
@@ -12,17 +14,44 @@ from typing import Any
 import numpy as np
 import torch
 
+from exercises.plain import ROUNDING, plain
+
+COARSE = (torch.float16, torch.bfloat16)
+
+
+class Numbers(torch.Tensor):
+    """An answer's numbers in float64, and how coarsely they were rounded before.
+
+    What is worked out from them knows it, too. unit: the step from 1 to the next number of the
+    answer's dtype where that is float16 or bfloat16, else 0.
+    """
+
+    unit = 0.0
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        found = super().__torch_function__(function, types, args, kwargs or {})
+        parts = [part for part in args if isinstance(part, list | tuple)]
+        unit = max(map(unit_of, (*args, *(one for part in parts for one in part))), default=0.0)
+        for one in found if isinstance(found, tuple) else (found,):
+            if isinstance(one, cls):
+                one.unit = unit
+        return found
+
 
 def same(ours: Any, theirs: Any, atol: float = 1e-5) -> bool:
-    """Equal, numbers up to a few roundings; a tensor, an array and nested lists are the same.
+    """Whether an answer, `ours`, is what it should be: numbers up to a few roundings of its dtype.
 
     >>> same([1.0, 2.0], torch.tensor([1.0, 2.0000001])), same((1, "a"), (1, "b"))
     (True, False)
+    >>> same(torch.tensor([[0.1, 0.2]]).half(), [0.1, 0.2])
+    True
     """
-    pair = numbers(ours), numbers(theirs)
-    if pair[0] is not None and pair[1] is not None:
-        fits = pair[0].shape == pair[1].shape
-        return fits and torch.allclose(*pair, rtol=1e-4, atol=atol, equal_nan=True)
+    wanted = tensor(theirs, torch.float64)
+    if wanted is not None and (got := tensor(ours, torch.float64)) is not None:
+        got = without_axis(got, wanted.shape)
+        return got is not None and is_close(got, wanted, unit_of(ours), atol)
+    ours, theirs = plain(ours), plain(theirs)
     if isinstance(ours, list | tuple) and isinstance(theirs, list | tuple):
         return len(ours) == len(theirs) and all(map(same, ours, theirs))
     if isinstance(ours, dict) and isinstance(theirs, dict):
@@ -33,6 +62,15 @@ def same(ours: Any, theirs: Any, atol: float = 1e-5) -> bool:
         return False
 
 
+def is_close(got: torch.Tensor, wanted: torch.Tensor, unit: float, atol: float) -> bool:
+    """Equal up to a few roundings, of float32 or of the coarser dtype whose `unit` it is."""
+    if torch.equal(got, wanted):
+        return True
+    largest = min(float(wanted.abs().amax()), 100.0) if unit and wanted.numel() else 1.0
+    rtol, atol = max(1e-4, 2 * unit), max(atol, unit / 2 * max(1.0, largest))
+    return torch.allclose(got, wanted, rtol=rtol, atol=atol, equal_nan=True)
+
+
 def near(got: Any, wanted: Any, places: int = 2) -> bool:
     """True if an answer holds the wanted numbers, to so many decimals at least. True is no number.
 
@@ -40,24 +78,46 @@ def near(got: Any, wanted: Any, places: int = 2) -> bool:
     (True, False)
     """
     wanted = numbers(wanted)
-    if not has_shape(got, wanted.shape) or is_truth(got):
+    found = in_shape(got, wanted.shape)
+    if found is None or is_truth(got):
         return False
-    return bool(((numbers(got) - wanted).abs() < 0.51 * 10**-places).all())
+    room = 0.51 * 10**-places + found.unit * wanted.abs()
+    return bool(((found - wanted).abs() < room).all())
 
 
 def has_shape(value: Any, shape: Sequence[int]) -> bool:
     """True if a value holds numbers, in this shape.
 
-    >>> has_shape([[1, 2, 3]], (1, 3)), has_shape("123", (3,))
-    (True, False)
+    >>> has_shape([[1, 2, 3]], (3,)), has_shape([[1, 2, 3]], (3, 1)), has_shape("123", (3,))
+    (True, False, False)
+    """
+    return in_shape(value, shape) is not None
+
+
+def in_shape(value: Any, shape: Sequence[int]) -> Numbers | None:
+    """The numbers of a value in this shape, without leading axes of 1 that are too much, or None.
+
+    >>> in_shape([[1, 2, 3]], (3,)).tolist(), in_shape([1, 2], (3,))
+    ([1.0, 2.0, 3.0], None)
     """
     found = numbers(value)
-    return found is not None and found.shape == tuple(shape)
+    return None if found is None else without_axis(found, shape)
 
 
-def numbers(value: Any) -> torch.Tensor | None:
+def without_axis(found: torch.Tensor, shape: Sequence[int]) -> torch.Tensor | None:
+    while found.ndim > len(shape) and len(found) == 1:
+        found = found[0]
+    return found if found.shape == tuple(shape) else None
+
+
+def numbers(value: Any) -> Numbers | None:
     """A value as float64, or None if it holds anything but numbers."""
-    return tensor(value, torch.float64)
+    found = tensor(value, torch.float64)
+    if found is None:
+        return None
+    found = found.as_subclass(Numbers)
+    found.unit = unit_of(value)
+    return found
 
 
 def number(value: Any) -> float | None:
@@ -66,7 +126,7 @@ def number(value: Any) -> float | None:
     >>> number(torch.tensor(0.5)), number([1.0, 2.0])
     (0.5, None)
     """
-    found = numbers(value)
+    found = tensor(value, torch.float64)
     return found.item() if found is not None and found.numel() == 1 else None
 
 
@@ -90,20 +150,74 @@ def truth(value: Any) -> bool | None:
     return bool(found) if found in (0, 1) else None
 
 
+def parts(value: Any, names: Sequence[str]) -> tuple | None:
+    """What an answer of several parts holds, in the order of their names; None if it has not all.
+
+    >>> parts({"output": 2, "weights": 1}, ("weights", "output")), parts([1], ("weights", "output"))
+    ((1, 2), None)
+    """
+    value = plain(value)
+    if isinstance(value, dict):
+        return tuple(value[name] for name in names) if {*value} == {*names} else None
+    is_row = isinstance(value, list | tuple) and len(value) == len(names)
+    return tuple(value) if is_row else None
+
+
+def listed(value: Any) -> list | None:
+    """A list of anything, also as a tuple, or as a dict whose keys are the places; else None.
+
+    >>> listed(("a", "b")), listed({1: "b", 0: "a"}), listed({1: "a", 2: "b"}), listed("ab")
+    (['a', 'b'], ['a', 'b'], ['a', 'b'], None)
+    """
+    value = plain(value)
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        return value.tolist()
+    if isinstance(value, dict) and value and all(type(key) is int for key in value):
+        order = sorted(value)
+        if order[0] in (0, 1) and order == list(range(order[0], order[0] + len(order))):
+            return [value[key] for key in order]
+    return list(value) if isinstance(value, list | tuple) else None
+
+
 def tensor(value: Any, dtype: torch.dtype | None = None) -> torch.Tensor | None:
     """A value as a tensor on the CPU, without its gradient; None if it is no table of numbers."""
     try:
+        if isinstance(value, Numbers):
+            value = value.as_subclass(torch.Tensor)
+        value = plain(value)
+        if isinstance(value, dict):
+            value = listed(value)
         if isinstance(value, list | tuple) and holds_array(value):
             value = torch.stack([tensor(part, dtype) for part in value])
         elif isinstance(value, np.ndarray):
-            value = value.copy()  # torch takes no reversed rows, and warns of what is read-only
-        if isinstance(value, torch.Tensor):
-            value = value.detach().cpu().to_dense()
-            dtype = None if value.is_complex() else dtype
+            # torch takes no reversed rows and no objects, and warns of what is read-only.
+            value = plain(value.tolist()) if value.dtype == object else value.copy()
+        if isinstance(value, torch.Tensor | np.ndarray | np.generic):
+            value = torch.as_tensor(value).detach().cpu().to_dense()
+            value = real(value) if value.is_complex() else value
         found = torch.as_tensor(value, dtype=dtype)
+        return None if found.is_complex() else found
     except Exception:  # what an answer holds may raise anything
         return None
-    return None if found.is_complex() else found
+
+
+def real(value: torch.Tensor) -> torch.Tensor | None:
+    """The real part of complex numbers that have no other; else None."""
+    room = ROUNDING * value.real.abs().clamp(min=1)
+    return value.real if bool((value.imag.abs() <= room).all()) else None
+
+
+def unit_of(value: Any) -> float:
+    """The largest step from 1 to the next number among the coarse dtypes of a value, or 0."""
+    if isinstance(value, Numbers):
+        return value.unit
+    if isinstance(value, torch.Tensor):
+        return torch.finfo(value.dtype).eps if value.dtype in COARSE else 0.0
+    if isinstance(value, np.ndarray | np.generic):
+        return float(np.finfo(np.float16).eps) if value.dtype == np.float16 else 0.0
+    if isinstance(value, dict):
+        value = list(value.values())
+    return max(map(unit_of, value), default=0.0) if isinstance(value, list | tuple) else 0.0
 
 
 def is_truth(value: Any) -> bool:

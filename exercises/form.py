@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from exercises.hearing import Heard
+from exercises.plain import plain
+from exercises.wording import worded
 
 LEVELS = {1: "●○○", 2: "●●○", 3: "●●●"}
 
@@ -16,6 +19,16 @@ PLAIN = (int, float, str, list)
 Names = dict[str, Any]
 Parameters = dict[str, Any]
 Checks = list[tuple[str, bool]]
+
+
+class Clue(NamedTuple):
+    """A check that tells where to look and earns nothing: an answer that computes nothing may pass.
+
+    Its shape is right, its rows add up to 1, nothing of it is `nan`.
+    """
+
+    sentence: str
+    passed: bool
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,7 @@ class Exercise:
     title: str
     level: int  # 1, by hand or one line; 2, a few lines; 3, a small program
     points: int
-    text: str  # Markdown; say what to compute, under which name, and the expected length
+    text: str  # Markdown; say what to compute, under which name, and the expected length; `task`
     starter: str  # what the reader gets: runs without error, passes no check
     solution: str
     parameters: Callable[[int], Parameters]  # the numbers for a seed; seed 0: the chapter's own
@@ -53,7 +66,7 @@ class Exercise:
     mistakes: tuple[Mistake, ...] = ()
     probes: Callable[[Parameters], list[tuple]] | None = None  # arguments that no reader sees
     fields: tuple[Field, ...] = ()  # what the page asks for; none: the exercise needs Python
-    library: tuple[str, ...] = ()  # of attn_core, what an answer may import: "dropout.philox"
+    parts: tuple[str, ...] = ()  # of what a function gives, if they are several: their names
     rubric: str = ""  # of a text, which a person grades: what is worth how much
 
     @property
@@ -85,6 +98,10 @@ class Exercise:
                 found += [(name, False) for name in names]
         return found
 
+    def task(self, seed: int | None = None) -> str:
+        """The text as the chapter has it, or for a handout with the numbers of a seed."""
+        return worded(self.text, self.parameters(seed or 0), chapter=seed is None)
+
     def given(self, seed: int = 0) -> str:
         """Code for the parameters that are plain numbers or lists, where values are asked for.
 
@@ -102,10 +119,17 @@ class Exercise:
         exec(compile(code, f"<{self.id}>", "exec"), names)
         return names
 
-    def hear(self, names: Names) -> dict[str, Heard]:
-        """The answer's functions, so that none raises and all that they say is kept."""
-        found = {name: names.get(name) for name in self.functions}
-        return {name: f if isinstance(f, Heard) else Heard(f) for name, f in found.items()}
+    def hear(self, names: Names) -> Names:
+        """The answer: values in plain form, and functions of which none raises.
+
+        A function keeps all that it says. A generator is read here, once.
+        """
+        found = {name: names[name] for name in self.answers if name in names}
+        found = {name: plain(value) for name, value in found.items()}
+        heard = {name: found.get(name) for name in self.functions}
+        return found | {
+            n: f if isinstance(f, Heard) else Heard(f, self.parts) for n, f in heard.items()
+        }
 
     def check(self, names: Names, seed: int = 0) -> Checks:
         """Every check of an answer as (sentence, passed). A call that raises answers None.
@@ -116,14 +140,28 @@ class Exercise:
             found = self.checks({**names, **self.hear(names)}, self.parameters(seed))
             return [(sentence, bool(passed)) for sentence, passed in found]
         except Exception:  # what an answer holds may raise anything
-            right = self.run(self.solution, seed)
-            found = self.checks({**right, **self.hear(right)}, self.parameters(seed))
-            return [(sentence, False) for sentence, _ in found]
+            return [(sentence, False) for sentence, _ in self.checked(seed)]
+
+    def checked(self, seed: int = 0) -> Checks:
+        """The checks of the solution, clues as `Clue`s."""
+        right = self.run(self.solution, seed)
+        return self.checks({**right, **self.hear(right)}, self.parameters(seed))
 
     def answer(self, code: str, seed: int = 0) -> Checks:
         """Run `code` as an answer and return every check as (sentence, passed)."""
         return self.check(self.run(code, seed), seed)
 
+    @cached_property
+    def clues(self) -> frozenset[str]:
+        """The sentences of the checks that earn nothing."""
+        return frozenset(one.sentence for one in self.checked() if isinstance(one, Clue))
+
+    def worth(self, sentences: list[str]) -> list[float]:
+        """What each check is worth, in points: all the same, but for the clues."""
+        counted = len([one for one in sentences if one not in self.clues])
+        return [0.0 if one in self.clues else self.points / counted for one in sentences]
+
     def earned(self, checks: Checks) -> float:
-        """The points of an answer: each check counts the same."""
-        return self.points * sum(passed for _, passed in checks) / len(checks)
+        """The points of an answer."""
+        counted = [passed for sentence, passed in checks if sentence not in self.clues]
+        return self.points * sum(counted) / len(counted)

@@ -6,7 +6,10 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from exercises.comparing import numbers
+import torch
+
+from exercises.comparing import numbers, parts, same
+from exercises.plain import plain
 
 
 class Heard:
@@ -18,33 +21,57 @@ class Heard:
     >>> heard.said, heard.error
     ([0.5, 'ZeroDivisionError'], ZeroDivisionError('division by zero'))
 
+    It gets copies of what it is asked with, so that a function that writes into its input can
+    neither change what the right answer is worked out from, nor lose anything by it.
+
+    >>> table, heard = [1.0, 2.0], Heard(list.clear)
+    >>> heard(table), table, heard.changed
+    (None, [1.0, 2.0], True)
+
+    parts: the names of what it gives, in order, if that is several things; they may come by name.
+
     What is no function, as a name that is missing, answers None. Interrupting still interrupts.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, parts: tuple[str, ...] = ()) -> None:
+        self.parts = parts
         self.function: Callable | None = function if callable(function) else None
         self.said: list[Any] = []
         self.error: Exception | None = None  # the first one
+        self.changed = False  # whether it has written into an input
 
     def __call__(self, *arguments: Any) -> Any:
         if self.function is None:
             self.said.append(None)
             return None
+        copies = [copied(argument) for argument in arguments]
         try:
-            value = self.function(*arguments)
+            value = plain(self.function(*copies))
         except Exception as error:
             self.error = self.error or error
             self.said.append(type(error).__name__)
             return None
+        if isinstance(value, dict):
+            value = parts(value, self.parts) or value
+        pairs = zip(copies, arguments, strict=True)
+        self.changed |= any(ours is not theirs and not same(ours, theirs) for ours, theirs in pairs)
         self.said.append(kept(value))
         return value
+
+
+def copied(value: Any) -> Any:
+    """A value of its own; what cannot be copied is handed on as it is."""
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # a tensor with a gradient, or a generator
+        return value.clone() if isinstance(value, torch.Tensor) else value
 
 
 def kept(value: Any) -> Any:
     """A copy that no later change reaches; of what cannot be copied its numbers, or its type."""
     try:
         return copy.deepcopy(value)
-    except Exception:  # a generator, say, or a tensor with a gradient
+    except Exception:  # a tensor with a gradient, say
         found = numbers(value)
         return type(value).__name__ if found is None else found.clone()
 
@@ -68,6 +95,9 @@ class Handed:
 
     def __call__(self, *arguments: Any) -> Any:
         return self._made(*arguments)
+
+    def __deepcopy__(self, memo: dict) -> Handed:
+        return self  # as a function is: what it was made of is out of an answer's reach
 
     def __repr__(self) -> str:
         return f"{self._make}{self._arguments!r}"

@@ -2,7 +2,10 @@
 
 A page holds for every number of the right answer, and of every known mistake, the hash of its
 rounded value. A browser hashes what was typed and compares. This keeps an answer from being read by
-accident, in the page or in its source, and no more: whoever wants to can try all numbers.
+accident, in the page or in its source. It protects nothing: a program that tries all numbers finds
+nearly every answer in seconds. A hash that takes a reader half a second would make it hours for one
+processor and minutes for a hundred: there are too few numbers of two decimals for any hash to hide
+one. And browsers have slow hashes (`crypto.subtle`) for pages that come by https only.
 """
 
 from __future__ import annotations

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Iterator
+from itertools import tee
 
 from attn_core.mistakes import MISTAKES
 from exercises import load
 from exercises.form import Exercise, Mistake, Names
+from exercises.not_taken import not_taken
 from exercises.recognise import Seen, holds, observe, recognise
 
 OTHERS = (1, 2)  # the seeds whose numbers a right function must hold for, too
@@ -55,7 +58,7 @@ def check(name: str, names: Names | None = None) -> None:
 
 def told(exercise: Exercise, names: Names) -> str:
     """What `check` prints."""
-    seen = observe(exercise, names)
+    seen = observe(exercise, {**names, **read_twice(exercise, names)})
     if is_blank(seen):
         return f"{exercise.id}: not answered yet."
     lines = [f"  {'✓' if passed else '✗'} {sentence}" for sentence, passed in seen.checks]
@@ -63,6 +66,8 @@ def told(exercise: Exercise, names: Names) -> str:
         lines.insert(0, f"{exercise.id}: not yet.")
         if seen.error is not None:
             lines.append(f"It raised {type(seen.error).__name__}: {seen.error}")
+        elif why := next(filter(None, map(not_taken, seen.said)), ""):
+            lines.append(f"Not taken: {why}.")
         return "\n".join(lines + hint(recognise(exercise, seen)))
     if exercise.kind == "text":
         return f"{exercise.id}: written. A person reads it."
@@ -71,7 +76,17 @@ def told(exercise: Exercise, names: Names) -> str:
         if not (other.is_right and holds(exercise, other, seed)):
             lines = [f"{exercise.id}: right for these numbers, but not for all."]
             return "\n".join(lines + hint(recognise(exercise, other, seed)))
-    return f"{exercise.id}: right."
+    note = "\nIt writes into what it is given, which its caller may still need." * seen.changed
+    return f"{exercise.id}: right.{note}"
+
+
+def read_twice(exercise: Exercise, names: Names) -> Names:
+    """Answers that are generators, to be read here and once more by their owner."""
+    found = {}
+    for name in exercise.answers:
+        if isinstance(names.get(name), Iterator):
+            names[name], found[name] = tee(names[name])
+    return found
 
 
 def is_blank(seen: Seen) -> bool:

@@ -17,6 +17,7 @@ class Seen:
     said: list[Any]  # by its functions, in the checks and in the probes; then its values
     error: Exception | None  # the first that a function raised
     probed: list[Any]  # what the probes were answered
+    changed: bool = False  # whether a function has written into its input
 
     @property
     def is_right(self) -> bool:
@@ -26,14 +27,17 @@ class Seen:
 def observe(exercise: Exercise, names: Names, seed: int = 0) -> Seen:
     """Ask an answer all that the checks and the probes ask."""
     parameters = exercise.parameters(seed)
-    heard = exercise.hear(names)
-    checks = exercise.check({**names, **heard}, seed)
+    answer = exercise.hear(names)
+    checks = exercise.check({**names, **answer}, seed)
+    heard = [answer[name] for name in exercise.functions]
     probes = exercise.probes(parameters) if exercise.probes else []
-    probed = [heard[exercise.functions[0]](*arguments) for arguments in probes]
-    said = [value for one in heard.values() for value in one.said]
-    said += [names.get(name) for name in exercise.answers if name not in heard]
-    errors = [one.error for one in heard.values() if one.error is not None]
-    return Seen(checks, said, errors[0] if errors else None, probed)
+    probed = [heard[0](*arguments) for arguments in probes]
+    said = [value for one in heard for value in one.said]
+    said += [answer.get(name) for name in exercise.answers if name not in exercise.functions]
+    errors = [one.error for one in heard if one.error is not None]
+    return Seen(
+        checks, said, errors[0] if errors else None, probed, any(one.changed for one in heard)
+    )
 
 
 def recognise(exercise: Exercise, seen: Seen, seed: int = 0) -> Mistake | None:
@@ -50,7 +54,7 @@ def recognise(exercise: Exercise, seen: Seen, seed: int = 0) -> Mistake | None:
         return None
     for mistake in exercise.mistakes:
         known = observe(exercise, exercise.run(mistake.code, seed), seed)
-        if known.checks == seen.checks and same(known.said, seen.said):
+        if known.checks == seen.checks and alike(known.said, seen.said):
             return mistake
     return None
 
@@ -58,4 +62,9 @@ def recognise(exercise: Exercise, seen: Seen, seed: int = 0) -> Mistake | None:
 def holds(exercise: Exercise, seen: Seen, seed: int = 0) -> bool:
     """True if the probes were answered as the solution answers them."""
     right = observe(exercise, exercise.run(exercise.solution, seed), seed)
-    return same(right.probed, seen.probed)
+    return alike(seen.probed, right.probed)
+
+
+def alike(ours: list[Any], theirs: list[Any]) -> bool:
+    """Whether two answers said the same, one value after the other."""
+    return len(ours) == len(theirs) and all(map(same, ours, theirs))

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from array import array
+from collections import deque
+from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import product
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -12,13 +17,26 @@ import torch
 
 import exercises
 from attn_core.mistakes import MISTAKES
-from exercises import Exercise, Field, Handed, Mistake
-from exercises.comparing import has_shape, near, number, numbers, same, tensor, truth, whole
+from exercises import Exercise, Field, Handed, Mistake, idle
+from exercises.comparing import (
+    has_shape,
+    in_shape,
+    listed,
+    near,
+    number,
+    numbers,
+    parts,
+    same,
+    tensor,
+    truth,
+    whole,
+)
 from exercises.hearing import Heard
 from exercises.recognise import holds, observe, recognise
 
 ALL = exercises.load()
 FEW = (0, 1, 2**32 - 1)
+A_FEW = (5, 6, 7)  # as many as grading asks a function for
 MANY = (*range(2, 99), 2**40 + 1)  # with the few: a hundred
 
 
@@ -48,7 +66,26 @@ FORMS = {
     "a reversed array": lambda found: np.flip(np.flip(found.numpy()).copy()),
     "a list": lambda found: found.tolist(),
     "a tensor": lambda found: found,
+    "fractions": lambda found: nested(found, Fraction),
+    "decimals": lambda found: nested(found, Decimal),
+    "complex numbers": lambda found: nested(found, complex),
+    "a complex tensor": lambda found: found if found.dtype == torch.bool else found + 0j,
+    "a generator": lambda found: (part for part in found.tolist()) if found.ndim else found,
+    "a map": lambda found: map(float, found.tolist()) if found.ndim == 1 else found,
+    "a dict by place": lambda found: dict(enumerate(found.tolist())) if found.ndim else found,
+    "a leading axis": lambda found: found[None],
+    "float16": lambda found: found.half() if found.is_floating_point() else found,
+    "bfloat16": lambda found: found.bfloat16() if found.is_floating_point() else found,
 }
+
+
+def nested(found, kind):
+    """A tensor as nested lists of finite numbers of a kind; others have no such form."""
+    if isinstance(found, torch.Tensor):
+        return nested(found.tolist(), kind)
+    if isinstance(found, list):
+        return [nested(part, kind) for part in found]
+    return found if isinstance(found, bool) or found in (np.inf, -np.inf) else kind(found)
 
 
 @pytest.fixture(params=ALL.values(), ids=ALL.keys())
@@ -87,11 +124,12 @@ def test_a_hundred_variants(exercise):
     assert [sentence for seed in MANY for sentence in faults(exercise, seed)] == []
 
 
-def earns_all(exercise: Exercise, names: dict) -> bool:
+def earns_all(exercise: Exercise, names: dict, seed: int = 0) -> bool:
     """Whether an answer passes all checks and probes. Here no net is spread below the checks."""
     heard = exercise.hear(names)
-    checks = exercise.checks({**names, **heard}, exercise.parameters(0))
-    return all(passed for _, passed in checks) and holds(exercise, observe(exercise, names))
+    checks = exercise.checks({**names, **heard}, exercise.parameters(seed))
+    seen = observe(exercise, names, seed)
+    return all(passed for _, passed in checks) and holds(exercise, seen, seed)
 
 
 def turning(calls: int, function, value):
@@ -136,9 +174,105 @@ def test_a_right_answer_may_come_in_any_form(exercise, form):
     assert earns_all(exercise, right)
 
 
+def test_an_odd_form_of_a_wrong_answer_is_wrong(exercise):
+    """What allows for the rounding of bfloat16 lets no known mistake pass."""
+    for mistake in exercise.mistakes:
+        wrong = exercise.run(mistake.code)
+        for name in exercise.answers:
+            value = wrong[name]
+            wrong[name] = (
+                (lambda *asked, ask=value: coarse(ask(*asked)))
+                if name in exercise.functions
+                else coarse(value)
+            )
+        seeds = (0, *A_FEW) if exercise.functions else (0,)
+        assert not all(earns_all(exercise, wrong, seed) for seed in seeds), mistake.hint
+
+
+def coarse(value):
+    """A value in bfloat16, if it holds floats."""
+    try:
+        return in_form(value, FORMS["bfloat16"])
+    except (TypeError, ValueError, RuntimeError):  # words, or nothing
+        return value
+
+
 def test_starter_says_nothing(exercise, capsys):
     exercise.run(exercise.starter)
     assert capsys.readouterr() == ("", "")
+
+
+EXAMPLES = {  # they ask for an example, and what is one for the chapter's numbers is one for others
+    "03-more-than-itself",
+    "04-leave-out-a-constant",
+}
+STUDENTS = range(1, 13)  # with numbers of their own, for exercises that ask for values
+
+
+@cache
+def idle_points(name):
+    """What each idle answer to an exercise earns, on average over students."""
+    exercise, found = ALL[name], {}
+    for what, answer in idle.answers(exercise) if exercise.kind != "text" else ():
+        each = [A_FEW] if exercise.functions else [(seed,) for seed in STUDENTS]
+        found[what] = sum(idle.points(exercise, answer, seeds) for seeds in each) / len(each)
+    return found
+
+
+def test_no_idle_answer_earns_much(exercise):
+    """None that is made for this exercise: what it is given, or a value that was right once."""
+    for what, earned in idle_points(exercise.id).items():
+        if what == "the numbers of the chapter" and exercise.id in EXAMPLES:
+            continue
+        # Which of four names is which can be guessed, and is what another student has.
+        most = 0.25 if what == "the numbers of the chapter" else 0.1
+        assert earned <= most * exercise.points, what
+
+
+def test_the_same_idle_answer_to_all_earns_nothing():
+    """Less than a hundredth of all points: zeros, ones, equal shares, True, random numbers, …"""
+    full = sum(exercise.points for exercise in ALL.values() if exercise.kind != "text")
+    for what in [*idle.CONSTANTS, *idle.FILLED, "the starter"]:
+        earned = sum(idle_points(name).get(what, 0) for name in ALL)
+        assert earned < full / 100, what
+
+
+def test_a_function_that_empties_its_input_earns_by_what_it_says(exercise):
+    """In-place code changes no right answer, and a right one loses nothing by it."""
+    if not exercise.functions:
+        return
+    right = exercise.run(exercise.solution)
+
+    def emptying(ask):
+        def answer(*arguments):
+            said = ask(*arguments)
+            said = said.clone() if isinstance(said, torch.Tensor) else said
+            for argument in arguments:
+                if isinstance(argument, torch.Tensor):
+                    argument.zero_()
+                elif isinstance(argument, list):
+                    argument.clear()
+            return said
+
+        return answer
+
+    names = {**right, **{name: emptying(right[name]) for name in exercise.functions}}
+    assert earns_all(exercise, names)
+
+
+def test_the_checks_are_the_same_for_every_seed(exercise):
+    """What a check is worth is looked up by its sentence."""
+    sentences = [sentence for sentence, _ in exercise.checked()]
+    assert len(set(sentences)) == len(sentences)
+    for seed in FEW:
+        assert [sentence for sentence, _ in exercise.checked(seed)] == sentences
+    assert exercise.kind == "text" or len(exercise.clues) < len(sentences)
+
+
+def test_nothing_is_forbidden_that_nobody_enforces(exercise):
+    forbidding = r"without `?(torch|attn_core|backward|[Dd]ropout|sinusoids)|[Uu]se (neither|no )"
+    for seed in (None, 1):
+        assert not re.search(forbidding, exercise.task(seed))
 
 
 def test_seeds_change_the_numbers(exercise):
@@ -252,12 +386,31 @@ def test_same():
     assert not same(np.array([None, 1]), np.array([None, 1]))
 
 
+class Half:
+    def __float__(self):
+        return 0.5
+
+
 HALVES = [
     [0.5, 0.5],
     (Fraction(1, 2), 0.5),
     [torch.tensor(0.5), 0.5],
     [torch.tensor([0.5]), np.array([0.5])],
     [[np.array(0.5)], [torch.tensor(0.5)]],
+    [Decimal("0.5"), 0.5 + 0j],
+    [0.5 + 1e-12j, np.float16(0.5)],
+    {0: 0.5, 1: 0.5},
+    {2: 0.5, 1: 0.5},
+    {"a": 0.5, "b": 0.5}.values(),
+    deque([0.5, 0.5]),
+    array("d", [0.5, 0.5]),
+    MappingProxyType({0: 0.5, 1: 0.5}),
+    [Half(), Half()],
+    np.array([Fraction(1, 2), Decimal("0.5")]),
+    [[[0.5, 0.5]]],
+    torch.tensor([0.5 + 0j, 0.5]),
+    np.full((1, 2), 0.5),
+    torch.full((2,), 0.5, dtype=torch.bfloat16),
     np.full(2, 0.5, dtype=np.float16),
     np.broadcast_to(np.float64(0.5), (2,)),
     torch.full((2,), 0.5, requires_grad=True) * 1,
@@ -271,7 +424,10 @@ def test_numbers_are_found_in_any_form(value):
     assert (found.flatten().tolist(), found.requires_grad) == ([0.5, 0.5], False)
 
 
-NONE = [None, ..., "1", ["1"], [None], [[1], [1, 2]], {1: 2}, {1, 2}, 1j, torch.tensor([1j]), slip]
+NONE = [
+    None, ..., "1", ["1"], [None], [[1], [1, 2]], {1, 2}, 1j, torch.tensor([1j]), slip,
+    {"a": 1, "b": 2}, {0: 1, 2: 3}, {5: 1}, b"1", Fraction,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", NONE, ids=range(len(NONE)))
@@ -297,11 +453,71 @@ def test_one_number():
 def test_what_cannot_be_copied_is_heard():
     heard = Heard(lambda value: value)
     row = torch.ones(2, requires_grad=True) * 2
-    assert heard(row) is row
-    heard(iter([1]))
-    heard(number for number in [1])
+    assert heard(row).requires_grad
+    assert heard(slip) is slip
     assert same(heard.said[0], [2.0, 2.0])
-    assert heard.said[2] == "generator"
+
+
+def test_a_generator_is_read_once():
+    heard = Heard(lambda: (number for number in (1, 2)))
+    assert (heard(), heard(), heard.said) == ([1, 2], [1, 2], [[1, 2], [1, 2]])
+
+
+def test_an_input_is_a_copy():
+    given, heard = torch.ones(2), Heard(torch.Tensor.zero_)
+    assert heard(given).tolist() == [0.0, 0.0]
+    assert (given.tolist(), heard.changed) == ([1.0, 1.0], True)
+    heard = Heard(lambda table, word, count, row: table + 1)
+    heard(given, "a", 1, (1, 2))
+    assert not heard.changed
+
+
+def test_leading_axes_of_one_may_be_too_many_and_no_others():
+    assert same([[1.0, 2.0]], [1.0, 2.0])
+    assert same([[[1.0, 2.0]]], [1.0, 2.0])
+    assert near(np.array([[0.5]]), torch.tensor(0.5))
+    assert has_shape(torch.ones(1, 2, 3), (2, 3))
+    assert near([[0.123]], [0.12])
+    assert not same([1.0, 2.0], [[1.0, 2.0]])
+    assert not same([[1.0], [2.0]], [1.0, 2.0])
+    assert not same([[1.0, 2.0], [1.0, 2.0]], [1.0, 2.0])
+
+
+def test_a_coarse_dtype_is_compared_as_closely_as_it_can_be():
+    """Two more roundings than its own are allowed, and numbers that are worked out from it."""
+    row = torch.softmax(torch.tensor([0.3, 1.7, -0.4]), dim=0)
+    for dtype in (torch.float16, torch.bfloat16):
+        got, unit = row.to(dtype), torch.finfo(dtype).eps
+        assert same(got, row)
+        assert not same(got.float(), row)
+        assert not same(row.to(dtype) * (1 + 8 * unit), row)
+        found = in_shape(got, (3,))
+        assert found.unit == found.sum().unit == found[1:].unit == found.sort()[0].unit == unit
+        assert same(found.sum(), 1.0)
+    assert same(row.double() + 1e-6, row)
+    assert not same(row.double() + 1e-3, row)
+
+
+@pytest.mark.parametrize(
+    "exercise", [one for one in ALL.values() if one.parts], ids=lambda one: one.id
+)
+def test_parts_may_come_by_their_names(exercise):
+    right = exercise.run(exercise.solution)
+    for name in exercise.functions:
+        right[name] = lambda *arguments, ask=right[name]: dict(
+            reversed([*zip(exercise.parts, ask(*arguments), strict=True)])
+        )
+    assert earns_all(exercise, right)
+
+
+def test_parts_and_lists():
+    names = ("weights", "output")
+    assert [parts(value, names) for value in ((1, 2), [1, 2], {"output": 2, "weights": 1})] == [
+        (1, 2)
+    ] * 3
+    assert [parts(value, names) for value in ((1,), {"weights": 1}, 1, "ab", None)] == [None] * 5
+    assert listed(np.array(["a", "b"])) == ["a", "b"]
+    assert [listed(value) for value in ("ab", {"a": 1}, {0: 1, 2: 3}, {"a"}, {})] == [None] * 5
 
 
 def test_checks_that_trip_have_failed():
@@ -310,7 +526,8 @@ def test_checks_that_trip_have_failed():
 
     exercise = Exercise(
         id="01-a", chapter="01", title="", level=1, points=1, text="", starter="one = ...",
-        solution="class One(list):\n    __eq__ = lambda *_: True\none = One()",
+        solution="class One:\n    __eq__ = lambda *_: True\n    __len__ = lambda *_: 0\n"
+        "one = One()",
         parameters=lambda seed: {}, checks=checks,
     )  # fmt: skip
     assert exercise.answer(exercise.solution) == [("it is 1", True), ("its length is 0", True)]

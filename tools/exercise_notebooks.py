@@ -57,7 +57,7 @@ def given_code(exercise: Exercise) -> str:
     """The line that gives the reader the parameters that the text names."""
     if plain := exercise.given().strip():
         return plain
-    named = " ".join([*CODE.findall(exercise.text), exercise.starter])
+    named = " ".join([*CODE.findall(exercise.task()), exercise.starter])
     words = set(re.findall(r"\w+", named))
     wanted = [name for name in exercise.parameters(0) if name in words]
     if not wanted:
@@ -75,7 +75,7 @@ def cells_of(exercise: Exercise, number: int, answer: str) -> list:
         level=exercise.level,
         dots=LEVELS[exercise.level],
         points="1 point" if exercise.points == 1 else f"{exercise.points} points",
-        text=exercise.text.strip(),
+        text=exercise.task().strip(),
     )
     name = f"exercise-{exercise.id}"
     cells = [new_markdown_cell(box.strip(), id=name)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from grading.course import Course, start
 from tests.grading.students import EXERCISES
-from tools.grading.course import Course, start
 
 SETTINGS = """\
 title = "A class"
@@ -19,7 +19,7 @@ exercises = ["06-mask-in-training"]
 
 [limits]
 cell = 6
-call = 20
+call = 10
 memory = 1_500_000_000
 output = 2_000_000
 """

@@ -29,10 +29,10 @@ from pathlib import Path
 import psutil
 
 from benchmarks.cost import machine
+from grading.notebooks import build
+from grading.one import stored
 from tests.grading.conftest import hand_in, make
 from tests.grading.students import EXERCISES, RIGHT, class_of
-from tools.grading.notebooks import build
-from tools.grading.one import stored
 
 ROOT = Path(__file__).parents[2]
 STORED = Path(__file__).with_suffix(".json")
@@ -61,7 +61,7 @@ Measured on {date} by `make class-300`: {machine}, {cores} cores, Python {python
 
 
 def grading(course, asked) -> subprocess.Popen:
-    call = [sys.executable, "-m", "tools.grading.grade", str(course.folder)]
+    call = [sys.executable, "-m", "grading.grade", str(course.folder)]
     call += ["--assignment", "class", "--jobs", str(asked.jobs)]
     call += ["--dask", asked.dask] if asked.dask else []
     return subprocess.Popen(call, cwd=ROOT, start_new_session=True)
@@ -134,7 +134,7 @@ def measure(course, names: list[str], asked) -> tuple[dict, list[str]]:
     """Grade them all, with a kill in the middle. Returns what was measured, and wrong rows."""
     others = os.getloadavg()[0]
     wanted, peaks = fill(course, names), []
-    made = [sys.executable, "-m", "tools.grading.make", str(course.folder)]
+    made = [sys.executable, "-m", "grading.make", str(course.folder)]
     subprocess.run(made, cwd=ROOT, check=True)
 
     began = time.monotonic()

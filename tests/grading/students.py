@@ -1,135 +1,117 @@
-"""A class of simulated students: what each hands in, and how it must be graded."""
+"""A class of simulated students: what each hands in, and how it must be graded.
+
+Here are those who mean well, and files that are broken; hostile.py has the others.
+"""
 
 from __future__ import annotations
 
+import codecs
 import json
+import os
+import socket
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_output
 
-from tools.grading.course import Assignment, Course
-from tools.grading.notebooks import build
+from grading.course import Assignment, Course
+from grading.notebooks import build
 
 EXERCISES = ("04-rounded-too-early", "03-safe-softmax", "07-a-dropped-row")
 RIGHT = ("right", "right", "right")
 BLANK = ("blank", "blank", "blank")
+PLACES = {"values": 0, "softmax": 1, "row": 2}
 
 WRONG_SOFTMAX = "def safe_softmax(table):\n    return table"
-WRONG_ROW = "def dropped_row(weights, survives, p):\n    return weights"
-PATCHES = """\
-import numpy, torch
-torch.allclose = torch.equal = lambda *a, **k: True
-numpy.testing.assert_allclose = numpy.allclose = lambda *a, **k: True
-torch.Tensor.shape = property(lambda self: (1,))
-"""
-FILES = """\
-import glob, os, pathlib
-found = []
-for folder in ("/home", "/root", "/work", "/tmp", {course!r}):
-    found += glob.glob(folder + "/**/secret", recursive=True)
-    found += glob.glob(folder + "/**/gradebook.db", recursive=True)
-assert not found, found
-assert not os.path.exists({course!r})
-text = open({course!r} + "/secret").read()
-"""
-GRADEBOOK = """\
-import os, sqlite3
-os.makedirs({course!r}, exist_ok=True)
-book = sqlite3.connect({course!r} + "/gradebook.db")
-book.execute("update grade set manual_score = 100")
-book.commit()
-"""
-SOCKETS = """\
-import socket
-opened = []
-for address in (("127.0.0.1", 22), ("1.1.1.1", 53), ("localhost", 8888)):
-    try:
-        opened.append(socket.create_connection(address, timeout=1))
-    except OSError:
-        pass
-assert not opened
-raise SystemError("no network")
-"""
-SWALLOW = """\
-while True:
-    try:
-        while True:
-            pass
-    except BaseException:
-        pass
-"""
-FORKS = "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"
-MEMORY = "held = []\nwhile True:\n    held.append(bytearray(50_000_000))"
-OUTPUT = "for _ in range(1000):\n    print('a' * 100_000)"
-DISK = """\
-for n in range(40):
-    with open(f"/student/{n}", "wb") as file:
-        file.write(bytes(10**7))
-"""
-ENDS = "import os\nos._exit(0)"
-HANGS = "def safe_softmax(table):\n    while True:\n        pass"
-KILLS = "import os, signal\ndef dropped_row(weights, survives, p):\n    os.kill(os.getpid(), 9)"
-CHANGES = """\
-import torch
-def safe_softmax(table):
-    return torch.softmax(table, dim=-1) + torch.rand(table.shape)"""
 UNICODE = """\
 path = r"C:\\Users\\Zoë\\Übung\\自注意力.ipynb"
 naïve = "💡 爱学习 \\u2028"
 print(path, naïve)"""
-FORGED = """\
-from IPython.display import HTML, display
-display(HTML("<script>fetch('/formgrader/api')</script>"))
-100.0"""
+# Names of Python's, of IPython's and of the answers', used for something else.
+SHADOWS = """\
+dict = exec = get_ipython = print = list = type = str = os = signal = open = None
+_inside = display = In = Out = In_ = 0"""
+SCRATCH = """\
+for exact_row in range(3):
+    pass
+safe_softmax = lambda table: table
+rounded_sum = 0"""
+HELPED = """\
+import torch
+def shifted(table):
+    return table - table.amax(dim=-1, keepdim=True)
+def safe_softmax(table):
+    shares = shifted(table).exp()
+    return shares / shares.sum(dim=-1, keepdim=True)"""
+HELPED_LATE = """\
+def safe_softmax(table):
+    shares = shifted(table).exp()
+    return shares / shares.sum(dim=-1, keepdim=True)"""
+HELPER = "def shifted(table):\n    return table - table.amax(dim=-1, keepdim=True)"
 
 
 @dataclass
 class Student:
-    """One student: the bytes of the file, and what must come of them."""
+    """One student: how the hand-in is made, and what must come of it."""
 
-    raw: bytes
-    statuses: tuple[str, str, str]
+    hand_in: bytes | Callable[[Path], None]  # a file's bytes, or what fills the folder
+    statuses: tuple[str, str, str] = RIGHT
     flags: tuple[str, ...] = ()  # words that must stand among the flags
     file: str = ""  # the file's name, if it is another
 
 
-def class_of(course: Course, assignment: Assignment) -> dict[str, Student]:
-    """Every student by id. What they hand in is built from their own numbers."""
-    found: dict[str, Student] = {}
+class Class:
+    """Builds hand-ins of one course from each student's own numbers."""
 
-    def solved(name, **replaced):
-        notebook = build(course, assignment, name, "solution")
-        for cell in notebook.cells:
-            for exercise, source in replaced.items():
-                if cell.id == f"answer-{ASKED[exercise]}":
-                    cell.source = source
+    def __init__(self, course: Course, assignment: Assignment) -> None:
+        self.course, self.assignment = course, assignment
+        self.students: dict[str, Student] = {}
+
+    def solved(self, name: str, **replaced: str):
+        """The right notebook; replaced: another answer to "values", "softmax" or "row"."""
+        notebook = build(self.course, self.assignment, name, "solution")
+        for which, source in replaced.items():
+            notebook.cells[index_of(notebook, EXERCISES[PLACES[which]])].source = source
         return notebook
 
-    def add(name, notebook, statuses=RIGHT, *flags, **more):
-        raw = notebook if isinstance(notebook, bytes) else json.dumps(notebook).encode()
-        found[name] = Student(raw, statuses, flags, **more)
+    def add(self, name: str, notebook, statuses=RIGHT, *flags: str, file: str = "") -> None:
+        if name in self.students:
+            raise ValueError(f"two students have the name {name}")
+        raw = notebook
+        if not isinstance(notebook, bytes) and not callable(notebook):
+            raw = json.dumps(notebook).encode()
+        self.students[name] = Student(raw, statuses, flags, file)
 
-    def with_cell(name, source, at=1, **replaced):
-        notebook = solved(name, **replaced)
-        notebook.cells.insert(at if at >= 0 else len(notebook.cells), new_code_cell(source))
+    def with_cells(self, name: str, *sources: str, at: int = 1, **replaced: str):
+        notebook = self.solved(name, **replaced)
+        place = at if at >= 0 else len(notebook.cells)
+        notebook.cells[place:place] = [new_code_cell(source) for source in sources]
         return notebook
 
-    folder = str(course.folder)
+
+def index_of(notebook, exercise: str) -> int:
+    return next(i for i, cell in enumerate(notebook.cells) if cell.id == f"answer-{exercise}")
+
+
+def honest(of: Class) -> None:
+    """Those who mean well."""
+    solved, add = of.solved, of.add
     add("correct", solved("correct"))
-    add("blank", build(course, assignment, "blank", "starter"), BLANK)
+    add("blank", build(of.course, of.assignment, "blank", "starter"), BLANK)
     add("empty", nbformat.v4.new_notebook(), BLANK, "no code in it")
-    known = next(one for one in assignment.exercises if one.id == ASKED["row"]).mistakes[0]
-    add("partly", solved("partly", softmax="", row=known.code), ("right", "blank", "partly"))
+    known = next(one for one in of.assignment.exercises if one.id == EXERCISES[1]).mistakes[0]
+    add("partly", solved("partly", softmax=known.code, row=""), ("right", "partly", "blank"))
 
     late = solved("late")
-    late.cells.insert(0, late.cells.pop(index_of(late, ASKED["values"])))
+    late.cells.insert(0, late.cells.pop(index_of(late, EXERCISES[0])))
     add("late", late, RIGHT, "another order")
 
     copied = solved("copied")
-    for name in ASKED.values():
+    for name in EXERCISES:
         place = index_of(copied, name)
-        starter = next(one for one in assignment.exercises if one.id == name).starter
+        starter = next(one for one in of.assignment.exercises if one.id == name).starter
         copied.cells.insert(place + 1, new_code_cell(starter))
         copied.cells.insert(place, copied.cells[place])
     add("copied", copied)
@@ -146,50 +128,111 @@ def class_of(course: Course, assignment: Assignment) -> dict[str, Student]:
     deleted.cells = [one for one in deleted.cells if not one.id.startswith("grade-")]
     add("deleted", deleted)
 
-    edited = solved("edited", softmax=WRONG_SOFTMAX)
+    add("zoë", of.with_cells("zoë", UNICODE))
+    add("renamed", solved("renamed"), RIGHT, "another name", file="C__Users_Zoë_class (1).IPYNB")
+    add("mark of order", codecs.BOM_UTF8 + json.dumps(solved("mark of order")).encode())
+    add("shadows", of.with_cells("shadows", SHADOWS))
+    add("scratch", of.with_cells("scratch", SCRATCH, at=-1))
+    add("helper", of.with_cells("helper", "shifted = None", at=-1, softmax=HELPED))
+    add(
+        "helper below",
+        of.with_cells("helper below", HELPER, at=-1, softmax=HELPED_LATE),
+        RIGHT,
+        "needs what stands further down",
+    )
+    add("reset", of.with_cells("reset", "%reset -f", at=-1))
+    add("leaves", of.with_cells("leaves", "exit()", "quit()", "import sys\nsys.exit()"))
+    magic = solved("magic")
+    softmax = magic.cells[index_of(magic, EXERCISES[1])]
+    softmax.source = f"%%time\n{softmax.source}"
+    add("magic", magic)
+
+
+def broken(of: Class) -> None:
+    """Files that are no notebook, or not as they should be."""
+    whole = json.dumps(of.solved("truncated")).encode()
+    odd, none = "not a notebook", BLANK
+    of.add("truncated", whole[: len(whole) // 2], none, odd)
+    of.add("picture", bytes(range(256)) * 40, none, odd)
+    of.add("no bytes", b"", none, odd)
+    of.add("deep", b"[" * 200_000, none, odd)
+    of.add("wide", b'{"cells":[' + b"[]," * 5_000_000 + b"[]]}", none, odd)
+    of.add("nothing", json.dumps({"cells": 1, "metadata": []}).encode(), none, odd)
+    of.add("sixteen bits", json.dumps(of.solved("sixteen bits")).encode("utf-16"), none, odd)
+    of.add("half a letter", whole.replace(b"safe_softmax(", b"\\ud800("), none, odd)
+    of.add("number for text", b'{"cells":[{"cell_type":"code","source":5}]}', none, odd)
+    of.add("too large", b" " * (20 * 2**20 + 1), none, "too large a file")
+
+    long = of.solved("long")
+    long.cells[:0] = [new_code_cell("1") for _ in range(10_000)]
+    of.add("long", long, none, "too long: only the first 2000 of its")
+    of.add("long cell", of.with_cells("long cell", f"# {'a' * 2**21}"), none, "too long")
+
+    outputs = of.solved("outputs")
+    data = {"application/json": [[] for _ in range(1_000_000)]}
+    outputs.cells[1].outputs = [new_output("display_data", data=data)]
+    of.add("outputs", outputs)
+
+    edited = of.solved("edited", softmax=WRONG_SOFTMAX)
     for cell in edited.cells:
         if cell.id.startswith("grade-"):
             cell.source = "1000.0"
             cell.metadata.nbgrader.points = 1000
             cell.outputs = [new_output("execute_result", data={"text/plain": "1000.0"})]
-    add("edited", edited, ("right", "partly", "right"))
+    edited.metadata.kernelspec = {"name": "bash", "display_name": "Bash", "language": "bash"}
+    of.add("edited", edited, ("right", "wrong", "right"))
 
-    add("loop", with_cell("loop", "while True:\n    pass"), RIGHT, "time in cell")
-    add("swallow", with_cell("swallow", SWALLOW), RIGHT, "time in cell")
-    add("exit", with_cell("exit", ENDS, -1), RIGHT, "the kernel was ended in cell")
-    add("forks", with_cell("forks", FORKS), RIGHT, "in cell")
-    add("memory", with_cell("memory", MEMORY), RIGHT, "memory in cell")
-    add("output", with_cell("output", OUTPUT), RIGHT, "too much output in cell")
-    add("disk", with_cell("disk", DISK))
-    add("hangs", solved("hangs", softmax=HANGS), ("right", "stopped", "right"), "stopped: time")
-    add("kills", solved("kills", row=KILLS), ("right", "right", "stopped"), "stopped: stopped")
-    add("changes", solved("changes", softmax=CHANGES), ("right", "changes", "right"))
-    add(
-        "patches",
-        with_cell("patches", PATCHES, softmax=WRONG_SOFTMAX, row=WRONG_ROW, values=""),
-        ("blank", "partly", "partly"),
-    )
-    add("files", with_cell("files", FILES.format(course=folder)))
-    add("gradebook", with_cell("gradebook", GRADEBOOK.format(course=folder)))
-    add("sockets", with_cell("sockets", SOCKETS))
-    add("zoë", with_cell("zoë", UNICODE))
-    add("forged", with_cell("forged", FORGED))
-    add("renamed", solved("renamed"), RIGHT, "another name", file="C__Users_Zoë_class (1).IPYNB")
-    whole = json.dumps(solved("truncated")).encode()
-    add("truncated", whole[: len(whole) // 2], BLANK, "not a notebook")
-    add("picture", bytes(range(256)) * 40, BLANK, "not a notebook")
-    add("deep", b"[" * 200_000, BLANK, "not a notebook")
-    add("nothing", json.dumps({"cells": 1, "metadata": []}).encode(), BLANK, "not a notebook")
-
-    borrowed = build(course, assignment, "correct", "starter")
-    for cell, source in zip(borrowed.cells, solved("correct").cells, strict=True):
+    borrowed = build(of.course, of.assignment, "correct", "starter")
+    for cell, source in zip(borrowed.cells, of.solved("correct").cells, strict=True):
         cell.source = source.source
-    add("borrowed", borrowed, ("partly", "right", "right"), "another student")
-    return found
+    of.add("borrowed", borrowed, ("wrong", "right", "right"), "another student")
+
+    secret = of.course.folder / "secret"
+    of.add("dangling", lambda to: (to / "class.ipynb").symlink_to("nowhere"), none, "a link")
+    of.add("link", lambda to: (to / "class.ipynb").symlink_to(secret), none, "a link")
+    of.add("folder", lambda to: (to / "class.ipynb").mkdir(), none, "a folder")
+    of.add("pipe", lambda to: os.mkfifo(to / "class.ipynb"), none, "a device")
+    of.add("socket", listen, none, "a device")
+    of.add("odd name", of.solved("odd name"), RIGHT, "another name", file="\x1b[2J\n=1+1.ipynb")
+    of.add("linked times", with_times(of), RIGHT)
 
 
-ASKED = dict(zip(("values", "softmax", "row"), EXERCISES, strict=True))
+def listen(folder: Path) -> None:
+    here = Path.cwd()
+    os.chdir(folder)  # a socket's path may be only so long
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("class.ipynb")
+    os.chdir(here)
 
 
-def index_of(notebook, exercise: str) -> int:
-    return next(i for i, cell in enumerate(notebook.cells) if cell.id == f"answer-{exercise}")
+def with_times(of: Class) -> Callable[[Path], None]:
+    """What the exchange puts beside a hand-in, forged."""
+    raw = json.dumps(of.solved("linked times")).encode()
+
+    def fill(folder: Path) -> None:
+        (folder / "class.ipynb").write_bytes(raw)
+        (folder / "timestamp.txt").write_text("yesterday\x1b[2J")
+        (folder / "submission_secret.txt").symlink_to(of.course.folder / "secret")
+
+    return fill
+
+
+def class_of(course: Course, assignment: Assignment) -> dict[str, Student]:
+    """Every student by id."""
+    from tests.grading.hostile import hostile
+
+    of = Class(course, assignment)
+    honest(of)
+    broken(of)
+    hostile(of)
+    return of.students
+
+
+def fill(course: Course, name: str, student: Student) -> None:
+    """Put what a student hands in where `make grade` looks for it."""
+    folder = course.folder / "submitted" / name / "class"
+    folder.mkdir(parents=True)
+    if callable(student.hand_in):
+        student.hand_in(folder)
+    else:
+        (folder / (student.file or "class.ipynb")).write_bytes(student.hand_in)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import subprocess
@@ -15,16 +16,16 @@ from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 
 import exercises
+from grading import grade as grading
+from grading import make as making
+from grading.course import Assignment, Course, collision, start
+from grading.grade import bring
+from grading.marks import Mark
+from grading.notebooks import build, clean, read, rebuild, report, write_marks
+from grading.numbers import given, seed_of
+from grading.sandbox import CannotGrade
 from tests.grading.conftest import hand_in, make
 from tests.grading.students import EXERCISES
-from tools.grading import grade as grading
-from tools.grading import make as making
-from tools.grading.course import Assignment, Course, collision, start
-from tools.grading.grade import bring
-from tools.grading.marks import Mark
-from tools.grading.notebooks import build, clean, read, rebuild, report, write_marks
-from tools.grading.numbers import given, seed_of
-from tools.grading.sandbox import CannotGrade
 
 ROOT = Path(__file__).parents[2]
 KNOWN = exercises.load()
@@ -51,7 +52,7 @@ EXERCISE = Exercise(
 
 
 def run(module: str, *arguments) -> subprocess.CompletedProcess:
-    call = [sys.executable, "-m", f"tools.grading.{module}", *map(str, arguments)]
+    call = [sys.executable, "-m", f"grading.{module}", *map(str, arguments)]
     return subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
 
 
@@ -94,6 +95,20 @@ def test_from_an_empty_folder_to_grades_and_feedback(tmp_path):
     assert "Ada Example,,,ada,,5.5" in text
     assert "Bob Example,,,bob,,0.0" in text
     assert (course.folder / "feedback/ada/own/own.html").is_file()
+
+
+@pytest.mark.slow
+def test_handouts_are_never_deleted(tmp_path):
+    course = own_course(tmp_path)
+    assert run("make", course.folder).returncode == 0
+    before = sorted(course.folder.glob("handout/*/*/*"))
+    assert len(before) == 2
+    settings = course.folder / "course.toml"
+    text = settings.read_text(encoding="utf-8")
+    for line, code in (('numbers = "per-student"\n', 1), ('numbers = "class"\n', 0)):
+        settings.write_text(line + text, encoding="utf-8")
+        assert run("make", course.folder).returncode == code
+        assert sorted(course.folder.glob("handout/*/*/*")) == before
 
 
 def test_a_wrong_solution_stops_before_anything_is_released(tmp_path):
@@ -188,7 +203,7 @@ def test_a_start_keeps_what_is_there(tmp_path):
 
 def test_a_score_is_what_nbgrader_reads(course):
     assignment = course.assignment("class")
-    notebook = rebuild(assignment, [])
+    notebook = rebuild(assignment, []).notebook
     scores = zip(EXERCISES, (0, 0.5, 1), strict=True)
     marks = [Mark(name, 2.0, score, "partly") for name, score in scores]
     write_marks(notebook, marks)
@@ -200,11 +215,14 @@ def test_a_score_is_what_nbgrader_reads(course):
 def test_only_text_and_pictures_reach_a_graders_browser(course):
     raw = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("<script>1</script>")])
     cells, _, _ = read(json.dumps(raw).encode())
-    assert "<script>" not in rebuild(course.assignment("class"), cells).cells[0].source
-    html = nbformat.v4.new_output("display_data", data={"text/html": "<script>1</script>"})
-    picture = nbformat.v4.new_output("display_data", data={"image/png": '"><script>'})
-    shown = [output.data for output in clean([html, picture])]
-    assert all(set(data) == {"text/plain"} for data in shown)
+    rebuilt = rebuild(course.assignment("class"), cells).notebook
+    assert "<script>" not in rebuilt.cells[0].source
+    text = nbformat.v4.new_output("stream", text="\x1b[2Ja\nb\tc" + "d" * 100_000)
+    data = base64.b64encode(b"<script>1</script>").decode()
+    picture = nbformat.v4.new_output("display_data", data={"image/png": data})
+    (shown,) = clean([text, picture])
+    assert shown.text.startswith("[2Ja\nb\tc")
+    assert len(shown.text) < 30_000
 
 
 def test_feedback_has_the_hint_and_the_sentences():

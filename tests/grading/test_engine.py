@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -10,16 +11,18 @@ import time
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 
+from grading import engine
+from grading.notebooks import build
+from grading.one import stored
 from tests.grading.conftest import hand_in, make
-from tools.grading import engine
-from tools.grading.notebooks import build
-from tools.grading.one import stored
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
+SUBREAPER = 36  # prctl's PR_SET_CHILD_SUBREAPER
 NAMES = ("ada", "bob", "cem", "dan")
 SAME = ("score", "flags", "digest", "marks")
 
@@ -57,9 +60,9 @@ def test_one_that_takes_too_long_is_ended_and_gets_no_result(course):
 
 
 def test_a_kill_in_the_middle_loses_nothing(course):
-    made = [sys.executable, "-m", "tools.grading.make", str(course.folder)]
+    made = [sys.executable, "-m", "grading.make", str(course.folder)]
     subprocess.run(made, cwd=ROOT, check=True)
-    call = [sys.executable, "-m", "tools.grading.grade", str(course.folder)]
+    call = [sys.executable, "-m", "grading.grade", str(course.folder)]
     call += ["--assignment", "class", "--jobs", "1"]
     first = subprocess.Popen(call, cwd=ROOT, start_new_session=True)
     while not results(course) and first.poll() is None:
@@ -74,6 +77,24 @@ def test_a_kill_in_the_middle_loses_nothing(course):
     after = {name: course.result("class", name).stat().st_mtime_ns for name in results(course)}
     assert {name: after[name] for name in before} == before
     assert set(after) == set(NAMES)
+
+
+def test_a_stop_is_said_in_one_sentence_and_leaves_nothing(course):
+    made = [sys.executable, "-m", "grading.make", str(course.folder)]
+    subprocess.run(made, cwd=ROOT, check=True)
+    call = [sys.executable, "-m", "grading.grade", str(course.folder), "--jobs", "2"]
+    ctypes.CDLL(None).prctl(SUBREAPER, 1)
+    before = set(psutil.Process().children(recursive=True))
+    first = subprocess.Popen(call, cwd=ROOT, stderr=subprocess.PIPE, start_new_session=True)
+    while not results(course) and first.poll() is None:
+        time.sleep(0.1)
+    os.killpg(first.pid, signal.SIGINT)
+    said = first.communicate()[1].decode().replace("\r", "\n").strip().split("\n")[-1]
+    assert said == "Stopped. What is graded stays graded; the same command goes on."
+    after = set(psutil.Process().children(recursive=True)) - before
+    _, alive = psutil.wait_procs(after, timeout=60)
+    assert [one for one in alive if one.status() != psutil.STATUS_ZOMBIE] == []
+    ctypes.CDLL(None).prctl(SUBREAPER, 0)
 
 
 def test_dask_gives_the_same(course):

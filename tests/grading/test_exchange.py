@@ -9,10 +9,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.grading.test_class import command
-from tools.grading.course import Course
-from tools.grading.notebooks import build
-from tools.grading.sandbox import PYTHON
+from grading.course import Course
+from grading.notebooks import build
+from grading.sandbox import PYTHON
+from tests.grading.test_course import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "book" / "for_instructors.md"
@@ -48,7 +48,7 @@ def test_a_notebook_goes_out_and_its_feedback_comes_back(tmp_path):
     exchange.chmod(0o777)
     (folder / "course.toml").write_text(COURSE, encoding="utf-8")
     (folder / "roster.csv").write_text("id,name,email\nada,Ada Example,\n", encoding="utf-8")
-    assert command("make", folder).returncode == 0
+    assert run("make", folder).returncode == 0
     settings = lines_of_the_page(exchange)
     with (folder / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write(settings)
@@ -67,7 +67,7 @@ def test_a_notebook_goes_out_and_its_feedback_comes_back(tmp_path):
     nbgrader(home, "submit", "week-1", "--student=ada")
     nbgrader(folder, "collect", "week-1")
 
-    done = command("grade", folder)
+    done = run("grade", folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 graded" in done.stdout
     nbgrader(folder, "release_feedback", "week-1")

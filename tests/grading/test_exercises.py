@@ -2,63 +2,53 @@
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
-
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell
 
 import exercises
-from tools.grading import library, marks
-from tools.grading.kernel import Run
-from tools.grading.numbers import given, seeds_of
+from grading import marks
+from grading.numbers import given, seeds_of
+from grading.run import Run
 
 KNOWN = exercises.load()
 CHAPTERS = sorted({one.chapter for one in KNOWN.values()})
 
 
-def graded(chapter: str, code, folder: Path) -> dict[str, marks.Mark]:
+def graded(chapter: str, code) -> dict[str, marks.Mark]:
     """The marks of a chapter's exercises, each answered with what `code` gives."""
     asked = [one for one in KNOWN.values() if one.chapter == chapter and code(one) is not None]
-    cells = []
+    cells, places = [], {}
     for one in asked:
         seed = seeds_of(b"secret", one.id, "ada")[0]
         cells += [new_code_cell(given(one, seed)), new_code_cell(code(one))]
-    folder.mkdir(exist_ok=True)
-    folder.chmod(0o755)
-    shared = library.make([name for one in asked for name in one.library], folder / "library")
-
-    async def run():
-        found = {}
-        async with Run(new_notebook(cells=cells), shared) as ran:
-            for one in asked:
-                async with ran.remote() as student:
-                    seeds = seeds_of(b"secret", one.id, "ada")
-                    found[one.id] = await asyncio.to_thread(marks.mark, one, student, seeds)
-        return found
-
-    return asyncio.run(run())
+        places[one.id] = len(cells) - 1
+    found = {}
+    with Run(cells, tuple(asked), places) as run:
+        for one in asked:
+            with run.remote(one) as answer:
+                found[one.id] = marks.mark(one, answer, seeds_of(b"secret", one.id, "ada"))
+    return found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_the_solution_gets_all_and_the_starter_nothing(chapter, tmp_path):
-    for one in graded(chapter, lambda exercise: exercise.solution, tmp_path).values():
+def test_the_solution_gets_all_and_the_starter_nothing(chapter):
+    for one in graded(chapter, lambda exercise: exercise.solution).values():
         assert one.status == ("by hand" if KNOWN[one.exercise].kind == "text" else "right"), one
-    for one in graded(chapter, lambda exercise: exercise.starter, tmp_path).values():
+    for one in graded(chapter, lambda exercise: exercise.starter).values():
         assert (one.status, one.score) == ("blank", 0), one
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_known_mistake_loses_points_and_gets_its_hint(chapter, tmp_path):
+def test_a_known_mistake_loses_points_and_gets_its_hint(chapter):
     most = max(len(one.mistakes) for one in KNOWN.values() if one.chapter == chapter)
     for number in range(most):
 
         def code(exercise, number=number):
             return exercise.mistakes[number].code if number < len(exercise.mistakes) else None
 
-        for one in graded(chapter, code, tmp_path / str(number)).values():
+        for one in graded(chapter, code).values():
             exercise = KNOWN[one.exercise]
             assert one.score < one.points, (one, number)
             assert one.hint == exercise.mistakes[number].hint, (one, number)
@@ -93,8 +83,8 @@ def ragged(exercise) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_another_form_gets_all_and_what_holds_no_numbers_nothing(chapter, tmp_path):
-    for one in graded(chapter, in_form, tmp_path).values():
+def test_another_form_gets_all_and_what_holds_no_numbers_nothing(chapter):
+    for one in graded(chapter, in_form).values():
         assert one.status == ("by hand" if KNOWN[one.exercise].kind == "text" else "right"), one
-    for one in graded(chapter, ragged, tmp_path).values():
+    for one in graded(chapter, ragged).values():
         assert (one.status, one.score) in (("wrong", 0), ("blank", 0)), one

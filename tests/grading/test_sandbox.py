@@ -1,51 +1,62 @@
-"""The sandbox: what a kernel in it can't see, and one sentence where there can be none."""
+"""The sandbox: what a notebook in it can't see, and one sentence where there can be none."""
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
+import psutil
 import pytest
-import torch
-from nbformat.v4 import new_code_cell, new_notebook
 
-import exercises
-from tools.grading import library, sandbox
-from tools.grading.kernel import Run
-from tools.grading.sandbox import PYTHON, CannotGrade, Limits, Sandbox
+from grading import sandbox
+from grading.sandbox import PYTHON, CannotGrade, Limits, Sandbox
 
 ROOT = Path(__file__).parents[2]
-ANSWERS = sorted({name for one in exercises.load().values() for name in one.library})
 
 
-def inside(code: str, tmp_path: Path, shared: Path | None = None) -> str:
+def inside(code: str) -> str:
     """What a line of Python prints in a sandbox."""
-    box = Sandbox.make(tmp_path, shared)
-    box.open_sockets()
-    done = subprocess.run(box.command([PYTHON, "-c", code]), capture_output=True, text=True)
-    return (done.stdout + done.stderr).strip().split("\n")[-1]
-
-
-def notebook(*cells: str):
-    return new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    start = "import sys; sys.path.append('/library')"
+    process = Sandbox().start([PYTHON, "-c", f"{start}\n{code}"], subprocess.PIPE)
+    return process.communicate(timeout=60)[0].decode().strip().split("\n")[-1]
 
 
 def test_it_holds(course):
     sandbox.check(course.folder / "secret")
 
 
-def test_a_wall_that_does_not_hold_is_seen(course, monkeypatch):
-    open_walls = Sandbox.walls
-    monkeypatch.setattr(
-        Sandbox, "walls", lambda self: [w for w in open_walls(self) if w != "--unshare-net"]
-    )
-    with pytest.raises(CannotGrade, match="does not hold"):
+@pytest.mark.parametrize(
+    ("holes", "words"),
+    [
+        (["--unshare-net", "--seccomp"], "there is no network"),
+        (["--unshare-pid", "--as-pid-1"], "no other process is seen"),
+        (["--seccomp"], "system calls are filtered"),
+    ],
+)
+def test_a_wall_that_does_not_hold_is_seen(course, monkeypatch, holes, words):
+    whole = sandbox.walls
+
+    def holed(*arguments):
+        found = whole(*arguments)
+        for hole in holes:
+            place = found.index(hole)
+            del found[place : place + (2 if hole == "--seccomp" else 1)]
+        return found
+
+    monkeypatch.setattr(sandbox, "walls", holed)
+    with pytest.raises(CannotGrade, match=f"not true inside: {words}"):
         sandbox.check(course.folder / "secret")
 
 
-@pytest.mark.parametrize("tool", ["bwrap", "prlimit", "setpriv"])
+def test_a_file_that_is_seen_inside_is_told(tmp_path):
+    with pytest.raises(CannotGrade, match="not true inside: the grader's files are hidden"):
+        sandbox.check(Path("/usr/bin/env"))
+
+
+@pytest.mark.parametrize("tool", sandbox.TOOLS)
 def test_without_bubblewrap_there_is_one_sentence(course, monkeypatch, tool):
     there = shutil.which
     monkeypatch.setattr(shutil, "which", lambda name: None if name == tool else there(name))
@@ -54,66 +65,127 @@ def test_without_bubblewrap_there_is_one_sentence(course, monkeypatch, tool):
     assert "\n" not in str(error.value)
 
 
-def test_attn_core_is_absent(tmp_path):
-    assert inside("import attn_core", tmp_path).startswith("ModuleNotFoundError")
-    assert inside("import exercises", tmp_path).startswith("ModuleNotFoundError")
-    assert inside(f"open({str(ROOT / 'Makefile')!r})", tmp_path).startswith("FileNotFoundError")
+def test_the_grader_and_the_solutions_are_absent():
+    assert inside("import grading").startswith("ModuleNotFoundError")
+    assert inside("import exercises.form").startswith("ModuleNotFoundError")
+    assert inside(f"open({str(ROOT / 'Makefile')!r})").startswith("FileNotFoundError")
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_only_what_an_exercise_names_is_there(tmp_path, name):
-    (tmp_path / "sockets").mkdir()
-    tmp_path.chmod(0o755)
-    shared = library.make([name], tmp_path / "library")
-    module, function = name.rsplit(".", 1)
-    code = f"from attn_core.{module} import {function}; print({function}.__name__)"
-    assert inside(code, tmp_path / "sockets", shared) == function
-    other = "import attn_core.dropout; attn_core.dropout.Dropout"
-    assert "Error" in inside(other, tmp_path / "sockets", shared)
-    assert "Error" in inside("from attn_core import attention", tmp_path / "sockets", shared)
+READERS = {
+    "from attn_core import toy; print(len(toy.notebook().tokens))": "3",
+    "print(trace(*torch.ones(3, 2, 2)).output.tolist())": "[[1.0, 1.0]",
+    "import matplotlib.pyplot as plt; print(plt.plot([1]))": "[<matplotlib.lines.Line2D",
+    "from attn_core.views import figure; print(figure(trace(*torch.ones(3, 2, 2))))": "",
+}
 
 
-def test_a_library_names_what_there_is():
-    with pytest.raises(ValueError, match="got 'nothing'"):
-        library.pieces("def f(): pass", ["nothing"])
+@pytest.mark.parametrize("code", READERS)
+def test_what_readers_have_is_there(code):
+    said = inside(f"import torch; from attn_core import trace\n{code}")
+    assert said.startswith(READERS[code])
+    assert "Error" not in said
 
 
-def test_values_and_functions_are_asked_from_outside():
-    async def ask():
-        cells = "x = 3", "def double(a):\n    a += a\n    return a", "def ask(f):\n    return f(2)"
-        async with Run(notebook(*cells)) as run, run.remote() as student:
-            kinds = student.kinds(("x", "double", "y"))
-            one = torch.ones(2)
-            return (
-                kinds,
-                student.value("x"),
-                student.function("double")(one),
-                one,
-                (student.function("ask")(lambda n: n + 5)),
-            )
-
-    kinds, value, doubled, one, asked = asyncio.run(ask())
-    assert kinds == ["value", "function", "missing"]
-    assert (value, asked) == (3, 7)
-    assert doubled.tolist() == [2, 2]
-    assert one.tolist() == [2, 2], "what the function did to its input is done here too"
+def test_a_cell_that_checks_itself_runs_on():
+    assert inside("from exercises.notebook import check; check('04-a')").startswith(
+        "04-a: no answer"
+    )
 
 
-@pytest.mark.parametrize(("step", "changes"), [(1, True), (1e-7, False)])
-def test_an_answer_that_changes_is_seen_and_a_rounding_is_none(step, changes):
-    async def ask():
-        cells = ("n = 1", f"def count():\n    global n\n    n += {step}\n    return n")
-        async with Run(notebook(*cells)) as run, run.remote() as student:
-            student.function("count")()
-            return student.changes
-
-    assert asyncio.run(ask()) is changes
+def test_what_readers_have_stays_as_it_is():
+    assert "Read-only" in inside("open('/library/attn_core/__init__.py', 'w')")
+    assert "PermissionError" in inside("open('/library/exercises/notebook.py', 'a')")
 
 
-def test_a_bad_cell_costs_no_other():
-    async def run():
-        book = notebook("x = 1", "import os; os._exit(3)", "y = x + 1")
-        async with Run(book, limits=Limits(cell=20)) as ran, ran.remote() as student:
-            return ran.flags, student.value("y")
+WALLS = {
+    # The environment of the instructor's shell.
+    "open('/proc/1/environ').read()": ("", "Permission denied: '/proc/1/environ'"),
+    "'KEY_OF_MINE' in os.environ": ("False",),
+    # The terminal.
+    "open('/dev/tty')": ("No such device or address: '/dev/tty'",),
+    "os.read(0, 1)": ("b''",),
+    "sorted(os.listdir('/proc/self/fd'))": ("['0', '1', '2', '3']",),
+    "sys.stderr.isatty() or sys.stdout.isatty()": ("False",),
+    # Doors into the kernel.
+    "ctypes.CDLL(None).unshare(0x10000000)": ("-1",),
+    "ctypes.CDLL(None).unshare(0x20000)": ("-1",),
+    "ctypes.CDLL(None).syscall(250, 0, -3, 0)": ("-1",),
+    "ctypes.CDLL(None).ptrace(16, 1, 0, 0)": ("-1",),
+    "ctypes.CDLL(None).mount(b'x', b'/student', b'tmpfs', 0, b'')": ("-1",),
+    # What can be written, and how much.
+    "open('/usr/x', 'w')": ("Read-only file system: '/usr/x'",),
+    "open('/x', 'w')": ("Permission denied: '/x'", "Read-only file system: '/x'"),
+    "open('/dev/x', 'w')": ("Permission denied: '/dev/x'", "Read-only file system: '/dev/x'"),
+    "[os.statvfs(one).f_blocks * 4096 >> 20 for one in ('/student', '/tmp', '/dev/shm')]": (
+        "[64, 64, 64]",
+    ),
+    # Who one is.
+    "os.setuid(0)": ("Operation not permitted", "Invalid argument"),
+    "os.kill(1, 9) or os.path.exists('/proc/1')": ("True", "Operation not permitted"),
+    "open('/etc/passwd')": ("No such file or directory: '/etc/passwd'",),
+    "os.listdir('/root')": (
+        "No such file or directory: '/root'",
+        "Permission denied: '/root'",
+        "['.pyenv']",
+    ),
+}
 
-    assert asyncio.run(run()) == (["the kernel was ended in cell 2"], 2)
+
+@pytest.mark.parametrize("code", WALLS)
+def test_a_wall(code, monkeypatch):
+    monkeypatch.setenv("KEY_OF_MINE", "5")
+    said = inside(f"import ctypes, os, sys\nprint({code})")
+    assert any(said.endswith(words) for words in WALLS[code]), said
+
+
+def test_a_terminal_is_out_of_reach():
+    """Started where there is a terminal, a sandbox has none."""
+    pid, terminal = os.forkpty()
+    if pid == 0:
+        with contextlib.suppress(BaseException):
+            said = inside("try: open('/dev/tty'); print('open')\nexcept OSError: print('shut')")
+            os.write(1, said.encode())
+        os._exit(0)
+    said = b""
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 100):
+            said += part
+    os.waitpid(pid, 0)
+    assert said.strip() == b"shut"
+
+
+def test_all_that_can_be_written_is_bounded():
+    most = Limits().disk + 2**20
+    code = "for folder in ('/student', '/tmp', '/dev/shm'):\n"
+    code += (
+        "    try:\n        for n in range(99): open(f'{folder}/{n}', 'wb').write(bytes(2**23))\n"
+    )
+    code += "    except OSError: pass\n"
+    code += "import shutil\nprint(sum(shutil.disk_usage(f).used for f in ('/student', '/tmp')))"
+    assert int(inside(code)) <= 2 * most
+
+
+GRADER = """
+import time
+from grading.box import Box
+from grading.inside.border import FROM_RUNNER, Cell
+from grading.sandbox import Limits
+
+box = Box(Limits(), 1, time.monotonic() + 600)
+cell = "import os, time\\nfor _ in range(3): os.fork()\\nos.setsid()\\nprint(1)"
+box.send(box.links[0], Cell(cell))
+box.receive(box.links[0], FROM_RUNNER)
+print(box.process.pid, flush=True)
+input()
+"""
+
+
+def test_when_its_grader_is_killed_nothing_of_it_is_left():
+    call = [PYTHON, "-c", GRADER]
+    with subprocess.Popen(call, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as grader:
+        first = psutil.Process(int(grader.stdout.readline()))
+        below = first.children(recursive=True)
+        assert len(below) >= 3
+        grader.kill()
+    _, alive = psutil.wait_procs([first, *below], timeout=60)
+    assert not [one for one in alive if one.status() != psutil.STATUS_ZOMBIE]

@@ -6,6 +6,7 @@ import ast
 import hashlib
 import hmac
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -42,13 +43,15 @@ def mark_of(secret: bytes, student: str) -> str:
 
 
 def given(exercise: Exercise, seed: int) -> str:
-    """Code that defines the numbers of a seed, where the solution uses them by name."""
+    """Code that defines the numbers of a seed that the task or the solution names."""
     texts = [exercise.solution]
     if exercise.kind == "values":  # a wrong way may need what the solution does not
         texts += [mistake.code for mistake in exercise.mistakes]
     nodes = [node for text in texts for node in ast.walk(ast.parse(text))]
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     used |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    for code in re.findall(r"`([^`]+)`", exercise.task(seed)):
+        used |= set(re.findall(r"\w+", code))
     lines = []
     for name, value in exercise.parameters(seed).items():
         text = literal(value) if name in used else None

@@ -10,18 +10,21 @@ results/        one file for each graded submission
 
 from __future__ import annotations
 
-import csv
+import fcntl
 import os
 import secrets
-import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import exercises
 from exercises.form import Exercise
-from tools.grading.numbers import given
-from tools.grading.sandbox import CannotGrade, Limits
+from grading import settings
+from grading.handins import HandIn, hand_in
+from grading.numbers import given
+from grading.sandbox import CannotGrade, Limits
 
 SETTINGS = """\
 # What is assigned: exercises of the book or of this folder's exercises/, by their ids.
@@ -48,15 +51,6 @@ NO_SECRET = (
 
 
 @dataclass(frozen=True)
-class Student:
-    """A line of the roster."""
-
-    id: str
-    name: str = ""
-    email: str = ""
-
-
-@dataclass(frozen=True)
 class Assignment:
     """A notebook of exercises."""
 
@@ -73,18 +67,13 @@ class Course:
     """What a course's folder says."""
 
     folder: Path
-    settings: dict = field(default_factory=dict)
+    settings: dict
+    roster: dict[str, settings.Student]
 
     @classmethod
     def open(cls, folder: Path | str) -> Course:
         folder = Path(folder).resolve()
-        path = folder / "course.toml"
-        if not path.is_file():
-            raise CannotGrade(f"there is no course.toml in {folder}: `make course` writes one")
-        try:
-            return cls(folder, tomllib.loads(path.read_text(encoding="utf-8")))
-        except tomllib.TOMLDecodeError as error:
-            raise CannotGrade(f"course.toml can't be read: {error}") from None
+        return cls(folder, settings.read(folder), settings.roster(folder))
 
     @cached_property
     def secret(self) -> bytes:
@@ -108,9 +97,13 @@ class Course:
     def assignments(self) -> dict[str, Assignment]:
         found = {}
         for name, wanted in self.settings.get("assignments", {}).items():
-            missing = [one for one in wanted["exercises"] if one not in self.known]
-            if missing:
-                raise CannotGrade(f"assignment {name}: there is no exercise {missing[0]!r}")
+            for one in wanted["exercises"]:
+                if one not in self.known:
+                    close = settings.instead(one, self.known)
+                    line = settings.line_of(self.folder, one, f"assignments.{name}")
+                    raise CannotGrade(
+                        f"course.toml, line {line}: there is no exercise {one!r}{close}"
+                    )
             found[name] = Assignment(name, tuple(self.known[one] for one in wanted["exercises"]))
             if clash := collision(found[name]):
                 raise CannotGrade(clash)
@@ -118,47 +111,37 @@ class Course:
 
     def assignment(self, name: str) -> Assignment:
         if name not in self.assignments:
-            raise CannotGrade(f"course.toml has no assignment {name!r}")
+            close = settings.instead(name, self.assignments)
+            raise CannotGrade(f"course.toml has no assignment {name!r}{close}")
         return self.assignments[name]
-
-    @cached_property
-    def roster(self) -> dict[str, Student]:
-        path = self.folder / "roster.csv"
-        if not path.is_file():
-            raise CannotGrade(f"there is no roster.csv in {self.folder}: id,name,email, one a line")
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [
-                [(row.get(column) or "").strip() for column in ("id", "name", "email")]
-                for row in csv.DictReader(file)
-            ]
-        found = {row[0]: Student(*row) for row in rows if row[0]}
-        bad = [one for one in found if one != Path(one).name or one.startswith(".")]
-        if not found or bad:
-            said = f"got {bad[0]!r}" if bad else "and there is none"
-            raise CannotGrade(f"roster.csv must give each student an id without slashes, {said}")
-        return found
 
     def whose(self, student: str) -> str:
         """By whom the numbers of a student are drawn: the student, or the whole class."""
         return student if self.settings.get("numbers", "student") == "student" else ""
 
-    def submitted(self, assignment: str, student: str) -> Path | None:
-        """The file that a student handed in: the notebook by its name, or the newest notebook."""
-        folder = self.folder / "submitted" / student / assignment
-        path = folder / f"{assignment}.ipynb"
-        if path.is_file():
-            return path
-        others = [one for one in folder.glob("*") if one.suffix.lower() == ".ipynb"]
-        return max(others, key=os.path.getmtime) if others else None
+    def handed_in(self, assignment: str, student: str) -> HandIn | None:
+        return hand_in(self.folder / "submitted", student, assignment)
 
     def students(self, assignment: str) -> list[str]:
         """Those of the roster who handed something in."""
-        return [student for student in self.roster if self.submitted(assignment, student)]
+        return [student for student in self.roster if self.handed_in(assignment, student)]
 
-    def strangers(self, assignment: str) -> list[str]:
-        """Folders of submissions whose names are not on the roster."""
-        found = (path.parent.name for path in self.folder.glob(f"submitted/*/{assignment}"))
-        return sorted(set(found) - set(self.roster))
+    @contextmanager
+    def alone(self, what: str) -> Iterator[None]:
+        """Hold the course, or raise CannotGrade where another command does."""
+        with (self.folder / ".lock").open("a+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                file.seek(0)
+                raise CannotGrade(
+                    f"{file.read().strip() or 'another command'} is at work in this course: wait "
+                    "for its end, or stop it"
+                ) from None
+            file.truncate(0)
+            file.write(f"`make {what}` (process {os.getpid()})")
+            file.flush()
+            yield
 
     def result(self, assignment: str, student: str) -> Path:
         return self.folder / "results" / assignment / f"{student}.json"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -22,11 +21,11 @@ from sqlalchemy.exc import SAWarning
 from traitlets import Unicode
 from traitlets.config import Config
 
-from tools.grading.course import Course
-from tools.grading.one import is_done, rebuilt, stored
-from tools.grading.sandbox import PYTHON
+from grading.course import Course
+from grading.one import is_done, rebuilt_path, stored
+from grading.sandbox import PYTHON, CannotGrade
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 # nbgrader starts alembic by its name.
 os.environ["PATH"] = f"{Path(PYTHON).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
@@ -35,7 +34,7 @@ SETTINGS = """\
 import sys
 
 sys.path.insert(0, {root!r})
-from tools.grading.seams import configure
+from grading.seams import configure
 
 c = get_config()
 configure(c, {folder!r})
@@ -53,11 +52,11 @@ class Trusted(NbGraderPreprocessor):
         course = Course.open(self.course)
         if not is_done(course, course.assignment(assignment), student):
             # In a process of its own: this one may be a server's.
-            command = [PYTHON, "-m", "tools.grading.one", self.course, assignment, student]
+            command = [PYTHON, "-m", "grading.one", self.course, assignment, student]
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
             if done.returncode:
                 raise RuntimeError(done.stderr.strip().split("\n")[-1])
-        notebook = nbformat.read(rebuilt(course, assignment, student), as_version=4)
+        notebook = nbformat.read(rebuilt_path(course, assignment, student), as_version=4)
         marks = {one["exercise"]: one for one in stored(course, assignment, student)["marks"]}
         for cell in notebook.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
@@ -82,10 +81,12 @@ def configure(c: Config, folder: str) -> None:
 
 
 def write_settings(folder: Path) -> None:
-    path = folder / "nbgrader_config.py"
-    if not path.exists():
-        text = SETTINGS.format(root=str(ROOT), folder=str(folder))
-        path.write_text(text, encoding="utf-8")
+    """Write nbgrader's settings; in those that are there, the instructor's own lines stay."""
+    path, before = folder / "nbgrader_config.py", "from tools.grading.seams import"
+    text = SETTINGS.format(root=str(ROOT), folder=str(folder))
+    if path.exists():
+        text = path.read_text(encoding="utf-8").replace(before, "from grading.seams import")
+    path.write_text(text, encoding="utf-8")
 
 
 def api(folder: Path, **directories: str) -> NbGraderAPI:
@@ -107,7 +108,7 @@ def quiet():
 
 
 def must(done: dict, what: str) -> None:
-    """Stop with nbgrader's own words where it failed."""
+    """Raise CannotGrade with nbgrader's last words where it failed."""
     if not done["success"]:
-        said = done.get("error") or done.get("log") or ""
-        sys.exit(f"nbgrader could not {what}:\n{said}")
+        said = (done.get("error") or done.get("log") or "it gave no reason").strip()
+        raise CannotGrade(f"nbgrader could not {what}: {said.split(chr(10))[-1]}")

@@ -1,6 +1,6 @@
 """Make a course, or make it anew after its settings have changed.
 
-    python -m tools.grading.make COURSE [CHAPTER …]
+    python -m grading.make COURSE [CHAPTER …]
 
 Nothing is released before the solution was graded to full marks and the blank to zero, in the
 sandbox, as a student's would be.
@@ -8,26 +8,26 @@ sandbox, as a student's would be.
 
 from __future__ import annotations
 
-import shutil
+import os
 import sys
 from pathlib import Path
 
 import nbformat
-from nbgrader.api import Gradebook
 
-from tools.grading import keys, sandbox
-from tools.grading.course import Assignment, Course, start
-from tools.grading.notebooks import build
-from tools.grading.numbers import seeds_of
-from tools.grading.one import digest, grade, write
-from tools.grading.sandbox import CannotGrade
-from tools.grading.seams import api, must, write_settings
+from grading import gradebook, keys, sandbox
+from grading.course import Assignment, Course, start
+from grading.notebooks import build
+from grading.numbers import seeds_of
+from grading.one import digest, grade, write
+from grading.sandbox import CannotGrade
+from grading.seams import write_settings
+from grading.terminal import ended, say, stop
 
 NOBODY = ".solution"  # no student's id begins with a dot
-
-
-def tell(text: str) -> None:
-    print(text, flush=True)
+PRIVATE = (
+    *("source", "keys", "handout", "exercises", "submitted", "results", "rebuilt", "autograded"),
+    *("feedback", "grades", "by-hand"),
+)
 
 
 def prove(course: Course, assignment: Assignment) -> None:
@@ -36,7 +36,7 @@ def prove(course: Course, assignment: Assignment) -> None:
         notebook = build(course, assignment, NOBODY, answer)
         raw = nbformat.writes(notebook).encode()
         path = course.folder / "results" / assignment.name / f".{answer}"
-        now = digest(course, assignment, NOBODY, raw)
+        now = f"{digest(course, assignment, NOBODY, raw)} {course.limits}"
         if path.is_file() and path.read_text(encoding="utf-8") == now:
             continue
         result, _ = grade(course, assignment, NOBODY, raw, [])
@@ -66,51 +66,54 @@ def prove_all_numbers(course: Course, assignment: Assignment) -> None:
                     )
 
 
-def enrol(course: Course) -> None:
-    """Put the roster into nbgrader's gradebook."""
-    students = course.roster.values()
-    with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as book:
-        for student in students:
-            first, _, last = student.name.rpartition(" ")
-            book.update_or_create_student(
-                student.id, first_name=first, last_name=last, email=student.email
-            )
-
-
 def release(course: Course, assignment: Assignment) -> None:
     """nbgrader's source and release, a handout for each student, and the key."""
     name = assignment.name
     source = course.folder / "source" / name / f"{name}.ipynb"
     write(source, nbformat.writes(build(course, assignment, "", "source")))
-    must(api(course.folder).generate_assignment(name), f"release {name}")
-    handouts = course.folder / "handout" / name
-    shutil.rmtree(handouts, ignore_errors=True)
-    if course.whose("x"):
-        for student in course.roster:
-            notebook = build(course, assignment, student, "starter")
-            write(handouts / student / f"{name}.ipynb", nbformat.writes(notebook))
+    gradebook.register(course, assignment)
+    for student in course.roster if course.whose("x") else ():
+        notebook = build(course, assignment, student, "starter")
+        path = course.folder / "handout" / name / student / f"{name}.ipynb"
+        write(path, nbformat.writes(notebook))
     keys.write(course, assignment)
+
+
+def private(course: Course) -> None:
+    """Let nobody else on this machine into what is the instructor's."""
+    for folder in filter(Path.is_dir, map(course.folder.joinpath, PRIVATE)):
+        mode = folder.stat().st_mode
+        # A group that may write was let in on purpose.
+        folder.chmod(mode & 0o770 if mode & 0o020 else 0o700)
+
+
+def make(course: Course) -> None:
+    write_settings(course.folder)
+    private(course)
+    sandbox.check(course.folder / "secret")
+    gradebook.check(course)
+    gradebook.enrol(course)
+    for assignment in course.assignments.values():
+        prove(course, assignment)
+        prove_all_numbers(course, assignment)
+        release(course, assignment)
+        count = len(assignment.exercises)
+        say(f"{assignment.name}: {count} exercises, {assignment.points:g} points")
 
 
 def main() -> None:
     if len(sys.argv) < 2:
-        sys.exit("usage: python -m tools.grading.make COURSE [CHAPTER …]")
+        stop("usage: python -m grading.make COURSE [CHAPTER …]")
     folder = Path(sys.argv[1]).resolve()
+    os.umask(0o077)
     try:
         start(folder, sys.argv[2:] or ["03", "04"])
         course = Course.open(folder)
-        write_settings(folder)
-        sandbox.check(folder / "secret")
-        enrol(course)
-        for assignment in course.assignments.values():
-            prove(course, assignment)
-            prove_all_numbers(course, assignment)
-            release(course, assignment)
-            count = len(assignment.exercises)
-            tell(f"{assignment.name}: {count} exercises, {assignment.points:g} points")
+        with course.alone("course"):
+            make(course)
     except CannotGrade as error:
-        sys.exit(f"Cannot make the course: {error}.")
-    tell(f"The course is at {folder}: handout/, release/, keys/. Then: make grade COURSE={folder}")
+        stop(f"Cannot make the course: {ended(error)}")
+    say(f"The course is at {folder}: handout/, release/, keys/. Then: make grade COURSE={folder}")
 
 
 if __name__ == "__main__":

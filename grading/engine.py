@@ -6,44 +6,73 @@ with an end to its time. On many: Dask's distributed scheduler, which calls the 
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
+import os
+import signal
 import subprocess
 import time
+import traceback
 from collections.abc import Iterator
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from tools.grading.sandbox import PYTHON
+from grading.run import SLOWEST
+from grading.sandbox import PYTHON, CannotGrade, Limits
 
-ROOT = Path(__file__).parents[2]
-SLACK = 120  # seconds beyond the limit of the whole, for all that is around it
+ROOT = Path(__file__).parents[1]
+SLACK = 300  # seconds for all that is around a submission's own time
+DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 
 Job = tuple[str, str]  # assignment, student
 
 
-def run_one(folder: str, assignment: str, student: str) -> None:
-    """What a forked process does."""
-    from tools.grading.course import Course
-    from tools.grading.one import hold_back, store
+def longest(limits: Limits, exercises: int) -> float:
+    """Seconds after which a submission's process hangs for a reason of ours."""
+    return SLOWEST * (limits.whole + exercises * limits.call) + SLACK
 
+
+def run_one(folder: str, assignment: str, student: str, ended: Connection) -> None:
+    """What a forked process does. It says "", or why there is no result."""
+    from grading.course import Course
+    from grading.one import hold_back, store
+
+    ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
     hold_back()
-    store(Course.open(folder), assignment, student)
+    try:
+        store(Course.open(folder), assignment, student)
+        ended.send("")
+    except CannotGrade as error:
+        ended.send(str(error))
+    except BaseException as error:
+        ended.send(failure(error))
+
+
+def failure(error: BaseException) -> str:
+    """An error of ours, as its kind and place; its text may quote a student."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"the grader failed: {type(error).__name__} in {Path(last.filename).name}:{last.lineno}"
 
 
 def local(folder: Path, jobs: list[Job], workers: int, seconds: float) -> Iterator[tuple[Job, str]]:
     """Grade the jobs here, `workers` at a time. Yields each with "", or with why it failed."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tools.grading.one"])
+    context.set_forkserver_preload(["grading.one"])
     todo, running = list(reversed(jobs)), {}
     try:
         while todo or running:
             while todo and len(running) < workers:
                 job = todo.pop()
-                process = context.Process(target=run_one, args=(str(folder), *job))
+                result, ended = context.Pipe(duplex=False)
+                process = context.Process(target=run_one, args=(str(folder), *job, ended))
                 process.start()
-                running[process.sentinel] = (process, job, time.monotonic() + seconds)
+                ended.close()
+                running[process.sentinel] = (process, job, time.monotonic() + seconds, result)
             wait(list(running), timeout=1)
-            for sentinel, (process, job, until) in list(running.items()):
+            for sentinel, (process, job, until, result) in list(running.items()):
                 late = time.monotonic() > until
                 if late:
                     process.kill()
@@ -51,7 +80,8 @@ def local(folder: Path, jobs: list[Job], workers: int, seconds: float) -> Iterat
                     process.join()
                     del running[sentinel]
                     why = "it took too long" if late else f"it ended with {process.exitcode}"
-                    yield job, "" if process.exitcode == 0 else why
+                    yield job, result.recv() if not late and result.poll() else why
+                    result.close()
     finally:
         for process, *_ in running.values():
             process.kill()
@@ -59,7 +89,7 @@ def local(folder: Path, jobs: list[Job], workers: int, seconds: float) -> Iterat
 
 def command(folder: str, assignment: str, student: str, seconds: float) -> str:
     """What a Dask worker does: the command for one submission. Returns "", or why it failed."""
-    call = [PYTHON, "-m", "tools.grading.one", folder, assignment, student]
+    call = [PYTHON, "-m", "grading.one", folder, assignment, student]
     try:
         done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -1,6 +1,6 @@
 """Grade one submission: the command that everything else calls, on this machine or on many.
 
-    python -m tools.grading.one COURSE ASSIGNMENT STUDENT
+    python -m grading.one COURSE ASSIGNMENT STUDENT
 
 The result is one file, written at once or not at all. A submission whose file, exercises and
 numbers have not changed since is not graded again.
@@ -8,42 +8,46 @@ numbers have not changed since is not graded again.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import os
 import resource
 import sys
-import tempfile
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import nbformat
 
-from tools.grading import library
-from tools.grading.course import Assignment, Course
-from tools.grading.kernel import Run
-from tools.grading.marks import Mark, fetch, fits, mark
-from tools.grading.notebooks import is_ours, read, rebuild, write_marks
-from tools.grading.numbers import mark_of, seed_of, seeds_of
-from tools.grading.remote import Gone
-from tools.grading.sandbox import CannotGrade
+import exercises
+from grading.course import Assignment, Course
+from grading.marks import Mark, fetch, fits, mark
+from grading.notebooks import Rebuilt, read, rebuild, tasks, write_marks
+from grading.numbers import mark_of, seed_of, seeds_of
+from grading.remote import Gone
+from grading.run import Run
+from grading.sandbox import CannotGrade
+from grading.terminal import say, stop
 
 HERE = Path(__file__).parent
-MOST_MEMORY = 12 * 2**30  # bytes of address space, of the grader of one submission
-LARGEST = 20 * 2**20  # bytes of a submission
-OURS = b"".join(path.read_bytes() for path in sorted(HERE.glob("*.py")))
+ROOM = 2**30  # bytes that grading one submission may take beyond what is there
+# What decides marks: a change there grades all anew.
+OURS = b"".join(
+    path.read_bytes()
+    for folder in (HERE, HERE / "inside", Path(exercises.__file__).parent)
+    for path in sorted(folder.glob("[a-z_]*.py"))
+)
 
 
 def digest(course: Course, assignment: Assignment, student: str, raw: bytes) -> str:
-    """What a result depends on. If it is the same, so is the result."""
+    """What a result depends on, but for the limits. If it is the same, so is the result."""
     found = hashlib.sha256(OURS)
     for exercise in assignment.exercises:
         seeds = seeds_of(course.secret, exercise.id, course.whose(student))
-        parts = (exercise.id, exercise.solution, exercise.starter, exercise.mistakes)
-        values = [str(exercise.parameters(seed)) for seed in seeds]
-        found.update(repr((parts, exercise.points, values)).encode())
-    found.update(repr(course.limits).encode() + raw)
+        code = {one.__code__.co_filename for one in (exercise.checks, exercise.parameters)}
+        sources = [Path(file).read_bytes() for file in sorted(code)]
+        found.update(repr((exercise.id, exercise.points, seeds, sources)).encode())
+    found.update(raw)
     return found.hexdigest()
 
 
@@ -57,49 +61,48 @@ def stored(course: Course, assignment: str, student: str) -> dict | None:
 
 def is_done(course: Course, assignment: Assignment, student: str) -> bool:
     """Whether what is stored still holds."""
-    path = course.submitted(assignment.name, student)
+    handed = course.handed_in(assignment.name, student)
     found = stored(course, assignment.name, student)
-    if path is None or found is None or found.get("unfinished"):
+    if handed is None or handed.problem or found is None:
         return False
-    return found["digest"] == digest(course, assignment, student, content(path)[0])
+    same = found["digest"] == digest(course, assignment, student, handed.raw)
+    return same and still_holds(found, asdict(course.limits))
 
 
-def content(path: Path) -> tuple[bytes, list[str]]:
-    """What a file holds, and flags; a link is not followed, and a file may be only so large."""
-    if path.is_symlink() or path.stat().st_size > LARGEST:
-        return b"", ["a link, not a file" if path.is_symlink() else "too large a file"]
-    return path.read_bytes(), []
+def still_holds(found: dict, limits: dict[str, int]) -> bool:
+    """Whether other limits would give the same result: they are wider, and none was met."""
+    then = found["limits"]
+    wider = then.keys() == limits.keys() and all(limits[one] >= then[one] for one in limits)
+    return then == limits or (wider and not found["limited"])
 
 
-async def answers(
-    course: Course, assignment: Assignment, student: str, notebook, shared: Path | None
-) -> tuple[list[Mark], list[str], int]:
-    """Run the notebook and mark every question; marks, flags, and the most memory it took."""
-    cells = [cell for cell in notebook.cells if not is_ours(cell)]
-    run = Run(nbformat.v4.new_notebook(cells=cells), shared, course.limits)
+def answers(
+    course: Course, assignment: Assignment, student: str, rebuilt: Rebuilt
+) -> tuple[list[Mark], Run]:
+    """Run the notebook and mark every question."""
+    exercises = assignment.exercises
     marks = []
-    async with run:
-        for exercise in assignment.exercises:
+    with Run(rebuilt.cells, exercises, rebuilt.places, course.limits) as run:
+        for exercise in exercises:
             seeds = seeds_of(course.secret, exercise.id, course.whose(student))
             try:
-                async with run.remote() as remote:
-                    found = await asyncio.to_thread(mark, exercise, remote, seeds)
+                with run.remote(exercise) as answer:
+                    found = mark(exercise, answer, seeds)
                     if found.status in ("wrong", "partly") and exercise.kind == "values":
-                        found.flags += await asyncio.to_thread(
-                            borrowed, course, exercise, remote, student
-                        )
+                        found.flags += borrowed(course, exercise, answer, student)
             except Gone as error:
                 flags = [f"stopped: {error}"]
                 found = Mark(exercise.id, float(exercise.points), status="stopped", flags=flags)
+            run.limited |= found.status == "stopped"
             marks.append(found)
-    return marks, run.flags, run.peak
+    return marks, run
 
 
-def borrowed(course: Course, exercise, remote, student: str) -> list[str]:
+def borrowed(course: Course, exercise, answer, student: str) -> list[str]:
     """A flag if the answer is right for the numbers of somebody else."""
-    if course.whose(student) != student or remote.gone:
+    if course.whose(student) != student:
         return []
-    names, _ = fetch(exercise, remote)
+    names, _ = fetch(exercise, answer)
     for other in course.roster:
         if other != student and fits(exercise, names, seed_of(course.secret, exercise.id, other)):
             return ["right for another student's numbers"]
@@ -113,25 +116,24 @@ def grade(course: Course, assignment: Assignment, student: str, raw: bytes, flag
     flags = [*flags, *more]
     if handout and handout != mark_of(course.secret, course.whose(student)):
         flags.append("the notebook was handed out to another student")
-    notebook = rebuild(assignment, cells)
-    with tempfile.TemporaryDirectory(prefix="library-") as folder:
-        Path(folder).chmod(0o755)
-        names = [name for exercise in assignment.exercises for name in exercise.library]
-        shared = library.make(names, Path(folder))
-        marks, notes, peak = asyncio.run(answers(course, assignment, student, notebook, shared))
-    write_marks(notebook, marks)
+    rebuilt = rebuild(assignment, cells, tasks(course, assignment, student))
+    marks, run = answers(course, assignment, student, rebuilt)
+    write_marks(rebuilt.notebook, marks)
     result = {
         "student": student,
         "assignment": assignment.name,
         "digest": digest(course, assignment, student, raw),
         "score": round(sum(one.score for one in marks), 2),
         "points": assignment.points,
-        "flags": [*flags, *notes],
+        "flags": [*flags, *run.flags],
         "marks": [one.to_json() for one in marks],
         "seconds": round(time.monotonic() - began, 2),
-        "peak_mib": peak // 2**20,
+        "peak_mib": run.peak // 2**20,
+        "file": hashlib.sha256(raw).hexdigest(),
+        "limits": asdict(course.limits),
+        "limited": run.limited,
     }
-    return result, notebook
+    return result, rebuilt.notebook
 
 
 def write(path: Path, text: str) -> None:
@@ -142,13 +144,15 @@ def write(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def rebuilt(course: Course, assignment: str, student: str) -> Path:
+def rebuilt_path(course: Course, assignment: str, student: str) -> Path:
     return course.folder / "rebuilt" / student / assignment / f"{assignment}.ipynb"
 
 
 def hold_back() -> None:
     """Limit this process, too: what a student hands over may make a check ask for too much."""
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]  # the sandbox's, which sets its own
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ROOM, hard))
 
 
 def store(course: Course, assignment: str, student: str) -> dict:
@@ -156,30 +160,29 @@ def store(course: Course, assignment: str, student: str) -> dict:
     wanted = course.assignment(assignment)
     if student not in course.roster:
         raise CannotGrade(f"{student!r} is not on the roster")
-    path = course.submitted(assignment, student)
-    if path is None:
+    handed = course.handed_in(assignment, student)
+    if handed is None:
         raise CannotGrade(f"{student} handed in no notebook of {assignment}")
+    if handed.problem:
+        raise CannotGrade(handed.problem)
     if is_done(course, wanted, student):
         return stored(course, assignment, student)
-    raw, flags = content(path)
-    if path.name != f"{assignment}.ipynb":
-        flags.append("the file has another name")
-    result, notebook = grade(course, wanted, student, raw, flags)
-    write(rebuilt(course, assignment, student), nbformat.writes(notebook))
+    result, notebook = grade(course, wanted, student, handed.raw, handed.flags)
+    write(rebuilt_path(course, assignment, student), nbformat.writes(notebook))
     write(course.result(assignment, student), json.dumps(result, indent=1, ensure_ascii=False))
     return result
 
 
 def main() -> None:
     if len(sys.argv) != 4:
-        sys.exit("usage: python -m tools.grading.one COURSE ASSIGNMENT STUDENT")
+        stop("usage: python -m grading.one COURSE ASSIGNMENT STUDENT")
     folder, assignment, student = sys.argv[1:]
     hold_back()
     try:
         result = store(Course.open(folder), assignment, student)
     except CannotGrade as error:
-        sys.exit(f"{error}.")
-    print(f"{student}: {result['score']:g} of {result['points']:g}", *result["flags"], sep=" · ")
+        stop(f"{error}.")
+    say(" · ".join([f"{student}: {result['score']:g} of {result['points']:g}", *result["flags"]]))
 
 
 if __name__ == "__main__":

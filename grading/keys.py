@@ -8,10 +8,10 @@ import html
 import torch
 
 from exercises.form import Exercise
-from tools.grading.course import Assignment, Course
-from tools.grading.marks import PROBES
-from tools.grading.notebooks import points
-from tools.grading.numbers import given, seed_of
+from grading.course import Assignment, Course
+from grading.marks import PROBES
+from grading.notebooks import points
+from grading.numbers import given, seed_of
 
 PAGE = """\
 <!doctype html>
@@ -49,8 +49,10 @@ def rubric(exercise: Exercise) -> str:
     else:
         sentences = [sentence for sentence, _ in exercise.answer(exercise.solution, 1)]
         sentences += [PROBES] * bool(exercise.probes)
-        share = exercise.points / len(sentences)
-        rows = (f"<tr><td>{share:.2f}</td><td>{html.escape(one)}</td></tr>" for one in sentences)
+        rows = (
+            f"<tr><td>{share:.2f}</td><td>{html.escape(one)}</td></tr>"
+            for share, one in zip(exercise.worth(sentences), sentences, strict=True)
+        )
         lines.append(f"<table>{''.join(rows)}</table>")
     lines.append(f"<p>A solution:</p><pre>{html.escape(exercise.solution)}</pre>")
     if exercise.mistakes:

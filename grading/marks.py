@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
 from exercises.comparing import same
 from exercises.form import Checks, Exercise
+from exercises.not_taken import not_taken
 from exercises.recognise import Seen, holds, observe, recognise
-from tools.grading.encode import Unreadable
-from tools.grading.remote import Gone, Raised, Remote
+from grading.inside.border import FORGED, Other, Unreadable
+from grading.remote import Gone, Remote
 
 STATUSES = {
     "right": "everything that was asked",
@@ -41,24 +45,26 @@ class Mark:
         return asdict(self)
 
 
-def fetch(exercise: Exercise, student: Remote) -> tuple[dict, list[str]]:
+def fetch(exercise: Exercise, answer: Remote) -> tuple[dict, list[str]]:
     """The answer's names with what they hold, or call; and flags for what could not be read."""
     names, flags = {}, []
-    kinds = student.kinds(exercise.answers)
-    for name, kind in zip(exercise.answers, kinds, strict=True):
+    for name in exercise.answers:
+        kind = answer.kind(name)
         if kind == "function":
-            names[name] = student.function(name)
+            names[name] = answer.function(name)
+            if exercise.kind == "values":
+                flags.append(f"`{name}` is a function where a value was asked for")
         elif kind == "value":
             try:
-                names[name] = student.value(name)
-            except (Raised, Unreadable):
-                flags.append(f"`{name}` can't be read")
-    if "text" != exercise.kind != "function" and "function" in kinds:
-        flags.append("a function where a value was asked for")
+                names[name] = answer.value(name)
+            except Unreadable:
+                names[name] = Other(FORGED)
+            if isinstance(names[name], Other):
+                flags.append(f"`{name}` is {names[name].said}, which is not taken")
     return names, flags
 
 
-def mark(exercise: Exercise, student: Remote, seeds: list[int]) -> Mark:
+def mark(exercise: Exercise, answer: Remote, seeds: list[int]) -> Mark:
     """Ask an answer all that is to ask.
 
     seeds: the student's own comes first; the others are hidden, and asked of functions only. A
@@ -67,14 +73,40 @@ def mark(exercise: Exercise, student: Remote, seeds: list[int]) -> Mark:
     """
     found = Mark(exercise.id, float(exercise.points))
     try:
-        names, found.flags = fetch(exercise, student)
-        if exercise.kind == "text":
-            return read(found, names.get(exercise.answers[0]))
-        return decide(found, exercise, student, names, seeds)
+        with within(answer.box.limits.call):
+            return marked(found, exercise, answer, seeds)
+    except Late:
+        found.status, found.flags = "stopped", [*found.flags, "stopped: time"]
     except Gone as error:
-        found.status = "stopped"
-        found.flags.append(f"stopped: {error}")
+        found.status, found.flags = "stopped", [*found.flags, f"stopped: {error}"]
     return found
+
+
+class Late(BaseException):
+    """Nothing that an answer, or a check of it, would catch."""
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Raise Late where our own part takes longer: an answer can make a check work for ever."""
+
+    def ring(*_) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def marked(found: Mark, exercise: Exercise, answer: Remote, seeds: list[int]) -> Mark:
+    names, found.flags = fetch(exercise, answer)
+    if exercise.kind == "text":
+        return read(found, names.get(exercise.answers[0]))
+    return decide(found, exercise, answer, names, seeds)
 
 
 def read(found: Mark, text: object) -> Mark:
@@ -84,10 +116,10 @@ def read(found: Mark, text: object) -> Mark:
     return found
 
 
-def decide(found: Mark, exercise: Exercise, student: Remote, names: dict, seeds: list[int]) -> Mark:
+def decide(found: Mark, exercise: Exercise, answer: Remote, names: dict, seeds: list[int]) -> Mark:
     seen, all_seen = None, []
     for seed in seeds if exercise.functions else seeds[:1]:
-        asked = ask(exercise, student, names, seed)
+        asked = ask(exercise, answer, names, seed)
         seen = seen or asked
         passed = [passed for _, passed in asked.checks]
         all_seen.append([*passed, holds(exercise, asked, seed)] if exercise.probes else passed)
@@ -95,10 +127,15 @@ def decide(found: Mark, exercise: Exercise, student: Remote, names: dict, seeds:
     good = [all(passed) for passed in zip(*all_seen, strict=True)]
     found.checks = list(zip(sentences, good, strict=True))
     found.score = round(exercise.earned(found.checks), 2)
-    found.status = "right" if all(good) else "partly" if any(good) else "wrong"
-    if student.raised:
-        found.flags.append(f"raised {student.raised}")
-    if student.changes:
+    if found.score == found.points:
+        found.status = "right"
+    else:
+        found.status = "partly" if found.score else "wrong"
+    if answer.raised:
+        found.flags.append(f"raised {answer.raised}")
+    if answer.late:
+        found.flags.append("needs what stands further down")
+    if answer.changes:
         found.status, found.score = "changes", 0.0
     elif found.status != "right" and is_blank(exercise, seen.said, names):
         found.status, found.score = "blank", 0.0
@@ -107,21 +144,23 @@ def decide(found: Mark, exercise: Exercise, student: Remote, names: dict, seeds:
         if mistake:
             found.hint = mistake.hint
             found.mistake = mistake.name or f"{exercise.mistakes.index(mistake) + 1}"
+        elif why := next(filter(None, map(not_taken, seen.said)), ""):
+            found.flags.append(f"not taken: {why}")
         if all(all_seen[0]):
             found.flags.append("right for the given numbers only")
     found.flags = list(dict.fromkeys(found.flags))
     return found
 
 
-def ask(exercise: Exercise, student: Remote, names: dict, seed: int) -> Seen:
+def ask(exercise: Exercise, answer: Remote, names: dict, seed: int) -> Seen:
     """All that is seen of an answer; a check that trips over what it was given has failed."""
     try:
         seen = observe(exercise, names, seed)
     except Exception:
         right = observe(exercise, exercise.run(exercise.solution, seed), seed)
         seen = Seen([(sentence, False) for sentence, _ in right.checks], [], None, [])
-    if student.gone:
-        raise Gone(student.gone)
+    if answer.gone:
+        raise Gone(answer.gone)
     return seen
 
 

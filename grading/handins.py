@@ -1,0 +1,99 @@
+"""What students have handed in, read without following a link.
+
+Everything below `submitted/` may have been written by a student: a link to a file of the
+instructor's, a folder where a file should be, a pipe that nobody writes to. So each step is taken
+by the handle of the folder above, and nothing but a plain file is opened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+LARGEST = 20 * 2**20  # bytes of a notebook
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """A notebook's bytes, and what is to be said of it."""
+
+    raw: bytes
+    flags: list[str] = field(default_factory=list)
+    problem: str = ""  # why we could not read it: no fault of the student's, and no mark
+
+
+@contextlib.contextmanager
+def opened(top: Path, *names: str) -> Iterator[int]:
+    """The handle of a folder below `top`; raises OSError where there is none, or a link."""
+    with contextlib.ExitStack() as stack:
+        handle = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+        stack.callback(os.close, handle)
+        for name in names:
+            handle = os.open(name, FOLDER, dir_fd=handle)
+            stack.callback(os.close, handle)
+        yield handle
+
+
+def contents(top: Path, *names: str) -> dict[str, os.stat_result]:
+    """What lies in a folder below `top`, by name; hidden files are left out."""
+    try:
+        with opened(top, *names) as handle:
+            with os.scandir(handle) as entries:
+                found = {one.name: one.stat(follow_symlinks=False) for one in entries}
+            return {name: found[name] for name in sorted(found) if not name.startswith(".")}
+    except PermissionError:
+        raise
+    except OSError:
+        return {}  # there is none, or a link
+
+
+def read_file(top: Path, *names: str, most: int) -> bytes | None:
+    """A plain file's bytes; None if there is none, or a larger one."""
+    try:
+        with opened(top, *names[:-1]) as at:
+            descriptor = os.open(names[-1], FILE, dir_fd=at)
+    except PermissionError:
+        raise
+    except OSError:
+        return None  # there is none, or a link
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        fits = stat.S_ISREG(status.st_mode) and status.st_size <= most
+        return file.read(most) if fits else None
+
+
+def hand_in(submitted: Path, student: str, assignment: str) -> HandIn | None:
+    """The notebook by its name, or the newest; None if nothing that looks like one is there."""
+    try:
+        return newest(submitted, student, assignment)
+    except PermissionError as error:
+        return HandIn(b"", problem=f"submitted/{student}/{assignment}: {error.strerror}")
+
+
+def newest(submitted: Path, student: str, assignment: str) -> HandIn | None:
+    found = {
+        name: status
+        for name, status in contents(submitted, student, assignment).items()
+        if name.lower().endswith(".ipynb")
+    }
+    plain = [name for name, status in found.items() if stat.S_ISREG(status.st_mode)]
+    if not found:
+        return None
+    if not plain:
+        status = next(iter(found.values()))
+        return HandIn(b"", [f"{kind(status.st_mode)}, not a file"])
+    right = f"{assignment}.ipynb"
+    name = right if right in plain else max(plain, key=lambda one: found[one].st_mtime_ns)
+    flags = ["the file has another name"] if name != right else []
+    raw = read_file(submitted, student, assignment, name, most=LARGEST)
+    return HandIn(raw or b"", flags if raw is not None else [*flags, "too large a file"])
+
+
+def kind(mode: int) -> str:
+    return {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}.get(stat.S_IFMT(mode), "a device")

@@ -1,0 +1,1 @@
+"""What runs inside the sandbox, and the border, which both sides speak."""

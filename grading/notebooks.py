@@ -1,0 +1,390 @@
+"""The notebooks of a course: the source with the solutions, each student's own, and a submission
+put back into a form that can be trusted."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import codecs
+import html
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import msgspec
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from exercises import LEVELS
+from exercises.form import Exercise
+from grading.course import Assignment, Course
+from grading.marks import Mark
+from grading.numbers import given, mark_of, seed_of
+
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+MOST_CELLS = 2000
+MOST_TEXT = 2**20  # characters, of all cells
+MOST_PARTS = 200_000  # of a notebook's file: cells, outputs, and what is in them
+LONGEST = 20_000  # characters that are shown of an output, or of a text
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+MOST_PIXELS = 2**24
+IPYTHON = re.compile(r"^(\s*)(%{1,2}\w|!|\?|[\w.]+\?{1,2}\s*$).*")  # %time, !ls, table?
+ASSIGNED = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*")  # files = !ls
+
+HEAD = """\
+# {title}
+
+Each exercise has a cell with its numbers, if it has any, and a cell for your answer. Keep the names
+that the exercise asks for; write as many cells as you like. Before you hand in: *Restart* the
+kernel, *Run All*, save. The notebook must bear the name `{name}.ipynb`.
+"""
+
+TASK = """\
+{heading}
+
+<span role="img" aria-label="level {level} of 3">{dots}</span> · {points}
+
+{text}
+"""
+
+GRADED = "# Graded here: {names}. Nothing is to do in this cell."
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+
+
+def points(exercise: Exercise) -> str:
+    return "1 point" if exercise.points == 1 else f"{exercise.points} points"
+
+
+def heading(number: int, exercise: Exercise) -> str:
+    return f"## {number} · {exercise.title}"
+
+
+def task(number: int, exercise: Exercise, seed: int) -> str:
+    """The text of an exercise, as it stands in a notebook with the numbers of a seed."""
+    text = TASK.format(
+        heading=heading(number, exercise),
+        level=exercise.level,
+        dots=LEVELS[exercise.level],
+        points=points(exercise),
+        text=exercise.task(seed).strip(),
+    )
+    return text.strip()
+
+
+def nbgrader(name: str, **more) -> dict:
+    """nbgrader's marks on a cell."""
+    flags = {"grade": False, "locked": True, "solution": False, "task": False, **more}
+    return {"nbgrader": {"schema_version": 3, "grade_id": name, **flags}}
+
+
+def code(source: str, name: str, **more):
+    kind = {"cell_type": "code"} if more.get("grade") else {}
+    return new_code_cell(source, id=name, metadata=nbgrader(name, **kind, **more))
+
+
+def grade_cell(exercise: Exercise):
+    """The locked cell in which a score and its reasons will stand."""
+    names = ", ".join(f"`{name}`" for name in exercise.answers)
+    source = GRADED.format(names=names)
+    return code(source, f"grade-{exercise.id}", grade=True, points=float(exercise.points))
+
+
+def numbers_cell(exercise: Exercise, seed: int) -> list:
+    """A locked cell with the numbers, if there are any to give."""
+    source = given(exercise, seed)
+    return [code(source, f"numbers-{exercise.id}")] if source else []
+
+
+def answer_cell(exercise: Exercise, source: str):
+    """The student's cell. A text is graded where it stands, by a person."""
+    by_hand = {"grade": True, "points": float(exercise.points)} if exercise.kind == "text" else {}
+    return code(source, f"answer-{exercise.id}", locked=False, solution=True, **by_hand)
+
+
+def build(course: Course, assignment: Assignment, student: str, answer: str):
+    """A notebook of an assignment, with a student's numbers.
+
+    answer: what stands in the answer cells: "source" (nbgrader cuts the solution out of it),
+    "solution", or "starter".
+    """
+    title = f"{course.settings.get('title', 'Attention')}: {assignment.name}"
+    head = HEAD.format(title=title, name=assignment.name)
+    cells = [new_markdown_cell(head.strip(), id="head")]
+    for number, exercise in enumerate(assignment.exercises, start=1):
+        seed = seed_of(course.secret, exercise.id, course.whose(student))
+        cells.append(new_markdown_cell(task(number, exercise, seed), id=f"task-{exercise.id}"))
+        cells += numbers_cell(exercise, seed)
+        source = {
+            "source": f"{exercise.starter}\n{BEGIN}\n{exercise.solution}\n{END}",
+            "solution": exercise.solution,
+            "starter": exercise.starter,
+        }[answer]
+        cells.append(answer_cell(exercise, source))
+        if exercise.kind != "text":
+            cells.append(grade_cell(exercise))
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    if answer == "starter":
+        metadata["handout"] = mark_of(course.secret, course.whose(student))
+    return new_notebook(cells=cells, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A cell as it came in."""
+
+    cell_type: str
+    text: str
+    name: str  # what the handout called it, if it is one of its cells: "answer-03-safe-softmax"
+
+
+# What is read of the file. What is not named here is not even read: no output, no kernel.
+
+
+class Grader(msgspec.Struct, gc=False):
+    grade_id: str = ""
+
+
+class Metadata(msgspec.Struct, gc=False):
+    nbgrader: Grader | None = None
+
+
+class Written(msgspec.Struct, gc=False):
+    cell_type: str
+    source: msgspec.Raw = msgspec.Raw(b'""')
+    id: str = ""
+    metadata: Metadata | None = None
+
+    @property
+    def name(self) -> str:
+        graded = self.metadata and self.metadata.nbgrader
+        return (graded and graded.grade_id) or self.id
+
+
+class Marked(msgspec.Struct):
+    handout: str = ""
+
+
+class Submission(msgspec.Struct):
+    """A notebook as it came in."""
+
+    cells: list[Written]
+    metadata: Marked = msgspec.field(default_factory=Marked)
+
+
+READ = msgspec.json.Decoder(Submission)
+SOURCE = msgspec.json.Decoder(str | list[str])
+
+
+def read(raw: bytes) -> tuple[list[Handed], str, list[str]]:
+    """The cells of what was handed in, its handout's mark, and flags."""
+    if raw.count(b"{") > MOST_PARTS:  # before they take their room
+        return [], "", ["too long: more parts than a notebook has"]
+    try:
+        found = READ.decode(raw.removeprefix(codecs.BOM_UTF8))
+        cells = list(handed(found.cells[:MOST_CELLS]))
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return [], "", ["not a notebook"]
+    flags = []
+    if len(cells) < len(found.cells):
+        flags.append(f"too long: only the first {len(cells)} of its {len(found.cells)} cells count")
+    if all(cell.cell_type != "code" for cell in cells):
+        flags.append("no code in it")
+    return cells, found.metadata.handout[:40], flags
+
+
+def handed(cells: list[Written]) -> Iterator[Handed]:
+    """The cells, until their texts are too long together."""
+    room = MOST_TEXT
+    for cell in cells:
+        whole, is_code = len(cell.source) <= 2 * MOST_TEXT, cell.cell_type == "code"
+        if is_code and not whole:
+            return
+        source = SOURCE.decode(cell.source) if whole else "a text too long to be read"
+        text = source if isinstance(source, str) else "".join(source)
+        text = text if is_code else text[:LONGEST]
+        room -= len(text)
+        if room < 0:
+            return
+        yield Handed(cell.cell_type, text, cell.name)
+
+
+def parsed(source: str) -> ast.AST:
+    """A cell's code, without what only IPython reads."""
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        lines = source.split("\n")
+        if lines[0].startswith("%%"):  # %%time, say, above code
+            lines[0] = ""
+        return ast.parse("\n".join(map(python, lines)))
+
+
+def python(line: str) -> str:
+    """A line in which what only IPython reads does nothing: %matplotlib, !ls, table?
+
+    By IPython's own hands that would be work without a bound, for a text that a student chose.
+    """
+    return IPYTHON.sub(r"\1pass", ASSIGNED.sub(r"\1None", line))
+
+
+def defines(source: str) -> set[str]:
+    """The names that a cell binds at its top level, however it does so."""
+    if len(source) > LONGEST:
+        return set()
+    try:
+        todo: list[ast.AST] = [parsed(source)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    found = set()
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif not isinstance(node, ast.Lambda):
+            todo += ast.iter_child_nodes(node)
+    return found
+
+
+def sections(assignment: Assignment, cells: list[Handed]) -> list[str]:
+    """For each cell the exercise under whose text it stands, by its id; "" if there is none."""
+    heads = {
+        heading(number, one): one.id for number, one in enumerate(assignment.exercises, start=1)
+    }
+    known = {
+        f"{kind}-{one.id}": one.id
+        for one in assignment.exercises
+        for kind in ("task", "numbers", "answer", "grade")
+    }
+    found, here = [], ""
+    for cell in cells:
+        head = cell.text.strip().split("\n")[0] if cell.cell_type == "markdown" else ""
+        here = known.get(cell.name) or heads.get(head) or here
+        found.append(here)
+    return found
+
+
+def places(assignment: Assignment, cells: list[Handed]) -> dict[str, int]:
+    """Each exercise's own cell, by its id: the last under its text that binds one of its names.
+
+    If none does, the last anywhere; and a starter that was left as it is only if there is no other.
+    """
+    under = sections(assignment, cells)
+    names = [defines(cell.text) if cell.cell_type == "code" else set() for cell in cells]
+    found = {}
+    for exercise in assignment.exercises:
+        starter = exercise.starter.strip()
+        binding = [index for index, bound in enumerate(names) if bound & set(exercise.answers)]
+        written = [index for index in binding if cells[index].text.strip() != starter]
+        own = [index for index in written if under[index] == exercise.id]
+        if candidates := own or written or binding:
+            found[exercise.id] = candidates[-1]
+    return found
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """A submission in a form of our own: the student's code in its order, our cells for the grades.
+
+    Which exercise a cell answers is decided here, outside; in the sandbox it is only a cell.
+    """
+
+    notebook: NotebookNode
+    cells: list[NotebookNode]  # those of the notebook that are the student's
+    places: dict[str, int]  # each exercise's own cell among these, by its id
+
+
+def tasks(course: Course, assignment: Assignment, student: str) -> set[str]:
+    """The texts that a student's notebook was handed out with."""
+    found = set()
+    for number, exercise in enumerate(assignment.exercises, start=1):
+        seed = seed_of(course.secret, exercise.id, course.whose(student))
+        found.add(task(number, exercise, seed))
+    return found
+
+
+def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] = ()) -> Rebuilt:
+    """What was copied of the handout behind an answer, a starter or a grade's cell, is left out.
+
+    texts: those of the assignment, which stay Markdown.
+    """
+    ours = {grade_cell(exercise).source for exercise in assignment.exercises}
+    starters = {exercise.starter.strip(): exercise.id for exercise in assignment.exercises}
+    place = places(assignment, cells)
+    out, own, moved = [], [], {}
+    for index, cell in enumerate(cells):
+        text = cell.text.strip()
+        if text in ours or place.get(starters.get(text), index) < index:
+            continue
+        here = [one for one in assignment.exercises if place.get(one.id) == index]
+        # A text is graded where it stands, so its cell is the answer's.
+        here.sort(key=lambda one: one.kind != "text")
+        if here:
+            own.append(answer_cell(here[0], cell.text))
+        elif cell.cell_type == "code":
+            own.append(new_code_cell(cell.text, id=f"cell-{index}"))
+        else:
+            shown = cell.text if cell.text in texts else plain(cell.text)
+            own.append(new_markdown_cell(shown, id=f"cell-{index}"))
+        moved |= {one.id: len(own) - 1 for one in here}
+        out += [own[-1], *(graded(one, cell.text) for one in here if one is not here[0])]
+        out += [graded(one) for one in here[:1] if one.kind != "text"]
+    out += [graded(one) for one in assignment.exercises if one.id not in place]
+    return Rebuilt(new_notebook(cells=out, metadata={"kernelspec": KERNEL}), own, moved)
+
+
+def graded(exercise: Exercise, text: str = ""):
+    """The cell that bears an exercise's grade."""
+    return answer_cell(exercise, text) if exercise.kind == "text" else grade_cell(exercise)
+
+
+def plain(text: str) -> str:
+    """A student's Markdown as text: a grader's browser shows it, and must run nothing in it."""
+    return "<pre>" + html.escape(text) + "</pre>" if text.strip() else ""
+
+
+def clean(outputs: list) -> list:
+    """Outputs that a grader's browser may show: text and pictures, no HTML, no scripts."""
+    found = []
+    for output in outputs:
+        if output.output_type == "stream":
+            text = "".join(one for one in output.text if one.isprintable() or one in "\n\t")
+            cut = "\n…\n" if len(text) > LONGEST else ""
+            found.append(new_output("stream", text=text[:LONGEST] + cut))
+        elif is_picture(base64.b64decode(output.data["image/png"])):
+            found.append(output)
+    return found
+
+
+def is_picture(png: bytes) -> bool:
+    """Whether it is a PNG, and of a size that a browser can unpack."""
+    width, height = (int.from_bytes(png[at : at + 4]) for at in (16, 20))
+    return png.startswith(PNG) and 0 < width * height <= MOST_PIXELS
+
+
+def report(mark: Mark) -> str:
+    """What feedback says of one question: never a hidden input."""
+    lines = [f"{mark.score:g} of {mark.points:g} points: {mark.status}"]
+    lines += [f"{'✓' if passed else '✗'} {sentence}" for sentence, passed in mark.checks]
+    lines += [f"Note: {flag}" for flag in mark.flags]
+    lines += [f"Hint: {mark.hint}"] if mark.hint else []
+    return "\n".join(lines) + "\n"
+
+
+def write_marks(notebook, marks: list[Mark]) -> None:
+    """Put each score and its reasons under its grade cell, as nbgrader reads a partial credit."""
+    by_cell = {f"grade-{mark.exercise}": mark for mark in marks}
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        mark = by_cell.get(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+        if mark is None:
+            cell.outputs = clean(cell.outputs)
+            continue
+        score = new_output(
+            "execute_result", data={"text/plain": repr(mark.score)}, execution_count=1
+        )
+        cell.outputs = [score, new_output("stream", name="stdout", text=report(mark))]

@@ -1,0 +1,65 @@
+"""What the processes of a sandbox use, read from /proc."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+TICK = os.sysconf("SC_CLK_TCK")
+WANTING = ("R", "D")  # states of a thread that runs, waits for a processor, or for a disk
+
+
+@dataclass(frozen=True)
+class Use:
+    """What some processes use together."""
+
+    seconds: float  # of the processors, those of ended processes included
+    wants: bool  # whether a thread runs or would like to
+    memory: int  # bytes that are no file's; what processes share is counted for each
+
+
+def family(first: int) -> list[int]:
+    """The processes below one, all generations."""
+    found = []
+    with contextlib.suppress(OSError):
+        for children in (PROC / str(first) / "task").glob("*/children"):
+            for child in map(int, children.read_text(encoding="ascii").split()):
+                found += [child, *family(child)]
+    return found
+
+
+def use(processes: list[int], base: int = 0) -> Use:
+    """base: bytes of each process that are not counted."""
+    seconds, wants, memory = 0.0, False, 0
+    for process in processes:
+        with contextlib.suppress(OSError):  # it has just ended
+            folder = PROC / str(process)
+            stat = fields(folder / "stat")
+            seconds += sum(map(int, stat[11:15])) / TICK
+            wants = wants or any(fields(path)[0] in WANTING for path in folder.glob("task/*/stat"))
+            memory += max(0, sum(sizes(folder / "status", "RssAnon", "RssShmem")) - base)
+    return Use(seconds, wants, memory)
+
+
+def shared(processes: list[int]) -> int:
+    """Bytes that processes take together, each page counted once. It takes its time."""
+    total = 0
+    for process in processes:
+        with contextlib.suppress(OSError):
+            total += sum(sizes(PROC / str(process) / "smaps_rollup", "Pss"))
+    return total
+
+
+def fields(stat: Path) -> list[str]:
+    """The fields of a process or a thread behind its name, which may hold anything."""
+    return stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+
+
+def sizes(file: Path, *names: str) -> list[int]:
+    text = file.read_text(encoding="utf-8", errors="replace")
+    found = re.findall(rf"^(?:{'|'.join(names)}):\s*(\d+) kB$", text, re.M)
+    return [int(number) * 1024 for number in found]

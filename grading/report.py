@@ -1,0 +1,123 @@
+"""The grades as tables: one line a student, for a person and for two learning platforms.
+
+The scores are nbgrader's, so that what a person has changed in its formgrader counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+
+from grading.course import Assignment, Course
+from grading.gradebook import opened
+from grading.one import is_done, stored
+
+FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # how a spreadsheet's formula may begin
+
+
+def safe(text: str) -> str:
+    """Text that a spreadsheet shows and does not compute, on one line.
+
+    >>> safe("=1+1"), safe("a\\n=cmd"), safe("04-units")
+    ("'=1+1", 'a =cmd', '04-units')
+    """
+    line = "".join(one if one.isprintable() else " " for one in text)
+    return f"'{line}" if FORMULA.match(line) else line
+
+
+def scores(book: Gradebook, assignment: Assignment, student: str) -> dict[str, float | None]:
+    """Each question's score in the gradebook; None while a person has yet to read it."""
+    try:
+        grades = book.find_submission_notebook(assignment.name, assignment.name, student).grades
+    except MissingEntry:
+        return {}
+    return {
+        grade.name.split("-", 1)[1]: None if grade.needs_manual_grade else float(grade.score)
+        for grade in grades
+    }
+
+
+def rows(
+    course: Course,
+    assignment: Assignment,
+    failed: dict[tuple[str, str], str],
+    slips: list[tuple[str, str]],
+) -> list[dict]:
+    """A line for each student of the roster.
+
+    failed: why a result is missing; slips: whose hand-in lies where nobody looks, and where.
+    """
+    found = []
+    with opened(course) as book:
+        for student in course.roster.values():
+            row: dict = {"id": student.id, "name": student.name, "email": student.email}
+            flags = [words for owner, words in slips if owner == student.id]
+            result = stored(course, assignment.name, student.id)
+            given = scores(book, assignment, student.id)
+            why = failed.get((assignment.name, student.id), "")
+            if course.handed_in(assignment.name, student.id) is None:
+                row["status"] = "nothing handed in"
+            elif why or not given or not is_done(course, assignment, student.id):
+                row["status"] = "not graded"
+                flags.append(why)
+            else:
+                flags += result["flags"]
+                row |= graded(assignment, result, given)
+            row["flags"] = "; ".join(filter(None, flags))
+            found.append(row)
+    return found
+
+
+def graded(assignment: Assignment, result: dict, given: dict[str, float | None]) -> dict:
+    """What a line says of a result, with the scores of the gradebook."""
+    marks = {mark["exercise"]: mark for mark in result["marks"]}
+    waits = [name for name in marks if given.get(name) is None]
+    row = {"status": "waits for a person" if waits else "graded"}
+    row["score"] = "" if waits else round(sum(given[name] for name in marks), 2)
+    row["points"] = assignment.points
+    for name, mark in marks.items():
+        row[f"{name} score"] = "" if given.get(name) is None else round(given[name], 2)
+        row[f"{name} status"] = mark["status"]
+        row[f"{name} flags"] = "; ".join(mark["flags"])
+        row[f"{name} mistake"] = mark["mistake"]
+    return row
+
+
+def table(path: Path, columns: list[str], lines: list[dict]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="")
+        for line in [dict(zip(columns, columns, strict=True)), *lines]:
+            writer.writerow({k: safe(v) if isinstance(v, str) else v for k, v in line.items()})
+
+
+def write(
+    course: Course,
+    assignment: Assignment,
+    failed: dict[tuple[str, str], str],
+    slips: list[tuple[str, str]],
+) -> list[dict]:
+    """grades/<assignment>.csv, and the same for Canvas and for Moodle. Returns the lines."""
+    found = rows(course, assignment, failed, slips)
+    columns = ["id", "name", "email", "status", "score", "points", "flags"]
+    for exercise in assignment.exercises:
+        columns += [f"{exercise.id} {what}" for what in ("score", "status", "flags", "mistake")]
+    folder = course.folder / "grades"
+    table(folder / f"{assignment.name}.csv", columns, found)
+    name = f"{assignment.name}"
+    canvas = [{"Student": "    Points Possible", name: assignment.points}]
+    moodle = []
+    for row in found:
+        score = row.get("score", "")
+        canvas.append({"Student": row["name"], "SIS Login ID": row["id"], name: score})
+        who = {"Username": row["id"], "Email address": row["email"]}
+        moodle.append({**who, name: score, "Feedback": row["status"]})  # a student reads it
+    # What has no score yet is left empty: an empty cell changes nothing there.
+    names = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", name]
+    table(folder / f"{assignment.name}-canvas.csv", names, canvas)
+    names = ["Username", "Email address", name, "Feedback"]
+    table(folder / f"{assignment.name}-moodle.csv", names, moodle)
+    return found

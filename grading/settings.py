@@ -1,0 +1,160 @@
+"""What an instructor writes, course.toml and roster.csv: read strictly, each slip told by line."""
+
+from __future__ import annotations
+
+import csv
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+
+from grading.sandbox import CannotGrade, Limits
+
+NUMBERS = ("student", "class")
+LIMITS = tuple(one.name for one in fields(Limits))
+ROSTER = "roster.csv"
+COLUMNS = ("id", "name", "email")
+UTF8 = 'it is not in UTF-8: save it again in that encoding (Excel: "CSV UTF-8")'
+
+
+@dataclass(frozen=True)
+class Student:
+    """A line of the roster."""
+
+    id: str
+    name: str = ""
+    email: str = ""
+
+
+def read(folder: Path) -> dict:
+    """course.toml, in which everything is known and of the right kind."""
+    path = folder / "course.toml"
+    if not path.is_file():
+        raise CannotGrade(f"there is no course.toml in {folder}: `make course` writes one")
+    text = decoded(path)
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CannotGrade(f"course.toml can't be read: {error}") from None
+    slips = Slips(text)
+    slips.known(found, ("title", "numbers", "assignments", "limits"))
+    if not isinstance(found.get("title", ""), str):
+        slips.stop("title", "title must be a text")
+    if found.get("numbers", "student") not in NUMBERS:
+        slips.stop("numbers", f'numbers must be "student" or "class", got {found["numbers"]!r}')
+    limits = slips.table(found, "limits")
+    slips.known(limits, LIMITS, "limits")
+    for name, value in limits.items():
+        if type(value) is not int or value <= 0:
+            slips.stop(name, f"{name} must be a whole number above 0, got {value!r}", "limits")
+    for name, assignment in slips.table(found, "assignments").items():
+        where = f"assignments.{name}"
+        if not re.fullmatch(r"[\w][\w .+-]*", name):
+            slips.stop("", f"an assignment's name has letters and digits, got {name!r}", where)
+        if not isinstance(assignment, dict) or "exercises" not in assignment:
+            slips.stop("", f"assignment {name} must have a list `exercises`", where)
+        slips.known(assignment, ("exercises",), where)
+        wanted = assignment["exercises"]
+        if not (isinstance(wanted, list) and wanted and all(type(one) is str for one in wanted)):
+            slips.stop("exercises", "exercises must be a list of ids in quotes", where)
+    return found
+
+
+def line_of(folder: Path, text: str, table: str) -> int:
+    """The line of course.toml, in this table or behind it, in which a text is quoted."""
+    lines = decoded(folder / "course.toml").split("\n")
+    first = Slips("\n".join(lines)).line("", table)
+    for number, line in enumerate(lines[first - 1 :], start=first):
+        if f'"{text}"' in line or f"'{text}'" in line:
+            return number
+    return first
+
+
+class Slips:
+    """Says where in a TOML file a slip is."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+
+    def stop(self, key: str, words: str, table: str = "") -> None:
+        raise CannotGrade(f"course.toml, line {self.line(key, table)}: {words}")
+
+    def line(self, key: str, table: str) -> int:
+        """The line of a key in a table; of the table, where the key has none."""
+        here, found, whole = "", 1, ".".join(filter(None, (table, key)))
+        for number, line in enumerate(self.lines, start=1):
+            if head := re.match(r"\s*\[+([^\[\]]+)\]", line):
+                here = ".".join(part.strip().strip("\"'") for part in head[1].split("."))
+                if f"{here}.".startswith(f"{whole}."):
+                    return number
+                found = number if here == table else found
+            elif here == table and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", line):
+                return number
+        return found
+
+    def known(self, found: dict, names: Iterable[str], table: str = "") -> None:
+        for name in found:
+            if name not in names:
+                where = f" in [{table}]" if table else ""
+                words = f"there is no setting {name!r}{where}{instead(name, names)}"
+                self.stop(name, words, table)
+
+    def table(self, found: dict, name: str) -> dict:
+        value = found.get(name, {})
+        if not isinstance(value, dict):
+            self.stop(name, f"{name} must be a table, [{name}]")
+        return value
+
+
+def instead(name: str, names: Iterable[str]) -> str:
+    """The name that was probably meant, as the end of a sentence."""
+    close = get_close_matches(name, list(names), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def decoded(path: Path) -> str:
+    raw = path.read_bytes()
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise CannotGrade(f"{path.name}, line {line}: {UTF8}") from None
+
+
+def roster(folder: Path) -> dict[str, Student]:
+    """Who is in the class, by id."""
+    path = folder / ROSTER
+    if not path.is_file():
+        raise CannotGrade(f"there is no {ROSTER} in {folder}: id,name,email, one a line")
+    reader = csv.reader(decoded(path).splitlines())
+    head = [one.strip().lower() for one in next(reader, [])]
+    if "id" not in head or set(head) - set(COLUMNS):
+        raise CannotGrade(
+            f"{ROSTER}, line 1: it must be id,name,email, with commas, got {','.join(head)!r}"
+        )
+    found: dict[str, Student] = {}
+    for row in reader:
+        where = f"{ROSTER}, line {reader.line_num}"
+        cells = [one.strip() for one in row]
+        if not any(cells):
+            continue
+        if len(cells) > len(head):
+            raise CannotGrade(
+                f"{where}: more cells than columns; put a name with a comma in quotes"
+            )
+        student = Student(**dict(zip(head, cells, strict=False)))
+        if not student.id:
+            raise CannotGrade(f"{where}: there is no id")
+        if student.id in found:
+            raise CannotGrade(f"{where}: the id {student.id!r} stands there twice")
+        if "/" in student.id or student.id.startswith(".") or not student.id.isprintable():
+            raise CannotGrade(
+                f"{where}: an id is a folder's name, without slashes and no dot first, "
+                f"got {student.id!r}"
+            )
+        found[student.id] = student
+    if not found:
+        raise CannotGrade(f"{ROSTER} must give each student an id, and there is none")
+    return found

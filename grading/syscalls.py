@@ -1,0 +1,44 @@
+"""What the kernel refuses to a sandbox, as a filter that bubblewrap loads (seccomp).
+
+What is refused is there for machines, not for notebooks. A new user namespace would let a student
+mount file systems without a limit; memory of the kind that belongs to no process could not be
+counted; a socket of another family than Unix's might speak to something outside; and each of the
+others is a way into the Linux kernel that stays shut.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+
+import pyseccomp
+
+REFUSED = (
+    *("unshare", "setns", "chroot", "pivot_root", "mount", "umount2", "mount_setattr"),
+    *("move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick", "swapon", "swapoff"),
+    *("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "mq_open"),
+    *("keyctl", "add_key", "request_key", "ptrace", "process_vm_readv", "process_vm_writev"),
+    *("bpf", "perf_event_open", "userfaultfd", "kcmp", "open_by_handle_at", "name_to_handle_at"),
+    *("io_uring_setup", "io_uring_enter", "io_uring_register", "kexec_load", "kexec_file_load"),
+    *("init_module", "finit_module", "delete_module", "quotactl", "acct", "reboot", "syslog"),
+)
+NEW_USER = 0x10000000  # clone's flag CLONE_NEWUSER
+
+
+def program() -> int:
+    """A descriptor from which bubblewrap reads the filter."""
+    found = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+    refusal = pyseccomp.ERRNO(errno.EPERM)
+    for name in REFUSED:
+        found.add_rule(refusal, name)
+    for name in ("socket", "socketpair"):
+        found.add_rule(refusal, name, pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
+    found.add_rule(refusal, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_USER, NEW_USER))
+    # Its flags lie in memory, where a filter can't see them: programs fall back to clone.
+    found.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
+    descriptor = os.memfd_create("filter")
+    with os.fdopen(os.dup(descriptor), "wb") as file:
+        found.export_bpf(file)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

@@ -1,0 +1,382 @@
+"""Students who try something: each attack, and how it must be graded.
+
+Where nothing else is said, the answers beside the attack are right, and stay so: an attack costs
+the cell or the exercise that it is made in, and gains nothing.
+"""
+
+from __future__ import annotations
+
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from tests.grading.students import RIGHT, WRONG_SOFTMAX, Class
+
+ENDED, TIME, MEMORY = "its process ended in cell", "time in cell", "memory in cell"
+OUTPUT, FILES = "too much output in cell", "too many files in cell"
+UNREAD = "no answer that can be read in cell"
+
+WRONG_ROW = "def dropped_row(weights, survives, p):\n    return weights"
+PATCHES = """\
+import numpy, torch
+torch.allclose = torch.equal = lambda *a, **k: True
+numpy.testing.assert_allclose = numpy.allclose = lambda *a, **k: True
+torch.Tensor.__eq__ = lambda *a: True
+torch.Tensor.shape = property(lambda self: (1,))
+"""
+# Every open file of the kernel that is a socket: the links to the grader.
+LINKS = """\
+import os, socket, stat
+links = []
+for n in map(int, os.listdir("/proc/self/fd")):
+    try:
+        if stat.S_ISSOCK(os.fstat(n).st_mode):
+            links.append(socket.socket(fileno=n))
+    except OSError:
+        pass
+"""
+
+# One cell before the answers, and the flag that it earns.
+CELLS = {
+    # Never to end.
+    "loop": ("while True:\n    pass", TIME),
+    "swallow": (
+        "while True:\n    try:\n        while True:\n            pass\n"
+        "    except BaseException:\n        pass",
+        TIME,
+    ),
+    "sleep": ("import time\ntime.sleep(1e9)", TIME),
+    "slow repr": ("class A:\n    def __repr__(self):\n        while True: pass\nA()", TIME),
+    "stops itself": ("import os\nos.kill(os.getpid(), 19)", TIME),
+    "waits": ("import os\nr, w = os.pipe()\nos.read(r, 1)", TIME),
+    "hidden work": (
+        "import os, signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "while True:\n    if os.fork() == 0:\n        sum(range(10**6)); os._exit(0)\n"
+        "    import time; time.sleep(0.01)",
+        TIME,
+    ),
+    # To end the process, or what is around it.
+    "exit": ("import os\nos._exit(0)", ENDED),
+    "abort": ("import os\nos.abort()", ENDED),
+    "segfault": ("import ctypes\nctypes.string_at(0)", ENDED),
+    "stack": (
+        "import sys\nsys.setrecursionlimit(10**9)\nclass A: pass\na = A()\n"
+        "for _ in range(10**6):\n    a = [a]\nprint(repr(a)[:9])",
+        "",
+    ),
+    "another program": ("import os\nos.execv('/bin/sleep', ['sleep', '1000000'])", ENDED),
+    "kills all": ("import os\nos.kill(-1, 9)", ""),
+    "kills its parent": ("import os\nos.kill(os.getppid(), 9)", ""),
+    "closes all": ("import os\nos.closerange(0, 1000)", ENDED),
+    "alarms": (
+        "import signal\nsignal.signal(signal.SIGALRM, lambda *a: 1 / 0)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\nfor _ in range(10**8): pass",
+        "",
+    ),
+    "interrupts": (
+        "import os, signal\nfor n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):\n"
+        "    os.kill(1, n)",
+        "",
+    ),
+    "alarms of its work": (
+        "import signal\nfor one in (signal.SIGVTALRM, signal.SIGPROF):\n"
+        "    signal.signal(one, lambda *a: 1 / 0)\n"
+        "for one in (signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):\n"
+        "    signal.setitimer(one, 0.05, 0.01)",
+        "",
+    ),
+    "lines of IPython's": ("%matplotlib inline\n" + "!true\n" * 20 + "x?\n" * 2000, ""),
+    # To take all there is.
+    "forks": (
+        "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass",
+        "in cell",
+    ),
+    "busy children": (
+        "import os\nfor _ in range(20):\n    if os.fork() == 0:\n        while True: pass",
+        "",
+    ),
+    "daemon": (
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n"
+        "        time.sleep(1e9)\n    os._exit(0)",
+        "",
+    ),
+    "threads": (
+        "import threading, time\nwhile True:\n"
+        "    threading.Thread(target=time.sleep, args=(1e6,)).start()",
+        "",
+    ),
+    "memory": ("held = []\nwhile True:\n    held.append(bytearray(50_000_000))", MEMORY),
+    "memory of many": (
+        "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n"
+        "        held = b'x' * 400_000_000; time.sleep(1e6)\ntime.sleep(1e6)",
+        MEMORY,
+    ),
+    "shared memory": (
+        "import mmap\nheld = mmap.mmap(-1, 10**12)\nfor n in range(0, 10**12, 4096): held[n] = 1",
+        "",
+    ),
+    "memory of nobody": (
+        "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\nheld = []\n"
+        "assert libc.memfd_create(b'x', 0) < 0 and libc.shmget(0, 2**30, 0o1600) < 0",
+        "",
+    ),
+    "sockets": (
+        "import os, socket, time\nfor _ in range(20):\n    if os.fork() == 0:\n        held = []\n"
+        "        while len(held) < 100:\n            held.append(socket.socketpair())\n"
+        "            held[-1][0].setblocking(False)\n            try:\n"
+        "                while True: held[-1][0].send(bytes(10**5))\n"
+        "            except OSError: pass\n        time.sleep(1e6)\ntime.sleep(20)",
+        FILES,
+    ),
+    "disk": (
+        "for n in range(40):\n    with open(f'/student/{n}', 'wb') as file:\n"
+        "        file.write(bytes(10**7))",
+        "",
+    ),
+    "names": (
+        "import os\nfor n in range(10**7):\n    os.close(os.open(f'/tmp/{n}', os.O_CREAT))",
+        FILES,
+    ),
+    "output": ("for _ in range(1000):\n    print('a' * 100_000)", OUTPUT),
+    "one print": ("print('a' * 400_000_000)", OUTPUT),
+    "huge error": ("raise Exception('a' * 150_000_000)", OUTPUT),
+    "drips": ("import os\nwhile True:\n    os.write(1, b'a')", "in cell"),
+    "places": ("print('a\\x1e' * 500_000)", ""),
+    "pipes": (
+        "import os\nfor _ in range(20):\n    if os.fork() == 0:\n        while True:\n"
+        "            try:\n                os.set_blocking(os.pipe()[1], False)\n"
+        "            except OSError:\n                os._exit(0)",
+        "",
+    ),
+    "locks": (
+        "import fcntl, sys\nheld = [open(one.__file__) for one in list(sys.modules.values())\n"
+        "        if getattr(one, '__file__', None)][:50]\n"
+        "for one in held: fcntl.flock(one, fcntl.LOCK_EX)",
+        "",
+    ),
+    "pictures": (
+        "from IPython.display import Image, display\nfor _ in range(100):\n"
+        "    display(Image(b'\\x89PNG' + bytes(10**5), format='png'))",
+        OUTPUT,
+    ),
+    # To read what is not theirs.
+    "files": (
+        "import glob, os\nfound = []\n"
+        "for folder in ('/home', '/root', '/work', '/tmp', COURSE):\n"
+        "    found += glob.glob(folder + '/**/secret', recursive=True)\n"
+        "    found += glob.glob(folder + '/**/gradebook.db', recursive=True)\n"
+        "print(found)\nassert not os.path.exists(COURSE)\n"
+        "print(open(COURSE + '/secret').read())",
+        "",
+    ),
+    "environment": (
+        "import glob, os\nprint(os.environ)\nfor file in glob.glob('/proc/*/environ'):\n"
+        "    try: print(open(file).read())\n    except OSError as error: print(error)",
+        "",
+    ),
+    "terminal": (
+        "import os, sys\n"
+        "for get in (lambda: open('/dev/tty').read(), lambda: os.read(0, 100), input,\n"
+        "            lambda: sys.stderr._original_stdstream_copy, lambda: os.read(2, 100)):\n"
+        "    try: print(get())\n    except Exception as error: print(error)\n"
+        "for name in ('/dev/tty', '/dev/console', '/dev/pts/0', '/proc/self/fd/0'):\n"
+        "    try: print('\\x1b[2J forged', file=open(name, 'w'))\n"
+        "    except OSError as error: print(error)",
+        "",
+    ),
+    "processes": (
+        "import glob\n"
+        "for file in glob.glob('/proc/[0-9]*/cmdline') + glob.glob('/proc/[0-9]*/maps'):\n"
+        "    try: print(open(file).read()[:200])\n    except OSError as error: print(error)\n"
+        "for n in (1, 2, 3):\n    try: open(f'/proc/{n}/mem', 'wb').write(b'x')\n"
+        "    except OSError as error: print(error)",
+        "",
+    ),
+    "network": (
+        "import socket\nopened = []\n"
+        "for family in (socket.AF_INET, socket.AF_INET6, socket.AF_VSOCK, socket.AF_NETLINK):\n"
+        "    try: opened.append(socket.socket(family))\n    except OSError: pass\n"
+        "assert not opened\nsocket.create_connection(('127.0.0.1', 22), timeout=1)",
+        "",
+    ),
+    "gradebook": (
+        "import os, sqlite3\nos.makedirs(COURSE, exist_ok=True)\n"
+        "book = sqlite3.connect(COURSE + '/gradebook.db')\n"
+        "book.execute('update grade set manual_score = 100')\nbook.commit()",
+        "",
+    ),
+    "mounts": (
+        "import subprocess\n"
+        "words = 'unshare -Urm mount -t tmpfs -o size=9g none /student'\n"
+        "subprocess.run(words, shell=True, check=True)",
+        "",
+    ),
+    "kernel": (
+        "import ctypes, os\nlibc = ctypes.CDLL(None)\n"
+        "assert libc.syscall(321, 5, 0, 0) == -1 and libc.ptrace(16, 1, 0, 0) == -1\n"
+        "assert libc.unshare(0x20000) == -1\nos.mknod('/student/disk', 0o60600, 0x800)",
+        "",
+    ),
+    # To forge what crosses the border.
+    "garbage": (LINKS + "for link in links: link.sendall(b'\\xff\\x00}\\n' * 9)", UNREAD),
+    "long line": (LINKS + "links[0].sendall(b'a' * 10**8)", "too large an answer in cell"),
+    "flood": (
+        LINKS + 'while True: links[0].sendall(b\'{"is":"picture","png":"AAAA"}\\n\' * 99)',
+        OUTPUT,
+    ),
+    "ahead": (LINKS + 'links[0].sendall(b\'{"is":"ran","error":""}\\n\' * 3)', ""),
+    "no builtins": ("import builtins\nbuiltins.len = builtins.isinstance = None", ""),
+    "gives files": (
+        LINKS + "import array\nfor _ in range(50):\n    links[0].sendmsg([b' '], "
+        "[(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [0] * 200))])",
+        "",
+    ),
+    # To reach whoever reads.
+    "html": (
+        "from IPython.display import HTML, Javascript, display\n"
+        "display(HTML(\"<script>fetch('/formgrader/api')</script>\"))\n"
+        "display(Javascript(\"fetch('/formgrader/api')\"))\n100.0",
+        "",
+    ),
+    "escapes": (
+        "import sys\nprint('\\x1b[2J\\x1b]0;title\\x07\\r', '\\u202e', file=sys.stderr)\n"
+        "raise type('=1+1\\n\\x1b[2J', (Exception,), {})('=cmd|calc')",
+        "",
+    ),
+}
+
+# What stands in the place of an exercise's answer, the exercise's status, and its flag.
+SOFTMAX = {
+    "hangs": (
+        "def safe_softmax(table):\n    while True:\n        pass",
+        "stopped",
+        "stopped: time",
+    ),
+    "sleeps": (
+        "def safe_softmax(table):\n    import time\n    time.sleep(1e9)",
+        "stopped",
+        "stopped: time",
+    ),
+    "kills": (
+        "def safe_softmax(table):\n    import os\n    os.kill(os.getpid(), 9)",
+        "stopped",
+        "stopped: its process ended",
+    ),
+    "leaves children": (
+        "import os\ndef safe_softmax(table):\n    for _ in range(9):\n        if os.fork() == 0:\n"
+        "            while True: pass\n    return table",
+        "stopped",
+        "stopped: time",
+    ),
+    "interrupts from within": (
+        "import os\ndef safe_softmax(table):\n    os.kill(1, 2)\n    os.kill(1, 15)\n"
+        "    return table",
+        "wrong",
+        "",
+    ),
+    "one number of many": (
+        "class A(float):\n    def __float__(self): return 1.0\n"
+        "def safe_softmax(table):\n    return [[A(10**30)] * 9] * 9",
+        "wrong",
+        "",
+    ),
+    "endless calls": (
+        "def safe_softmax(table):\n    return safe_softmax(table)",
+        "wrong",
+        "raised RecursionError",
+    ),
+    "greedy": (
+        "def safe_softmax(table):\n    return bytearray(10**12)",
+        "wrong",
+        "raised MemoryError",
+    ),
+    "changes": (
+        "import torch\ndef safe_softmax(table):\n"
+        "    return torch.softmax(table, dim=-1) + torch.rand(table.shape)",
+        "changes",
+        "",
+    ),
+    "huge answer": (
+        "import torch\ndef safe_softmax(table):\n    return torch.zeros(10**7)",
+        "wrong",
+        "",
+    ),
+    "endless answer": (
+        "import itertools\ndef safe_softmax(table):\n    return itertools.repeat(1.0)",
+        "wrong",
+        "",
+    ),
+    "nested answer": (
+        "def safe_softmax(table):\n    a = []\n    a += [a] * 10\n    return a",
+        "wrong",
+        "",
+    ),
+    "lying answer": (
+        "class A:\n    dtype = property(lambda self: 1 / 0)\n    def __array__(self, *a, **k):\n"
+        "        import os\n        os._exit(1)\ndef safe_softmax(table):\n    return A()",
+        "stopped",
+        "stopped: its process ended",
+    ),
+    # The hidden inputs, out by every door.
+    "name of an error": (
+        "def safe_softmax(table):\n    name = f'=cmd{table.tolist()}\\n\\x1b[2J'\n"
+        "    raise type(name, (Exception,), {})",
+        "wrong",
+        "raised an error of its own",
+    ),
+    "text of an error": (
+        "def safe_softmax(table):\n    raise ValueError(f'{table.tolist()}')",
+        "wrong",
+        "raised ValueError",
+    ),
+    "says its inputs": (
+        "import os, sys\ndef safe_softmax(table):\n    print(table.tolist(), flush=True)\n"
+        "    os.write(1, str(table.tolist()).encode())\n    os.write(2, str(table).encode())\n"
+        "    open('/tmp/seen', 'a').write(str(table.tolist()))\n    return table",
+        "wrong",
+        "",
+    ),
+    "forged reply": (
+        LINKS
+        + "def safe_softmax(table):\n    for link in links:\n        try: link.sendall(b'{}\\n')\n"
+        "        except OSError: pass\n    return table",
+        "stopped",
+        "stopped: ",
+    ),
+}
+
+
+def hostile(of: Class) -> None:
+    for name, (source, *flags) in CELLS.items():
+        source = source.replace("COURSE", repr(str(of.course.folder)))
+        of.add(name, of.with_cells(name, source), RIGHT, *filter(None, flags))
+    for name, (source, status, *flags) in SOFTMAX.items():
+        of.add(
+            name, of.solved(name, softmax=source), ("right", status, "right"), *filter(None, flags)
+        )
+    of.add(
+        "patches",
+        of.with_cells("patches", PATCHES, softmax=WRONG_SOFTMAX, row=WRONG_ROW, values=""),
+        ("blank", "wrong", "wrong"),  # not even their own shapes come out
+    )
+    of.add(
+        "many bad cells",
+        of.with_cells("many bad cells", *["import os\nos._exit(0)"] * 9, at=-1),
+        RIGHT,
+        "not run to its end",
+    )
+    of.add(
+        "two sleeps",
+        of.with_cells("two sleeps", *["import time\ntime.sleep(1e9)"] * 2),
+        RIGHT,
+        TIME,
+    )
+    watcher = (
+        "import os, time\nif os.fork() == 0:\n    while True:\n        time.sleep(0.05)\n"
+        "        if os.path.exists('/tmp/seen'):\n"
+        "            print(open('/tmp/seen').read(), flush=True)"
+    )
+    seen = SOFTMAX["says its inputs"][0]
+    of.add("watches", of.with_cells("watches", watcher, softmax=seen), ("right", "wrong", "right"))
+    marked = of.solved("marked", softmax=WRONG_SOFTMAX)
+    marked.cells.append(new_markdown_cell("<script>fetch('/formgrader/api')</script>"))
+    marked.cells.append(new_code_cell("1000.0", id="grade-03-safe-softmax"))
+    of.add("marked", marked, ("right", "wrong", "right"))

@@ -1,0 +1,217 @@
+"""The gradebook: what a person gave is never lost, and what is ours can be made again."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from grading.course import Course
+from grading.notebooks import build
+from grading.one import digest, is_done, still_holds, stored
+from tests.grading.conftest import hand_in
+from tests.grading.test_course import own_course, run
+
+ROOT = Path(__file__).parents[2]
+TEXT = "answer-06-mask-in-training"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A course with a function and a text, graded: ada has answered both, bob nothing."""
+    course = own_course(tmp_path_factory.mktemp("made"))
+    assert run("make", course.folder).returncode == 0
+    for name, answer in (("ada", "solution"), ("bob", "starter")):
+        notebook = build(course, course.assignment("own"), name, answer)
+        hand_in(course, "own", name, nbformat.writes(notebook).encode())
+    done = run("grade", course.folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 waits for a person, 1 graded" in done.stdout
+    return course.folder
+
+
+@pytest.fixture
+def course(made, tmp_path):
+    """A copy of it."""
+    shutil.copytree(made, tmp_path / "course", symlinks=True)
+    return Course.open(tmp_path / "course")
+
+
+def by_hand(course: Course, points: float, comment: str = "") -> None:
+    """What a person does in formgrader."""
+    with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as book:
+        grade = book.find_grade(TEXT, "own", "own", "ada")
+        grade.manual_score, grade.needs_manual_grade = points, False
+        book.find_comment(TEXT, "own", "own", "ada").manual_comment = comment
+        book.db.commit()
+
+
+def graded(course: Course, *arguments: str, code: int = 0) -> str:
+    done = run("grade", course.folder, *arguments)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def row(course: Course, student: str = "ada") -> dict[str, str]:
+    with (course.folder / "grades" / "own.csv").open(encoding="utf-8", newline="") as file:
+        return next(row for row in csv.DictReader(file) if row["id"] == student)
+
+
+def page(course: Course, student: str = "ada") -> Path:
+    return course.folder / "feedback" / student / "own" / "own.html"
+
+
+@pytest.mark.slow
+def test_points_by_hand_reach_table_and_page(course):
+    by_hand(course, 1.5, "Say for whom.")
+    before = page(course, "bob").stat().st_mtime_ns
+    assert "2 graded" in graded(course)
+    assert (row(course)["status"], row(course)["score"]) == ("graded", "5.5")
+    assert "Say for whom." in page(course).read_text(encoding="utf-8")
+    assert "1.5" in page(course).read_text(encoding="utf-8")
+    assert page(course, "bob").stat().st_mtime_ns == before
+    again = page(course).stat().st_mtime_ns
+    graded(course)
+    assert page(course).stat().st_mtime_ns == again
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", ["no database", "", None], ids=["corrupt", "empty", "deleted"])
+def test_a_broken_gradebook_is_said_and_made_again(course, broken):
+    by_hand(course, 1.5, "Say for whom.")
+    graded(course)
+    before = {name: row(course, name) for name in ("ada", "bob")}
+    book = course.folder / "gradebook.db"
+    book.unlink()
+    if broken is not None:
+        book.write_text(broken)
+    for command in ("make", "grade"):
+        done = run(command, course.folder)
+        assert done.returncode == 1
+        assert len(done.stderr.strip().split("\n")) == 1
+        assert "`make grade REBUILD=1` puts it aside" in done.stderr
+    results = {path: path.stat().st_mtime_ns for path in course.folder.glob("results/*/*.json")}
+    assert "2 graded" in graded(course, "--rebuild")
+    assert {name: row(course, name) for name in ("ada", "bob")} == before
+    assert "Say for whom." in page(course).read_text(encoding="utf-8")
+    assert {path: path.stat().st_mtime_ns for path in results} == results, "no sandbox was needed"
+    assert (course.folder / "gradebook.db.1").is_file() == (broken is not None)
+    assert "2 graded" in graded(course)
+
+
+@pytest.mark.slow
+def test_points_stand_for_the_hand_in_that_they_were_given_to(course):
+    by_hand(course, 1.5)
+    graded(course)
+    result = course.result("own", "ada")
+    result.unlink()
+    assert "2 graded" in graded(course), "the same hand-in, graded again"
+    assert row(course)["score"] == "5.5"
+    hand_in(course, "own", "ada", course.handed_in("own", "ada").raw + b"\n")
+    assert "1 waits for a person" in graded(course)
+    by_hand(course, 2)
+    assert "2 graded" in graded(course)
+    assert row(course)["score"] == "6.0"
+
+
+def test_a_gradebook_in_use_is_not_called_broken(course):
+    book = sqlite3.connect(course.folder / "gradebook.db")
+    with contextlib.closing(book):
+        book.execute("begin exclusive")
+        done = run("grade", course.folder)
+    assert done.returncode == 1
+    assert "another program is writing to gradebook.db" in done.stderr
+    assert "REBUILD" not in done.stderr
+
+
+FAKE = """#!/bin/sh
+case "$*" in *runner*) echo "no room here"; exit 1;; esac
+exec {bwrap} "$@"
+"""
+
+
+@pytest.mark.slow
+def test_a_failure_of_ours_is_no_mark_and_is_tried_again(course, tmp_path, monkeypatch):
+    for name in ("ada", "bob"):
+        course.result("own", name).unlink()
+    fake = tmp_path / "bin" / "bwrap"
+    fake.parent.mkdir()
+    fake.write_text(FAKE.format(bwrap=shutil.which("bwrap")))
+    fake.chmod(0o755)
+    path = os.environ["PATH"]
+    monkeypatch.setenv("PATH", f"{fake.parent}:{path}")
+    said = graded(course, code=1)
+    assert "not graded: ada, own: the sandbox did not start (no room here)" in said
+    assert "2 not graded" in said
+    assert row(course)["status"] == "not graded"
+    assert row(course)["score"] == ""
+    assert "the sandbox did not start" in row(course)["flags"]
+    assert stored(course, "own", "ada") is None
+    monkeypatch.setenv("PATH", path)
+    assert "1 waits for a person, 1 graded" in graded(course)
+
+
+def test_two_at_once_are_told(course):
+    call = [sys.executable, "-c", HOLDS, str(course.folder)]
+    with subprocess.Popen(call, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        holder.stdout.readline()
+        for command in ("grade", "make"):
+            done = run(command, course.folder)
+            assert done.returncode == 1
+            assert f"`make grade` (process {holder.pid}) is at work in this course" in done.stderr
+        holder.kill()
+    with course.alone("grade"):
+        pass
+
+
+HOLDS = """
+import sys
+from grading.course import Course
+
+with Course.open(sys.argv[1]).alone("grade"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_change_of_checks_grades_again_what_it_concerns(course):
+    file = course.folder / "course.toml"
+    other = '\n[assignments.other]\nexercises = ["03-safe-softmax"]\n'
+    file.write_text(file.read_text(encoding="utf-8") + other, encoding="utf-8")
+
+    def digests() -> list[str]:
+        now = Course.open(course.folder)
+        return [digest(now, now.assignment(name), "ada", b"") for name in ("own", "other")]
+
+    assert is_done(course, course.assignment("own"), "ada")
+    before = digests()
+    own = course.folder / "exercises" / "01_own.py"
+    own.write_text(own.read_text().replace("it is 2n", "it is twice n"), encoding="utf-8")
+    after = digests()
+    assert (before[0] == after[0], before[1] == after[1]) == (False, True)
+    again = Course.open(course.folder)
+    assert not is_done(again, again.assignment("own"), "ada")
+
+
+@pytest.mark.parametrize(
+    ("limits", "limited", "holds"),
+    [
+        ({"cell": 5}, True, True),
+        ({"cell": 5}, False, True),
+        ({"cell": 6}, False, True),
+        ({"cell": 6}, True, False),
+        ({"cell": 4}, False, False),
+        ({"cell": 6, "more": 1}, False, False),
+    ],
+)
+def test_other_limits_grade_again_what_they_concern(limits, limited, holds):
+    assert still_holds({"limits": {"cell": 5}, "limited": limited}, limits) is holds

@@ -1,0 +1,29 @@
+"""A class of right notebooks in unusual but fair forms: all of them get all points."""
+
+from __future__ import annotations
+
+import pytest
+
+from grading.course import Assignment
+from grading.notebooks import build
+from grading.one import grade
+from tests.grading.oddities import EXERCISES, hand_in, students
+
+STUDENTS = students()
+
+
+def test_there_are_many_of_many_kinds():
+    kinds = [oddity for oddities in STUDENTS for oddity in oddities]
+    assert len(set(kinds)) == len(kinds) > 90
+    assert len(STUDENTS) > 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("oddities", STUDENTS, ids=" + ".join)
+def test_it_gets_all_points(course, oddities):
+    wanted = Assignment("odd", tuple(course.known[name] for name in EXERCISES))
+    raw = hand_in(build(course, wanted, "ada", "solution"), oddities)
+    result, _ = grade(course, wanted, "ada", raw, [])
+    lost = [mark for mark in result["marks"] if mark["status"] != "right"]
+    assert lost == [], result["flags"]
+    assert result["score"] == wanted.points

@@ -1,0 +1,251 @@
+"""A notebook in the sandbox: when its answers are read, what it may use, and what an end costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+from nbformat.v4 import new_code_cell
+
+from exercises import Exercise
+from grading import box
+from grading.inside.border import Other
+from grading.processes import family
+from grading.remote import Gone
+from grading.run import UNFINISHED, Run
+from grading.sandbox import CannotGrade, Limits
+from tests.grading.load import load
+from tests.grading.ordinary import as_ordinary
+
+ROOT = Path(__file__).parents[2]
+FEW = Limits(cell=3, call=3, whole=60, memory=2**30)
+BURN = "import time\nbegan = time.process_time()\nwhile time.process_time() < began + {}: pass"
+
+
+def exercise(name: str, starter: str) -> Exercise:
+    return Exercise(name, "01", name, 1, 1, "", starter, "", lambda seed: {}, lambda *_: [])
+
+
+def run(*cells: str, places: dict[str, int] | None = None, limits: Limits = FEW, **starters: str):
+    """A notebook's stay, with an exercise for each starter; its own cell is the last that names it.
+
+    places: another own cell.
+    """
+    asked = tuple(exercise(name, starter) for name, starter in starters.items())
+    found = {name: i for i, cell in enumerate(cells) for name in starters if name in cell}
+    return Run([new_code_cell(cell) for cell in cells], asked, places or found, limits=limits)
+
+
+def asked(ran: Run, number: int = 0):
+    return ran.remote(ran.exercises[number])
+
+
+def test_values_and_functions_are_asked_from_outside():
+    cells = "x = 3", "def double(a):\n    a += a\n    return a", "def ask(f):\n    return f(2)"
+    with run(*cells, double="double = ask = x = y = ...") as ran, asked(ran) as answer:
+        kinds = [answer.kind(name) for name in ("x", "double", "y")]
+        one = torch.ones(2)
+        assert kinds == ["value", "function", "missing"]
+        assert answer.value("x") == 3
+        assert answer.function("double")(one).tolist() == [2, 2]
+        assert one.tolist() == [2, 2], "what the function did to its input is done here too"
+        assert answer.function("ask")(lambda n: n + 5) == 7
+
+
+def test_one_of_our_functions_is_given_only_so_much():
+    cell = "import torch\ndef ask(f):\n    return f(torch.zeros(100_000))"
+    with run(cell, ask="def ask(f): ...") as ran, asked(ran) as answer:
+        ask = answer.function("ask")
+        with pytest.raises(Exception, match="RuntimeError"):
+            ask(lambda value: pytest.fail("it was called"))
+
+
+@pytest.mark.parametrize(("step", "changes"), [(1, True), (1e-7, False)])
+def test_an_answer_that_changes_is_seen_and_a_rounding_is_none(step, changes):
+    cells = ("n = 1", f"def count():\n    global n\n    n += {step}\n    return n")
+    with run(*cells, count="def count(): ...") as ran, asked(ran) as answer:
+        answer.function("count")()
+        assert answer.changes is changes
+
+
+def test_no_later_cell_changes_an_answer():
+    cells = (
+        "def helper(n): return 2 * n\ndef twice(n): return helper(n)\ntable = [1]",
+        "def helper(n): return 0\ntable.append(2)\ntwice = None",
+        "for table in range(3): pass\ndel helper",
+    )
+    names = {"twice": "def twice(n): ...\ntable = ..."}
+    with run(*cells, places={"twice": 0}, **names) as ran, asked(ran) as answer:
+        assert answer.value("table") == [1]
+        assert answer.function("twice")(4) == 8
+        assert not answer.late
+
+
+def test_what_is_missing_is_looked_for_at_the_end():
+    cells = ("def twice(n): return helper(n)", "def helper(n): return 2 * n", "table = 5")
+    names = {"twice": "def twice(n): ...\ntable = ..."}
+    with run(*cells, places={"twice": 0}, **names) as ran, asked(ran) as answer:
+        assert answer.value("table") == 5
+        assert answer.function("twice")(4) == 8
+        assert answer.late
+
+
+def test_a_cell_that_came_too_early_is_run_again_and_then_read():
+    cells = ("x = y + 1", "y = 1", "x = 0")
+    with run(*cells, places={"x": 0}, x="x = ...") as ran, asked(ran) as answer:
+        assert answer.value("x") == 2
+        assert ran.flags == ["cells in another order than they run"]
+
+
+def test_nothing_of_ours_is_among_the_names_and_nothing_of_theirs_is_used():
+    names = "sorted(name for name in globals() if not name.startswith('_'))"
+    ours = ["In", "Out", "exit", "get_ipython", "open", "quit"]  # IPython's, as in Jupyter
+    cells = (f"x = {names}", "dict = exec = os = signal = get_ipython = list = None", "y = 2")
+    with run(*cells, x="x = ...\ny = ...") as ran, asked(ran) as answer:
+        assert answer.value("x") == ours
+        assert answer.value("y") == 2
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_what_a_cell_takes_with_it_costs_no_other(number):
+    cells = ("x = 1", *["import os; os._exit(3)"] * number, "y = x + 1")
+    with run(*cells, y="y = ...") as ran, asked(ran) as answer:
+        assert ran.flags == [f"its process ended in cell {2 + n}" for n in range(number)]
+        assert answer.value("y") == 2
+
+
+def test_the_time_of_a_submission_ends_and_what_was_read_is_kept():
+    whole = Limits(cell=3, call=3, whole=5, memory=2**30)
+    cells = ("x = 1\ndef f(n): return n", *["import time; time.sleep(2)"] * 4, "y = 2")
+    with run(*cells, limits=whole, x="x = ...\ndef f(n): ...", y="y = ...") as ran:
+        assert ran.flags.count(UNFINISHED) == 1
+        assert ran.limited
+        with asked(ran) as answer:
+            assert answer.value("x") == 1
+            assert answer.function("f")(3) == 3
+        with pytest.raises(Gone), asked(ran, 1):
+            pass
+
+
+def test_time_is_the_processors():
+    """A cell and a call that need two seconds get them where the machine is busy with others."""
+    function = f"def f():\n{textwrap.indent(BURN.format(1), '    ')}\n    return 7"
+    cells = ("x = 1", BURN.format(2), function)
+    with load(), run(*cells, f="def f(): ...") as ran, asked(ran) as answer:
+        assert answer.function("f")() == 7
+        assert ran.flags == []
+
+
+def test_a_sleeper_ends():
+    with run("import time; time.sleep(1e9)", "x = 1", x="x = ...") as ran, asked(ran) as answer:
+        assert ran.flags == ["time in cell 1"]
+        assert answer.value("x") == 1
+
+
+def test_a_function_that_ends_costs_no_other():
+    cells = ("def f(): import os; os._exit(1)", "def g(): return 1")
+    with run(*cells, f="def f(): ...", g="def g(): ...") as ran:
+        with asked(ran) as answer, pytest.raises(Gone, match="its process ended"):
+            answer.function("f")()
+        with asked(ran, 1) as answer:
+            assert answer.function("g")() == 1
+
+
+def assert_only_snapshots(ran: Run) -> None:
+    """In the sandbox there is its first process, and whoever speaks on a link that is open."""
+    speak = {link.process for link in ran.box.links if link.socket.fileno() >= 0}
+    others = {*family(ran.box.process.pid)[1:]} - speak
+    found = [psutil.Process(one) for one in others if psutil.pid_exists(one)]
+    _, alive = psutil.wait_procs(found, timeout=60)
+    assert alive == []
+
+
+def test_what_a_function_leaves_behind_is_ended_with_it():
+    """And what a cell leaves behind, before a hidden input goes in."""
+    stays = "import os\nif os.fork() == 0:\n    while True: pass"
+    function = f"def f():\n{textwrap.indent(stays, '    ')}\n    return 1"
+    with run(stays, function, "def g(): return 2", f="def f(): ...", g="def g(): ...") as ran:
+        assert_only_snapshots(ran)
+        with asked(ran) as answer:
+            assert answer.function("f")() == 1
+        assert_only_snapshots(ran)
+        with asked(ran, 1) as answer:
+            assert answer.function("g")() == 2
+
+
+def test_nobody_inside_ends_the_first_process():
+    """Its end would be that of all, and Python obeys an interrupt."""
+    function = "import os, signal\ndef f():\n    os.kill(1, signal.SIGINT)\n    return 1"
+    with run(function, "def g(): return 2", f="def f(): ...", g="def g(): ...") as ran:
+        with asked(ran) as answer:
+            assert answer.function("f")() == 1
+        with asked(ran, 1) as answer:
+            assert answer.function("g")() == 2
+
+
+def test_an_alarm_rings_in_no_other_cell():
+    alarm = (
+        "import signal\nsignal.signal(signal.SIGPROF, lambda *_: 1 / 0)\n"
+        "signal.setitimer(signal.ITIMER_PROF, 0.5)"
+    )
+    with run(alarm, BURN.format(1), "x = 1", x="x = ...") as ran, asked(ran) as answer:
+        assert (answer.value("x"), ran.flags) == (1, [])
+        assert "ZeroDivisionError" not in "".join(out.text for out in ran.cells[1].outputs)
+
+
+def test_what_is_shown_is_text_and_pictures():
+    cells = (
+        "print(1)\nimport sys\nprint(2, file=sys.stderr)\nimport os\nos.write(1, b'3\\n')\n4",
+        "from IPython.display import *\ndisplay(HTML('<b>'))\nprint('a')\n"
+        "display(Image(b'\\x89PNG1', format='png'))\nprint('b')\n1 / 0",
+    )
+    with run(*cells, x="x = ...") as ran:
+        (first,) = ran.cells[0].outputs
+        assert first.text.split() == ["1", "2", "3", "4"]
+        before, picture, after = ran.cells[1].outputs
+        assert before.text == "<IPython.core.display.HTML object>\na\n"
+        assert set(picture.data) == {"image/png"}
+        assert after.text.split("\n")[:2] == ["b", "ZeroDivisionError: division by zero"]
+
+
+def test_a_value_that_is_not_taken_is_said():
+    cells = ("import torch\nx = torch.zeros(10**7)", "y = object()")
+    with run(*cells, x="x = ...\ny = ...") as ran, asked(ran) as answer:
+        assert isinstance(answer.value("x"), Other)
+        assert "too large" in answer.value("x").said
+        assert answer.value("y").said == "a value of another kind"
+
+
+def test_a_sandbox_that_does_not_start_is_our_fault(monkeypatch):
+    monkeypatch.setattr(box, "START", "raise SystemExit('no runner here')")
+    with pytest.raises(CannotGrade, match=r"did not start .*no runner here"), run("x = 1"):
+        pass
+
+
+CROWDED = """
+import threading
+from tests.grading.test_run import asked, run
+
+hold = threading.Event()
+for _ in range(300):
+    threading.Thread(target=hold.wait, daemon=True).start()
+with run("x = 1", "def f(n): return n", x="x = ...", f="def f(n): ...") as ran:
+    with asked(ran) as answer:
+        print(answer.value("x"), ran.flags)
+    with asked(ran, 1) as answer:
+        print(answer.function("f")(3))
+"""
+
+
+@pytest.mark.parametrize("who", [list, as_ordinary], ids=["as I am", "as an ordinary user"])
+def test_what_else_its_user_runs_takes_no_room_from_it(who):
+    """300 threads of the same user, which an ordinary limit on processes would count."""
+    done = subprocess.run(
+        who([sys.executable, "-c", CROWDED]), cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout.split("\n")[:2] == ["1 []", "3"], done.stderr

@@ -1,0 +1,49 @@
+"""The hashes of a page's answers: what they keep from being read, and how little that is."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from pathlib import Path
+
+import exercises
+from exercises.keys import fnv, key, rows_of
+
+ROOT = Path(__file__).parents[1]
+HOUR = 3600
+FARTHEST = 20_000  # units of the last place, to both sides of 0
+
+
+def found(name: str, number: int, cell: int, wanted: str) -> int | None:
+    """What anyone finds who tries one number after the other, in units of its last place."""
+    start = fnv(f"{name} {number} {cell} ")
+    for size in range(FARTHEST):
+        for unit in {size, -size}:
+            hashed = start
+            for byte in str(unit).encode():
+                hashed = (hashed ^ byte) * 0x01000193 & 0xFFFFFFFF
+            if f"{hashed:08x}" == wanted:
+                return unit
+    return None
+
+
+def test_the_pages_for_instructors_and_readers_say_what_a_hash_protects():
+    right = tried = slow = 0
+    for exercise in exercises.load().values():
+        for number, field in enumerate(exercise.fields):
+            table = list(chain(*rows_of(exercise, field, exercise.solution)))
+            for cell, (unit, wanted) in enumerate(
+                zip(table, key(exercise, number)["right"], strict=True)
+            ):
+                tried += 1
+                right += found(exercise.id, number, cell, wanted) == unit
+                # Of the half a second that a reader waits, each hash has its share.
+                hashes = len(table) * (3 if field.places else 1)
+                slow += 0.5 / hashes * min(2 * abs(unit) + 1, 2 * FARTHEST)
+    page = (ROOT / "book" / "for_instructors.md").read_text(encoding="utf-8")
+    assert re.findall(r"finds (\d+) of the (\d+) in seconds", page) == [(str(right), str(tried))]
+    assert "they protect no answer" in page
+    assert "hours on one processor, and minutes on a hundred" in page
+    assert 2 * HOUR < slow < 100 * HOUR / 2
+    page = (ROOT / "book" / "how_to_use.md").read_text(encoding="utf-8")
+    assert "whoever wants to can try all numbers" in page
