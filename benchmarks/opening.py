@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import psutil
-from playwright.sync_api import Error, Page, sync_playwright
+from playwright.sync_api import Error, Page, TimeoutError, sync_playwright
 
 from tools.browser import ARGUMENTS, present
 
@@ -82,6 +82,8 @@ def watch(page: Page, address: str, limit: float, memory) -> dict:
         while not heard and not crashed and time.perf_counter() - start < limit:
             page.wait_for_timeout(100)
             most = max(most, memory())
+    except TimeoutError:
+        pass  # not even the page came
     except Error as error:
         why = error.message.splitlines()[0]
     if crashed:
@@ -101,13 +103,12 @@ def open_page(path: Path, folder: Path, limit: float) -> dict:
     before = children()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
-        started = [psutil.Process(pid) for pid in children() - before]
-        (top,) = [p for p in started if "--type=" not in " ".join(p.cmdline()) and is_browser(p)]
+        (top,) = [pid for pid in children() - before if is_browser(command_of(pid))]
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.add_init_script(WATCH)
         page.route(is_foreign, lambda route: route.fulfill(path=folder / asked(route.request.url)))
-        found = watch(page, path.as_uri(), limit, lambda: memory_of(top.pid))
-        top.kill()
+        found = watch(page, path.as_uri(), limit, lambda: memory_of(top))
+        psutil.Process(top).kill()
     return found
 
 
@@ -119,5 +120,14 @@ def asked(url: str) -> str:
     return url.rpartition("/")[2]
 
 
-def is_browser(process: psutil.Process) -> bool:
-    return "--headless" in " ".join(process.cmdline())
+def command_of(pid: int) -> str:
+    """A process's command; empty when it has just ended."""
+    try:
+        return " ".join(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return ""
+
+
+def is_browser(command: str) -> bool:
+    """Of a browser's processes the one that started the others."""
+    return "--headless" in command and "--type=" not in command

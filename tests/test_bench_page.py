@@ -25,7 +25,7 @@ def test_each_key_is_timed_until_its_change_is_painted(opened):
     slider = opened.get_by_role("slider", name="scale")
     times = bench.times_of(opened, slider, ["ArrowRight", "ArrowLeft"])
     assert len(times) == 2
-    assert all(0 < time < 60_000 for time in times)
+    assert min(times) > 0
 
 
 def test_a_key_that_changes_nothing_is_not_timed(opened):
@@ -35,9 +35,10 @@ def test_a_key_that_changes_nothing_is_not_timed(opened):
 
 
 def test_frames_are_counted_while_something_is_done(opened):
-    gaps = bench.frames_of(opened, lambda: opened.wait_for_timeout(300))
-    assert len(gaps) > 1
-    assert 0 < sum(gaps) < 60_000
+    gaps = bench.frames_of(opened, lambda: opened.wait_for_function("() => frames_.length > 5"))
+    assert len(gaps) >= 5
+    assert min(gaps) >= 0
+    assert sum(gaps) > 0
 
 
 def test_every_script_has_a_row_and_the_first_a_goal():

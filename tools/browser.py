@@ -1,9 +1,10 @@
-"""Find a Chromium or Chrome for the tests, or get one: prints the path of its program.
+"""Find the browsers of the tests, or get them.
 
-    python -m tools.browser
+    python -m tools.browser                   prints the path of Chromium's or Chrome's program
+    python -m tools.browser firefox webkit    says of each where it is, or what is missing
 
-Order: the variable BOOK_BROWSER, a program on PATH, one that Playwright has. If there is none:
-`playwright install chromium`, then Debian's package when the user may install it.
+Order: the variable BOOK_BROWSER (for Chromium), what Playwright has, a program on PATH. If there is
+none: `playwright install`, then Debian's packages when the user may install them.
 """
 
 from __future__ import annotations
@@ -12,10 +13,20 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+CHROMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FIREFOXES = ("firefox-esr", "firefox")
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+# WebKitGTK's browser, which its driver starts.
+MINI = ("usr/lib/*/webkit2gtk-4.*/MiniBrowser", "usr/libexec/webkit2gtk-4.*/MiniBrowser")
+PACKAGES = {
+    "chromium": ["chromium"],
+    "firefox": ["firefox-esr"],
+    "webkit": ["webkit2gtk-driver", "xvfb"],
+}
 
 LONGEST_TRY = 300  # seconds
 
@@ -31,37 +42,89 @@ ARGUMENTS = [
 ]
 
 
+@dataclass(frozen=True)
+class Browser:
+    """A browser that the tests can drive.
+
+    driver: "playwright" speaks to a build that it knows, "bidi" is Playwright's way to any Firefox,
+    "webdriver" is WebKitGTK's own driver.
+    """
+
+    name: str
+    driver: str
+    program: str
+
+
 def present() -> str | None:
-    """The path of a browser that is already there, or None."""
+    """The path of a Chromium or Chrome that is already there, or None."""
     named = os.environ.get("BOOK_BROWSER")
     if named:
         if not Path(named).is_file():
             sys.exit(f"BOOK_BROWSER must be the path of a browser's program, got {named!r}")
         return named
-    for name in PROGRAMS:
+    for name in CHROMES:
         if path := shutil.which(name):
             return path
-    if Path(MAC).is_file():
-        return MAC
+    return MAC if Path(MAC).is_file() else of_playwright("chromium")
+
+
+def of_playwright(name: str) -> str | None:
+    """The program of the build that `playwright install` has brought, or None."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        path = playwright.chromium.executable_path
+    def ask() -> str:
+        with sync_playwright() as playwright:
+            return getattr(playwright, name).executable_path
+
+    # Of Playwright each thread may have one, and a test that asks has one already.
+    with ThreadPoolExecutor(1) as another:
+        path = another.submit(ask).result()
     return path if Path(path).is_file() else None
 
 
-def install() -> None:
-    """Try the ordinary ways to get a browser. Each may fail; `present` tells afterwards."""
-    ways = [[[sys.executable, "-m", "playwright", "install", "chromium"]]]
+def found(name: str) -> Browser | str:
+    """Of chromium, firefox or webkit one that is there; else what is missing, as a clause."""
+    if name == "chromium":
+        path = present()
+        return Browser(name, "playwright", path) if path else "neither Chromium nor Chrome is here"
+    if path := of_playwright(name):
+        return Browser(name, "playwright", path)
+    if name == "firefox":
+        path = next(filter(None, map(shutil.which, FIREFOXES)), None)
+        return (
+            Browser(name, "bidi", path)
+            if path
+            else "neither Playwright's Firefox nor another is here"
+        )
+    return of_webkitgtk()
+
+
+def of_webkitgtk() -> Browser | str:
+    mini = next((str(path) for way in MINI for path in Path("/").glob(way)), None)
+    needs = {
+        "WebKitWebDriver": shutil.which("WebKitWebDriver"),
+        "its MiniBrowser": mini,
+        "Xvfb": shutil.which("Xvfb"),
+    }
+    missing = " and ".join(part for part, path in needs.items() if not path)
+    if missing:
+        return f"Playwright's WebKit is not here, nor of WebKitGTK's {missing}"
+    return Browser("webkit", "webdriver", mini)
+
+
+def install(name: str) -> None:
+    """Try the ordinary ways to get a browser. Each may fail; `found` tells afterwards."""
+    ways = [[[sys.executable, "-m", "playwright", "install", name]]]
     if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
-        ways.append([["apt-get", "update"], ["apt-get", "install", "-y", "chromium"]])
+        packages = PACKAGES[name]
+        ways.append([["apt-get", "update"], ["apt-get", "install", "-y", *packages]])
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for way in ways:
         for command in way:
-            print("no browser yet, trying:", " ".join(command), file=sys.stderr)
+            print(f"no {name} yet, trying:", " ".join(command), file=sys.stderr)
             if not succeeds(command, environment):
                 break
-        if present():
+        if isinstance(found(name), Browser):
             return
 
 
@@ -81,9 +144,15 @@ def succeeds(command: list[str], environment: dict[str, str]) -> bool:
     return done.returncode == 0
 
 
-def main() -> None:
-    if present() is None:
-        install()
+def main(names: list[str]) -> None:
+    for name in names or ["chromium"]:
+        if not isinstance(found(name), Browser):
+            install(name)
+    for name in names:
+        browser = found(name)
+        print(f"{name}: {browser.program if isinstance(browser, Browser) else browser}")
+    if names:
+        return
     path = present()
     if path is None:
         sys.exit(
@@ -94,4 +163,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,5 +1,6 @@
 """The changed inputs of a live explorer as a text: what the page takes, and its sentences."""
 
+import math
 import re
 
 import numpy as np
@@ -8,18 +9,23 @@ from attn_core.digits import as_float32
 from attn_core.views.payload import numbers_in
 
 EDIT = re.compile(r"(\w+)\.([\d.]+):(.*)", re.ASCII | re.DOTALL)
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+DECIMAL = r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)"
+NUMBER = re.compile(f"{DECIMAL}(?:/{DECIMAL})?", re.ASCII | re.IGNORECASE)
 SIDES = ("query", "key", "value")
 
 
 def number_in(text: str) -> float | None:
-    """A number as the page reads it: ASCII digits, no underscores.
+    """A number as the page reads it: ASCII digits, no underscores; a fraction, a typographic minus.
 
-    >>> number_in(" -0.5"), number_in("1e3"), number_in("３"), number_in("1_0")
-    (-0.5, 1000.0, None, None)
+    >>> number_in(" -0.5"), number_in("1e3"), number_in("−1/4"), number_in("３"), number_in("1_0")
+    (-0.5, 1000.0, -0.25, None, None)
     """
-    text = text.strip()
-    return float(text) if NUMBER.fullmatch(text) else None
+    found = NUMBER.fullmatch(re.sub("[−–]", "-", text.strip()))
+    if not found:
+        return None
+    with np.errstate(all="ignore"):  # by zero as in the page: infinite, or no number
+        value = float(np.divide(float(found[1]), float(found[2] or 1)))
+    return None if math.isnan(value) else value
 
 
 def check_edits(payload: dict, text: str) -> None:

@@ -59,6 +59,8 @@ def explore(
     much a weight is off at most; the arithmetic then ends at q, k and v.
     mistakes: names of attn_core.mistakes that the reader can put in the place of the right formula;
     a mistake of a module as a pair of its name and the record that the wrong module traced.
+    A notebook that a program runs, as nbconvert does, also stores a picture of the first state, for
+    paper and LaTeX; `explore(…).picture` is that picture.
     Taught in chapter 03, mistakes in chapter 11.
     """
     check_record(record)

@@ -3,8 +3,6 @@
 import math
 import statistics
 
-from matplotlib.colors import to_rgb
-
 from attn_core.digits import fixed
 
 QUERY, KEY, VALUE = "#0072B2", "#C24E00", "#00795A"
@@ -36,9 +34,17 @@ def cell_text(x: float, is_whole: bool, places: int) -> str:
     return fixed(x, 0 if is_whole and abs(x) < 1e6 else places)
 
 
+def rgb_of(color: str) -> Color:
+    """
+    >>> rgb_of("#ff0033")
+    (1.0, 0.0, 0.2)
+    """
+    return tuple(byte / 255 for byte in bytes.fromhex(color.removeprefix("#")))
+
+
 def mix(share: float) -> Color:
     """The colour of a number: its share of the legend's end, −1 to 1."""
-    stops = [to_rgb(stop) for stop in (LESS if share < 0 else MORE)]
+    stops = [rgb_of(stop) for stop in (LESS if share < 0 else MORE)]
     t = 2 * min(abs(share), 1.0)
     start, stop, part = (0, 1, t) if t < 1 else (1, 2, t - 1)
     pairs = zip(stops[start], stops[stop], strict=True)
@@ -53,7 +59,7 @@ def luminance(color: Color) -> float:
 def ink_on(color: Color) -> str:
     """Ink that reads well (4.5:1) on a cell: soft black if it does, else white or black."""
     light = luminance(color) + 0.05
-    if light / (luminance(to_rgb(INK)) + 0.05) >= 4.5:
+    if light / (luminance(rgb_of(INK)) + 0.05) >= 4.5:
         return INK
     return "#ffffff" if 1.05 / light >= light / 0.05 else "#000000"
 

@@ -37,8 +37,12 @@ def write_beside(payload: dict) -> None:
     folder, data = os.environ.get(FOLDER), inline_json(payload)
     if folder and len(data) > MOST_INLINE:
         name = payload["name"]
-        text = f"(window.AttentionExplorerPayloads ??= {{}})[{json.dumps(name)}] = {data};\n"
-        (Path(folder) / f"{name}.js").write_text(text, encoding="utf-8")
+        (Path(folder) / f"{name}.js").write_text(beside(name, data), encoding="utf-8")
+
+
+def beside(name: str, data: str) -> str:
+    """A script that hands an explorer's data over, by the name with which its element asks."""
+    return f"(window.AttentionExplorerPayloads ??= {{}})[{json.dumps(name)}] = {data};\n"
 
 
 def error_line(payload: dict) -> str:

@@ -2,10 +2,8 @@
 
 import math
 
-from matplotlib.colors import to_rgb
-
 from attn_core.record import AttentionTrace
-from attn_core.views.heat import INK, MASKED, Color, mix
+from attn_core.views.heat import INK, MASKED, Color, mix, rgb_of
 from attn_core.views.labels import count_text
 
 MOST_ACROSS = 12
@@ -51,7 +49,7 @@ def draw_heads(picture, maps: list, names: list[str], head: int | None) -> float
 
 
 def color_of(x: float, end: float) -> Color:
-    return mix(x / end) if math.isfinite(x) else to_rgb(MASKED)
+    return mix(x / end) if math.isfinite(x) else rgb_of(MASKED)
 
 
 def describe_heads(record: AttentionTrace, stage: str, maps: list, names: list[str]) -> str:

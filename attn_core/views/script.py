@@ -8,6 +8,8 @@ Browsers refuse modules from `file://`, so a page gets classic scripts: `explore
 of PARTS, which few pages need, a script of its own such as `explorer-map.js`, which a page loads
 when it needs it. Such a part takes what it imports from `window.attentionExplorer`. A module that
 only parts need stands in each of them.
+
+Comments are for people: lines that hold nothing else are left out of what a browser loads.
 """
 
 import hashlib
@@ -20,6 +22,7 @@ PARTS = ("map", "heads", "print", "lab", "mistakes", "philox", "beside", "embed"
 NOTEBOOK = ("tiles", "widget")  # what only a live notebook needs
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+COMMENT = re.compile(r"^[ \t]*//.*\n", re.MULTILINE)
 DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 MODULE_SYNTAX = re.compile(r"^(import|export)\b.*", re.MULTILINE)
 
@@ -49,7 +52,7 @@ def order(*entries: str) -> list[str]:
 
 
 def joined(names: Sequence[str]) -> str:
-    bare = (EXPORT.sub("", IMPORT.sub("", read(name))) for name in names)
+    bare = (COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", read(name)))) for name in names)
     return "\n".join(text.strip("\n") + "\n" for text in bare)
 
 

@@ -6,9 +6,9 @@ from PIL import Image
 
 from attn_core.arithmetic import workings
 from attn_core.record import AttentionTrace
-from attn_core.views.figure import all_heads, draw, figure
 from attn_core.views.fonts import font_families
 from attn_core.views.heat import INK
+from attn_core.views.heatmap import all_heads, draw, figure
 from attn_core.views.labels import selection_text
 from attn_core.views.picture import Picture
 

@@ -8,10 +8,9 @@ import traitlets
 from attn_core.record import AttentionTrace
 from attn_core.views import script
 from attn_core.views.labels import count_text
+from attn_core.views.live import is_live
 from attn_core.views.markup import markup, write_beside
-from attn_core.views.picture import Picture
 from attn_core.views.state import State, dropout_text
-from attn_core.views.still import still
 from attn_core.views.tiles import answer
 
 HERE = Path(__file__).parent
@@ -47,8 +46,11 @@ class Explorer(State, anywidget.AnyWidget):
             self.send(reply, numbers)
 
     @property
-    def picture(self) -> Picture:
+    def picture(self) -> "attn_core.views.picture.Picture":
         """The first state as a picture, for paper and where no script runs."""
+        # It brings matplotlib: half a second, which a live explorer does without.
+        from attn_core.views.still import still
+
         tokens, names = self.payload["tokens"], self.payload.get("heads")
         return still(self.record, self.payload["view"], tokens, names)
 
@@ -61,7 +63,7 @@ class Explorer(State, anywidget.AnyWidget):
         data, metadata = super()._repr_mimebundle_(**kwargs)
         write_beside(self.payload)
         data |= {"text/plain": repr(self), "text/html": self.html}
-        if self.text is None:
+        if self.text is None and not is_live():
             picture = self.picture
             data["image/png"] = picture.png()
             metadata = {**metadata, "image/png": {"alt": picture.alt}}

@@ -92,8 +92,8 @@ def process(app: Sphinx, what, name, obj, options, lines: list[str]) -> None:
 def named(name: str) -> object:
     """The object that a dotted name stands for, rather than a module of the same name.
 
-    >>> named("attn_core.views.figure").__module__
-    'attn_core.views.figure'
+    >>> named("attn_core.views.paste").__module__
+    'attn_core.views.paste'
     """
     first, *parts = name.split(".")
     path, found = first, importlib.import_module(first)

@@ -23,11 +23,13 @@ from sphinx.errors import ExtensionError
 
 import exercises
 from attn_core.mistakes import MISTAKES
+from attn_core.views.script import IMPORT, classic, joined
 from exercises import Exercise
 from exercises.keys import key
 
 EDITIONS = ("public", "student", "instructor")
 ROOT = Path(__file__).parents[2]
+FIELD = Path(__file__).with_name("answer.js")
 MARKDOWN = MarkdownIt("commonmark")
 
 
@@ -63,8 +65,13 @@ def field(exercise: Exercise) -> str:
     )
 
 
-def share(exercise: Exercise, checks: int) -> str:
-    return f"{exercise.points / checks:.2f}".rstrip("0").rstrip(".")
+def worth(exercise: Exercise, sentences: list[str]) -> str:
+    """The checks as a list, each with the points that it is worth in grading."""
+    lines = []
+    for share, sentence in zip(exercise.worth(sentences), sentences, strict=True):
+        points = f"{share:.2f}".rstrip("0").rstrip(".") if share else "a clue"
+        lines.append(f"- {points} · {sentence}")
+    return "\n".join(lines)
 
 
 def key_of_instructor(exercise: Exercise) -> str:
@@ -80,9 +87,11 @@ def key_of_instructor(exercise: Exercise) -> str:
     if exercise.rubric:
         lines += [f"A person reads it, for {exercise.points} points:", exercise.rubric.strip()]
     else:
-        worth = share(exercise, len(sentences))
-        lines.append(f"In grading each of these is worth {worth} of {exercise.points}:")
-        lines.append("\n".join(f"- {sentence}" for sentence in sentences))
+        lines.append(
+            f"What each check is worth in grading, of {exercise.points}; a clue says where to "
+            "look, and earns nothing:"
+        )
+        lines.append(worth(exercise, sentences))
     for mistake in exercise.mistakes:
         title = f"*{MISTAKES[mistake.name].title}* · " if mistake.name else ""
         lines.append(f"{title}{mistake.hint}\n\n```python\n{mistake.code.strip()}\n```")
@@ -156,7 +165,16 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = nbformat.writes(notebook)
 
 
+def script() -> str:
+    """That of the answer fields, as a classic one; it reads numbers as the explorer does."""
+    return classic(joined(["numbers"]) + IMPORT.sub("", FIELD.read_text(encoding="utf-8")))
+
+
 def on_config(app: Sphinx, config) -> None:
+    folder = Path(app.doctreedir).parent / "answer_field"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FIELD.name).write_text(script(), encoding="utf-8")
+    config.html_static_path.append(str(folder))
     if edition() == "student":
         # The sources that Sphinx copies beside the pages are those of the public edition.
         config.html_copy_source = False

@@ -1,22 +1,34 @@
 """Ship the Chinese characters of the book, for machines without a Chinese font.
 
 Without one a printed page has boxes for them. The pinned package pylopdf-fonts-zh-cn, from which
-the pictures take theirs, carries Noto Serif SC (SIL Open Font License 1.1); the build cuts it down
-to the characters that the book has and writes it out as WOFF. The style sheet names it after the
-fonts of the reader's machine.
+the pictures take theirs, carries Noto Serif SC (SIL Open Font License 1.1). The build cuts it down
+to the characters that the book has, and for each page to those of the page, a few kilobytes. The
+style sheet names it after the fonts of the reader's machine.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
+from itertools import groupby
 from pathlib import Path
 
-from fontTools import subset
+from font_subset import write_subset
 from sphinx.application import Sphinx
 
 SOURCES = ("chapters/*.ipynb", "book/*.ipynb", "book/*.md", "exercises/*.py")
 SCRIPT = "attn_core/views/page/*.js"
+BOOK, FOLDER = "noto-serif-sc.woff2", "han"
+
+# It comes after the style sheet's, and so is asked first for the characters that it has.
+FACE = """<style>
+@font-face {{
+  font-family: "Book Han";
+  src: url("{url}") format("woff2");
+  font-display: swap;
+  unicode-range: {ranges};
+}}
+</style>"""
 
 
 def is_chinese(character: str) -> bool:
@@ -28,39 +40,67 @@ def is_chinese(character: str) -> bool:
     return any(first <= character <= last for first, last in blocks)
 
 
-def characters(root: Path) -> str:
+def chinese(text: str) -> str:
+    """The Chinese characters of a text, each once.
+
+    >>> chinese("注意力 attention 注意")
+    '力意注'
+    """
+    return "".join(sorted(filter(is_chinese, set(text))))
+
+
+def of_the_book(root: Path) -> str:
     """All Chinese characters of the book's pages and of the explorer, each once."""
     paths = [path for pattern in (*SOURCES, SCRIPT) for path in root.glob(pattern)]
-    texts = (path.read_text(encoding="utf-8") for path in paths)
-    return "".join(sorted({c for text in texts for c in text if is_chinese(c)}))
+    return chinese("".join(path.read_text(encoding="utf-8") for path in paths))
 
 
-def write_font(target: Path, text: str) -> None:
-    package = importlib.util.find_spec("pylopdf_fonts_zh_cn").submodule_search_locations[0]
-    options = subset.Options()
-    options.flavor = "woff"
-    options.hinting = False
-    options.layout_features = []
-    options.name_IDs = ["*"]  # with the licence
-    font = subset.load_font(Path(package) / "NotoSerifSC-Regular.otf", options)
-    subsetter = subset.Subsetter(options)
-    subsetter.populate(text=text)
-    subsetter.subset(font)
-    subset.save_font(font, target, options)
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def ranges(text: str) -> str:
+    """Sorted characters as CSS names them.
+
+    >>> ranges("一丁丂上")
+    'U+4E00-4E02, U+4E0A'
+    """
+    runs = groupby(enumerate(map(ord, text)), key=lambda pair: pair[1] - pair[0])
+    ends = [[code for _, code in run] for _, run in runs]
+    return ", ".join(f"U+{a[0]:X}" + (f"-{a[-1]:X}" if len(a) > 1 else "") for a in ends)
+
+
+def made(app: Sphinx) -> Path:
+    """Where the fonts of all characters of the book are kept from one build to the next."""
+    return Path(app.doctreedir).parent / "han_font"
 
 
 def provide(app: Sphinx, config) -> None:
-    folder = Path(app.doctreedir).parent / "han_font"
-    target, mark = folder / "noto-serif-sc.woff", folder / "characters"
-    text = characters(Path(app.srcdir))
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    if not target.exists() or not mark.exists() or mark.read_text() != digest:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_font(target, text)
-        mark.write_text(digest)
-    config.html_static_path.append(str(folder))
+    text, folder = of_the_book(Path(app.srcdir)), made(app)
+    mark = folder / "characters"
+    if not mark.exists() or mark.read_text() != digest(text):
+        package = importlib.util.find_spec("pylopdf_fonts_zh_cn").submodule_search_locations[0]
+        # A page's font is cut from the small one: ten times as fast.
+        write_subset(Path(package) / "NotoSerifSC-Regular.otf", folder / "book.otf", text)
+        write_subset(folder / "book.otf", folder / "static" / BOOK, text)
+        mark.write_text(digest(text))
+    config.html_static_path.append(str(folder / "static"))
+
+
+def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    titles = (title.astext() for title in app.env.titles.values())  # the sidebar has them all
+    text = chinese("".join([context.get("body", ""), *titles]))
+    if not text:
+        return
+    name = f"{FOLDER}/{digest(text)}.woff2"
+    target = Path(app.outdir) / "_static" / name
+    if not target.exists():
+        write_subset(made(app) / "book.otf", target, text)
+    url = context["pathto"](f"_static/{name}", 1)
+    context["page_fonts"] = FACE.format(url=url, ranges=ranges(text))
 
 
 def setup(app: Sphinx) -> dict:
     app.connect("config-inited", provide)
+    app.connect("html-page-context", add, priority=900)  # when the page's text is whole
     return {"parallel_read_safe": True, "parallel_write_safe": True}

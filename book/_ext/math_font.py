@@ -2,55 +2,67 @@
 
 Browsers draw MathML with a font that has a MATH table, without it brackets and roots do not
 stretch, and many machines have none. The pinned package ziamath carries STIX Two Math (SIL Open
-Font License 1.1); the build cuts it down to the signs that formulas use and writes it out as WOFF.
+Font License 1.1); the build cuts it down to the signs that the formulas of its pages have.
 """
 
 from __future__ import annotations
 
+import html
 import importlib.util
+import re
+import unicodedata
 from pathlib import Path
 
-from fontTools import subset
+from font_subset import characters_of, write_subset
 from sphinx.application import Sphinx
+from sphinx.util import logging
 
-LATIN_GREEK = [*range(0x20, 0x7F), *range(0xA0, 0x100), *range(0x300, 0x310), *range(0x391, 0x3F6)]
-PUNCTUATION_LETTERS = [*range(0x2010, 0x2050), *range(0x20D0, 0x20E0), *range(0x2100, 0x2150)]
-ARROWS_OPERATORS = [*range(0x2190, 0x21D6), *range(0x2200, 0x22FF)]
-BRACKETS = [*range(0x2308, 0x230C), *range(0x23B4, 0x23E2), *range(0x27E6, 0x27EC)]
-# Bold and italic, script and Fraktur, double-struck, Greek italic.
-ALPHABETS = [
-    *range(0x1D400, 0x1D468),
-    *range(0x1D49C, 0x1D504),
-    *range(0x1D538, 0x1D56C),
-    *range(0x1D6A8, 0x1D71C),
-]
+logger = logging.getLogger(__name__)
 
+FONT = "stix-two-math.woff2"
+FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
+IDENTIFIER = re.compile(r"<mi(?: [^>]*)?>([^<]+)</mi>")
+# Signs that browsers draw without being written, or in the place of one that is.
+UNWRITTEN = {"√", "−"}
+# Smaller forms in scripts, dotless i under a hat, flatter accents over capitals.
+FEATURES = ("ssty", "dtls", "flac")
 
-def write_font(target: Path) -> None:
-    package = Path(importlib.util.find_spec("ziamath").origin).parent
-    options = subset.Options()
-    options.flavor = "woff"
-    options.hinting = False
-    # Smaller forms in scripts, dotless i under a hat, flatter accents over capitals.
-    options.layout_features = ["ssty", "dtls", "flac"]
-    font = subset.load_font(package / "fonts" / "STIXTwoMath-Regular.ttf", options)
-    subsetter = subset.Subsetter(options)
-    subsetter.populate(
-        unicodes=LATIN_GREEK + PUNCTUATION_LETTERS + ARROWS_OPERATORS + BRACKETS + ALPHABETS
-    )
-    subsetter.subset(font)
-    subset.save_font(font, target, options)
+ITALIC = {
+    unicodedata.normalize("NFKC", letter): letter
+    for letter in [*map(chr, range(0x1D434, 0x1D468)), *map(chr, range(0x1D6A4, 0x1D71C)), "ℎ"]
+    if unicodedata.name(letter, "").startswith(("MATHEMATICAL ITALIC", "PLANCK"))
+}
 
 
-def provide(app: Sphinx, config) -> None:
-    folder = Path(app.doctreedir).parent / "math_font"
-    target = folder / "stix-two-math.woff"
-    if not target.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_font(target)
-    config.html_static_path.append(str(folder))
+def signs(page: str) -> set[str]:
+    """What a page's formulas are drawn with: a letter that stands alone is slanted.
+
+    >>> sorted(signs("<math><mi>h</mi><mo>=</mo><mi>sin</mi></math> x"))
+    ['=', 'h', 'i', 'n', 's', 'ℎ']
+    """
+    found = set()
+    for formula in FORMULA.findall(page):
+        names = {html.unescape(name).strip() for name in IDENTIFIER.findall(formula)}
+        found |= {ITALIC[name] for name in names if name in ITALIC}
+        found |= set(html.unescape(TAG.sub("", formula)))
+    return {sign for sign in found if not sign.isspace()}
+
+
+def write_font(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.name != "html":
+        return
+    folder, target = Path(app.outdir), Path(app.outdir) / "_static" / FONT
+    found = set(UNWRITTEN)
+    for path in folder.rglob("*.html"):
+        found |= signs(path.read_text(encoding="utf-8"))
+    if target.exists() and found <= characters_of(target):
+        return
+    source = Path(importlib.util.find_spec("ziamath").origin).parent / "fonts"
+    if lacking := write_subset(source / "STIXTwoMath-Regular.ttf", target, found, FEATURES):
+        logger.warning("the font of the formulas has no sign for %s", " ".join(lacking))
 
 
 def setup(app: Sphinx) -> dict:
-    app.connect("config-inited", provide)
+    app.connect("build-finished", write_font, priority=600)  # after the slides are there
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -71,7 +71,8 @@ def make(path: Path, folder: Path) -> list[Path]:
 def run(notebook, place: Path, folder: Path) -> None:
     client = NotebookClient(
         notebook,
-        timeout=600,
+        timeout=None,
+        startup_timeout=600,  # on a busy machine a minute may be too short
         kernel_name="python3",
         resources={"metadata": {"path": str(place)}},
         extra_arguments=["--log-level=ERROR"],

@@ -2,7 +2,8 @@
 
 The picture stands in the notebook beside the explorer's data, and GitHub shows it. The build writes
 it into the static folder and puts it after the explorer; the style sheet shows one of the two, the
-explorer on a screen and the still on paper.
+explorer on a screen and the still on paper. A browser loads it when it prints; print.js sees to
+those that would not wait for it.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ def stills(notebook) -> dict[str, tuple[bytes, str]]:
 def picture(url: str, alt: str) -> str:
     """
     >>> picture("a.png", "6 queries")
-    '<img class="ax-still" src="a.png" alt="6 queries" loading="eager">'
+    '<img class="ax-still" src="a.png" alt="6 queries" loading="lazy">'
     """
-    return f'<img class="ax-still" src="{escape(url)}" alt="{escape(alt)}" loading="eager">'
+    return f'<img class="ax-still" src="{escape(url)}" alt="{escape(alt)}" loading="lazy">'
 
 
 def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:

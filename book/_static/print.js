@@ -1,11 +1,17 @@
 // On paper nothing can be unfolded: before printing all folds open, but hidden code stays hidden.
 // And paper is white: a dark page is printed with the light colours.
+// WebKit prints without waiting for pictures that are not there: it loads the stills after all else.
 
 (() => {
   "use strict";
   const root = document.documentElement;
   let opened = [];
   let theme = null;
+  if (navigator.vendor.startsWith("Apple")) {
+    addEventListener("load", () => {
+      for (const still of document.querySelectorAll(".ax-still")) still.loading = "eager";
+    });
+  }
   addEventListener("beforeprint", () => {
     if (theme !== null) return;
     opened = [...document.querySelectorAll(".bd-article details:not([open], .above-input, .ax-root *)")];

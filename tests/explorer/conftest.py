@@ -54,7 +54,6 @@ class Bare:
         context = self.browser.new_context(java_script_enabled=scripts, **how)
         self.contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
         page.on("console", lambda message: self.heard.append(message.text))
         page.on("pageerror", lambda error: self.heard.append(str(error)))
         page.on("request", lambda request: self.asked.append(request.url))
@@ -75,13 +74,15 @@ def bare_folder(tmp_path_factory):
     names += ["heat", "HEAT", "mix"]
     names += ["WORDS", "LAB_WORDS", "CHINESE", "parts", "render"]
     names += ["AttentionMap", "Marks", "Heads", "Tiles", "acrossOf", "EditedData", "edited"]
+    names += ["Explorer", "numberIn"]
     inside = f"window.inside = {{ {', '.join(names)} }};"
     opened = module.replace("export default { render };", inside)
     assert inside in opened
     (folder / "opened.js").write_text(opened, encoding="utf-8")
     (folder / "explorer.css").write_text((VIEWS / "explorer.css").read_text(encoding="utf-8"))
     (folder / "opened.html").write_text(
-        '<!doctype html><title>inside</title><script type="module" src="opened.js"></script>'
+        '<!doctype html><title>inside</title><link rel="stylesheet" href="explorer.css">'
+        '<script type="module" src="opened.js"></script>'
     )
     (folder / "favicon.ico").write_bytes(b"")
     handler = functools.partial(_Strict, directory=str(folder))

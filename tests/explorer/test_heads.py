@@ -159,6 +159,7 @@ def test_heads_without_equal_layers_are_numbered(inside, odd):
     assert found["names"] == [f"{h}: {name}" for h, name in enumerate(names)]
 
 
+@pytest.mark.trained_model
 def test_the_real_model_s_heads_take_less_than_300_kilobytes():
     from attn_core import pretrained
     from attn_core.views.payload import inline_json

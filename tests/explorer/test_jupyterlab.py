@@ -3,12 +3,8 @@
 import json
 import os
 import re
-import socket
-import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 
 import nbformat
 import pytest
@@ -17,6 +13,8 @@ from playwright.sync_api import expect
 from attn_core.views import explore
 from attn_core.views.heat import mix
 from tests.explorer.conftest import ROOT
+from tests.patience import PATIENCE, TO_START
+from tests.processes import free_port, running, wait_until_it_answers
 
 SETUP = """
 import ipywidgets
@@ -44,12 +42,6 @@ tiles
 PRINTED = "show(record, 'weights', tokens=words.tokens)"
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def notebook(*sources, outputs=()):
     cells = [
         nbformat.v4.new_code_cell(source.strip(), id=f"c{n}") for n, source in enumerate(sources)
@@ -71,54 +63,33 @@ def lab(tmp_path_factory):
     quiet = {"checkForUpdates": False, "fetchNews": "false", "doNotDisturbMode": True}
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
     port = free_port()
-    log = (home / "log").open("w")
     places = {
         name: str(home / name.lower())
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR")
     }
-    server = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "jupyterlab",
-            "--no-browser",
-            "--allow-root",
-            "--expose-app-in-browser",
-            f"--ServerApp.port={port}",
-            "--ServerApp.port_retries=0",
-            "--ServerApp.ip=127.0.0.1",
-            "--IdentityProvider.token=",
-            "--ServerApp.password=",
-            "--ServerApp.disable_check_xsrf=True",
-            f"--ServerApp.root_dir={folder}",
-            f"--LabApp.user_settings_dir={home / 'settings'}",
-            f"--LabApp.workspaces_dir={home / 'workspaces'}",
-            "--LabApp.extension_manager=readonly",
-        ],
-        env={**os.environ, **places, "PYTHONPATH": str(ROOT)},
-        stdout=log,
-        stderr=log,
-    )
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        "--expose-app-in-browser",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=0",
+        "--ServerApp.ip=127.0.0.1",
+        "--IdentityProvider.token=",
+        "--ServerApp.password=",
+        "--ServerApp.disable_check_xsrf=True",
+        f"--ServerApp.root_dir={folder}",
+        f"--LabApp.user_settings_dir={home / 'settings'}",
+        f"--LabApp.workspaces_dir={home / 'workspaces'}",
+        "--LabApp.extension_manager=readonly",
+    ]
+    environment = {**os.environ, **places, "PYTHONPATH": str(ROOT)}
     address = f"http://127.0.0.1:{port}"
-    try:
-        wait_for(address, server, home / "log")
+    with running(command, home / "log", environment) as server:
+        wait_until_it_answers(f"{address}/api", server, home / "log")
         yield address, folder
-    finally:
-        server.terminate()
-        server.wait(20)
-        log.close()
-
-
-def wait_for(address, server, log):
-    for _ in range(300):
-        if server.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(f"{address}/api", timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
-    pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
 
 
 @pytest.fixture
@@ -129,7 +100,7 @@ def open_lab(lab, browser):
     def open_notebook(name, content):
         nbformat.write(content, folder / name)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(TO_START * 1000)
         page.goto(f"{address}/lab/tree/{name}?reset")
         page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
         page.wait_for_function(
@@ -154,7 +125,7 @@ def run(page, index):
     )
     cell = page.locator(".jp-Cell").nth(index)
     expect(cell.locator(".jp-InputPrompt").first).to_have_text(
-        re.compile(r"\[\d+\]"), timeout=60_000
+        re.compile(r"\[\d+\]"), timeout=TO_START * 1000
     )
     return cell.locator(".jp-OutputArea").first
 
@@ -162,12 +133,9 @@ def run(page, index):
 def read_until(page, index, wanted):
     """Runs a cell until it prints what is wanted: ipywidgets sends a burst of changes in two steps,
     and the second may come after a cell that was run at once."""
-    for _ in range(20):
-        found = run(page, index).text_content()
-        if wanted in found:
-            return
-        page.wait_for_timeout(200)
-    assert wanted in found
+    until = time.monotonic() + PATIENCE
+    while wanted not in (found := run(page, index).text_content()):
+        assert time.monotonic() < until, f"it still prints {found!r}"
 
 
 def test_a_live_explorer_and_its_traits(open_lab):

@@ -118,6 +118,82 @@ def test_text_that_is_no_number_is_said_in_place_and_kept(bare, text, said):
     assert page.evaluate("window.bad") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [("1/3", 1 / 3), ("−2", -2.0), ("–.5", -0.5), ("-1/4", -0.25), ("1e−1", 0.1)]
+)
+def test_a_number_is_typed_as_people_write_it(bare, text, value):
+    page = bare.open(journey_lab(), fragment=ALL)
+    open_inputs(page)
+    write(page, "x.0.2.1", text)
+    x = toy.journey().x.clone()
+    x[2, 1] = value
+    assert numbers(page) == wanted_numbers(trace(x, x, x), "weights")
+    expect(page).to_have_url(re.compile("edits="))
+    page.reload()
+    assert numbers(page) == wanted_numbers(trace(x, x, x), "weights")
+    page.get_by_label("scale as a number").fill(text)
+    page.keyboard.press("Enter")
+    assert numbers(page) == wanted_numbers(trace(x, x, x, scale=value), "weights")
+
+
+TOO_LARGE = "the changed numbers must give numbers of q that fit float32"
+# The order is that of the address; what was there first stays.
+TOGETHER = "w_query.0.0:1e30,x.0.0.0:1e30"
+
+
+def test_a_link_to_changes_that_only_together_are_too_large(bare):
+    """The first is taken, the second said; the explorer lives."""
+    record = projected_record(3)
+    page = bare.open(explore(record, name="learned"), fragment=f"#x-learned?edits={TOGETHER}")
+    notice = f"Not taken: {TOO_LARGE}. The rest is shown."
+    expect(page.locator(".ax-notice").first).to_have_text(notice)
+    expect(page.locator(".ax-changes")).to_have_text("You changed w_query[0, 0]. reset")
+    choose(page, "scores")
+    page.get_by_role("button", name="reset").click()
+    assert numbers(page) == wanted_numbers(record, "weights")
+
+
+def test_typed_changes_that_only_together_are_too_large(bare):
+    page = bare.open(explore(projected_record(3), name="lab"), fragment=ALL)
+    open_inputs(page)
+    write(page, "w_query.0.0", "1e30")
+    before = numbers(page)
+    page.locator('.ax-inputs [data-edit="x.0.0.0"]').click()
+    field = page.locator(".ax-input input")
+    field.fill("1e30")
+    field.press("Enter")
+    expect(page.locator(".ax-inputs .ax-notice")).to_have_text(f"{TOO_LARGE}.")
+    expect(field).to_have_value("1e30")
+    assert numbers(page) == before
+    field.fill("2")
+    field.press("Enter")
+    expect(page.locator(".ax-changes")).to_contain_text("w_query[0, 0] and x[0, 0, 0]")
+    assert page.locator(".ax-grid td", has_text="NaN").count() == 0
+
+
+OVERFLOW = "q, k, v and scale must give numbers below 1.8e308, the largest float64"
+
+
+@pytest.mark.parametrize(
+    ("record", "fragment"),
+    [
+        ("double", "edits=x.0.0.0:1e200"),
+        ("double", "scale=1.7e308"),
+        ("parts", "edits=q.0.0.0.0:1e200,k.0.0.1.0:-1e200"),
+        ("parts", "stage=output&dropout=0.9,1&edits=v.0.0.0.0:1.7e308,v.0.0.1.0:1.7e308"),
+    ],
+)
+def test_float64_that_overflows_is_said_and_never_shown(bare, record, fragment):
+    x = toy.journey().x.double()
+    parts = (x, x, x) if record == "double" else (x, x + 1, 30 * x)
+    view = explore(trace(*parts), name="lab")
+    page = bare.open(view, fragment=f"#x-lab?all=1&{fragment}")
+    expect(page.locator(".ax-notice").first).to_contain_text(f"Not taken: {OVERFLOW}")
+    shown = {text.lower() for row in numbers(page) for text in row}
+    assert not {"nan", "inf", "-inf"} & shown
+    assert "NaN" not in page.locator(".ax-root").text_content()
+
+
 @pytest.mark.parametrize("text", ["</script><b>", "猫, 100%", "שלום", "👩‍🚀"])
 def test_a_token_is_shown_as_it_is_written_and_survives_a_reload(bare, text):
     page = bare.open(journey_lab(), fragment=ALL)
@@ -532,7 +608,14 @@ def test_all_heads_follow_a_changed_number_and_one_is_picked(bare):
     page = bare.open(explore(projected_record(2), name="lab"), fragment=ALL)
     sheet = page.locator(".ax-heads canvas")
     expect(sheet).to_have_count(2)
-    page.wait_for_timeout(300)
+    # An empty canvas is one colour.
+    page.wait_for_function(
+        """() => {
+          const canvas = document.querySelectorAll(".ax-heads canvas")[1];
+          const drawn = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          return new Set(new Uint32Array(drawn.data.buffer)).size > 1;
+        }"""
+    )
     before = sheet.nth(1).evaluate("c => c.toDataURL()")
     open_inputs(page)
     write(page, "x.0.1.0", "5")

@@ -66,6 +66,12 @@ def hard_numbers():
     return numbers
 
 
+def first_and_slow(cases):
+    """All of them, the first one alone in a quick run."""
+    first, *others = cases
+    return [first, *(pytest.param(case, marks=pytest.mark.slow) for case in others)]
+
+
 @pytest.mark.parametrize("places", [0, 1, 2, 3, 4, 7])
 def test_digits_are_pythons(inside, places):
     numbers = hard_numbers()
@@ -112,7 +118,7 @@ def test_philox_has_the_published_words(inside):
         assert found == [int(word, 16) for word in words.split()]
 
 
-@pytest.mark.parametrize("first", range(0, 200, 50))
+@pytest.mark.parametrize("first", first_and_slow(range(0, 200, 50)))
 def test_every_cell_is_attn_cores(inside, first):
     for seed in range(first, first + 50):
         record = random_record(seed)
@@ -161,7 +167,7 @@ def reader_settings(seed):
     return record, settings, wanted
 
 
-@pytest.mark.parametrize("first", range(0, 150, 50))
+@pytest.mark.parametrize("first", first_and_slow(range(0, 150, 50)))
 def test_every_cell_is_attn_cores_whatever_the_reader_sets(inside, first):
     met = Counter()
     for seed in range(first, first + 50):

@@ -277,8 +277,9 @@ def test_touch(bare, explorer):
     assert [size for size in sizes if size[1] < 24 or size[2] < 24] == []
 
 
-def test_six_tokens_fit_a_phone(bare, explorer):
-    page = bare.open(explorer, viewport={"width": 360, "height": 800})
+@pytest.mark.parametrize("touch", [True, False])
+def test_six_tokens_fit_a_phone(bare, explorer, touch):
+    page = bare.open(explorer, viewport={"width": 360, "height": 800}, has_touch=touch)
     assert page.locator(".ax-scroll").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
 
 
@@ -528,6 +529,169 @@ def test_print_shows_the_state_without_controls(bare, explorer):
     )
 
 
+def test_a_long_token_stays_inside(bare):
+    """In the matrix, in the sentence, in the arithmetic and in what is said of it."""
+    x = toy.journey().x
+    tokens = ["a" * 5000, "猫" * 5000, "ش" * 5000, "d e" * 2000, "e", "f"]
+    size = {"width": 390, "height": 800}
+    for name in (0, 1, 2, 3):
+        view = explore(trace(x, x, x), tokens=tokens, name="long", select=(name, name))
+        page = bare.open(view, fragment="#x-long?all=1&table=1", viewport=size)
+        page.locator(".ax-inputs > summary").click()
+        wide = page.eval_on_selector_all(
+            ".ax-root, .ax-panel, .ax-sentence, .ax-side, .ax-token",
+            "all => all.filter((e) => e.getBoundingClientRect().width > 390).length",
+        )
+        assert wide == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        bare.contexts.pop().close()
+
+
+SEEN = """(css) => Array.from(document.querySelectorAll(css), (e) => {
+  const { left, right } = e.getBoundingClientRect();
+  return (left + right) / 2;
+})"""
+
+
+def test_on_a_page_from_right_to_left_nothing_is_turned_round(bare, explorer):
+    """Its sentences, formulas and matrices are English: they run as they do elsewhere."""
+    there = bare.open(explorer, fragment="#x-journey?select=2,1")
+    path = bare.write(explorer.html)
+    path.write_text(path.read_text().replace('lang="en"', 'lang="ar" dir="rtl"'))
+    context = bare.browser.new_context()
+    bare.contexts.append(context)
+    page = context.new_page()
+    page.goto(f"{bare.address}/page.html#x-journey?select=2,1")
+    assert there.evaluate("getComputedStyle(document.body).direction") == "ltr"
+    assert page.evaluate("getComputedStyle(document.body).direction") == "rtl"
+    for css in (".ax-sentence", ".ax-formula", ".ax-tree", ".ax-grid"):
+        assert page.locator(css).evaluate("e => getComputedStyle(e).direction") == "ltr", css
+    # Each cell, token and stage stands where it stands elsewhere, the page's other edge apart.
+    css = ".ax-cell, .ax-side, .ax-head, .ax-stage span, .ax-sentence bdi, .ax-legend"
+    here, wanted = page.evaluate(SEEN, css), there.evaluate(SEEN, css)
+    assert [x - here[0] for x in here] == pytest.approx([x - wanted[0] for x in wanted], abs=1)
+
+
+def test_the_states_of_all_explorers_stand_in_the_address(bare, masked, explorer):
+    page = bare.open(masked, explorer)
+    first, second = page.locator("attention-explorer").all()
+    first.locator('input[value="scores"]').check()
+    second.locator('input[value="scaled"]').check()
+    expect(page).to_have_url(re.compile(r"#x-journey\?stage=scaled;x-masked\?stage=scores$"))
+    page.reload()
+    for one, stage in ((first, "scores"), (second, "scaled")):
+        expect(one.locator(".ax-stage input:checked")).to_have_value(stage)
+    first.get_by_role("button", name="reset").click()
+    expect(page).to_have_url(re.compile(r"#x-journey\?stage=scaled$"))
+    second.get_by_role("button", name="reset").click()
+    expect(page).to_have_url(re.compile("page.html$"))
+
+
+def test_controls_and_legend_are_read_as_they_are_meant(bare, masked):
+    """No arrow in the name of a stage; the legend is one sentence."""
+    page = bare.open(masked)
+    read = page.locator("attention-explorer").aria_snapshot()
+    stages = re.findall(r'radio "(.*?)"', read)
+    assert stages == list(STAGES)
+    assert 'img "Colours from 0.0000 to 1.0000"' in read
+    choose(page, "masked")
+    read = page.locator("attention-explorer").aria_snapshot()
+    low, high = re.search(
+        r'img "Colours from (.*) to (.*); masked cells are hatched"', read
+    ).groups()
+    scores = masked.record.stage("scaled").tril()
+    assert [float(low), float(high)] == pytest.approx([0, scores.max().item()], abs=1e-4)
+
+
+FORCED = """(css) => Array.from(document.querySelectorAll(css), (e) => {
+  const { backgroundColor, backgroundImage, boxShadow, color } = getComputedStyle(e);
+  return { backgroundColor, backgroundImage, boxShadow, color };
+})"""
+
+SYSTEM = """() => {
+  const one = document.body.appendChild(document.createElement("i"));
+  one.style = "forced-color-adjust: none; background: Highlight; color: HighlightText";
+  const { backgroundColor, color } = getComputedStyle(one);
+  one.remove();
+  return [backgroundColor, color];
+}"""
+
+
+def test_forced_colours_keep_what_a_colour_means(bare, masked):
+    page = bare.open(masked)
+    choose(page, "masked")
+    plain = page.evaluate(FORCED, ".ax-grid td")
+    page.emulate_media(forced_colors="active")
+    forced = page.evaluate(FORCED, ".ax-grid td")
+    kept = [n for n, _ in enumerate(plain) if n % 6 <= n // 6]
+    # The heat of what is kept stays, and the hatching of what is masked.
+    assert [forced[n]["backgroundColor"] for n in kept] == [
+        plain[n]["backgroundColor"] for n in kept
+    ]
+    assert len({forced[n]["backgroundColor"] for n in kept}) > 5
+    for n, one in enumerate(forced):
+        assert ("gradient" in one["backgroundImage"]) == (n not in kept)
+    # So do the legend, the crosshair, the chosen cell and the stage in use.
+    assert "gradient" in page.evaluate(FORCED, ".ax-bar")[0]["backgroundImage"]
+    assert "gradient" in page.evaluate(FORCED, ".ax-swatch")[0]["backgroundImage"]
+    cell(page, 3, 2).click()
+    page.get_by_role("heading", level=1).hover()
+    (chosen,) = page.evaluate(FORCED, '.ax-grid [aria-selected="true"]')
+    (other,) = page.evaluate(FORCED, '.ax-grid [data-row="3"][data-col="1"]')
+    assert chosen["boxShadow"] not in ("none", other["boxShadow"])
+    cell(page, 3, 2).hover()
+    page.get_by_role("button", name="all controls").click()
+    cell(page, 3, 2).hover()
+    system = page.evaluate(SYSTEM)
+    for css in (".ax-grid th.ax-lit", ".ax-stage input:checked + span", '[aria-pressed="true"]'):
+        for one in page.evaluate(FORCED, css):
+            assert [one["backgroundColor"], one["color"]] == system, css
+    assert page.locator(".ax-grid th.ax-lit").count() == 2
+    assert page.evaluate(FORCED, ".ax-grid th:not(.ax-lit)")[1]["backgroundColor"] != system[0]
+
+
+def test_a_finger_finds_every_target(bare, masked):
+    """44 px on a phone, cells and heads included."""
+    views = masked, explore(projected_record(1), name="heads"), show(masked.record, "weights")
+    size = {"width": 390, "height": 800}
+    phone = {"has_touch": True, "is_mobile": True, "viewport": size}
+    page = bare.open(*views, fragment="#x-masked?all=1&select=2,1;x-heads?all=1", **phone)
+    page.locator(".ax-inputs > summary").first.click()
+    small = page.eval_on_selector_all(
+        ".ax-grid .ax-cell, .ax-root button, .ax-root select, .ax-stage, .ax-root summary,"
+        " .ax-root input:not([type=radio]), .ax-inputs [data-edit], .ax-print .ax-cell",
+        """all => all.filter((e) => e.offsetParent && !e.closest("[hidden]")).map((e) => {
+          const { width, height } = e.getBoundingClientRect();
+          return [e.outerHTML.slice(0, 80), width, height];
+        }).filter(([, width, height]) => height < 43.9 || width < 24)""",
+    )
+    assert small == []
+    heads = page.eval_on_selector_all(
+        ".ax-small", "all => all.map((e) => e.getBoundingClientRect().width)"
+    )
+    assert len(heads) == 2
+    assert min(heads) >= 44
+
+
+def test_explorers_start_when_they_come_near(bare, explorer, masked):
+    """In view, by the Tab key, or by a link; before that there is their table."""
+    far = '<p><a href="#">a link</a>' + "<br>" * 200 + "</p>"
+    page = bare.open(explorer, far, masked, far)
+    started = page.locator("attention-explorer:has(.ax-root)")
+    expect(started).to_have_count(1)
+    expect(page.locator("attention-explorer > table").last).to_be_visible()
+    page.locator("attention-explorer").last.scroll_into_view_if_needed()
+    expect(started).to_have_count(2)
+    page = bare.open(explorer, far, masked, far, fragment="#x-masked?stage=scores")
+    expect(page.locator("[name=masked] .ax-stage input:checked")).to_have_value("scores")
+    page = bare.open(explorer, far, masked, far)
+    page.get_by_role("link", name="a link").first.focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="First figure")).to_be_focused()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('[name=masked] .ax-root') !== null")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(bare, masked, theme):
     views = masked, show(masked.record, "weights", name="printed"), explore(projected_record(1))
@@ -635,6 +799,8 @@ def test_a_box_that_goes_on_says_so_at_its_edge(bare, explorer):
         assert box.evaluate(mask) == "none"
         box.evaluate("e => e.scrollTo(0, 0)")
         expect(box).to_have_class(re.compile("ax-more"))
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Next figure")).to_be_focused()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.matches('.ax-print .ax-cell')")
     assert boxes.first.evaluate(mask) == "none", "the focus is seen whole"

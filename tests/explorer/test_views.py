@@ -19,9 +19,9 @@ from attn_core import Dropout, causal, padding, toy, trace, window
 from attn_core.checks import STAGES
 from attn_core.digits import fixed
 from attn_core.views import explore, figure, show
-from attn_core.views.figure import written
 from attn_core.views.fonts import cjk_font
 from attn_core.views.heat import mix
+from attn_core.views.heatmap import written
 from attn_core.views.payload import array, inline_json
 from tests.explorer.cases import projected_record
 

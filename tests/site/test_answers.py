@@ -194,8 +194,9 @@ def test_by_keyboard(chapter):
     assert box.locator("xpath=ancestor::form").get_attribute("data-verdict") == "unread"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("phone", [False, True], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    ("scheme", "phone"), [("light", False), ("dark", True)], ids=["wide-light", "phone-dark"]
+)
 def test_axe_and_width(open_page, site, scheme, phone):
     size = {"width": 360, "height": 740} if phone else {"width": 1280, "height": 800}
     page = open_page(f"{site}/chapters/{CHAPTERS['04']}", color_scheme=scheme, viewport=size)

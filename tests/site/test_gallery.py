@@ -14,9 +14,7 @@ OF_ANOTHER_SIZE = {"heads-along-tokens"}
 
 @pytest.fixture
 def gallery(open_page, site):
-    page = open_page(f"{site}/{GALLERY}")
-    page.set_default_timeout(10_000)
-    return page
+    return open_page(f"{site}/{GALLERY}")
 
 
 def test_every_mistake_is_switched_on_and_seen(gallery):

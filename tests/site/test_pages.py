@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 import pytest
 
 from tests.conftest import HTML
+from tests.site.listening import Listener
 
 PHONE = {"width": 360, "height": 800}
 
@@ -15,26 +14,18 @@ def address(how, site, page):
     return f"{site}/{page}" if how == "http" else (HTML / page).as_uri()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["http", "file"])
 def test_no_other_host_and_no_error(browser, site, all_pages, how):
     context = browser.new_context()
     page = context.new_page()
-    wrong, current = [], None
-    page.on("console", lambda m: m.type == "error" and wrong.append((current, m.text)))
-    page.on("pageerror", lambda error: wrong.append((current, str(error))))
-    page.on("requestfailed", lambda r: wrong.append((current, "failed", r.url)))
-    page.on("response", lambda r: r.status >= 400 and wrong.append((current, r.status, r.url)))
-
-    def from_here(request):
-        url = urlsplit(request.url)
-        if url.scheme not in {"data", "blob", "file"} and not request.url.startswith(site):
-            wrong.append((current, "other host", request.url))
-
-    page.on("request", from_here)
-    for current in ["index.html", *all_pages]:
-        page.goto(address(how, site, current), wait_until="networkidle")
+    listener = Listener(context, lambda url: url.startswith((site, "file:")))
+    for name in ["index.html", *all_pages]:
+        listener.current = name
+        page.goto(address(how, site, name), wait_until="networkidle")
+    faults = listener.faults()
     context.close()
-    assert wrong == []
+    assert faults == []
 
 
 def test_another_host_is_noticed(open_page, site):
@@ -93,8 +84,12 @@ def test_every_chapter_has_explorers(browser, site, all_pages):
     without = []
     for name in chapters:
         page.goto(f"{site}/{name}", wait_until="load")
-        if not page.locator("attention-explorer .ax-root").count():
+        explorers = page.locator("attention-explorer")
+        if not explorers.count():
             without.append(name)
+            continue
+        explorers.first.evaluate("element => element.scrollIntoView()")  # some wait for a reader
+        explorers.first.locator(".ax-root").wait_for()
     context.close()
     assert without == []
 
@@ -110,6 +105,30 @@ def test_a_chapter_says_how_to_run_it(open_page, site, chapter):
         links.nth(1).click()
     stored = (HTML.parents[1] / "chapters" / f"{chapter}.ipynb").read_bytes()
     assert download.value.path().read_bytes() == stored
+
+
+def test_a_page_has_one_viewport(all_pages):
+    found = {name: (HTML / name).read_text("utf-8").count('name="viewport"') for name in all_pages}
+    assert {name: count for name, count in found.items() if count != 1} == {}
+
+
+def test_every_icon_is_drawn_in_the_page(open_page, site, all_pages):
+    for name in all_pages:
+        assert "fa-solid fa-" not in (HTML / name).read_text(encoding="utf-8"), name
+    seen = set()
+    for width, scripts in ((1280, True), (1280, False), (390, True)):
+        options = {"viewport": {"width": width, "height": 800}, "java_script_enabled": scripts}
+        page = open_page(f"{site}/book/about.html", **options)
+        icons = [icon for icon in page.locator("svg.theme-icon").all() if icon.is_visible()]
+        for icon in icons:
+            box = icon.bounding_box()
+            assert 10 <= box["width"] <= 30
+            assert 10 <= box["height"] <= 30
+            drawn = icon.locator("path").bounding_box()
+            assert min(drawn["width"], drawn["height"]) > 5
+            seen |= set(icon.get_attribute("class").split())
+    shown = {"fa-bars", "fa-list", "fa-magnifying-glass", "fa-circle-half-stroke", "fa-angle-left"}
+    assert shown <= seen
 
 
 def test_formulas_are_drawn_and_coloured(open_page, site):

@@ -7,10 +7,10 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from tests.site.listening import Listener, path_of
 from tests.test_colab import environment_without_attn_core
 from tools import release
 
@@ -44,32 +44,19 @@ def unzip(archive: Path, folder: Path) -> Path:
 def faults(browser, root: Path, pages: list[str]) -> list:
     """What the console says on these pages of a folder, and what they ask for outside it."""
     context = browser.new_context()
-    wrong = []
-    context.on("console", lambda m: m.type == "error" and wrong.append((m.page.url, m.text)))
-    context.on("weberror", lambda found: wrong.append((found.page.url, str(found.error))))
-
-    def failed(request):
-        if request.failure != "net::ERR_ABORTED":  # that is its page being closed
-            wrong.append((request.failure, request.url))
-
-    def inside(request):
-        url = urlsplit(request.url)
-        if url.scheme in {"data", "blob"}:
-            return
-        path = Path(unquote(url.path))
-        if url.scheme != "file" or not path.is_relative_to(root):
-            wrong.append(("outside", request.url))
-
-    context.on("requestfailed", failed)
-    context.on("request", inside)
+    listener = Listener(
+        context, lambda url: url.startswith("file:") and path_of(url).is_relative_to(root)
+    )
     for name in pages:
+        listener.current = name
         page = context.new_page()
         page.goto((root / name).as_uri(), wait_until="load")
         if name == LEADS_ON:  # a tab that is closed on its way to another page may never answer
             page.wait_for_url((root / LANDING).as_uri())
         page.close()
+    found = listener.faults()
     context.close()
-    return wrong
+    return found
 
 
 @pytest.mark.slow

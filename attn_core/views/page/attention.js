@@ -1,8 +1,8 @@
 // The six formulas of stages.py, row by row: each row of a stage from the stages before it.
 
-import { dot, keepRule } from "./data.js";
+import { Problem, dot, keepRule } from "./data.js";
 import { parts } from "./parts.js";
-import { STAGES } from "./words.js";
+import { STAGES, say } from "./words.js";
 
 export const FORMULAS = {
   scores: (a, i) => a.data.scores(a.batch, a.head, i),
@@ -47,6 +47,22 @@ export class Attention {
     this.isGiven = scale === data.scale && mask === "given" && !drawn.length && formulas === FORMULAS && !data.base;
     this.columns = [];
     this.forget();
+  }
+
+  // Raises a sentence if a score or an output passes the largest number. Of numbers held in float32 none
+  // can; of others the largest tell, or else every row.
+  check() {
+    const { data, scale, dropout } = this;
+    const { dtype } = data.q;
+    if (dtype !== "float64") return;
+    const [q, k, v] = ["q", "k", "v"].map((name) => data.largest(name));
+    const most = Math.max(data.D * q * k * Math.max(1, Math.abs(scale)), v / (1 - (dropout?.p ?? 0)));
+    if (Number.isFinite(most)) return;
+    for (let i = 0; i < data.L; i++) {
+      const numbers = [...this.row("scores", i), ...this.row("scaled", i)];
+      if (data.hasValues(this.head)) numbers.push(...this.row("output", i));
+      if (!numbers.every(Number.isFinite)) throw new Problem(say("overflow", { most: "1.8e308", dtype }));
+    }
   }
 
   forget() {

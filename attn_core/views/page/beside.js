@@ -2,6 +2,7 @@
 
 import { Problem } from "./data.js";
 import { parts } from "./parts.js";
+import { linked } from "./address.js";
 import { here, readScript } from "./loading.js";
 
 const besides = () => (window.AttentionExplorerPayloads ??= {});
@@ -18,7 +19,7 @@ function readBeside(element, name, act, fail) {
   };
   const read = () => readScript(file, "data").then(done).catch(fail);
   // A link to it must not wait: it is what brings the reader there.
-  if (location.hash.slice(1).split("?")[0] === `x-${element.getAttribute("name")}`) return read();
+  if (linked() === element.getAttribute("name")) return read();
   const near = new IntersectionObserver((seen) => {
     if (!seen.some((entry) => entry.isIntersecting)) return;
     near.disconnect();

@@ -49,6 +49,7 @@ export class AttentionDiagnosis extends HTMLElement {
   }
 
   ask() {
+    this.said.replaceChildren(); // no answer to what was asked before stays
     try {
       this.show(this.answers.diagnose(this.text.value, this.stage.value || null));
     } catch (error) {

@@ -39,7 +39,7 @@ export class Controls {
   }
 
   pick(name, options) {
-    const select = make("select", { "aria-label": say(name), onchange: () => this.owner.offer(name, select.value) },
+    const select = make("select", { "aria-label": say(name), onchange: () => this.owner.change({ [name]: select.value }) },
       ...options.map(([value, text]) => make("option", { value }, String(text))));
     this.shown.push((state) => (select.value = state[name]));
     return this.box(name, say(name), select);
@@ -57,7 +57,7 @@ export class Controls {
       type: "range", min: 0, max: Math.max(2, Math.ceil(2 * Math.abs(given))), step: 0.01,
       "aria-label": say("scale"), oninput: () => owner.change({ scale: Number(slider.value) }),
     });
-    const text = field("scaleNumber", () => owner.offer("scale", text.value), { inputmode: "decimal" });
+    const text = field("scaleNumber", () => owner.change({ scale: text.value }), { inputmode: "decimal" });
     this.shown.push(({ scale }) => {
       slider.value = scale;
       slider.setAttribute("aria-valuetext", plain(scale));
@@ -85,8 +85,8 @@ export class Controls {
         show: (json) => ([before.value, after.value] = [json.before, json.after]),
       },
     };
-    this.readMask = () => owner.offer("mask", select.value.split("+").map((part) =>
-      (this.sizes[part] ? `${part}:${this.sizes[part].text()}` : part)).join("+"));
+    const chosen = (part) => (this.sizes[part] ? `${part}:${this.sizes[part].text()}` : part);
+    this.readMask = () => owner.change({ mask: select.value.split("+").map(chosen).join("+") });
     this.shown.push(({ mask }) => {
       if (owner.notice) return; // what could not be taken stays to be mended
       const kind = mask === "none" && !keepJson ? "given" : mask.replace(/:[\d,]+/g, "");

@@ -51,7 +51,8 @@ export function keepRule(json, L, S) {
     case "prefill":
       return (row, b, h, i) => row.fill(0, past(i + first + 1));
     case "window":
-      return (row, b, h, i) => row.fill(0, 0, past(i + first - json.before)).fill(0, past(i + first + json.after + 1));
+      return (row, b, h, i) => row.fill(0, 0, past(i + first - (json.before ?? Infinity)))
+        .fill(0, past(i + first + (json.after ?? Infinity) + 1));
     case "padding":
       return (row, b) => row.fill(0, json.lengths[b]);
     case "and": {
@@ -106,7 +107,7 @@ export class Data {
     if (this.headNames && this.headNames.length !== this.H) throw new Problem(`it must name ${this.H} heads`);
     this.overview = payload.overview || null;
     this.source = payload.source && this.readSource(payload.source);
-    Object.assign(this, { rows: new Map(), set: new Set() });
+    Object.assign(this, { rows: new Map(), set: new Set(), sizes: {} });
     if (this.keepJson) keepRule(this.keepJson, this.L, this.S);
   }
 
@@ -143,6 +144,11 @@ export class Data {
   vector(name, b, h, i) {
     const start = this.start(name, b, h, i);
     return this[name].numbers.subarray(start, start + this[name].shape[3]);
+  }
+
+  // The size of the largest number of q, k or v.
+  largest(name) {
+    return (this.sizes[name] ??= this[name].numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0));
   }
 
   scores(b, h, i) {

@@ -1,6 +1,7 @@
 // The same data with some numbers or tokens set by hand.
 
 import { Data, Problem, SIDES, dot, stored } from "./data.js";
+import { say } from "./words.js";
 
 // Of a large record only some heads' values may have been sent: where those of a head stand.
 export const heldAt = ({ heads }, h) => (heads ? heads.indexOf(h) : h);
@@ -11,7 +12,7 @@ export class EditedData extends Data {
   // Each edit is [name, place, value].
   static of(base, edits) {
     const made = Object.assign(Object.create(EditedData.prototype), base, {
-      base, rows: new Map(), set: new Set(), touched: new Set(), source: base.source && { ...base.source },
+      base, rows: new Map(), set: new Set(), sizes: {}, touched: new Set(), source: base.source && { ...base.source },
     });
     const isSide = ([name]) => (SIDES[name] ? 1 : 0);
     for (const [name, place, value] of [...edits].sort((a, b) => isSide(a) - isSide(b))) {
@@ -71,6 +72,9 @@ export class EditedData extends Data {
     const head = heldAt(this[side], Math.floor(column / width));
     if (head < 0) return;
     const { x, w, bias } = this.origin(side, b, t, column);
-    this.put(side, [b, head, t, column % width], dot(x, w) + bias);
+    const value = dot(x, w) + bias;
+    const { dtype } = this[side];
+    if (!Number.isFinite(stored(value, dtype))) throw new Problem(say("tooLarge", { side, dtype }));
+    this.put(side, [b, head, t, column % width], value);
   }
 }

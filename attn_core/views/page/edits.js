@@ -2,8 +2,9 @@
 
 import { Problem, stored } from "./data.js";
 import { EditedData } from "./editing.js";
-import { isWhole, listOf, numberIn } from "./state.js";
-import { say } from "./words.js";
+import { numberIn } from "./numbers.js";
+import { isWhole, listOf } from "./state.js";
+import { brief, say } from "./words.js";
 
 const same = (a, b) => `${a}` === `${b}`;
 const isShared = (data) => (data.shared ??= data.H === 1 && ["k", "v"].every((name) =>
@@ -45,14 +46,14 @@ function checkNumber(data, name, place, value, text) {
   const { dtype } = arrayOf(data, name);
   if (Number.isFinite(stored(value, dtype))) return;
   const must = Number.isNaN(value) ? say("number") : say("fits", { dtype });
-  throw new Problem(say("mustBe", { name: named(data, name, place), must, value: text || say("nothing") }));
+  throw new Problem(say("mustBe", { name: named(data, name, place), must, value: brief(text) }));
 }
 
 // The data with all changes made; raises a sentence if one can't be.
 export function edited(data, text) {
   const inputs = [...inputsOf(data), ...tokensOf(data)];
   return EditedData.of(data, listOf(text).map(read).flatMap(({ name, place, value, text: given }) => {
-    if (!inputs.includes(name)) throw new Problem(say("mustBe", { name: "edits", must: say("oneOf", { list: inputs.join(", ") }), value: name }));
+    if (!inputs.includes(name)) throw new Problem(say("mustBe", { name: "edits", must: say("oneOf", { list: inputs.join(", ") }), value: brief(name) }));
     if (value === "") throw new Problem(say("noToken"));
     if (!isToken(name)) checkNumber(data, name, place, value, given);
     if (name === "tokens") return ["queries", "keys"].map((side) => [side, place, value]);

@@ -13,6 +13,7 @@ import { changes, settingsOf, taken } from "./state.js";
 import { STAGES, say, sayParts, sentenceKey } from "./words.js";
 
 let count = 0; // for the names of radio groups
+const MOST_REFUSED = 4; // sentences about what can't be taken
 const DERIVED = ["batch", "head", "scale", "mask", "drawn", "dropout", "edits", "mistake"];
 
 export class Explorer {
@@ -42,10 +43,17 @@ export class Explorer {
     return this.state.all || !(this.hides(name) || this.lab?.hides(name));
   }
 
+  // The state with what is wanted, as far as it can be taken, and sentences about the rest.
+  with(wanted) {
+    return taken(this.settings, this.state, wanted, (state) => this.attention({ ...state, mistake: "" }).check());
+  }
+
   // What the outside wants (an address, Python): what can't be taken is said, the rest is shown.
   set(wanted) {
-    const [next, refused] = taken(this.settings, this.state, wanted);
-    this.notice = refused.length ? say("notTaken", { list: refused.join("; ") }) : "";
+    const [next, refused] = this.with(wanted);
+    const list = refused.slice(0, MOST_REFUSED);
+    if (refused.length > MOST_REFUSED) list.push(say("andMore", { count: refused.length - MOST_REFUSED }));
+    this.notice = list.length ? say("notTaken", { list: list.join("; ") }) : "";
     this.state = next;
     this.keepInside();
     this.render();
@@ -54,13 +62,15 @@ export class Explorer {
   // What isn't named is as at first.
   become(wanted) {
     if (parts.lab && !this.isPrint) this.lab ??= new parts.lab(this);
-    this.set({ ...this.first, ...wanted });
+    this.state = { ...this.first };
+    this.set(wanted);
   }
 
-  // What the reader does. Further controls are loaded when all are asked for.
+  // What the reader does: taken, or said why not. Further controls are loaded when all are asked for.
   change(patch) {
-    this.notice = "";
-    Object.assign(this.state, patch);
+    const [next, [why]] = this.with(patch);
+    this.notice = why ? `${why}.` : "";
+    this.state = next;
     this.keepInside();
     this.render();
     this.changed(this.state, this.first);
@@ -68,14 +78,6 @@ export class Explorer {
       this.notice = `${message}.`;
       this.render();
     });
-  }
-
-  // What the reader writes: taken, or said why not.
-  offer(name, text) {
-    const [next, [why]] = taken(this.settings, this.state, { [name]: text });
-    if (!why) return this.change({ [name]: next[name] });
-    this.notice = `${why}.`;
-    this.render();
   }
 
   keepInside() {
@@ -124,7 +126,7 @@ export class Explorer {
     this.formula = make("p", { class: "ax-formula" });
     this.controls = new Controls(this);
     this.noticeLine = make("p", { class: "ax-notice", role: "status" });
-    this.legend = make("div", { class: "ax-legend" });
+    this.legend = make("div", { class: "ax-legend", role: "img" });
     this.changes = make("span");
     const reset = make("button", { type: "button", class: "ax-reset", onclick: () => this.reset() }, say("reset"));
     this.map.append(this.legend);
@@ -227,6 +229,8 @@ export class Explorer {
     bar.style.backgroundImage = `linear-gradient(to right, ${stops.join(", ")})`;
     this.legend.replaceChildren(write(low), bar, `${isClipped ? "≥ " : ""}${write(high)}`);
     if (hasMasked) this.legend.append(make("span", { class: "ax-swatch ax-masked" }), say("masked"));
+    const places = { low: write(low), high: `${isClipped ? say("orMore") : ""}${write(high)}` };
+    this.legend.setAttribute("aria-label", say("legendOf", places) + (hasMasked ? say("legendMasked") : ""));
     this.legend.hidden = !this.shows("legend");
   }
 

@@ -57,10 +57,11 @@ export class Heads {
     this.caption = make("p", { class: "ax-hint" });
     this.caption.style.marginTop = "4px";
     this.element = make("div", { class: "ax-heads" }, sheet, this.caption);
-    Object.assign(sheet.style, { display: "grid", gap: "4px", maxWidth: `${this.across * 6}rem` });
-    sheet.style.gridTemplateColumns = `repeat(${this.across}, minmax(0, 1fr))`;
+    sheet.style.maxWidth = `${this.across * 6}rem`;
+    sheet.style.setProperty("--ax-across", this.across);
+    this.sheet = sheet;
     this.buttons.forEach((button, h) => {
-      Object.assign(button.style, { padding: "2px", minWidth: "0", lineHeight: "1", fontSize: "11px" });
+      Object.assign(button.style, { padding: "2px", lineHeight: "1", fontSize: "11px" });
       const look = { display: "block", width: "100%", imageRendering: "pixelated", marginBottom: "2px" };
       Object.assign(this.canvases[h].style, look, { background: "var(--ax-line)" });
     });
@@ -128,7 +129,8 @@ export class Heads {
 
   key(event) {
     const [last, h] = [this.data.H - 1, this.head];
-    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.across, ArrowDown: this.across, Home: -h, End: last - h }[event.key];
+    const across = getComputedStyle(this.sheet).gridTemplateColumns.split(" ").length; // fewer for a finger
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -h, End: last - h }[event.key];
     if (by === undefined) return;
     event.preventDefault();
     const next = h + by;

@@ -4,9 +4,10 @@
 import { SIDES } from "./data.js";
 import { plain } from "./digits.js";
 import { make } from "./dom.js";
-import { arrayOf, editText, edited, inputsOf, named, numberAt, placeIn, shapeOf, tokensOf } from "./edits.js";
+import { arrayOf, editText, inputsOf, named, numberAt, placeIn, shapeOf, tokensOf } from "./edits.js";
 import { heldAt } from "./editing.js";
 import { moved } from "./grid.js";
+import { numberIn } from "./numbers.js";
 import { listOf } from "./state.js";
 import { say } from "./words.js";
 import { keptTerms } from "./workings.js";
@@ -184,14 +185,15 @@ export class Inputs {
     };
     const apply = () => {
       if (!isOpen) return;
-      const why = this.refused(edit, input.value.trim());
+      const text = input.value.trim();
+      const [, [why]] = this.owner.with({ edits: this.changed(edit, text) });
       note.hidden = !why;
-      note.textContent = why;
+      note.textContent = why ? `${why}.` : "";
       input.setAttribute("aria-invalid", String(!!why));
       if (why) return;
       const isHere = document.activeElement === input;
       leave();
-      this.take(edit, input.value.trim());
+      this.owner.change({ edits: this.changed(edit, this.isNumber(edit) ? String(numberIn(text)) : text) });
       if (isHere) this.focus(edit, nth);
     };
     if (isInLine) cell.replaceWith(input);
@@ -202,26 +204,17 @@ export class Inputs {
     else input.setSelectionRange(1, 1); // after the first character typed
   }
 
-  refused(edit, text) {
-    const [name, ...place] = placeIn(edit);
-    try {
-      edited(this.owner.data, editText(name, place, text.replace("−", "-")));
-      return "";
-    } catch (error) {
-      return `${error.message}.`;
-    }
+  isNumber(edit) {
+    return inputsOf(this.owner.data).includes(placeIn(edit)[0]);
   }
 
-  // A number that is set to what it was is a change no more.
-  take(edit, text) {
-    const { owner } = this;
+  // The changes with one more. A number that is set to what it was is a change no more.
+  changed(edit, text) {
+    const { data, state } = this.owner;
     const [name, ...place] = placeIn(edit);
-    const others = listOf(owner.state.edits).filter((item) => !item.startsWith(`${edit}:`));
-    const { data } = owner;
-    const isNumber = inputsOf(data).includes(name);
-    const was = isNumber ? numberAt(data, name, place) : (name === "keys" ? data.keys : data.queries)[place[0]];
-    const value = isNumber ? Number(text.replace("−", "-")) : text;
-    const isWas = isNumber ? value === was || plain(was) === text : value === was;
-    owner.change({ edits: [...others, ...(isWas ? [] : [editText(name, place, value)])].join(",") });
+    const others = listOf(state.edits).filter((item) => !item.startsWith(`${edit}:`));
+    const was = this.isNumber(edit) ? numberAt(data, name, place) : (name === "keys" ? data.keys : data.queries)[place[0]];
+    const isWas = this.isNumber(edit) ? numberIn(text) === was || plain(was) === text : text === was;
+    return [...others, ...(isWas ? [] : [editText(name, place, text)])].join(",");
   }
 }

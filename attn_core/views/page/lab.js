@@ -9,6 +9,7 @@ import { make } from "./dom.js";
 import { edited, names } from "./edits.js";
 import { Inputs } from "./inputs.js";
 import { LAB_WORDS } from "./labwords.js";
+import { numberIn } from "./numbers.js";
 import { parts } from "./parts.js";
 import { survivors } from "./philox.js";
 import { flag, isWhole, listOf, numbersIn, oneOf, textSetting } from "./state.js";
@@ -37,7 +38,7 @@ export class Lab {
       return { ...mistake, other, formulas };
     });
     const settings = {
-      drawn: { ...textSetting("", (v) => /^\d+\.\d+$/.test(v) && drawnIn(v).every(([i, j]) => i < data.L && j < data.S), "cells"), listed: true },
+      drawn: { ...textSetting("", (v) => listOf(v).every((cell) => /^\d+\.\d+$/.test(cell)) && drawnIn(v).every(([i, j]) => i < data.L && j < data.S), "cells"), listed: true },
       dropout: textSetting(data.dropout ? `${data.dropout.p},${data.dropout.seed}` : "", (v) => {
         const [p, seed, ...rest] = numbersIn(v) || [0, 0];
         return p >= 0 && p < 1 && isWhole(seed, 2 ** 53) && !rest.length;
@@ -83,7 +84,8 @@ export class Lab {
       show: (json) => (lengths.value = json.lengths.join(",")),
     };
     controls.maskBox.append(lengths, controls.toggle("draw", { "data-control": "draw" }));
-    const read = () => owner.offer("dropout", Number(p.value) || p.value === "" ? `${p.value},${seed.value || 0}` : /^0+([.]0*)?$/.test(p.value) ? "" : `${p.value},`);
+    const written = (text) => (Number.isNaN(numberIn(text)) ? text : numberIn(text));
+    const read = () => owner.change({ dropout: numberIn(p.value) === 0 ? "" : `${written(p.value)},${written(seed.value || "0")}` });
     const [p, seed] = ["p", "seed"].map((name) => field(name, read, { class: "ax-number ax-short", inputmode: "decimal", value: 0 }));
     controls.shown.push(({ dropout }) => {
       const now = dropoutIn(dropout);

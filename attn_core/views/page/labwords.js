@@ -37,6 +37,7 @@ export const LAB_WORDS = {
   number: "a number",
   noNumber: "there is no number {name}",
   noToken: "a token must not be empty",
+  tooLarge: "the changed numbers must give numbers of {side} that fit {dtype}",
   more: "{count} more inputs",
 
   dropoutForm: "a p from 0 to below 1 and a whole seed below 2^53, such as 0.5,7",

@@ -1,12 +1,14 @@
 // The element of the static page.
 
 import { Problem } from "./data.js";
-import { fragmentOf, readAddress, writeAddress } from "./address.js";
+import { fragmentOf, linked, readAddress, writeAddress } from "./address.js";
 import { make } from "./dom.js";
 import { Explorer } from "./explorer.js";
 import { isChinese, load, needed, withParts } from "./loading.js";
 import { parts } from "./parts.js";
-import { WORDS, say } from "./words.js";
+import { addSkip, nameSkip } from "./skip.js";
+import { keepPlace, startNow, startWhenNear } from "./waiting.js";
+import { say } from "./words.js";
 
 export const inNotebook = () => !!document.querySelector("#jupyter-config-data, body[data-jp-theme-name]");
 
@@ -21,12 +23,27 @@ export function speakAs(payload) {
   if (isChinese(payload?.lang)) parts.zh(payload);
 }
 
+const dataOf = (element) => element.querySelector('script[type="application/json"]');
+
+// What is found on a page; one to which a link leads starts at once.
+export function meet(element) {
+  if ((!dataOf(element) && !element.getAttribute("payload")) || element.querySelector(".ax-root")) return;
+  if (inNotebook()) return startWhenNear(element, () => start(element));
+  const name = element.getAttribute("name") || "";
+  const isLinked = () => name && linked() === name;
+  const isAlone = name && new URLSearchParams(location.search).get("embed") === name;
+  if (isAlone) load("embed").then(() => parts.embed(element, name));
+  addSkip(element);
+  startWhenNear(element, () => start(element));
+  window.addEventListener("hashchange", () => isLinked() && startNow(element));
+  if (isLinked() || isAlone) startNow(element);
+}
+
 export function start(element) {
   const name = element.getAttribute("name") || "";
-  const script = element.querySelector('script[type="application/json"]');
+  const script = dataOf(element);
   const beside = element.getAttribute("payload");
-  if ((!script && !beside) || element.querySelector(".ax-root")) return;
-  const fallback = [...element.children].filter((child) => child !== script);
+  const fallback = [...element.children].filter((child) => child !== script && !child.matches(".ax-skip"));
   const isPage = !inNotebook();
   const wanted = () => (isPage && readAddress(name)) || null;
   let timer = 0;
@@ -37,13 +54,16 @@ export function start(element) {
     },
     link: isPage ? (state, first) => location.href.split("#")[0] + (fragmentOf(name, state, first) || `#x-${name}`) : null,
   };
+  const see = () => linked() === name && element.scrollIntoView({ block: "nearest" });
   const begin = (payload) => {
     if (element.querySelector(".ax-root")) return;
     speakAs(payload);
+    nameSkip(element);
     const here = wanted();
+    const before = element.getBoundingClientRect();
     const explorer = new Explorer(element, payload, { start: here || {}, ...how });
     for (const child of fallback) child.hidden = true;
-    const see = () => element.scrollIntoView({ block: "nearest" });
+    keepPlace(before, element);
     if (here) see();
     if (isPage) window.addEventListener("hashchange", () => {
       const next = wanted();
@@ -58,13 +78,12 @@ export function start(element) {
   } catch (error) {
     failed(error);
   }
-  if (isPage && name && new URLSearchParams(location.search).get("embed") === name) load("embed").then(() => parts.embed(element, name));
 }
 
 export class AttentionExplorer extends HTMLElement {
   connectedCallback() {
-    if (document.readyState !== "loading") start(this);
-    else document.addEventListener("DOMContentLoaded", () => start(this), { once: true });
+    if (document.readyState !== "loading") meet(this);
+    else document.addEventListener("DOMContentLoaded", () => meet(this), { once: true });
   }
 }
 

@@ -13,9 +13,14 @@ import { halved, isDark, onTheme, overviewOf, paint, pooled, shadeAt, shades, su
 
 WORDS.mapOf ??= "{stage}: {rows} queries in rows, {width} {columns} in columns. Arrow keys move, plus and minus zoom, Enter selects.";
 WORDS.place ??= "a row, a column and a count of columns";
+WORDS.nearer ??= "Nearer";
+WORDS.farther ??= "Farther";
+WORDS.fingers ??= "Two fingers move the map and zoom; a tap selects.";
 
 export const BLOCK = 64; // rows that are derived and painted at a time
-const LEAST = 8; // columns in view at the nearest
+const LEAST = 8; // columns in view at the nearest, where their numbers have room
+const NEAR = 10; // columns in view of a map that opens at its selected number
+const ROOM_TO_READ = [15, 46]; // height and width of a cell with its number, in CSS pixels
 const LEAST_SIDE = 144; // pixels of a map's shorter side: no coarser level is needed
 const [LEFT, TOP] = [76, 62]; // room for the tokens, in CSS pixels
 const MOST_MARKED = 2 ** 24; // cells: of a longer map only some rows are compared, and none is marked
@@ -27,7 +32,7 @@ export class AttentionMap {
     return {
       at: {
         // It opens at the selected number, near enough to read it.
-        first: select ? [...select.map((n) => Math.max(0, n - 3)), 10] : null,
+        first: select ? [...select.map((n) => Math.max(0, n - 3)), NEAR] : null,
         read: numbersIn,
         fits: (v) => v === null || (v.length === 3 && isWhole(v[0], L) && v.slice(1).every((n) => isWhole(n, 1e6))),
         must: ["place"],
@@ -40,9 +45,13 @@ export class AttentionMap {
     this.data = data;
     this.canvas = make("canvas", { class: "ax-canvas", tabindex: 0, role: "application" });
     this.canvas.setAttribute("aria-roledescription", "matrix");
-    Object.assign(this.canvas.style, { display: "block", width: "100%" });
+    // One finger scrolls the page, two move the map.
+    Object.assign(this.canvas.style, { display: "block", width: "100%", touchAction: "pan-x pan-y" });
     this.spoken = make("p", { class: "ax-unseen", "aria-live": "polite" });
-    this.element = make("div", { class: "ax-scroll" }, this.canvas, this.spoken);
+    const zoomBy = (by, sign, name) => make("button", { type: "button", "aria-label": say(name), onclick: () => this.zoom(by) }, sign);
+    const touch = make("div", { class: "ax-touch" }, zoomBy(0.5, "+", "nearer"), zoomBy(2, "−", "farther"),
+      make("span", { class: "ax-hint" }, say("fingers")));
+    this.element = make("div", { class: "ax-scroll" }, this.canvas, touch, this.spoken);
     this.element.style.width = "100%";
     this.context = this.canvas.getContext("2d");
     this.onpoint = this.onselect = this.onview = () => {};
@@ -54,6 +63,10 @@ export class AttentionMap {
     for (const name of ["pointercancel", "pointerleave"]) {
       listen(name, (event) => this.pointers.delete(event.pointerId) || this.onpoint(null));
     }
+    // Else the page would scroll with two fingers, too.
+    for (const name of ["touchstart", "touchmove"]) {
+      listen(name, (event) => event.touches.length > 1 && event.preventDefault(), { passive: false });
+    }
     listen("focus", () => this.pointers.size || this.onpoint(this.place));
     listen("blur", () => this.onpoint(null));
     listen("keydown", (event) => this.key(event));
@@ -63,10 +76,15 @@ export class AttentionMap {
       event.preventDefault();
       this.zoom(Math.exp(event.deltaY / 300), event);
     }, { passive: false });
-    // A canvas of another size is empty: it is drawn again before this frame is painted.
+    // Not inside the observer, which would see the new height in the same round. A canvas of another size
+    // is empty: it is drawn again before the frame is painted.
     new ResizeObserver(() => {
-      this.resize();
-      if (this.ends) this.frame();
+      this.resizing ||= requestAnimationFrame(() => {
+        this.resizing = 0;
+        if (this.fitted === this.element.clientWidth) return;
+        this.resize();
+        if (this.ends) this.frame();
+      });
     }).observe(this.element);
     onTheme(this.canvas, () => this.restart());
     document.fonts.addEventListener("loadingdone", () => this.ask());
@@ -79,9 +97,9 @@ export class AttentionMap {
     Object.assign(this, { attention, state, width, selected: state.select, how: state.how || "max" });
     if (isNew || !this.place) this.place = [0, 0];
     this.place = [Math.min((state.select || this.place)[0], L - 1), Math.min((state.select || this.place)[1], width - 1)];
+    if (isNew) this.resize();
     if (isNew || String(state.at) !== this.told) this.setView(state.at || [0, 0, width]);
     this.told = String(state.at);
-    if (isNew) this.resize();
     const kindNow = [state.stage, this.how].join();
     if (this.drawn !== attention || this.kind !== kindNow) {
       Object.assign(this, { drawn: attention, kind: kindNow, ends: this.findEnds(given) });
@@ -217,22 +235,35 @@ export class AttentionMap {
 
   resize() {
     const ratio = window.devicePixelRatio || 1;
-    const width = Math.max(220, this.element.clientWidth);
+    this.fitted = this.element.clientWidth;
+    const width = Math.max(220, this.fitted);
     this.plot = [Math.max(150, Math.min(560, innerHeight * 0.7, ((width - LEFT) * this.data.L) / (this.width || 1))), width - LEFT];
     this.canvas.width = width * ratio;
     this.canvas.height = (this.plot[0] + TOP) * ratio;
     this.ratio = ratio;
+    if (this.wanted) this.setView(this.wanted);
     this.wantTile();
     this.ask();
   }
 
-  // [first row, first column, columns in view], kept inside the matrix.
-  setView([row, col, columns]) {
-    const count = Math.max(Math.min(LEAST, this.width), Math.min(this.width, columns));
+  // How many columns can be read beside each other; no view has fewer, unless the matrix has.
+  get readable() {
+    return Math.max(2, Math.floor(this.plot[1] / ROOM_TO_READ[1]));
+  }
+
+  get least() {
+    return Math.min(LEAST, this.width, this.readable);
+  }
+
+  // [first row, first column, columns in view], kept inside the matrix. What is to be read from near has as
+  // many columns as a narrow screen lets be read.
+  setView(wanted) {
+    this.wanted = wanted;
+    const [row, col, columns] = wanted;
+    const most = columns <= NEAR ? Math.min(columns, this.readable) : columns;
+    const count = Math.max(this.least, Math.min(this.width, most));
     const rows = (this.data.L * count) / this.width;
     this.view = [Math.max(0, Math.min(row, this.data.L - rows)), Math.max(0, Math.min(col, this.width - count)), count];
-    // A finger moves the map once there is something to move; before that it scrolls the page.
-    this.canvas.style.touchAction = count < this.width ? "none" : "pan-x pan-y";
   }
 
   get cellSize() {
@@ -246,7 +277,7 @@ export class AttentionMap {
     this.ask();
     const [row, col, columns] = this.view.map(Math.round);
     clearTimeout(this.telling);
-    const at = columns >= this.width ? null : [row, col, columns];
+    const at = columns >= this.width ? null : [Math.min(row, this.data.L - 1), col, columns];
     this.telling = setTimeout(() => this.onview(at, (this.told = String(at))), 200);
   }
 
@@ -256,7 +287,7 @@ export class AttentionMap {
     const at = event ? [(event.clientY - box.top - TOP) / h, (event.clientX - box.left - LEFT) / w]
       : this.place.map((n, axis) => n + 0.5 - this.view[axis]);
     const [row, col, before] = this.view;
-    const columns = Math.max(Math.min(LEAST, this.width), Math.min(this.width, before * by));
+    const columns = Math.max(this.least, Math.min(this.width, before * by));
     this.go([row + at[0] * (1 - columns / before), col + at[1] * (1 - columns / before), columns]);
   }
 
@@ -282,10 +313,21 @@ export class AttentionMap {
     this.travel += Math.abs(x) + Math.abs(y);
     const other = [...this.pointers.values()].find((pointer) => pointer.pointerId !== event.pointerId);
     this.pointers.set(event.pointerId, event);
-    const apart = (a, b) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));
-    if (other) return this.zoom(apart(before, other) / apart(event, other), other);
+    if (other) return this.pinch(before, event, other);
+    if (event.pointerType !== "touch" && this.travel > 4) this.go(this.movedBy(x, y));
+  }
+
+  movedBy(x, y) {
     const [h, w] = this.cellSize;
-    if (this.travel > 4) this.go([this.view[0] - y / h, this.view[1] - x / w, this.view[2]]);
+    return [this.view[0] - y / h, this.view[1] - x / w, this.view[2]];
+  }
+
+  // One of two fingers went on: what is between them goes half as far, and grows as they part.
+  pinch(before, after, other) {
+    const apart = (one) => Math.max(1, Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY));
+    this.setView(this.movedBy((after.clientX - before.clientX) / 2, (after.clientY - before.clientY) / 2));
+    const between = { clientX: (after.clientX + other.clientX) / 2, clientY: (after.clientY + other.clientY) / 2 };
+    this.zoom(apart(before) / apart(after), between);
   }
 
   up(event) {
@@ -358,7 +400,7 @@ export class AttentionMap {
     const last = [Math.min(data.L, Math.ceil(row + rows)), Math.min(width, Math.ceil(col + columns))];
     // Near enough, the cells themselves: for their numbers, or as long as no image has all of them.
     const isExact = this.levels.length > 0 && this.levels[0].size === 1 && this.done === data.L;
-    if ((w >= 46 && h >= 15) || (!isExact && w >= 12 && h >= 6)) this.cells(Math.floor(row), Math.floor(col), last, h, w);
+    if (this.hasRoom(h, w) || (!isExact && w >= 12 && h >= 6)) this.cells(Math.floor(row), Math.floor(col), last, h, w);
     else {
       // Each image spans the rows and columns that it has, of which those in view are drawn.
       const place = (image, [top, below], [left, right]) => {
@@ -394,10 +436,14 @@ export class AttentionMap {
     context.restore();
   }
 
+  hasRoom(...size) {
+    return size.every((length, axis) => length >= ROOM_TO_READ[axis]);
+  }
+
   cells(row, col, [bottom, right], h, w) {
     const { context, ends } = this;
     const { css, inks } = this.shades;
-    const hasRoom = w >= 46 && h >= 15;
+    const hasRoom = this.hasRoom(h, w);
     const plain = getComputedStyle(this.canvas).color;
     context.textAlign = "center";
     context.textBaseline = "middle";

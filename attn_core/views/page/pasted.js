@@ -1,18 +1,22 @@
-// What was pasted: nested lists, or rows of numbers, as Python, NumPy and torch print them.
+// What was pasted: nested lists, or rows of numbers, as Python, NumPy and torch print them. Each step
+// takes time in proportion to the text, whatever it holds.
 
 // What is wrong with it, in one sentence about "yours".
 export class Refused extends Error {}
 
-const NUMBER = /^[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|nan)$/;
-const AROUND = /^\s*(?:[\w.]+\s*=\s*)?(?:\w+\.)*(?:tensor|array|Tensor|Parameter containing:\s*tensor)\s*\(|\)\s*;?\s*$/g;
-const SAID = /,\s*(dtype|device|grad_fn|requires_grad)\s*=\s*[^,)\]]*\)?(?=\s*[,)]|\s*$)/g;
+const MOST_LETTERS = 200_000;
+const MOST_AXES = 8;
+const NUMBER = /^[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf|nan)$/;
+const START = /^(?:[\w.]+\s*=\s*)?(?:\w+\.)*(?:tensor|array|Tensor|Parameter containing:\s*tensor)\s*\(/;
+const SAID = /^\s*(dtype|device|grad_fn|requires_grad)\s*=/;
 
 const must = (what, got) => new Refused(`yours must ${what}, got ${got}`);
 
 // { shape, cells }: the cells row by row.
 export function read(text) {
-  const bare = text.replace(AROUND, "").replace(SAID, "").replace(AROUND, "");
-  if (!bare.trim()) throw must("hold numbers", "nothing");
+  if (text.length > MOST_LETTERS) throw must(`have at most ${MOST_LETTERS} characters`, text.length);
+  const bare = unwrapped(text.trim());
+  if (!bare) throw must("hold numbers", "nothing");
   const tree = bare.includes("[") ? nested(bare) : lines(bare);
   const cells = [];
   const shape = measure(tree, cells);
@@ -21,6 +25,16 @@ export function read(text) {
 }
 
 export const shown = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+
+// Without what a print has around its brackets: weights = tensor([[1., 0.]], dtype=torch.float64);
+function unwrapped(text) {
+  const [start = ""] = START.exec(text) || [];
+  let inside = text.slice(start.length);
+  for (const end of [";", ")"]) if (inside.endsWith(end)) inside = inside.slice(0, -1).trimEnd();
+  const close = inside.lastIndexOf("]") + 1;
+  const after = inside.slice(close).split(",").filter((part) => !SAID.test(part));
+  return (inside.slice(0, close) + after.join(",")).trim();
+}
 
 function number(given) {
   const word = given.toLowerCase();
@@ -38,6 +52,7 @@ function nested(text) {
   let here = root;
   for (const part of text.split(/([[\]])/)) {
     if (part === "[") {
+      if (open.length === MOST_AXES) throw must(`have at most ${MOST_AXES} axes`, "more");
       const inner = [];
       here.push(inner);
       open.push(here);
@@ -45,7 +60,7 @@ function nested(text) {
     } else if (part === "]") {
       if (!open.length) throw must("close the brackets that it opens", "one ] more");
       here = open.pop();
-    } else here.push(...words(part).map(number));
+    } else for (const word of words(part)) here.push(number(word));
   }
   if (open.length) throw must("close the brackets that it opens", `${open.length} [ more`);
   if (root.length !== 1) throw must("be one array", `${root.length}`);

@@ -1,11 +1,11 @@
 // The state of an explorer: each setting with its first value, its check, and its text in an address.
 
 import { Problem, stored } from "./data.js";
+import { numberIn } from "./numbers.js";
 import { parts } from "./parts.js";
-import { STAGES, say } from "./words.js";
+import { STAGES, brief, say } from "./words.js";
 
 export const isWhole = (n, below) => Number.isInteger(n) && n >= 0 && n < below;
-export const numberIn = (text) => (text.trim() === "" ? NaN : Number(text));
 export const numbersIn = (text) => (text === "" ? null : text.split(",").map(numberIn));
 export const listOf = (text) => text.split(",").filter(Boolean);
 export const textSetting = (first, fits, ...must) => ({ first, fits, must });
@@ -18,7 +18,7 @@ function isMask(text, data) {
 }
 
 // A setting: `first`, `fits(value, state)`, what it `must` be, and how its text is `read`.
-// Of a `listed` one, a text with commas, the items that fit are taken.
+// Of a `listed` one, a text with commas, the items that fit together are taken.
 export function settingsOf(data, isLong) {
   const { view, L, S } = data;
   const { stage = "weights", batch = 0, head = 0, select = null, hide = [] } = view;
@@ -41,29 +41,59 @@ export function settingsOf(data, isLong) {
   };
 }
 
-// What the outside wants (an address, Python): the state with what can be taken, and sentences
-// about the rest.
-export function taken(settings, state, wanted) {
+// What is wanted (by the reader, an address, Python): the state with what can be taken, and sentences
+// about the rest. `check` raises a sentence about settings that fit one by one, but not together.
+export function taken(settings, state, wanted, check) {
+  const found = eachTaken(settings, state, wanted, () => {});
+  return problemOf(() => check(found[0])) ? eachTaken(settings, state, wanted, check) : found;
+}
+
+// The sentence of a problem that an action meets, "" if it meets none.
+function problemOf(act) {
+  try {
+    act();
+    return "";
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return error.message;
+  }
+}
+
+// One setting after the other, each checked with those before it.
+function eachTaken(settings, state, wanted, check) {
   const [next, refused] = [{ ...state }, []];
-  const fits = (name, value, raw) => {
+  const why = (name, value, raw) => problemOf(() => {
     const { fits, must } = settings[name];
-    try {
-      if (fits(value, next)) return true;
-      refused.push(say("mustBe", { name, must: say(...(must.call ? must(next) : must)), value: String(raw ?? "") || say("nothing") }));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      refused.push(error.message);
+    if (!fits(value, next)) {
+      throw new Problem(say("mustBe", { name, must: say(...(must.call ? must(next) : must)), value: brief(raw) }));
     }
-    return false;
+    check({ ...next, [name]: value });
+  });
+  // Of a list that does not fit its first half, then what fits beside that: few trials for many items.
+  const together = (name, items, kept) => {
+    const all = [...kept, ...items];
+    const sentence = why(name, all.join(","), items[0]);
+    if (!sentence) return all;
+    if (items.length > 1) {
+      const middle = items.length >> 1;
+      return together(name, items.slice(middle), together(name, items.slice(0, middle), kept));
+    }
+    refused.push(sentence);
+    return kept;
   };
   for (const name of Object.keys(wanted)) {
-    if (!Object.hasOwn(settings, name)) refused.push(say("noSetting", { name }));
+    if (!Object.hasOwn(settings, name)) refused.push(say("noSetting", { name: brief(name) }));
   }
   for (const name of Object.keys(settings).filter((name) => Object.hasOwn(wanted, name))) {
     const [raw, { read, listed }] = [wanted[name], settings[name]];
+    if (listed) {
+      next[name] = together(name, listOf(raw), []).join(",");
+      continue;
+    }
     const value = read && typeof raw === "string" ? read(raw) : raw;
-    if (listed) next[name] = listOf(raw).filter((item) => fits(name, item, item)).join(",");
-    else if (fits(name, value, raw)) next[name] = value;
+    const sentence = why(name, value, raw);
+    if (sentence) refused.push(sentence);
+    else next[name] = value;
   }
   return [next, refused];
 }

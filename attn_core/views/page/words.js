@@ -26,6 +26,9 @@ export const WORDS = {
   tableOf: "{stage}: queries in rows, {columns} in columns",
   keys: "keys",
   columns: "value columns",
+  legendOf: "Colours from {low} to {high}",
+  orMore: "at least ",
+  legendMasked: "; masked cells are hatched",
   keyHead: "key →",
   queryHead: "query ↓",
   valueHead: "value →",
@@ -59,6 +62,8 @@ export const WORDS = {
   vectors: "vectors",
   close: "close",
   closeLabel: "Close the arithmetic",
+  nextFigure: "Next figure",
+  firstFigure: "First figure",
   column: "column {n}",
   sayOutput: "For query {query}, {column} averages to {number}.",
   columnOf: "column {n} of the values",
@@ -74,6 +79,7 @@ export const WORDS = {
   unreadable: "its data cannot be read",
   noValues: "Only the values of head {heads} were sent: others have no output.",
   notTaken: "Not taken: {list}. The rest is shown.",
+  andMore: "and {count} more",
   mustBe: "{name} must be {must}, got {value}",
   nothing: "nothing",
   noSetting: "there is no setting called {name}",
@@ -83,10 +89,16 @@ export const WORDS = {
   maskForm: "given, none, causal, window:2,0, padding:3 (one a sequence), or some joined by +",
   rowBelow: "a row below {rows} and a column below {width}",
   names: "names of controls, as mask,scale",
+  overflow: "q, k, v and scale must give numbers below {most}, the largest {dtype}",
 };
 
 // A phrase, its places filled, in parts or as text.
 export const sayParts = (key, places = {}) =>
   WORDS[key].split(/[{}]/).map((part, n) => (n % 2 ? places[part] ?? "" : part));
+// A text that came from outside, short enough for a sentence.
+export const brief = (text, most = 60) => {
+  const given = String(text ?? "") || say("nothing");
+  return given.length > most ? `${given.slice(0, most)}…` : given;
+};
 export const sentenceKey = (kind, name) => kind + name[0].toUpperCase() + name.slice(1);
 export const say = (key, places) => sayParts(key, places).join("");

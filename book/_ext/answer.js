@@ -1,5 +1,8 @@
 // The answer field under an exercise: it says whether typed numbers are right, or which known mistake
-// they look like. The page has no answer, only a hash of each number (exercises/keys.py).
+// they look like. The page has no answer, only a hash of each number (exercises/keys.py). It is a module
+// beside those of attn_core/views/page, with which exercise_boxes.py joins it: they read numbers as it does.
+import { numberIn } from "./numbers.js";
+
 (() => {
   "use strict";
 
@@ -24,10 +27,7 @@
   function numberOf(token) {
     if (/^true$/i.test(token)) return 1;
     if (/^false$/i.test(token)) return 0;
-    const number = "[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d+)?";
-    const found = token.match(new RegExp(`^(${number})(?:/(${number}))?$`, "i"));
-    if (!found) return NaN;
-    return Number(found[1]) / (found[2] === undefined ? 1 : Number(found[2]));
+    return numberIn(token);
   }
 
   // What was typed, or what Python printed, as rows of numbers; a string says what is wrong with it.

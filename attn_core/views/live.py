@@ -1,0 +1,16 @@
+"""Whether a notebook is live: run by a person who sees what it shows, or by a program."""
+
+from IPython import get_ipython
+
+
+def is_live() -> bool:
+    """Whether the cell that runs now was sent by a front end with a person before it.
+
+    With each cell a front end says whether it can be asked for input. JupyterLab and its kind can;
+    nbclient, nbconvert and nbval, which run notebooks to store or to compare them, cannot.
+    """
+    kernel = getattr(get_ipython(), "kernel", None)
+    if not hasattr(kernel, "get_parent"):
+        return False
+    request = kernel.get_parent("shell") or {}
+    return bool(request.get("content", {}).get("allow_stdin"))

@@ -1,0 +1,180 @@
+"""First visits to the built site: what each page loads, and how soon it is there on a phone.
+
+    make bench
+
+Bytes are those of the files that a browser asks for when it opens a page with nothing in its cache,
+compressed as a web server sends them. The phone is a headless browser with a processor and a line
+that are held back.
+"""
+
+import gzip
+import http.server
+import io
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from statistics import median
+from urllib.parse import unquote, urlsplit
+
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks import report
+from benchmarks.page import busy, row
+from tools.browser import ARGUMENTS, present
+
+HTML = Path(__file__).parents[1] / "_build" / "html"
+TEXTS = {".html", ".css", ".js", ".svg", ".json", ".txt", ".ipynb"}  # others are compressed already
+LANDING, CHAPTER = "book/index.html", "chapters/03_self_attention.html"
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 3,
+    "is_mobile": True,
+    "has_touch": True,
+}
+SLOWER, LATENCY, MEGABITS = 4, 150, 1.6  # times the processor's time, ms, Mbit/s
+ROUNDS = 3
+MOST = {LANDING: 250_000, CHAPTER: 350_000}  # bytes
+MOST_OF_ANY = 350_000
+MOST_PAINT, MOST_ALIVE = 2.5, 4.0  # seconds
+
+# When an explorer shows its first number, in milliseconds from the start of the navigation.
+WATCH = """(() => {
+  const look = () => {
+    const number = document.querySelector(".ax-root :is(td, canvas, .ax-cell)");
+    if (!number) return requestAnimationFrame(look);
+    requestAnimationFrame(() => setTimeout(() => { window.alive = performance.now(); }));
+  };
+  look();
+})();"""
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+
+
+@cache
+def weight(path: Path) -> int:
+    """Bytes of a file as they travel: text with gzip, what is compressed already as it is."""
+    content = path.read_bytes()
+    return len(gzip.compress(content) if path.suffix in TEXTS else content)
+
+
+def asked_for(browser: Browser, address: str) -> list[str]:
+    """The paths that a first visit asks for, until the network rests, each once, in their order."""
+    context = browser.new_context()
+    page = context.new_page()
+    found = []
+    page.on("request", lambda request: found.append(unquote(urlsplit(request.url).path)))
+    page.goto(address, wait_until="networkidle")
+    context.close()
+    return list(dict.fromkeys(path.lstrip("/") for path in found))
+
+
+class Compressed(http.server.SimpleHTTPRequestHandler):
+    """A folder as a web server sends it: text compressed, connections kept."""
+
+    protocol_version = "HTTP/1.1"
+
+    def send_head(self) -> io.BytesIO | None:
+        path = Path(self.translate_path(self.path))
+        if not path.is_file():
+            self.send_error(404)
+            return None
+        content = path.read_bytes()
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(path))
+        if path.suffix in TEXTS:
+            content = gzip.compress(content)
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        return io.BytesIO(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a folder, "http://127.0.0.1:<port>"."""
+    handler = partial(Compressed, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def on_a_phone(browser: Browser, address: str) -> tuple[float, float]:
+    """Seconds until a slow phone has painted something, and until an explorer is alive."""
+    context = browser.new_context(**PHONE)
+    page = context.new_page()
+    page.add_init_script(WATCH)
+    line = context.new_cdp_session(page)
+    speed = MEGABITS * 1e6 / 8
+    conditions = {"offline": False, "latency": LATENCY}
+    line.send("Network.enable")
+    line.send(
+        "Network.emulateNetworkConditions",
+        conditions | {"downloadThroughput": speed, "uploadThroughput": speed / 2},
+    )
+    line.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    page.goto(address, wait_until="load", timeout=120_000)
+    page.wait_for_function("window.alive", timeout=120_000)
+    found = page.evaluate(PAINTED) / 1000, page.evaluate("window.alive") / 1000
+    context.close()
+    return found
+
+
+def bytes_of(browser: Browser, site: str, page: str) -> int:
+    return sum(weight(HTML / path) for path in asked_for(browser, f"{site}/{page}"))
+
+
+def pages() -> list[str]:
+    """Every page of the book, its path under _build/html."""
+    return sorted(
+        path.relative_to(HTML).as_posix()
+        for path in HTML.rglob("*.html")
+        if path.relative_to(HTML).parts[0] in {"book", "chapters"}
+    )
+
+
+def weights(browser: Browser, site: str) -> list[dict]:
+    found = {page: bytes_of(browser, site, page) for page in pages()}
+    heaviest = max(found, key=found.get)
+    rows = []
+    for page, most in {**MOST, heaviest: MOST_OF_ANY}.items():
+        measured, goal = f"{found[page] / 1000:.0f} KB", f"at most {most / 1000:.0f} KB"
+        note = "the heaviest page" if page == heaviest else ""
+        rows.append(row(f"{page}: first visit", measured, goal, found[page] <= most, note=note))
+    return rows
+
+
+def times(browser: Browser, site: str, page: str, place: str) -> list[dict]:
+    runs = [on_a_phone(browser, f"{site}/{page}{place}") for _ in range(ROUNDS)]
+    painted, alive = zip(*runs, strict=True)
+    rows = []
+    for what, seconds, most in (
+        ("something is painted", painted, MOST_PAINT),
+        ("an explorer is alive", alive, MOST_ALIVE),
+    ):
+        middle = median(seconds)
+        spread = f"{min(seconds):.2f} to {max(seconds):.2f} s"
+        goal = f"under {most} s"
+        what = f"{page} on a slow phone: {what} after"
+        rows.append(row(what, f"{middle:.2f} s", goal, middle < most, spread, busy()))
+    return rows
+
+
+def main() -> None:
+    with served(HTML) as site, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
+        found = weights(browser, site)
+        for page, place in ((LANDING, ""), (CHAPTER, "#x-journey")):
+            found += times(browser, site, page, place)
+        browser.close()
+    found = [one | {"section": "visits"} for one in found]
+    report.store(found, "First visits to the site", "make bench", ("playwright",))
+    print(report.table(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""Move the data of large explorers out of a page, into files beside it.
+
+A page is read before they are there: the explorer asks for them when the reader comes near. The
+stored notebook keeps them, and works alone; `payload_files` makes those that are too large for it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from attn_core.views.markup import beside
+
+MOST = 60_000  # bytes
+EXPLORER = re.compile(
+    r'<attention-explorer name="([\w-]+)">((?:(?!</attention-explorer>).)*?)'
+    r'<script type="application/json">([^<]*)</script>',
+    re.DOTALL,
+)
+
+
+def move(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    folder = Path(app.outdir) / "_static" / "payloads"
+
+    def named(explorer: re.Match) -> str:
+        name, table, data = explorer.groups()
+        if len(data) <= MOST:
+            return explorer[0]
+        payload = f"{Path(pagename).name}-{name}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{payload}.js").write_text(beside(payload, data), encoding="utf-8")
+        return f'<attention-explorer name="{name}" payload="{payload}">{table}'
+
+    if "body" in context:
+        context["body"] = EXPLORER.sub(named, context["body"])
+
+
+def setup(app: Sphinx) -> dict:
+    app.connect("html-page-context", move)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,85 @@
+"""Write the theme's icons into the pages as drawings.
+
+The theme names an icon by its class, and draws it with fontawesome.js, 1,500 KB for a dozen of
+them. Here each is an outline of the font in the pinned package pydata-sphinx-theme: Font Awesome
+Free (SIL Open Font License 1.1).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pydata_sphinx_theme
+from fontTools.pens.svgPathPen import SVGPathPen
+from fontTools.pens.transformPen import TransformPen
+from fontTools.ttLib import TTFont
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
+SHEET = THEME / "styles" / "pydata-sphinx-theme.css"
+FONT = THEME / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.woff2"
+NAMED = re.compile(r'((?:\.fa-[\w-]+:before,?)+)\{content:"\\(\w+)"\}')
+ICON = re.compile(r'<(i|span) class="([^"]*\bfa-solid\b[^"]*)"([^>]*)></\1>')
+TOP, HIGH = 448, 512  # of the box that every icon stands in, above the baseline
+
+
+@cache
+def letters() -> dict[str, str]:
+    """The letter that the style sheet gives to each icon's class.
+
+    >>> ascii(letters()["fa-sun"])
+    "'\\\\uf185'"
+    """
+    found = NAMED.findall(SHEET.read_text(encoding="utf-8"))
+    return {
+        name: chr(int(code, 16))
+        for names, code in found
+        for name in re.findall(r"fa-[\w-]+", names)
+    }
+
+
+@cache
+def font() -> TTFont:
+    return TTFont(FONT)
+
+
+@cache
+def drawing(letter: str) -> str:
+    """The outline of a letter as an SVG element.
+
+    >>> drawing(letters()["fa-angle-left"])[:51]
+    '<svg viewBox="0 0 320 512"><path fill="currentColor'
+    """
+    glyphs = font().getGlyphSet()
+    glyph = glyphs[font().getBestCmap()[ord(letter)]]
+    pen = SVGPathPen(glyphs, ntos=lambda number: f"{number:g}")
+    glyph.draw(TransformPen(pen, (1, 0, 0, -1, 0, TOP)))
+    path = f'<path fill="currentColor" d="{pen.getCommands()}"/>'
+    return f'<svg viewBox="0 0 {glyph.width} {HIGH}">{path}</svg>'
+
+
+def drawn(icon: re.Match) -> str:
+    """The drawing for `<i class="fa-solid fa-sun"></i>`, which keeps its other classes."""
+    classes = [name for name in icon[2].split() if name != "fa-solid"]
+    known = [name for name in classes if name in letters()]
+    if len(known) != 1:
+        raise ExtensionError(f"an icon must name one of the theme's font, got {icon[0]}")
+    attributes = f'class="theme-icon {" ".join(classes)}"{icon[3]} aria-hidden="true"'
+    return drawing(letters()[known[0]]).replace("<svg", f"<svg {attributes}", 1)
+
+
+def write(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.name != "html":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        if (new := ICON.sub(drawn, page)) != page:
+            path.write_text(new, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict:
+    app.connect("build-finished", write, priority=600)  # before used_styles reads the classes
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,42 @@
+"""Give a page the style sheets and scripts that something on it needs, and no other.
+
+Extensions add theirs to every page. Here stands by what each is known to be needed.
+"""
+
+from __future__ import annotations
+
+from sphinx.application import Sphinx
+
+# The beginning of a file's name: a part of the page that needs it.
+NEEDED_BY = {
+    "answer.": "<attention-answer",
+    "explorer.": "<attention-explorer",
+    "mystnb.": 'class="cell',
+    "clipboard.": 'class="highlight',
+    "copybutton.": 'class="highlight',
+    "sphinx-design.": 'class="sd-',
+    "design-tabs.": 'class="sd-tab',
+    "worksheet.": 'class="worksheet',
+}
+
+
+def is_needed(name: str, body: str) -> bool:
+    """
+    >>> is_needed("_static/answer.js", "<p>"), is_needed("answer.js", "<attention-answer>")
+    (False, True)
+    >>> is_needed("site.css", "<p>")
+    True
+    """
+    name = name.rpartition("/")[2]
+    return all(part in body for start, part in NEEDED_BY.items() if name.startswith(start))
+
+
+def keep_needed(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    body = context.get("body", "")
+    for files in (context["css_files"], context["script_files"]):
+        files[:] = [file for file in files if is_needed(str(file.filename), body)]
+
+
+def setup(app: Sphinx) -> dict:
+    app.connect("html-page-context", keep_needed, priority=900)  # after all have added theirs
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,73 @@
+// A short way by the Tab key: a link to the first figure, and one stop for the copy buttons of a section,
+// from which the arrow keys lead to the others.
+(() => {
+  "use strict";
+
+  // The first explorer that is not in a closed fold.
+  const figure = () => [...document.querySelectorAll("attention-explorer")].find((one) => one.getClientRects().length);
+
+  function skipToFigure(event) {
+    event.preventDefault();
+    const first = figure();
+    first.scrollIntoView({ block: "center" });
+    const stop = first.querySelector(".ax-skip, .ax-root input, .ax-root [tabindex='0']");
+    if (stop) return stop.focus();
+    first.tabIndex = -1; // its script is still being read
+    return first.focus();
+  }
+
+  addEventListener("DOMContentLoaded", () => {
+    const skip = document.querySelector("#pst-skip-link");
+    const first = figure();
+    if (!skip || !first) return;
+    const link = document.createElement("a");
+    first.id ||= "first-figure";
+    link.href = `#${first.id}`;
+    link.textContent = "Skip to the first figure";
+    link.addEventListener("click", skipToFigure);
+    const box = document.createElement("div");
+    box.className = skip.className;
+    box.append(link);
+    skip.after(box);
+  });
+
+  const neighbours = (button) => [...(button.closest("section") || document.body).querySelectorAll("button.copybtn")]
+    .filter((one) => one.closest("section") === button.closest("section"));
+
+  function oneStop(buttons) {
+    const sections = new Set();
+    for (const button of buttons) {
+      const section = button.closest("section");
+      button.tabIndex = sections.has(section) ? -1 : 0;
+      button.setAttribute("aria-description", "The arrow keys lead to the other copy buttons of this section");
+      sections.add(section);
+    }
+  }
+
+  addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (!by || !event.target.matches?.("button.copybtn")) return;
+    const all = neighbours(event.target);
+    const next = all[all.indexOf(event.target) + by];
+    event.preventDefault();
+    if (!next) return;
+    event.target.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  });
+
+  // They are there before or after this runs.
+  addEventListener("DOMContentLoaded", () => {
+    const article = document.querySelector("article");
+    if (!article) return;
+    const observer = new MutationObserver(look);
+    function look() {
+      const buttons = article.querySelectorAll("button.copybtn");
+      if (!buttons.length) return;
+      observer.disconnect();
+      oneStop(buttons);
+    }
+    observer.observe(article, { childList: true, subtree: true });
+    look();
+  });
+})();

@@ -1,0 +1,124 @@
+"""The fonts that the build cuts down: every sign of the pages is in them and drawn with them."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from fontTools.ttLib import TTFont
+from icon_font import FONT, icons
+from math_font import signs
+
+from tests.conftest import HTML
+
+STATIC = HTML / "_static"
+ICONS_OF_BRANDS = {"\uf09b", "\uf296"}  # GitHub and GitLab, of a font that no page uses
+CHINESE = "[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
+FORMULAS = "math, math *"
+# Marks the elements that have Chinese text of their own.
+MARK = """(chinese) => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const { data, parentElement } = walk.currentNode;
+    if (!new RegExp(chinese).test(data)) continue;
+    parentElement.toggleAttribute("data-chinese", true);
+    parentElement.style.fontFamily = "Book Han";  // as where the machine has no other
+  }
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+}"""
+LOADED = "document.fonts.ready.then(() => document.fonts.status === 'loaded')"
+
+
+def letters(path) -> set[str]:
+    return set(map(chr, TTFont(io.BytesIO(path.read_bytes())).getBestCmap()))
+
+
+def fonts_of(page, selector: str) -> dict[str, bool]:
+    """The fonts that draw what the selector finds, and whether they are the site's."""
+    browser = page.context.new_cdp_session(page)
+    browser.send("DOM.enable")
+    browser.send("CSS.enable")
+    root = browser.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
+    found = browser.send("DOM.querySelectorAll", {"nodeId": root, "selector": selector})
+    fonts = {}
+    for node in found["nodeIds"]:
+        for font in browser.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]:
+            fonts[font["familyName"]] = font["isCustomFont"]
+    return fonts
+
+
+@pytest.mark.slow
+def test_every_formula_and_every_chinese_word_is_drawn_with_the_books_fonts(
+    browser, site, all_pages
+):
+    page = browser.new_page()
+    formulas, words, wrong = 0, 0, {}
+    for name in all_pages:
+        page.goto(f"{site}/{name}", wait_until="load")
+        page.evaluate(MARK, CHINESE)
+        page.wait_for_function(LOADED)
+        found = fonts_of(page, FORMULAS), fonts_of(page, "[data-chinese]")
+        formulas, words = formulas + bool(found[0]), words + bool(found[1])
+        if found[0] not in ({}, {"STIX Two Math": True}):
+            wrong[name] = found[0]
+        # Latin letters beside them come from the machine.
+        if found[1] and [font for font in found[1] if found[1][font]] != ["Noto Serif SC"]:
+            wrong[name] = found[1]
+    page.close()
+    assert wrong == {}
+    assert formulas > 10
+    assert words > 10
+
+
+def test_a_sign_that_the_font_lacks_is_seen(open_page, site):
+    """The test above can fail: browsers say of each sign with which font they draw it."""
+    page = open_page(f"{site}/book/warmup.html")
+    page.wait_for_function(LOADED)
+    page.evaluate("document.querySelector('math').innerHTML = '<mi>ж</mi>'")
+    found = fonts_of(page, FORMULAS)
+    assert found.pop("STIX Two Math")
+    assert set(found.values()) == {False}
+
+
+def test_the_font_of_the_formulas_has_the_signs_of_every_page(all_pages):
+    wanted = {sign for name in all_pages for sign in signs((HTML / name).read_text("utf-8"))}
+    assert len(wanted) > 40
+    assert wanted <= letters(STATIC / "stix-two-math.woff2")
+
+
+def test_the_font_of_the_formulas_can_stretch_and_shrink():
+    """What browsers ask of it besides letters: tall brackets, roots, small forms in scripts."""
+    font = TTFont(io.BytesIO((STATIC / "stix-two-math.woff2").read_bytes()))
+    glyphs = font.getBestCmap()
+    tall = set(font["MATH"].table.MathVariants.VertGlyphCoverage.glyphs)
+    assert {glyphs[ord(sign)] for sign in "()√"} <= tall
+    features = {record.FeatureTag for record in font["GSUB"].table.FeatureList.FeatureRecord}
+    assert "ssty" in features
+
+
+def test_a_page_has_a_font_of_its_own_chinese_characters(all_pages):
+    book, lacking = letters(STATIC / "noto-serif-sc.woff2"), {}
+    pages = {name: (HTML / name).read_text(encoding="utf-8") for name in all_pages}
+    pages = {name: text for name, text in pages.items() if 'class="bd-article"' in text}
+    assert len(pages) > 20  # slides have none
+    for name, page in pages.items():
+        urls = re.findall(r'url\("([./]*_static/han/\w+\.woff2)"\)', page)
+        own = {sign for url in urls for sign in letters((HTML / name).parent / url)}
+        if missing := set(re.findall(CHINESE, page)) - own:
+            lacking[name] = missing
+        assert own < book
+    assert lacking == {}
+
+
+def test_the_font_of_the_icons_has_those_that_the_style_sheets_name():
+    sheets = "".join(path.read_text(encoding="utf-8") for path in STATIC.rglob("*.css"))
+    assert len(icons(sheets)) > 10
+    assert icons(sheets) - letters(STATIC / FONT) <= ICONS_OF_BRANDS
+
+
+def test_the_fonts_name_their_licence():
+    for path in (*STATIC.glob("*.woff2"), STATIC / FONT, *STATIC.glob("han/*.woff2")):
+        names = TTFont(io.BytesIO(path.read_bytes()))["name"]
+        said = " ".join(str(record) for record in names.names)
+        assert "Open Font License" in said or "fontawesome.com" in said.lower(), path.name

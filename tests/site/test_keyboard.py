@@ -1,0 +1,56 @@
+"""A short way by the Tab key: to the first figure, from figure to figure, past the copy buttons."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+STOPS = """() => [...document.querySelectorAll("button.copybtn")].map((button) => [
+  button.closest("section").id, button.tabIndex])"""
+FIGURE = "document.activeElement.closest('attention-explorer')?.getAttribute('name')"
+
+
+@pytest.fixture
+def chapter(open_page, site):
+    page = open_page(f"{site}/chapters/03_self_attention.html")
+    page.wait_for_function(
+        "document.querySelectorAll('button.copybtn[aria-description]').length > 5"
+    )
+    return page
+
+
+def test_the_first_figure_is_a_few_tabs_away(chapter):
+    names = chapter.eval_on_selector_all(
+        "attention-explorer", "all => all.map((e) => e.getAttribute('name'))"
+    )
+    for _ in range(2):
+        chapter.keyboard.press("Tab")
+    expect(chapter.get_by_role("link", name="Skip to the first figure")).to_be_focused()
+    chapter.keyboard.press("Enter")
+    chapter.wait_for_function(f"{FIGURE} === '{names[0]}'")
+    expect(chapter.locator("attention-explorer .ax-root").first).to_be_in_viewport()
+    # And from there to the next, wherever that stands.
+    expect(chapter.get_by_role("button", name="Next figure").first).to_be_focused()
+    chapter.keyboard.press("Enter")
+    chapter.wait_for_function(f"{FIGURE} === '{names[1]}'")
+    chapter.keyboard.press("Tab")
+    assert chapter.evaluate("document.activeElement.closest('.ax-root') !== null")
+
+
+def test_the_copy_buttons_of_a_section_are_one_stop(chapter):
+    stops = chapter.evaluate(STOPS)
+    sections = {section for section, _ in stops}
+    assert len(stops) > 20
+    assert sorted(section for section, index in stops if index == 0) == sorted(sections)
+    # The arrow keys lead to the others, and Tab comes back to where they led.
+    section = next(one for one in sections if [s for s, _ in stops].count(one) > 1)
+    buttons = chapter.locator("button.copybtn").all()
+    first, second, *_ = (buttons[n] for n, (one, _) in enumerate(stops) if one == section)
+    first.focus()
+    chapter.keyboard.press("ArrowDown")
+    expect(second).to_be_focused()
+    chapter.keyboard.press("Tab")
+    chapter.keyboard.press("Shift+Tab")
+    expect(second).to_be_focused()
+    chapter.keyboard.press("ArrowUp")
+    expect(first).to_be_focused()

@@ -1,0 +1,151 @@
+"""The theme's style sheets without the rules that no page uses: what a page uses is all there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import myst_nb
+import pydata_sphinx_theme
+import pytest
+import sphinx_book_theme
+import sphinx_design
+
+THEMES = "theme/pydata_sphinx_theme/static/styles", "theme/sphinx_book_theme/static/styles"
+# As the packages have them: the part of a name by which a page asks for them, and where they lie.
+WHOLE = {
+    "pydata-sphinx-theme.css": Path(pydata_sphinx_theme.__file__).parent / THEMES[0],
+    "sphinx-book-theme.css": Path(sphinx_book_theme.__file__).parent / THEMES[1],
+    "sphinx-design.min.css": Path(sphinx_design.__file__).parent / "static",
+    "mystnb.css": Path(myst_nb.__file__).parent / "static",
+}
+
+# The rules of a sheet that an element of the page matches now, whatever the pointer does.
+MISSING = r"""(whole) => {
+  const parts = (text) => text.split(/,(?![^(]*\))/).map((part) => part.trim());
+  const bare = (selector) => selector
+    .replace(/::?(before|after|backdrop|placeholder|marker|-[\w-]+)(\([^)]*\))?/g, "")
+    .replace(/:(hover|focus|focus-\w+|active|visited|link|checked|disabled|target)\b/g, "")
+    .replace(/(^|[\s>+~])(?=$|[\s>+~])/g, "$1*");
+  const rules = (list, about, found) => {
+    for (const rule of list) {
+      const inside = rule.cssRules?.length && rule.conditionText !== undefined;
+      if (inside) rules(rule.cssRules, `${about}@${rule.conditionText} `, found);
+      else if (rule.selectorText) for (const part of parts(rule.selectorText)) {
+        found.set(`${about}${part} {${rule.style.cssText}}`, bare(part));
+      }
+    }
+    return found;
+  };
+  const matches = (selector) => {
+    try { return document.querySelector(selector) !== null; } catch { return false; }
+  };
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(whole);
+  const there = new Map();
+  for (const { href, cssRules } of document.styleSheets) if (href) rules(cssRules, "", there);
+  return [...rules(sheet.cssRules, "", new Map())]
+    .filter(([rule, selector]) => !there.has(rule) && matches(selector))
+    .map(([rule]) => rule);
+}"""
+
+
+def whole(name: str) -> str:
+    return (WHOLE[name] / name).read_text(encoding="utf-8")
+
+
+def sheets(page) -> list[str]:
+    """Those of the theme that a page asks for."""
+    asked = " ".join(page.evaluate("[...document.styleSheets].map((sheet) => `${sheet.href}`)"))
+    return [name for name in WHOLE if name.removesuffix(".css") in asked]
+
+
+def missing(page) -> dict[str, list[str]]:
+    found = {name: page.evaluate(MISSING, whole(name)) for name in sheets(page)}
+    return {name: rules for name, rules in found.items() if rules}
+
+
+@pytest.mark.slow
+def test_every_page_has_the_rules_that_it_uses(browser, site, all_pages):
+    page = browser.new_page()
+    wrong = {}
+    for name in all_pages:
+        page.goto(f"{site}/{name}", wait_until="load")
+        if found := missing(page):
+            wrong[name] = found
+    page.close()
+    assert wrong == {}
+
+
+def hover(page):
+    page.locator(".theme-switch-button").hover()
+    page.locator(".tooltip.show").wait_for()
+
+
+def copy(page):
+    page.locator("div.highlight").first.hover()
+    page.locator("button.copybtn").first.click()
+
+
+def search(page):
+    page.keyboard.press("Control+k")
+    page.locator("#pst-search-dialog[open]").wait_for()
+
+
+def turn(page):
+    page.locator(".theme-switch-button").click()
+
+
+def hide_sidebar(page):
+    page.locator(".primary-toggle").click()
+    page.locator(".pst-sidebar-hidden").wait_for(state="attached")
+
+
+def unfold(page):
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
+
+
+def open_sidebar(page):
+    page.locator(".primary-toggle").click()
+    page.locator("#pst-primary-sidebar-modal[open]").wait_for()
+
+
+def open_contents(page):
+    page.locator(".secondary-toggle").click()
+    page.locator("#pst-secondary-sidebar-modal[open]").wait_for()
+
+
+def scroll(page):
+    page.evaluate("scrollTo(0, 3000)")
+    page.locator("body.scrolled").wait_for(state="attached")
+
+
+WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 390, "height": 800}
+
+
+@pytest.mark.parametrize(
+    ("size", "act"),
+    [*((WIDE, act) for act in (hover, copy, search, turn, hide_sidebar, unfold, scroll)),
+     *((NARROW, act) for act in (open_sidebar, open_contents, search))],
+)  # fmt: skip
+def test_a_page_has_the_rules_for_what_its_reader_does(open_page, site, size, act):
+    page = open_page(f"{site}/chapters/03_self_attention.html", viewport=size)
+    act(page)
+    assert missing(page) == {}
+
+
+def test_what_the_search_finds_has_its_rules(open_page, site):
+    page = open_page(f"{site}/search.html?q=softmax")
+    page.locator("#search-results ul li").first.wait_for()
+    assert missing(page) == {}
+    page.locator("#search-results ul li a").first.click()
+    page.locator("span.highlighted").first.wait_for(state="attached")
+    assert missing(page) == {}
+
+
+def test_a_rule_that_is_left_out_is_missed(open_page, site):
+    """The tests above can fail: here an element comes that no page has."""
+    page = open_page(f"{site}/book/about.html")
+    page.evaluate("document.querySelector('article').innerHTML += '<div class=\"accordion\">'")
+    rules = missing(page)["pydata-sphinx-theme.css"]
+    assert rules
+    assert all("accordion" in rule for rule in rules)
