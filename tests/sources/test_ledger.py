@@ -9,8 +9,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.sources.numbers import numbers, output_texts, stands_in
 from tools.notebooks import NOTEBOOKS
+from tools.prose.numbers import rounds_to, values
+from tools.prose.pages import printed_texts
 
 CHAPTERS = {path.name[:2]: path for path in NOTEBOOKS if path.parent.name == "chapters"}
 LEDGER = json.loads(Path(__file__).with_name("ledger.json").read_text(encoding="utf-8"))
@@ -44,9 +45,22 @@ def printed(entry: dict) -> list[list[Decimal]]:
     return [[Decimal(format(float(value), kind)) for value in row] for row in rows(entry["values"])]
 
 
+def stands_in(rows: list[list[Decimal]], shown: list[Decimal]) -> bool:
+    """Whether the rows stand in the shown numbers: each without a gap, one after the other."""
+    start = 0
+    for row in rows:
+        for at in range(start, len(shown) - len(row) + 1):
+            if all(rounds_to(s, w) for s, w in zip(shown[at:], row, strict=False)):
+                start = at + len(row)
+                break
+        else:
+            return False
+    return True
+
+
 def missing(entry: dict, cells: list) -> list[str]:
     """What the outputs of these cells do not show."""
-    shown = [numbers(text) for cell in cells for text in output_texts(cell)]
+    shown = [values(text) for cell in cells for text in printed_texts(cell)]
     wanted = {"as printed": printed(entry)}
     if entry["status"] == "wrong":
         wanted["put right"] = [[Decimal(t) for t in row] for row in rows(entry["right_strings"])]

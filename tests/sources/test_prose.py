@@ -1,60 +1,206 @@
-"""Numbers in prose are not typed: each stands in an output or the code of its chapter.
+"""Each number in prose comes from somewhere: an output by its place, the code, a fact, a reason.
 
-What is neither computed nor shown (a year, a page, a limit of float32) is listed in
-`constants.json` with the reason.
+Where from stands in `origins/`, one file for each page, a line for each number; `make numbers`
+writes what it can derive. Pages are the chapters, those of book/, and README.
 """
 
 from __future__ import annotations
 
-import json
+import re
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
-import nbformat
 import pytest
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from tests.sources.numbers import numbers, output_texts, prose, rounds_to
-from tools.notebooks import NOTEBOOKS
+from tools.prose import checking, evaluating, origins, rules
+from tools.prose.numbers import find
+from tools.prose.origins import Entry
+from tools.prose.pages import (
+    ROOT,
+    TAG,
+    Cell,
+    Page,
+    Passage,
+    by_line,
+    markdown_page,
+    pages,
+    read,
+)
+from tools.prose.updating import updated
 
-CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
-CONSTANTS = json.loads(Path(__file__).with_name("constants.json").read_text(encoding="utf-8"))
-
-
-def of_interest(number: Decimal) -> bool:
-    """Decimals, and whole numbers of three digits or more: the others count things."""
-    return number.is_finite() and (number.as_tuple().exponent < 0 or abs(number) >= 100)
-
-
-def typed(notebook) -> dict[str, list[str]]:
-    """The numbers of the prose that stand nowhere else, by cell."""
-    shown = []
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            shown += [n for text in [cell.source, *output_texts(cell)] for n in numbers(text)]
-    shown += [Decimal(text) for text in CONSTANTS]
-    found = {}
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            for number in filter(of_interest, numbers(prose(cell.source))):
-                if not any(rounds_to(abs(there), abs(number)) for there in shown):
-                    found.setdefault(cell.id, []).append(str(number))
-    return found
+ADVICE = "run `make numbers`, which writes what it can derive and says what it needs you for"
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_numbers_in_prose_stand_in_an_output(path):
-    assert typed(nbformat.read(path, as_version=4)) == {}
+@pytest.mark.parametrize("path", pages(), ids=lambda path: path.stem)
+def test_each_number_of_a_page_is_what_its_origin_says(path):
+    page = read(path)
+    found = checking.problems(page, origins.load(page))
+    assert not found, "\n".join([*found, ADVICE])
 
 
-def test_every_constant_has_a_reason():
-    assert all(isinstance(why, str) and why for why in CONSTANTS.values())
+def test_no_file_of_origins_without_a_page():
+    stored = {path.stem for path in origins.FOLDER.glob("*.toml")}
+    assert stored - {"phrases"} == {path.stem for path in pages()}
 
 
-def test_a_typed_number_is_seen():
+def test_phrases_are_true_and_said_somewhere():
+    said = "\n".join(passage.text for path in pages() for passage in read(path).passages)
+    for phrase, origin in rules.phrases().items():
+        entry = Entry(tuple(number.written for number in find(phrase)), origin)
+        assert entry.written, f"the phrase {phrase!r} has no number"
+        assert checking.slip(Page(Path("phrases"), []), entry) is None, phrase
+        assert phrase.lower() in said.lower(), f"the phrase {phrase!r} is said nowhere"
+
+
+# What the parser shows and the site does not: directives, and addresses.
+DIRECTIVE = re.compile(r"^:{3,}.*$|^:[a-z-]+:.*$|https?://\S+|[\w.-]+/[\w.-]+#\d+", re.MULTILINE)
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarmath_plugin)
+
+
+def visible(tokens) -> str:
+    """What a reader sees of a text, by the parser of Markdown that the site is built with."""
+    texts = []
+    for token in tokens:
+        if token.type == "inline":
+            texts.append(visible(token.children) + "\n")
+        elif token.type in {"softbreak", "hardbreak", "html_inline"}:
+            texts.append("\n" if "break" in token.type else " ")
+        elif token.type == "html_block":
+            texts.append(TAG.sub(" ", token.content))
+        elif token.type not in {"fence", "code_block"}:
+            texts.append(token.content + "\n" * (token.type == "math_block"))
+    return "".join(texts)
+
+
+@pytest.mark.parametrize("path", pages(), ids=lambda path: path.stem)
+def test_every_number_that_a_reader_sees_is_looked_at(path):
+    for passage in read(path).passages:
+        seen = DIRECTIVE.sub(" ", visible(MARKDOWN.parse(passage.text)))
+        shown = Counter(number.written for number in find(seen))
+        assert shown == Counter(number.written for number in passage.numbers), passage.id
+
+
+def page_of(text: str) -> Page:
     cells = [
-        nbformat.v4.new_markdown_cell("It is 0.95, not 0.96; `0.97` and [0.98](a0.99.md), 1,234."),
-        nbformat.v4.new_code_cell("print(x)"),
+        Cell("scores", by_line("range(3)"), by_line("0.9544, 1.4950, 1.4754\n2, 7, 1")),
+        Cell("weights", [], by_line("0.1385, 0.2379, 0.2333")),
     ]
-    cells[1].outputs = [nbformat.v4.new_output("stream", text="0.9544")]
-    found = typed(nbformat.v4.new_notebook(cells=cells))
-    assert found == {cells[0].id: ["0.96", "0.98", "1234"]}
+    return Page(Path("made_up.ipynb"), [Passage("text", text, place=1)], cells)
+
+
+def stored(*entries: tuple[str, str]) -> dict[str, list[Entry]]:
+    return {"text": [Entry(tuple(written.split()), origin) for written, origin in entries]}
+
+
+def test_what_an_origin_can_say():
+    page = page_of("")
+    for origin, wanted in {
+        "scores[0, 1]": [1.495],
+        "scores[1]": [2, 7, 1],
+        "scores[:, 0]": [0.9544, 2],
+        "scores.code[0, 0] - 1": [2],
+        "max(scores[0]), len(weights[0])": [1.495, 3],
+        "03_self_attention/weights-row[0, 0]": [0.1385],
+        'chapter("self_attention")': [3],
+        "pairs(scores[1], weights[0])[:4]": [2, 0.1385, 7, 0.2379],
+    }.items():
+        assert [float(number) for number in evaluating.worth(page, origin)] == wanted, origin
+
+
+@pytest.mark.parametrize(
+    ("text", "entry", "said"),
+    [
+        ("It is 0.954.", ("0.954", "scores[0, 0]"), None),
+        ("It is 0.955.", ("0.955", "scores[0, 0]"), "but scores[0, 0] is 0.9544"),
+        ("It is 0.955.", ("0.954", "scores[0, 0]"), "has no origin"),
+        ("It is 7 and 7.", ("7 7", "scores[1, 1]"), None),
+        ("It is 7.", ("7", "7"), "names no output"),
+        ("It is 2.", ("2", "len(scores[0, 0:2])"), "names no output"),
+        ("It is 7.", ("7", "because it is a good number"), None),
+        ("It is 7.", ("7", "? scores[1, 1]"), "waits for a person"),
+        ("It is 7.", ("7", "scores[1, 9]"), "scores has no number at (1, 9)"),
+        ("It is 7.", ("7", "scoring[1, 9]"), "there is no cell named scoring"),
+        ("Seven words.", ("Seven", "scores[1, 1]"), None),
+        ("It is.", ("7", "scores[1, 1]"), "1 origins are of numbers that are gone"),
+    ],
+)
+def test_what_is_wrong_is_said(text, entry, said):
+    found = checking.problems(page_of(text), stored(entry))
+    assert (not found) if said is None else said in "\n".join(found)
+
+
+def test_an_output_that_changes_is_seen():
+    page = page_of("It is 0.954.")
+    known = stored(("0.954", "scores[0, 0]"))
+    assert checking.problems(page, known) == []
+    page.cells[0].printed[0][0] += Decimal("0.01")
+    assert "is 0.9644" in checking.problems(page, known)[0]
+
+
+def test_what_is_known_stays_when_words_change():
+    known = stored(("7", "because I said so"), ("0.954", "scores[0, 0]"))
+    assert updated(page_of("First 7, then 0.954."), known) == known
+    assert updated(page_of("Seven was 7; look, 0.954 came."), known) == known
+
+
+def test_a_wrong_number_is_not_taken_on_trust():
+    known = stored(("7", "scores[1, 1]"), ("0.9544", "scores[0, 0]"))
+    new = updated(page_of("First 8, then 0.9554."), known)
+    assert [entry.is_open for entry in new["text"]] == [True, True]
+    new = updated(page_of("First 7, then 0.9544 and 7."), known)
+    assert [entry.is_open for entry in new["text"]] == [False, False, True]
+
+
+def test_what_is_certain_is_filled_in():
+    new = updated(page_of("The weights are 0.1385 and 0.2379; the scores (2, 7, 1)."), {})
+    assert new == stored(("0.1385 0.2379", "weights[0, 0:2]"), ("2 7 1", "scores[1]"))
+
+
+def test_origins_follow_a_passage_with_a_new_name():
+    known = {"old": stored(("7", "because I said so"))["text"]}
+    assert updated(page_of("It is 7."), known) == stored(("7", "because I said so"))
+
+
+def test_what_is_written_can_be_read():
+    page = page_of("It is 7 and 0.954.")
+    known = stored(("7", 'len("a, \\\\ b") + 0'), ("0.954", 'because "it\'s"'))
+    assert origins.parse(origins.text(page, known)) == known
+
+
+def test_rules_vouch_only_for_what_is_right():
+    def settled(text, page="05_trainable_weights.ipynb"):
+        passage = Passage("p", text)
+        rest = rules.settled(Page(Path(page), [passage]), passage)
+        return [n.written for n in passage.numbers if n.start in rest]
+
+    assert settled("[04: by hand](04_by_hand.ipynb)") == ["04"]
+    assert settled("[04: by hand](03_self_attention.ipynb)") == []
+    assert settled("[*Three states, four questions*](x.ipynb#three-states-four-questions)") == [
+        "Three",
+        "four",
+    ]
+    assert settled("# 05 Trainable weights") == ["05"]
+    assert settled("# 06 Trainable weights") == []
+    assert settled("**1.** Why?\n\n**3.** How?") == ["1"]
+    assert settled("## Three questions first\n\n**1.** a\n\n**2.** b\n\n**3.** c")[:1] == ["Three"]
+    assert settled("## Four questions first\n\n**1.** a\n\n**2.** b\n\n**3.** c")[:1] == ["1"]
+    assert settled("They add up to 1, and not to 2.") == ["1"]
+    assert settled("`weights.sum(-1)`, `weights.sum(-7)` and `x[1, 2]`") == ["-1"]
+
+
+def test_the_places_of_a_page_of_markdown():
+    example = "```pycon\n>>> x + 1\n5\n```"
+    page = markdown_page(
+        ROOT / "book" / "made_up.md",
+        f"Top 3.\n\n## The one\n\nIt is 4.\n\n{example}\n\n## The one\n\nIt is 6.\n",
+    )
+    assert [(p.id, p.line) for p in page.passages] == [
+        ("top", 1),
+        ("the-one", 3),
+        ("the-one-again-2", 12),
+    ]
+    assert page.cells == [Cell("the-one-1", [[1]], [[5]])]
+    assert [n.written for p in page.passages for n in p.numbers] == ["3", "4", "6"]

@@ -1,0 +1,38 @@
+"""Say where each number in prose comes from: `make numbers`.
+
+python -m tools.prose            # all pages
+python -m tools.prose 03 README  # those whose file name starts so
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tools.prose import origins
+from tools.prose.checking import problems
+from tools.prose.pages import pages, read
+from tools.prose.updating import updated
+
+
+def main() -> None:
+    wanted = tuple(sys.argv[1:]) or ("",)
+    found = []
+    paths = [path for path in pages() if path.name.startswith(wanted)]
+    if not paths:
+        sys.exit(f"no page's file name starts with {' or '.join(wanted)}")
+    for path in paths:
+        page = read(path)
+        new = updated(page, origins.load(page))
+        origins.path_of(page).write_text(origins.text(page, new), encoding="utf-8")
+        found += problems(page, new)
+    if found:
+        print(*found, sep="\n")
+        sys.exit(
+            f"{len(found)} numbers need you. In tests/sources/origins, in the file of the page:"
+            " where the origin behind a ? is right, remove the ?; else write the right one, or"
+            " `because` and a reason. Where a number and its origin differ, mend the wrong one."
+        )
+
+
+if __name__ == "__main__":
+    main()
