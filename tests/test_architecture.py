@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "attn_core"
 # module: the modules that it stands on. It may import these, what they stand on, and no other.
 STANDS_ON = {
     "precision": [],
+    "compiling": [],
     "checks": ["precision"],
     "devices": ["checks"],
     "digits": [],
@@ -24,7 +25,7 @@ STANDS_ON = {
     "hiding": ["masks"],
     "pooling": [],
     "source": [],
-    "record": ["stages", "masks", "dropout", "pooling", "source"],
+    "record": ["stages", "masks", "dropout", "pooling", "source", "compiling"],
     "kernels": ["record", "hiding"],
     "sweeps": ["kernels"],
     "arithmetic": ["record", "digits"],

@@ -17,18 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.notebooks.execution import EXECUTE, wrong_cells
+from tests.notebooks.execution import EXECUTE, PLAINEST, wrong_cells
 from tools.notebooks import NOTEBOOKS, ROOT, repository_url
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 OURS = ("attn_core", "__editable__")
-
-PLAINEST = {
-    "ATEN_CPU_CAPABILITY": "default",
-    "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
-    "MKL_CBWR": "COMPATIBLE",
-    "ONEDNN_MAX_CPU_ISA": "SSE41",
-}
 
 
 def environment_without_attn_core(folder: Path) -> Path:

@@ -38,6 +38,7 @@ def test_the_chapters_are_read():
 
 
 @pytest.mark.slow
+@pytest.mark.trained_model
 def test_it_runs_on_the_books_own_words(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["long_text", "4096"])
     long_text.main()

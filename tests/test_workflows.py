@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tools import library
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".github" / "workflows"
@@ -73,3 +76,41 @@ def test_what_is_published_was_tested_in_the_same_job():
 def test_each_fault_is_seen(step, word):
     (sentence,) = faults(f"jobs:\n  a:\n    steps:\n      - {step}\n")
     assert word in sentence
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def combinations() -> list[dict[str, str]]:
+    workflow = yaml.safe_load((FOLDER / "test.yml").read_text(encoding="utf-8"))
+    return workflow["jobs"]["library"]["strategy"]["matrix"]["include"]
+
+
+def test_every_python_that_is_promised_is_tested_and_no_other_is_promised():
+    named = [one.rpartition(" ")[2] for one in project()["classifiers"]]
+    assert sorted({one["python"] for one in combinations()}) == named
+    assert project()["requires-python"] == f">={named[0]}"
+
+
+def test_the_oldest_and_the_newest_torch_are_tested():
+    """The newest on each Python; the oldest on the oldest, as newer ones have no wheels of it."""
+    torches = {one["python"]: [] for one in combinations()}
+    for one in combinations():
+        torches[one["python"]].append(one["torch"])
+    (newest,) = {torch for found in torches.values() for torch in found} - {"oldest"}
+    first, *others = torches.values()
+    assert first == ["oldest", newest]
+    assert others == [[newest]] * len(others)
+    pinned = re.search(r"^torch==(.*)$", (ROOT / "requirements.txt").read_text(), re.MULTILINE)[1]
+    assert numbers(library.oldest()["torch"]) < numbers(pinned) <= numbers(newest)
+
+
+def numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]
+
+
+def test_the_oldest_of_everything_can_be_named():
+    oldest = library.oldest()
+    assert len(oldest) == len(project()["dependencies"])
+    assert [f"{name}>={version}" for name, version in oldest.items()] == project()["dependencies"]

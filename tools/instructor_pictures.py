@@ -57,7 +57,7 @@ def environment() -> dict[str, str]:
 
 
 def grading(module: str, *arguments: str | Path) -> None:
-    call = [GRADING / "python", "-m", f"tools.grading.{module}", *map(str, arguments)]
+    call = [GRADING / "python", "-m", f"grading.{module}", *map(str, arguments)]
     subprocess.run(call, cwd=ROOT, check=True, env=environment())
 
 

@@ -88,7 +88,7 @@ def exercise_cells(exercise: Exercise, number: int) -> list:
         level=exercise.level,
         dots=LEVELS[exercise.level],
         points="1 point" if exercise.points == 1 else f"{exercise.points} points",
-        text=exercise.text.strip(),
+        text=exercise.task().strip(),
     )
     hints = "".join(f"- {mistake.hint}\n" for mistake in exercise.mistakes)
     fold = FOLD.format(
@@ -151,7 +151,11 @@ def run(notebook, path: Path) -> None:
 
     client = NotebookClient(
         notebook,
-        timeout=600,
+        timeout=None,
+        # A busy machine is slow to start a kernel, and nbclient would drop outputs that come late.
+        startup_timeout=600,
+        iopub_timeout=600,
+        raise_on_iopub_timeout=True,
         kernel_name="python3",
         resources={"metadata": {"path": str(path.parent)}},
         coalesce_streams=True,

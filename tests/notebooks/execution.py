@@ -8,16 +8,36 @@ from pathlib import Path
 import nbformat
 
 from tests.notebooks.compare import differences
+from tests.patience import TO_START
 from tools.notebooks import tags
 
+# What torch and the libraries under it read when they start: as if this were another processor.
+PLAINEST = {
+    "ATEN_CPU_CAPABILITY": "default",
+    "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
+    "MKL_CBWR": "COMPATIBLE",
+    "ONEDNN_MAX_CPU_ISA": "SSE41",
+    "OMP_NUM_THREADS": "1",
+}
+AVX2_AND_THREADS = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "OMP_NUM_THREADS": "3",
+}
+
 # python -c EXECUTE notebook result
-EXECUTE = """
+EXECUTE = f"""
 import sys, nbformat
 from nbclient import NotebookClient
 
 notebook = nbformat.read(sys.argv[1], as_version=4)
+waits = dict(timeout=None, startup_timeout={TO_START}, iopub_timeout={TO_START})
 log = ["--log-level=ERROR"]
-NotebookClient(notebook, timeout=300, coalesce_streams=True, extra_arguments=log).execute()
+client = NotebookClient(
+    notebook, coalesce_streams=True, extra_arguments=log, raise_on_iopub_timeout=True, **waits
+)
+client.execute()
 nbformat.write(notebook, sys.argv[2])
 """
 

@@ -8,12 +8,40 @@ never run).
 from __future__ import annotations
 
 import pytest
+from nbval import plugin
+from nbval.kernel import Empty, RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 from tests.notebooks.compare import differences
+from tests.patience import TO_START
+
+
+class PatientKernel(RunningKernel):
+    def _ensure_iopub_up(self):
+        """Ask until its answer is heard on the second channel as well, as nbval does for 30 s."""
+        pause = 1
+        while True:
+            asked = self.kc.kernel_info()
+            self.await_reply(asked, timeout=TO_START)
+            try:
+                return self.await_idle(asked, pause)
+            except Empty:
+                pause *= 2
+
+
+plugin.RunningKernel = PatientKernel
+
+
+def pytest_configure(config):
+    if hasattr(config.option, "nbval_kernel_startup_timeout"):
+        config.option.nbval_kernel_startup_timeout = TO_START
 
 
 class StrictCell(IPyNbCell):
+    def __init__(self, *args, **how):
+        super().__init__(*args, **how)
+        self.output_timeout = TO_START  # nbval's 5 s decide on a busy machine
+
     def runtest(self):
         passed_over = self.options["skip"] or not self.options["check"]
         self.options.update(skip=False, check=True)

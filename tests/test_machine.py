@@ -1,0 +1,61 @@
+"""What the tests say of the machine: every version, and what is missing by its name."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+import torch
+
+from tools import load, machine
+
+
+def test_what_is_there_is_told_with_its_version():
+    told = machine.sentence()
+    assert f"Python {sys.version.split()[0]}" in told
+    assert f"torch {torch.__version__} (" in told
+    assert re.search(r"Chrom\w* \d+\.", told)
+    assert f"on {os.cpu_count()} processors." in told
+
+
+def test_what_is_missing_is_named(monkeypatch, tmp_path):
+    def none(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(machine, "version", none)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setenv("BOOK_BROWSER", "/nowhere")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    ran, missing = machine.sentence().splitlines()
+    assert ran == f"Ran with Python {sys.version.split()[0]}, on {os.cpu_count()} processors."
+    assert missing == (
+        "Missing: the environment of grading, torch, a GPU, Triton, the trained model of chapter "
+        "08, its tokenizer, Chromium, Firefox, WebKit, bubblewrap, Node."
+    )
+
+
+@pytest.mark.parametrize("how", [["-c", "raise SystemExit(3)"], ["-c", "pass"]])
+def test_a_program_that_says_nothing_is_missing(how):
+    assert machine.said(sys.executable, *how) is None
+
+
+def test_the_load_ends_with_what_it_stood_beside():
+    import psutil
+
+    with load.busy(2):
+        found = psutil.Process().children()
+        workers = [one for one in found if "spawn_main" in " ".join(one.cmdline())]
+        assert len(workers) == 2
+    assert not any(one.is_running() for one in workers)
+
+
+def test_the_load_ends_when_its_parent_is_gone():
+    """It computes for the process with this id alone, which is not the parent here."""
+    code = "from tools import load; load.work(parent=1)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

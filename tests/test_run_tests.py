@@ -1,0 +1,206 @@
+"""The runner of all groups: each runs, each end is seen, and one table at the end says it all."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tools import run_tests
+
+# What a group of tests may come to, each a file that pytest runs.
+PLANTED = {
+    "green": "import time\ndef test_one(): time.sleep(0.02)\ndef test_two(): pass\n",
+    "failing": "def test_ten():\n    assert 5 + 5 == 11\ndef test_fine(): pass\n",
+    "crash-at-collection": "import no_such_module\ndef test_one(): pass\n",
+    "error": (
+        "import pytest\n@pytest.fixture\ndef broken():\n    yield\n    raise OSError('torn')\n"
+        "def test_one(broken): pass\n"
+    ),
+    "skipping": "import pytest\ndef test_one(): pytest.skip('no moon tonight')\n",
+    "empty": "",
+    "killed-worker": "import os\ndef test_one(): os.kill(os.getpid(), 9)\ndef test_two(): pass\n",
+    "killed": "import os\ndef test_one(): os.kill(os.getpid(), 9)\n",
+}
+MAKEFILE = """
+.PHONY: {all}
+{tests}: %:
+\t@{python} -m pytest -q -p no:cacheprovider $(MORE) --junit-xml=.tests/$@.xml $@.py
+killed-worker: MORE := -p xdist -n 1
+plain:
+\t@echo done
+plain-red no-report:
+\t@exit 3
+no-target:
+\t@$(MAKE) nothing-of-this-name
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A project whose Makefile has the planted groups."""
+    for name, text in PLANTED.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\njunit_family = xunit1\n", encoding="utf-8")
+    others = ["plain", "plain-red", "no-report", "no-target"]
+    text = MAKEFILE.format(
+        all=" ".join([*PLANTED, *others]), tests=" ".join(PLANTED), python=sys.executable
+    )
+    (tmp_path / "Makefile").write_text(text, encoding="utf-8")
+    (tmp_path / ".tests").mkdir()
+    monkeypatch.chdir(tmp_path)
+    # The outer run's own words do not reach the inner ones.
+    for name in [*os.environ]:
+        if name.startswith(("PYTEST_", "MAKE")) or name == "MFLAGS":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # it takes longer than the tests
+    return tmp_path
+
+
+def run(*arguments):
+    """`python -m tools.run_tests` in the project of the test."""
+    return subprocess.run(
+        [sys.executable, "-m", "tools.run_tests", *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def lines_of(out: str) -> dict[str, list[str]]:
+    """The table's lines by the group's name, without those of any other part."""
+    table = out[out.rindex("\ngroup ") :].splitlines()[2:]
+    return {line.split()[0]: line.split()[1:] for line in table if line and line[0].islower()}
+
+
+@pytest.mark.parametrize(
+    ("name", "passed", "failed", "errors", "skipped", "fault"),
+    [
+        ("green", 2, 0, 0, 0, ""),
+        ("failing", 1, 1, 0, 0, ""),
+        ("crash-at-collection", 0, 0, 1, 0, ""),
+        ("error", 0, 0, 1, 0, ""),
+        ("skipping", 0, 0, 0, 1, ""),
+        ("empty", 0, 0, 0, 0, "found no test"),
+        ("killed-worker", 1, 0, 1, 0, ""),
+        ("killed", 0, 0, 0, 0, "ended with status 2, without a report"),
+        ("plain", 0, 0, 0, 0, ""),
+        ("plain-red", 0, 0, 0, 0, "ended with status 2, without a report"),
+        ("no-target", 0, 0, 0, 0, "ended with status 2, without a report"),
+        ("nowhere", 0, 0, 0, 0, "ended with status 2, without a report"),
+    ],
+)
+def test_every_end_of_a_group_is_seen(folder, name, passed, failed, errors, skipped, fault):
+    group = run_tests.run_group(name, folder / ".tests")
+    assert group.fault == fault
+    counts = {"passed": passed, "failed": failed, "errors": errors, "skipped": skipped}
+    assert group.counts == {word: count for word, count in counts.items() if count}
+    assert group.is_red == (name not in {"green", "skipping", "plain"})
+
+
+def test_a_report_of_an_earlier_run_does_not_count(folder):
+    (folder / "killed.py").write_text(PLANTED["green"], encoding="utf-8")
+    assert not run_tests.run_group("killed", folder / ".tests").is_red
+    (folder / "killed.py").write_text(PLANTED["killed"], encoding="utf-8")
+    assert run_tests.run_group("killed", folder / ".tests").tests is None
+
+
+def test_a_status_is_red_though_the_report_is_green():
+    tests = [run_tests.Test("a.py::test_one", 0.1, ("passed",))]
+    group = run_tests.Group("code", 3, 1.0, tests)
+    assert group.fault == "ended with status 3, though no test is red"
+    assert group.is_red
+
+
+def test_a_report_cut_off_is_none(tmp_path):
+    (tmp_path / "a.xml").write_text("<testsuites><testcase", encoding="utf-8")
+    assert run_tests.read_report(tmp_path / "a.xml") is None
+
+
+def test_all_groups_run_and_one_table_ends_it(folder):
+    names = ["failing", "plain-red", "crash-at-collection", "skipping", "green"]
+    done = run(*names)
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith("red: failing, plain-red, crash-at-collection")
+    rows = lines_of(done.stdout)
+    assert list(rows) == [*names, "all"]
+    assert rows["failing"][:4] == ["1", "1", "0", "0"]
+    assert rows["failing"][5:] == ["red"]
+    assert rows["plain-red"][:4] == ["–"] * 4
+    assert rows["green"][:4] == ["2", "0", "0", "0"]
+    assert len(rows["green"]) == 5
+    assert rows["all"][:4] == ["3", "1", "1", "1"]
+    assert "failing.py::test_ten\n      assert (5 + 5) == 11" in done.stdout
+    assert "1 ×  no moon tonight" in done.stdout
+    slowest = done.stdout[done.stdout.index("The slowest 5") : done.stdout.index("Skipped")]
+    assert re.findall(r"s  green.py::(\w+)", slowest) == ["test_one", "test_two"]
+    assert f"Python {sys.version.split()[0]}" in done.stdout
+    again = run()
+    assert again.returncode == 1
+    assert lines_of(again.stdout) == rows
+
+
+def test_green_is_green(folder):
+    done = run("green", "plain")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_before_any_run_there_is_no_table(folder):
+    done = run()
+    assert done.returncode == 1
+    assert done.stderr == "nothing was run yet: run `make test`\n"
+
+
+def test_at_most_five_of_the_slowest_are_named():
+    tests = [run_tests.Test(f"a.py::test_{n}", n / 10, ("passed",)) for n in range(8)]
+    found = run_tests.slowest(run_tests.Group("code", 0, 3.0, tests))
+    assert [line.split()[-1] for line in found] == [f"a.py::test_{n}" for n in (7, 6, 5, 4, 3)]
+
+
+QUICK, SLOW = (
+    re.search(rf"^{name} := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)[1].split()
+    for name in ("QUICK", "SLOW")
+)
+
+
+def words(group: str) -> list[str]:
+    """The words of the command that a group of the project is."""
+    plan = ["make", "--dry-run", "--no-print-directory", "-C", ROOT, "-o", ".venv/test"]
+    command = [*plan, "-o", ".venv-grading/made", group]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return shlex.split(done.stdout.replace("\\\n", " "))
+
+
+@pytest.mark.parametrize("group", QUICK + SLOW)
+def test_each_group_writes_its_report(group):
+    found = words(group)
+    assert f"--junit-xml=.tests/{group}.xml" in found
+    assert found[found.index("-m", found.index("pytest")) + 1] == (
+        "not slow" if group in QUICK else "slow"
+    )
+
+
+def reached(group: str) -> set[Path]:
+    """The files of tests that a group runs."""
+    found = words(group)
+    found = found[found.index("pytest") + 1 :]
+    left_out = {ROOT / path for flag, path in itertools.pairwise(found) if flag == "--ignore"}
+    named = {ROOT / word for word in found if word.startswith("tests")} - left_out
+    files = [path for top in named for path in [top, *top.rglob("test_*.py")] if path.is_file()]
+    if not named:
+        files = (ROOT / "tests").rglob("test_*.py")
+    return {file for file in files if not left_out & {file, *file.parents}}
+
+
+def test_every_file_of_tests_is_in_one_quick_group():
+    count = Counter(file for group in QUICK for file in reached(group))
+    assert count == dict.fromkeys((ROOT / "tests").rglob("test_*.py"), 1)
