@@ -31,7 +31,7 @@ SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
 # Triton reads as text, calls that the compiler follows; and one that starts a browser of its own.
 PLAIN := tests/errors tests/triton tests/compiling tests/test_bench_viewers.py
 # Tests for which a browser is got where there is none.
-PAGES := tests/explorer tests/site tests/test_bench_page.py
+PAGES := tests/explorer tests/site tests/test_bench_page.py tests/test_bench_visits.py tests/test_machine.py
 WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_BROWSER
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)

@@ -106,8 +106,8 @@ def write(
     for exercise in assignment.exercises:
         columns += [f"{exercise.id} {what}" for what in ("score", "status", "flags", "mistake")]
     folder = course.folder / "grades"
-    table(folder / f"{assignment.name}.csv", columns, found)
-    name = f"{assignment.name}"
+    name = assignment.name
+    table(folder / f"{name}.csv", columns, found)
     canvas = [{"Student": "    Points Possible", name: assignment.points}]
     moodle = []
     for row in found:
@@ -117,7 +117,7 @@ def write(
         moodle.append({**who, name: score, "Feedback": row["status"]})  # a student reads it
     # What has no score yet is left empty: an empty cell changes nothing there.
     names = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", name]
-    table(folder / f"{assignment.name}-canvas.csv", names, canvas)
+    table(folder / f"{name}-canvas.csv", names, canvas)
     names = ["Username", "Email address", name, "Feedback"]
-    table(folder / f"{assignment.name}-moodle.csv", names, moodle)
+    table(folder / f"{name}-moodle.csv", names, moodle)
     return found

@@ -201,6 +201,21 @@ def reached(group: str) -> set[Path]:
     return {file for file in files if not left_out & {file, *file.parents}}
 
 
+BROWSER = re.compile(r"^def test_\w+\((?:[^)]*\W)?(?:browser|engine|tab)\b", re.MULTILINE)
+
+
+def test_who_asks_for_a_browser_is_run_where_one_is_got():
+    asking = {
+        path
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if BROWSER.search(path.read_text("utf-8"))
+    }
+    assert asking
+    for group in QUICK + SLOW:
+        if "tools.browser" not in " ".join(words(group)):
+            assert not asking & reached(group), group
+
+
 def test_every_file_of_tests_is_in_one_quick_group():
     count = Counter(file for group in QUICK for file in reached(group))
     assert count == dict.fromkeys((ROOT / "tests").rglob("test_*.py"), 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -78,19 +77,15 @@ def test_each_fault_is_seen(step, word):
     assert word in sentence
 
 
-def project() -> dict:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-
-
 def combinations() -> list[dict[str, str]]:
     workflow = yaml.safe_load((FOLDER / "test.yml").read_text(encoding="utf-8"))
     return workflow["jobs"]["library"]["strategy"]["matrix"]["include"]
 
 
 def test_every_python_that_is_promised_is_tested_and_no_other_is_promised():
-    named = [one.rpartition(" ")[2] for one in project()["classifiers"]]
+    named = [one.rpartition(" ")[2] for one in library.promised()["classifiers"]]
     assert sorted({one["python"] for one in combinations()}) == named
-    assert project()["requires-python"] == f">={named[0]}"
+    assert library.promised()["requires-python"] == f">={named[0]}"
 
 
 def test_the_oldest_and_the_newest_torch_are_tested():
@@ -112,5 +107,5 @@ def numbers(version: str) -> list[int]:
 
 def test_the_oldest_of_everything_can_be_named():
     oldest = library.oldest()
-    assert len(oldest) == len(project()["dependencies"])
-    assert [f"{name}>={version}" for name, version in oldest.items()] == project()["dependencies"]
+    promised = library.promised()["dependencies"]
+    assert [f"{name}>={version}" for name, version in oldest.items()] == promised

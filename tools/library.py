@@ -32,15 +32,15 @@ RUNS = [
 ]
 
 
-def promised() -> list[str]:
-    """The library's requirements, as pyproject.toml writes them."""
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        return tomllib.load(file)["project"]["dependencies"]
+def promised() -> dict:
+    """What the library promises to run with: the table [project] of pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def oldest() -> dict[str, str]:
     """The oldest version that is promised, by the package's name."""
-    return dict(re.fullmatch(r"([\w-]+)>=([\w.]+)", one).groups() for one in promised())
+    named = promised()["dependencies"]
+    return dict(re.fullmatch(r"([\w-]+)>=([\w.]+)", one).groups() for one in named)
 
 
 def environment(folder: Path) -> Path:
@@ -67,7 +67,7 @@ def install(python: Path, torch: str, index: str) -> None:
         pins = [f"{name}=={version}" for name, version in oldest().items()]
         limits = []
     else:
-        pins = [f"torch=={torch}", *promised()]
+        pins = [f"torch=={torch}", *promised()["dependencies"]]
         limits = constraints()
     file = python.parents[1] / "constraints.txt"
     file.write_text("".join(f"{line}\n" for line in limits), encoding="utf-8")

@@ -92,11 +92,10 @@ def row_statistics(
     k: Float[Tensor, "B H S D"],
     keep: Keep | None,
     scale: float,
-    batches: range | None = None,
-    heads: range | None = None,
+    batches: range,
+    heads: range,
 ) -> tuple[Float[Tensor, "b h L"], Float[Tensor, "b h L"]]:
-    """row_max and row_sum of some heads, or of all: the same pass without the values."""
-    batches, heads = batches or range(q.shape[0]), heads or range(q.shape[1])
+    """row_max and row_sum of some heads: the same pass without the values."""
     row_max = q.new_empty(q.shape[:3], dtype=float_type(q))
     row_sum = torch.empty_like(row_max)
     for tile in tiles(q, k, None, keep, scale, None, (batches, heads, range(q.shape[2]))):

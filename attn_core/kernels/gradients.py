@@ -6,6 +6,7 @@ from torch import Tensor
 from attn_core.checks import check_derivative
 from attn_core.kernels.tiles import tiles
 from attn_core.kernels.whole_maps import whole
+from attn_core.record import everything
 
 
 def is_live(*tensors: Tensor) -> bool:
@@ -29,7 +30,8 @@ class Pass(ByItself):
     """One pass with its derivatives, of any order.
 
     one_pass(q, k, v, keep, scale, dropout) gives a tuple: the output and, if they are on its way,
-    row_max and row_sum. row_statistics(q, k, keep, scale) gives the two where they are not.
+    row_max and row_sum. row_statistics(q, k, keep, scale, batches, heads) gives the two where they
+    are not.
     """
 
     @staticmethod
@@ -72,7 +74,7 @@ class WayBack(ByItself):
     def forward(q, k, v, of_output, output, row_max, row_sum, row_statistics, keep, scale, dropout):
         settings = keep, scale, dropout
         if row_max is None:
-            row_max, row_sum = row_statistics(q, k, keep, scale)
+            row_max, row_sum = row_statistics(q, k, keep, scale, *everything(q))
         with torch.autocast(q.device.type, enabled=False):
             return through_tiles(q, k, v, of_output, output, row_max, row_sum, settings)
 

@@ -9,13 +9,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pydata_sphinx_theme
 from font_subset import write_subset
+from inline_icons import FONT, THEME
 from sphinx.application import Sphinx
 
-FONTS = Path("vendor", "fontawesome", "webfonts")
-FONT = FONTS / "fa-solid-900.woff2"
-THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
 # Of the characters that Unicode leaves to fonts, written out or by their number.
 ICON = re.compile(r"[\ue000-\uf8ff]|\\([ef][0-9a-f]{3})\b")
 
@@ -32,7 +29,7 @@ def write_font(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
     static = Path(app.outdir) / "_static"
-    for path in (static / FONTS).iterdir():
+    for path in (static / FONT.parent).iterdir():
         path.unlink()
     sheets = (path.read_text(encoding="utf-8") for path in static.rglob("*.css"))
     # What the font lacks belongs to the fonts of brands, of which the book shows none.

@@ -20,7 +20,7 @@ from sphinx.errors import ExtensionError
 
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
 SHEET = THEME / "styles" / "pydata-sphinx-theme.css"
-FONT = THEME / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.woff2"
+FONT = Path("vendor", "fontawesome", "webfonts", "fa-solid-900.woff2")
 NAMED = re.compile(r'((?:\.fa-[\w-]+:before,?)+)\{content:"\\(\w+)"\}')
 ICON = re.compile(r'<(i|span) class="([^"]*\bfa-solid\b[^"]*)"([^>]*)></\1>')
 TOP, HIGH = 448, 512  # of the box that every icon stands in, above the baseline
@@ -43,7 +43,7 @@ def letters() -> dict[str, str]:
 
 @cache
 def font() -> TTFont:
-    return TTFont(FONT)
+    return TTFont(THEME / FONT)
 
 
 @cache

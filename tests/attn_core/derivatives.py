@@ -19,11 +19,6 @@ def by_formula(q, k, v, keep=None, scale=None):
     return scores.softmax(-1) @ v
 
 
-def thrice(x, width):
-    """x again, without a new tensor."""
-    return x, x, x
-
-
 # From one tensor [T, 3·D] or, for `one tensor`, its first D columns: what a caller hands in.
 SHARED = {
     "one tensor": lambda x, width: (x[..., :width],) * 3,

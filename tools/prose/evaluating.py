@@ -12,7 +12,6 @@ import importlib
 import json
 import math
 import re
-import tomllib
 from collections.abc import Iterable
 from decimal import Decimal
 
@@ -20,6 +19,8 @@ import exercises
 from attn_core import toy
 from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
+from tools.library import oldest as oldest_of_each
+from tools.library import promised
 from tools.prose.pages import ROOT, Cell, Page, pages, read
 
 CELL = re.compile(r"(?<![\w.\"'\])])((?:\w+/)?[^\W\d][\w-]*)(\.code)?(?=\[)")
@@ -78,11 +79,6 @@ def pinned(package: str) -> float:
     return float(".".join(version.split(".")[:2]))
 
 
-def promised() -> dict:
-    """What the library promises to run with."""
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-
-
 def oldest_python() -> float:
     """The oldest Python that the library takes."""
     return float(promised()["requires-python"].removeprefix(">="))
@@ -96,8 +92,7 @@ def newest_python() -> float:
 
 def oldest(package: str) -> float:
     """The oldest version of a package that the library takes: oldest("torch") is 2.5."""
-    named = (one.partition(">=") for one in promised()["dependencies"])
-    return next(float(version) for name, _, version in named if name == package)
+    return float(oldest_of_each()[package])
 
 
 def stored(path: str):

@@ -39,11 +39,8 @@ def checked(lead, dtype, may_be_torchs, q, k, v, keep, scale, dropout) -> tuple[
     return output, *statistics
 
 
-def row_statistics(
-    q, k, keep, scale, batches: range | None = None, heads: range | None = None
-) -> tuple[Tensor, Tensor]:
-    """row_max and row_sum of some heads, or of all: the same pass over one number a key."""
-    batches, heads = batches or range(q.shape[0]), heads or range(q.shape[1])
+def row_statistics(q, k, keep, scale, batches: range, heads: range) -> tuple[Tensor, Tensor]:
+    """row_max and row_sum of some heads: the same pass over one number a key."""
     part = slice(batches.start, batches.stop), slice(heads.start, heads.stop)
     row_max, row_sum = one_pass(q, k, k[..., :1], keep, scale, None)[1:]
     return row_max[part], row_sum[part]
