@@ -25,6 +25,7 @@ GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers
 REPORT = --junit-xml=.tests/$@.xml
 QUICK := test-code test-pages test-notebooks test-grading
 SLOW := slow-code slow-pages slow-plain slow-grading
+DEEP := deep-code deep-grading
 GROUPS = $(BIN)/python -m tools.run_tests $(if $(LOAD),--load)
 SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
 # Tests for which the shapes are not checked at run time: errors as a user sees them, kernels that
@@ -37,7 +38,7 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab test slow test-all test-table $(QUICK) $(SLOW) test-library notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,21 +65,24 @@ slow: .venv/test  ## the tests that take longer
 test-all: .venv/test  ## both
 	@$(GROUPS) book $(QUICK) $(SLOW)
 
+deep: .venv/test  ## what test-all takes a part of, in full: an hour, before a release
+	@$(GROUPS) $(DEEP)
+
 test-table: .venv/test  ## the table of the last run, once more
 	@$(GROUPS)
 
 # The groups do not ask for the book: if it does not build, what has nothing to do with it is still tested.
 test-code: .venv/test
-	@$(PYTEST) $(REPORT) $(SHAPES) -m "not slow" $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
+	@$(PYTEST) $(REPORT) $(SHAPES) -m "not slow and not deep" $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
 
 test-pages: .venv/test
-	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) -m "not slow" $(PAGES)
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) -m "not slow and not deep" $(PAGES)
 
 test-notebooks: .venv/test
-	@$(PYTEST) $(REPORT) -m "not slow" --nbval --nbval-current-env chapters book exercises/notebooks $(PLAIN)
+	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env chapters book exercises/notebooks $(PLAIN)
 
 test-grading: .venv-grading/made
-	@$(GRADED) $(REPORT) -m "not slow"
+	@$(GRADED) $(REPORT) -m "not slow and not deep"
 
 slow-code: .venv/test
 	@$(PYTEST) $(REPORT) $(SHAPES) -m slow $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
@@ -92,6 +96,12 @@ slow-plain: .venv/test
 
 slow-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m slow
+
+deep-code: .venv/test
+	@$(PYTEST) $(REPORT) --dist load -m deep $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
+
+deep-grading: .venv-grading/made
+	@$(GRADED) $(REPORT) -m deep
 
 test-library:  ## the library's tests under another Python and torch (PYTHON=python3.13 TORCH=2.15.0, or TORCH=oldest)
 	@$(PYTHON) -m tools.library $(TORCH) $(if $(TORCH_INDEX),--index "$(TORCH_INDEX)")

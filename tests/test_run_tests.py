@@ -166,9 +166,9 @@ def test_at_most_five_of_the_slowest_are_named():
     assert [line.split()[-1] for line in found] == [f"a.py::test_{n}" for n in (7, 6, 5, 4, 3)]
 
 
-QUICK, SLOW = (
+QUICK, SLOW, DEEP = (
     re.search(rf"^{name} := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)[1].split()
-    for name in ("QUICK", "SLOW")
+    for name in ("QUICK", "SLOW", "DEEP")
 )
 
 
@@ -180,12 +180,12 @@ def words(group: str) -> list[str]:
     return shlex.split(done.stdout.replace("\\\n", " "))
 
 
-@pytest.mark.parametrize("group", QUICK + SLOW)
+@pytest.mark.parametrize("group", QUICK + SLOW + DEEP)
 def test_each_group_writes_its_report(group):
     found = words(group)
     assert f"--junit-xml=.tests/{group}.xml" in found
     assert found[found.index("-m", found.index("pytest")) + 1] == (
-        "not slow" if group in QUICK else "slow"
+        "not slow and not deep" if group in QUICK else group.split("-")[0]
     )
 
 
@@ -211,7 +211,7 @@ def test_who_asks_for_a_browser_is_run_where_one_is_got():
         if BROWSER.search(path.read_text("utf-8"))
     }
     assert asking
-    for group in QUICK + SLOW:
+    for group in QUICK + SLOW + DEEP:
         if "tools.browser" not in " ".join(words(group)):
             assert not asking & reached(group), group
 

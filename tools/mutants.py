@@ -47,7 +47,7 @@ only_mutate = ["{file}"]
 also_copy = ["tools"]
 pytest_add_cli_args_test_selection = {tests}
 pytest_add_cli_args = [
-    "-p", "tests.mutants.order", "-m", "not slow", "-p", "no:cacheprovider",
+    "-p", "tests.mutants.order", "-m", "not slow and not deep", "-p", "no:cacheprovider",
     "-p", "no:unraisableexception",  # it collects all garbage at the end, which takes longest
 ]
 # Forked from a process that has imported torch but computed nothing.

@@ -148,7 +148,7 @@ def test_the_weights_are_small():
 
 
 # Not compared with the stored weights: the last bit of a processor's rounding grows over the steps.
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("attends", [False, True])
 def test_training_again_gives_what_the_chapter_says(attends):
     check_claims(train(attends))

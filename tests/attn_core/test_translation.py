@@ -151,6 +151,6 @@ def test_what_is_stored_is_read_again(tmp_path, monkeypatch):
 
 
 # Not compared with the stored weights: the last bit of a processor's rounding grows over the steps.
-@pytest.mark.slow
+@pytest.mark.deep
 def test_training_again_gives_what_the_chapter_says():
     check_claims(train())

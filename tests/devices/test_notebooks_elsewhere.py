@@ -21,7 +21,7 @@ from tools.notebooks import NOTEBOOKS, ROOT
 DEVICE = "cuda" if torch.cuda.is_available() else "pretend"
 BY_TRITON = ("03", "04", "05", "06", "07")
 # About a minute each on the pretended device: `make test-devices` runs them, too.
-LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "10", "11")
+LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "09", "10", "11")
 # What another device may print otherwise, by the cells' ids.
 KNOWN = {
     "own-spy-fast-path": "torch leaves its fast path while its functions are watched",

@@ -1,7 +1,7 @@
 """A class of students of every kind, graded as an instructor would: each as it should be.
 
-It is graded by root and by an ordinary user, on a quiet machine and beside a load. Two of the four
-are tests; HOSTILE=all takes all four.
+It is graded by root and by an ordinary user, on a quiet machine and beside a load: the first of the
+four is among the slow tests, `make deep` takes the others.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from tests.grading.load import load
 from tests.grading.ordinary import USER, as_ordinary
 from tests.grading.students import EXERCISES, Student, class_of, fill
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 SUBREAPER = 36  # prctl's PR_SET_CHILD_SUBREAPER
-ALL = [("root", "quiet"), ("ordinary", "loaded"), ("root", "loaded"), ("ordinary", "quiet")]
-WANTED = ALL if os.environ.get("HOSTILE") == "all" else ALL[:2]
+RUNS = [("root", "quiet"), ("ordinary", "loaded"), ("root", "loaded"), ("ordinary", "quiet")]
+MARKS = [pytest.mark.slow] + [pytest.mark.deep] * 3
+# As many at once as there are processors would wait for those who sleep.
+AT_ONCE = "4"
 
 
 @dataclass
@@ -80,7 +80,11 @@ class Graded:
         return code, said.decode(errors="replace").replace(self.tokens["typed"], "", 1)
 
 
-@pytest.fixture(scope="module", params=WANTED, ids=" ".join)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(run, marks=mark) for run, mark in zip(RUNS, MARKS, strict=True)],
+    ids=" ".join,
+)
 def graded(request):
     """The class after `make course` and `make grade`."""
     who, busy = request.param
@@ -114,7 +118,7 @@ def graded(request):
     code, said = found.run("make")
     assert code == 0, said
     with load() if busy == "loaded" else contextlib.nullcontext():
-        code, found.said = found.run("grade", "--assignment", "class", "--jobs", "2")
+        code, found.said = found.run("grade", "--assignment", "class", "--jobs", AT_ONCE)
     assert code == 0, found.said
     after = psutil.Process().children(recursive=True)
     found.left = [one for one in after if one not in before and not is_gone(one)]
@@ -233,7 +237,7 @@ def test_a_stranger_is_told(graded):
 
 def test_what_is_graded_is_not_graded_again(graded):
     before = graded.course.result("class", "correct").stat().st_mtime_ns
-    code, said = graded.run("grade", "--assignment", "class", "--jobs", "2")
+    code, said = graded.run("grade", "--assignment", "class", "--jobs", AT_ONCE)
     assert code == 0, said
     assert graded.course.result("class", "correct").stat().st_mtime_ns == before
 
@@ -242,7 +246,7 @@ def test_one_new_hand_in_changes_one_row(graded):
     course = graded.course
     hand_in(course, "class", "blank", graded.students["blank"].hand_in + b"\n")
     before = {name: course.result("class", name).read_bytes() for name in graded.students}
-    code, said = graded.run("grade", "--assignment", "class", "--jobs", "2")
+    code, said = graded.run("grade", "--assignment", "class", "--jobs", AT_ONCE)
     assert code == 0, said
     after = {name: course.result("class", name).read_bytes() for name in graded.students}
     assert [name for name in before if before[name] != after[name]] == ["blank"]

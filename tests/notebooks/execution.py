@@ -24,6 +24,9 @@ AVX2_AND_THREADS = {
     "MKL_ENABLE_INSTRUCTIONS": "AVX2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
     "OMP_NUM_THREADS": "3",
+    # Three threads for what may be two processors: whoever waits gives way.
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "KMP_BLOCKTIME": "0",
 }
 
 # python -c EXECUTE notebook result

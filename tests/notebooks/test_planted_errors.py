@@ -1,4 +1,4 @@
-"""The proof that the comparison can fail: errors planted in copies of the chapters are all seen.
+"""The proof that the comparison can fail: errors planted in copies of five chapters are all seen.
 
 Each error sits in a cell of its own, so one run of the chapters shows whether each is reported
 and that nothing else is.
@@ -27,7 +27,8 @@ from tests.notebooks.compare import PAYLOAD, last_place
 from tools.notebooks import NOTEBOOKS
 
 ROOT = Path(__file__).parents[2]
-CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
+# They have a place for each kind of error, and run in seconds.
+CHAPTERS = [path for path in NOTEBOOKS if path.name.startswith(("03", "04", "05", "06", "07"))]
 DECIMAL = re.compile(r"-?\d+\.\d+(?:e[+-]\d+)?")
 
 
