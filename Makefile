@@ -25,7 +25,7 @@ GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers
 REPORT = --junit-xml=.tests/$@.xml
 QUICK := test-code test-pages test-notebooks test-grading
 SLOW := slow-code slow-pages slow-plain slow-grading
-DEEP := deep-code deep-grading
+DEEP := deep-code deep-pages deep-grading
 GROUPS = $(BIN)/python -m tools.run_tests $(if $(LOAD),--load)
 SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
 # Tests for which the shapes are not checked at run time: errors as a user sees them, kernels that
@@ -85,20 +85,23 @@ test-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m "not slow and not deep"
 
 slow-code: .venv/test
-	@$(PYTEST) $(REPORT) $(SHAPES) -m slow $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
+	@$(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m slow $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
 
 slow-pages: .venv/test
 	@$(BIN)/python -m tools.browser firefox webkit
-	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) -m slow $(PAGES)
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m slow $(PAGES)
 
 slow-plain: .venv/test
-	@$(PYTEST) $(REPORT) --dist load -m slow $(PLAIN)
+	@$(PYTEST) $(REPORT) --dist loadgroup -m slow $(PLAIN)
 
 slow-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m slow
 
+deep-pages: .venv/test
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m deep $(PAGES)
+
 deep-code: .venv/test
-	@$(PYTEST) $(REPORT) --dist load -m deep $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
+	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
 
 deep-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m deep

@@ -43,8 +43,13 @@ def excused(rule, html):
     return any(rule == known and sign in html for known, sign in OF_THE_THEME)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        pytest.param("light", marks=pytest.mark.slow),
+        pytest.param("dark", marks=pytest.mark.deep),
+    ],
+)
 def test_axe(browser, site, all_pages, scheme):
     context = browser.new_context(color_scheme=scheme)
     page = context.new_page()

@@ -155,6 +155,7 @@ def test_the_public_edition_has_what_is_looked_for():
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("student")
 def test_the_student_edition_holds_no_solution(student):
     assert leaks(student) == []
     assert words_of_search(student) == []
@@ -166,6 +167,7 @@ def test_the_student_edition_holds_no_solution(student):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("student")
 def test_the_student_edition_has_every_exercise(student):
     pages = texts(student)
     for exercise in ALL.values():
