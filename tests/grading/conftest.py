@@ -18,8 +18,8 @@ exercises = [{ids}]
 exercises = ["06-mask-in-training"]
 
 [limits]
-cell = 6
-call = 10
+cell = 3
+call = 5
 memory = 1_500_000_000
 output = 2_000_000
 """

@@ -129,6 +129,7 @@ def test_what_is_printed_makes_no_more_outputs_than_there_are_pictures():
         assert [len(cell.outputs) for cell in ran.cells] == [1, 2]
 
 
+@pytest.mark.slow
 def test_whoever_does_not_listen_uses_up_the_time():
     """The next cell is longer than what waits in a socket, and nobody takes it."""
     forged = f"{LINKS}import time\nlinks[0].sendall(b'{RAN}\\n')\ntime.sleep(1e9)"

@@ -84,8 +84,14 @@ def test_points_by_hand_reach_table_and_page(course):
     assert page(course).stat().st_mtime_ns == again
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("broken", ["no database", "", None], ids=["corrupt", "empty", "deleted"])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param("no database", id="corrupt", marks=pytest.mark.slow),
+        pytest.param(None, id="deleted", marks=pytest.mark.slow),
+        pytest.param("", id="empty", marks=pytest.mark.deep),
+    ],
+)
 def test_a_broken_gradebook_is_said_and_made_again(course, broken):
     by_hand(course, 1.5, "Say for whom.")
     graded(course)
@@ -123,6 +129,7 @@ def test_points_stand_for_the_hand_in_that_they_were_given_to(course):
     assert row(course)["score"] == "6.0"
 
 
+@pytest.mark.slow
 def test_a_gradebook_in_use_is_not_called_broken(course):
     book = sqlite3.connect(course.folder / "gradebook.db")
     with contextlib.closing(book):
@@ -160,6 +167,7 @@ def test_a_failure_of_ours_is_no_mark_and_is_tried_again(course, tmp_path, monke
     assert "1 waits for a person, 1 graded" in graded(course)
 
 
+@pytest.mark.slow
 def test_two_at_once_are_told(course):
     call = [sys.executable, "-c", HOLDS, str(course.folder)]
     with subprocess.Popen(call, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:

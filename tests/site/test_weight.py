@@ -50,12 +50,12 @@ def test_a_page_asks_for_no_style_or_script_that_it_has_no_use_for(visits):
 
 
 @pytest.mark.parametrize("page", LARGE)
-def test_large_data_wait_for_a_reader_who_comes_near(visits, open_page, site, page):
+def test_large_data_wait_for_a_reader_who_comes_near(browser, open_page, site, page):
     """They stand in no page, and are read when their place is scrolled to."""
     text = (HTML / page).read_text(encoding="utf-8")
     named = re.findall(r'<attention-explorer name="[\w-]+" payload="([\w-]+)"', text)
     assert named
-    assert not any("/payloads/" in name for name in visits[page])
+    assert not any("/payloads/" in name for name in asked_for(browser, f"{site}/{page}"))
     opened = open_page(f"{site}/{page}")
     for name in named:
         place = opened.locator(f'attention-explorer[payload="{name}"]')
