@@ -21,6 +21,7 @@ def visits(browser, site, all_pages):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("visits")
 def test_every_page_is_light(visits):
     heavy = {}
     for page, files in visits.items():
@@ -32,6 +33,7 @@ def test_every_page_is_light(visits):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("visits")
 def test_a_visit_asks_for_the_page_its_style_and_its_script(visits):
     """The record that the weights are made of is whole."""
     wanted = {"_static/site.css", "_static/explorer.js", "_static/stix-two-math.woff2"}
@@ -39,6 +41,7 @@ def test_a_visit_asks_for_the_page_its_style_and_its_script(visits):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("visits")
 def test_a_page_asks_for_no_style_or_script_that_it_has_no_use_for(visits):
     assert "_static/sphinx-design.min.css" in visits[LANDING]
     for name in ("sphinx-design.min.css", "worksheet.css", "design-tabs.js"):
