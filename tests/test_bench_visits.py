@@ -47,9 +47,9 @@ def test_a_slow_phone_paints_and_then_is_alive(site, browser):
         "an explorer is alive after",
     ]
     painted, alive = (float(row["measured"].removesuffix(" s")) for row in rows)
-    # The page and its script wait for the line once each.
-    assert bench.LATENCY / 1000 < painted <= alive
-    assert alive > 2 * bench.LATENCY / 1000
+    # Which comes first is the browser's choice: a script may run before a picture is on the screen.
+    assert painted > bench.LATENCY / 1000
+    assert alive > 2 * bench.LATENCY / 1000, "the page and its script wait for the line once each"
     assert all(set(row) == set(report.KEYS) for row in rows)
 
 
