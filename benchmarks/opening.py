@@ -1,5 +1,6 @@
 """Open a page from a folder in a headless browser, and say when it has painted its first cells."""
 
+import re
 import shutil
 import subprocess
 import tarfile
@@ -129,5 +130,6 @@ def command_of(pid: int) -> str:
 
 
 def is_browser(command: str) -> bool:
-    """Of a browser's processes the one that started the others."""
-    return "--headless" in command and "--type=" not in command
+    """Of a browser's processes the one that started the others, not the script before it."""
+    is_script = re.match(r"\S*/(ba|da)?sh ", command)
+    return "--headless" in command and "--type=" not in command and not is_script
