@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,6 +49,10 @@ NO_SECRET = (
     "there is no file secret in {folder}: `make course` writes one, and without it nobody's "
     "numbers are known"
 )
+LOST_SECRET = (
+    "the file secret in {folder} is gone, and notebooks were handed out with its numbers: bring it "
+    "back from a copy"
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,8 @@ class Course:
         path = self.folder / "secret"
         text = path.read_text(encoding="utf-8").strip() if path.is_file() else ""
         if len(text) < 32:
-            raise CannotGrade(NO_SECRET.format(folder=self.folder))
+            said = LOST_SECRET if any(self.folder.glob("release/*")) else NO_SECRET
+            raise CannotGrade(said.format(folder=self.folder))
         return text.encode()
 
     @cached_property
@@ -90,8 +96,7 @@ class Course:
     @cached_property
     def known(self) -> dict[str, Exercise]:
         """The book's exercises and the course's own, by their ids."""
-        own = exercises.load(self.folder / "exercises")
-        return {**exercises.load(), **own}
+        return {**exercises.load(), **own_exercises(self.folder / "exercises")}
 
     @cached_property
     def assignments(self) -> dict[str, Assignment]:
@@ -169,8 +174,28 @@ def collision(assignment: Assignment) -> str:
     return ""
 
 
+def own_exercises(folder: Path) -> dict[str, Exercise]:
+    """The course's own exercises; CannotGrade, with its file and line, if one can't be read."""
+    try:
+        return exercises.load(folder)
+    except SyntaxError as error:
+        place = f"{Path(error.filename or folder).name}, line {error.lineno}"
+        why = error.msg
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if Path(frame.filename).parent == folder]
+        place = f"{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else ""
+        why = f"{type(error).__name__}: {error}"
+    raise CannotGrade(f"exercises/{place}: {why}")
+
+
 def start(folder: Path, chapters: list[str]) -> None:
-    """Write what a new course begins with; what is there already stays."""
+    """Write what a new course begins with; what is there already stays.
+
+    CannotGrade if the secret of a course is gone: with another one all numbers would change.
+    """
+    if not (folder / "secret").exists() and any(folder.glob("release/*")):
+        raise CannotGrade(LOST_SECRET.format(folder=folder))
     (folder / "exercises").mkdir(parents=True, exist_ok=True)
     known = exercises.load()
     wanted = [

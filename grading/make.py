@@ -49,7 +49,7 @@ def prove(course: Course, assignment: Assignment) -> None:
                 raise CannotGrade(
                     f"assignment {assignment.name}: the {answer} of {mark['exercise']} must be "
                     f"graded {wanted}, and was graded {mark['status']} ({why}); nothing was "
-                    "released"
+                    "released or graded"
                 )
         write(path, now)
 
@@ -96,6 +96,7 @@ def make(course: Course) -> None:
     for assignment in course.assignments.values():
         prove(course, assignment)
         prove_all_numbers(course, assignment)
+    for assignment in course.assignments.values():
         release(course, assignment)
         count = len(assignment.exercises)
         say(f"{assignment.name}: {count} exercises, {assignment.points:g} points")
@@ -113,6 +114,8 @@ def main() -> None:
             make(course)
     except CannotGrade as error:
         stop(f"Cannot make the course: {ended(error)}")
+    except KeyboardInterrupt:
+        stop("Stopped. The same command goes on.")
     say(f"The course is at {folder}: handout/, release/, keys/. Then: make grade COURSE={folder}")
 
 

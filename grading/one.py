@@ -93,6 +93,9 @@ def answers(
             except Gone as error:
                 flags = [f"stopped: {error}"]
                 found = Mark(exercise.id, float(exercise.points), status="stopped", flags=flags)
+            if found.status == "blank" and any(run.failed(exercise)):
+                found.status, why = run.failed(exercise)
+                found.flags.append(why)
             run.limited |= found.status == "stopped"
             marks.append(found)
     return marks, run

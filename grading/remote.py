@@ -55,6 +55,11 @@ ERRORS = {
 } | {"LinAlgError": type("LinAlgError", (Failed,), {})}
 
 
+def known_error(name: str) -> str:
+    """The name of an exception, unless it is one that a student has given."""
+    return name if name in ERRORS else OWN
+
+
 @dataclass
 class Moment:
     """A snapshot, and what it said stands under the names; `gone` says why there is none."""
@@ -107,7 +112,7 @@ class Remote:
             first, second = (self.ask(asked, functions) for _ in range(2))
             self.changes |= not alike(first, second)
             if isinstance(first, Raised):
-                self.raised = self.raised or (first.error if first.error in ERRORS else OWN)
+                self.raised = self.raised or known_error(first.error)
                 raise ERRORS.get(first.error, Failed)(self.raised)
             put_back(arguments, first.arguments)
             try:

@@ -29,7 +29,7 @@ from grading.inside.border import (
     Picture,
     Ran,
 )
-from grading.remote import Moment, Remote
+from grading.remote import Moment, Remote, known_error
 from grading.sandbox import Limits
 
 TRIES = 5  # sandboxes for one notebook
@@ -51,6 +51,7 @@ class Run:
     limits: Limits = field(default_factory=Limits)
     flags: list[str] = field(default_factory=list)
     skip: dict[int, str] = field(default_factory=dict)  # cells that are not run (again), and why
+    errors: dict[int, str] = field(default_factory=dict)  # by cell: an error's name, or ""
     spent: float = 0.0  # seconds, by the cells of all tries
     peak: int = 0  # bytes
     limited: bool = False  # whether with other limits it might have gone another way
@@ -113,7 +114,7 @@ class Run:
             for index in codes:
                 if index in self.skip:
                     continue
-                error = self.cell(index)
+                error = self.errors[index] = self.cell(index)
                 if error == "MemoryError":  # what it holds is missing for all that follows
                     return index, "memory"
                 if error == "NameError":
@@ -121,7 +122,8 @@ class Run:
                 else:
                     self.keep_all(index)
             for index in late:
-                if self.cell(index) != "NameError":
+                self.errors[index] = self.cell(index)
+                if self.errors[index] != "NameError":
                     self.flag("cells in another order than they run")
                 self.keep_all(index)
             for exercise in self.exercises:
@@ -154,6 +156,14 @@ class Run:
         """Say in the notebook why a cell has no output."""
         text = f"This cell was stopped ({self.skip[index]}).\n"
         self.cells[index].outputs = [new_output("stream", text=text)]
+
+    def failed(self, exercise: Exercise) -> tuple[str, str]:
+        """What became of an exercise's own cell, as a mark's status and flag; or ("", "")."""
+        place = self.places.get(exercise.id, -1)
+        if why := self.skip.get(place):
+            return "stopped", f"stopped: {why}"
+        error = self.errors.get(place)
+        return ("wrong", f"its cell raised {known_error(error)}") if error else ("", "")
 
     def keep_all(self, index: int) -> None:
         """Keep this moment for the exercises whose own cell has just run."""

@@ -113,12 +113,38 @@ def test_handouts_are_never_deleted(tmp_path):
 
 def test_a_wrong_solution_stops_before_anything_is_released(tmp_path):
     course = own_course(tmp_path, solution="3 * n")
+    settings = course.folder / "course.toml"
+    fine = '[assignments.fine]\nexercises = ["06-mask-in-training"]\n'
+    settings.write_text(fine + settings.read_text(encoding="utf-8"), encoding="utf-8")
     done = run("make", course.folder)
     assert done.returncode == 1
     assert "the solution of 03-own must be graded right" in done.stderr
     assert "nothing was released" in done.stderr
     assert not (course.folder / "release").exists()
     assert not (course.folder / "handout").exists()
+
+
+def test_a_lost_secret_is_not_made_anew(course):
+    """With another one everybody's numbers would be wrong."""
+    (course.folder / "secret").unlink()
+    (course.folder / "release" / "class").mkdir(parents=True)
+    for begin in (lambda: start(course.folder, []), lambda: Course.open(course.folder).secret):
+        with pytest.raises(CannotGrade, match="bring it back from a copy"):
+            begin()
+    assert not (course.folder / "secret").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("2 *", r"01_own\.py, line \d+: invalid"), ("1 / 0", r"01_own\.py, line \d+: ZeroDiv")],
+)
+def test_an_exercise_that_cannot_be_read_is_named(tmp_path, line, words):
+    course = own_course(tmp_path)
+    with (course.folder / "exercises" / "01_own.py").open("a", encoding="utf-8") as file:
+        file.write(f"\n{line}\n")
+    with pytest.raises(CannotGrade, match=words) as error:
+        Course.open(course.folder).known  # noqa: B018
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

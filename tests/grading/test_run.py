@@ -16,7 +16,7 @@ from exercises import Exercise
 from grading import box
 from grading.inside.border import Other
 from grading.processes import family
-from grading.remote import Gone
+from grading.remote import OWN, Gone
 from grading.run import UNFINISHED, Run
 from grading.sandbox import CannotGrade, Limits
 from tests.grading.load import load
@@ -84,6 +84,21 @@ def test_no_later_cell_changes_an_answer():
         assert answer.value("table") == [1]
         assert answer.function("twice")(4) == 8
         assert not answer.late
+
+
+@pytest.mark.parametrize(
+    ("cell", "status", "flag"),
+    [
+        ("def twice(n:", "wrong", "its cell raised SyntaxError"),
+        ("twice = nobody", "wrong", "its cell raised NameError"),
+        ("raise type('twice \\x1b[2J', (Exception,), {})", "wrong", f"its cell raised {OWN}"),
+        ("twice = 1\nimport os\nos._exit(0)", "stopped", "stopped: its process ended"),
+        ("def twice(n): ...", "", ""),
+    ],
+)
+def test_an_own_cell_that_failed_is_not_called_blank(cell, status, flag):
+    with run(cell, twice="def twice(n): ...") as ran:
+        assert ran.failed(ran.exercises[0]) == (status, flag)
 
 
 def test_what_is_missing_is_looked_for_at_the_end():
