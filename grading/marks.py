@@ -17,7 +17,7 @@ from grading.remote import Gone, Remote
 STATUSES = {
     "right": "everything that was asked",
     "partly": "some of it",
-    "wrong": "an answer, and none of it right",
+    "wrong": "an answer, and none of it right; or a cell that ended with an error",
     "blank": "no answer",
     "changes": "two answers to the same question",
     "stopped": "it took too long, or too much, or ended its process",
