@@ -133,6 +133,8 @@ def said(step: Callable, assignment: str, student: str) -> str:
     with quiet():
         done = step(assignment, student)
     words = (done.get("error") or done.get("log") or "it gave no reason").strip().split("\n")
+    if not done["success"] and words[-1] == "KeyboardInterrupt":  # nbgrader takes it for an error
+        raise KeyboardInterrupt
     return "" if done["success"] else f"nbgrader: {words[-1]}"
 
 

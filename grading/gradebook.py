@@ -99,6 +99,22 @@ def knows(course: Course, assignment: Assignment) -> bool:
     return False
 
 
+def check_exercises(course: Course, assignment: Assignment) -> None:
+    """CannotGrade if an assignment that was graded is to have other exercises.
+
+    nbgrader has no way to take cells from those who were graded by them.
+    """
+    wanted = {exercise.id for exercise in assignment.exercises}
+    with opened(course) as book, contextlib.suppress(MissingEntry):
+        notebook = book.find_notebook(assignment.name, assignment.name)
+        before = {cell.name.split("-", 1)[1] for cell in notebook.grade_cells}
+        if before != wanted and book.assignment_submissions(assignment.name):
+            raise CannotGrade(
+                f"{assignment.name} has been graded with {', '.join(sorted(before))}: put these "
+                "back, or make another assignment of the new ones"
+            )
+
+
 def hands(course: Course, assignment: Assignment) -> dict[str, Hand]:
     """What stands in the gradebook by the hand of a person, by student."""
     found: dict[str, Hand] = {}

@@ -91,6 +91,10 @@ def newest(submitted: Path, student: str, assignment: str) -> HandIn | None:
     right = f"{assignment}.ipynb"
     name = right if right in plain else max(plain, key=lambda one: found[one].st_mtime_ns)
     flags = ["the file has another name"] if name != right else []
+    if len(found) > 1:
+        # Their names are a student's words.
+        chosen = right if name == right else "the newest"
+        flags.append(f"{len(found)} notebooks in one folder: graded is {chosen}")
     raw = read_file(submitted, student, assignment, name, most=LARGEST)
     return HandIn(raw or b"", flags if raw is not None else [*flags, "too large a file"])
 

@@ -94,6 +94,7 @@ def make(course: Course) -> None:
     gradebook.check(course)
     gradebook.enrol(course)
     for assignment in course.assignments.values():
+        gradebook.check_exercises(course, assignment)
         prove(course, assignment)
         prove_all_numbers(course, assignment)
     for assignment in course.assignments.values():

@@ -10,6 +10,8 @@ from grading import handins
 from grading.course import Course
 from grading.settings import instead
 
+LINK = "{} is a link, which is not followed: put the folder itself there"
+
 
 def contents(*where) -> dict:
     try:
@@ -24,7 +26,9 @@ def misplaced(course: Course) -> list[tuple[str, str]]:
     submitted = course.folder / "submitted"
     for name, status in contents(submitted).items():
         where = f"submitted/{name}"
-        if name in course.roster:
+        if name in course.roster and stat.S_ISLNK(status.st_mode):
+            found.append((name, LINK.format(where)))
+        elif name in course.roster:
             found += [(name, text) for text in of_student(course, submitted, name)]
         elif not stat.S_ISDIR(status.st_mode):
             if name.lower().endswith(".ipynb"):
@@ -43,7 +47,9 @@ def of_student(course: Course, submitted: Path, student: str) -> list[str]:
     found = []
     for name, status in contents(submitted, student).items():
         where = f"submitted/{student}/{name}"
-        if not stat.S_ISDIR(status.st_mode):
+        if stat.S_ISLNK(status.st_mode) and name in course.assignments:
+            found.append(LINK.format(where))
+        elif not stat.S_ISDIR(status.st_mode):
             if name.lower().endswith(".ipynb"):
                 right = f"submitted/{student}/<assignment>/"
                 stem = name[: -len(".ipynb")]

@@ -15,6 +15,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from grading import grade as grading
 from grading.course import Course
 from grading.notebooks import build
 from grading.one import digest, is_done, still_holds, stored
@@ -112,6 +113,28 @@ def test_a_broken_gradebook_is_said_and_made_again(course, broken):
     assert {path: path.stat().st_mtime_ns for path in results} == results, "no sandbox was needed"
     assert (course.folder / "gradebook.db.1").is_file() == (broken is not None)
     assert "2 graded" in graded(course)
+
+
+@pytest.mark.slow
+def test_an_assignment_that_was_graded_keeps_its_exercises(course):
+    settings = course.folder / "course.toml"
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(text.replace('"03-own", ', ""), encoding="utf-8")
+    done = run("make", course.folder)
+    assert done.returncode == 1
+    (words,) = done.stderr.strip().split("\n")
+    assert "own has been graded with 03-own, 06-mask-in-training: put these back" in words
+    settings.write_text(text, encoding="utf-8")
+    assert run("make", course.folder).returncode == 0
+    graded(course)
+
+
+def test_an_interrupt_that_nbgrader_takes_for_an_error_is_one():
+    def interrupted(assignment, student):
+        return {"success": False, "error": "Traceback …\nKeyboardInterrupt"}
+
+    with pytest.raises(KeyboardInterrupt):
+        grading.said(interrupted, "own", "ada")
 
 
 @pytest.mark.slow

@@ -34,9 +34,12 @@ def test_the_notebook_by_its_name_or_the_newest(submitted):
     (folder / "new.IPYNB").write_bytes(b"new")
     os.utime(folder / "old.ipynb", (1, 1))
     found = hand_in(submitted, "ada", "week")
-    assert (found.raw, found.flags) == (b"new", ["the file has another name"])
+    newest = "2 notebooks in one folder: graded is the newest"
+    assert (found.raw, found.flags) == (b"new", ["the file has another name", newest])
     (folder / "week.ipynb").write_bytes(b"right")
-    assert hand_in(submitted, "ada", "week").raw == b"right"
+    found = hand_in(submitted, "ada", "week")
+    by_name = "3 notebooks in one folder: graded is week.ipynb"
+    assert (found.raw, found.flags) == (b"right", [by_name])
 
 
 @pytest.mark.parametrize(
@@ -98,6 +101,17 @@ def test_a_hand_in_that_lies_astray_is_said_and_left(course, path):
     assert owner == SLIPS[path][0]
     assert SLIPS[path][1] in words
     assert file.read_bytes() == b"1"
+
+
+@pytest.mark.parametrize("path", ["bob", "bob/class"])
+def test_a_link_in_the_place_of_a_folder_is_said(course, tmp_path, path):
+    (tmp_path / "elsewhere" / "class").mkdir(parents=True)
+    link = course.folder / "submitted" / path
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "elsewhere")
+    assert misplaced(course) == [
+        ("bob", f"submitted/{path} is a link, which is not followed: put the folder itself there")
+    ]
 
 
 def test_an_id_in_other_characters_of_unicode_is_said(tmp_path):
