@@ -39,7 +39,7 @@ def texts() -> dict[str, str]:
     return {name: (ROOT / name).read_text(encoding="utf-8") for name in page_score.files()}
 
 
-def test_files() -> dict[str, str]:
+def files_of_tests() -> dict[str, str]:
     """The files of the page's tests, each with a digest of what it holds."""
     paths = chain.from_iterable(
         sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
@@ -59,7 +59,7 @@ def entered(pool, scripts: dict[str, str]) -> list[dict]:
     known = json.loads(MAP.read_text(encoding="utf-8")) if MAP.exists() else {}
     if known.get("scripts") != digest(*scripts.values()):
         known = {"scripts": digest(*scripts.values()), "files": {}, "tests": []}
-    now = test_files()
+    now = files_of_tests()
     changed = [name for name, mark in now.items() if known["files"].get(name) != mark]
     if changed:
         print(f"Asking which functions the tests of {len(changed)} files enter …", flush=True)
