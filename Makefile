@@ -140,8 +140,14 @@ test-gpu: .venv/test  ## on a GPU: the tests of Triton's kernels, and all notebo
 test-devices: .venv/test  ## all notebooks on a pretended device, which mixes no tensors with the CPU's
 	@ALL_NOTEBOOKS=1 $(PYTEST) --dist load tests/devices
 
-mutants: .venv-mutants/made  ## change attn_core in one small place after another: does a test notice? (ONLY=masks)
-	@OMP_NUM_THREADS=1 nice -n 5 .venv-mutants/bin/python -m tools.mutants $(ONLY) $(if $(AGAIN),--again)
+# What ONLY asks for: modules of attn_core, the page's script, or all if it is not set.
+PAGE_ASKED = $(filter page,$(or $(ONLY),page))
+CODE_ASKED = $(filter-out page,$(or $(ONLY),all))
+MUTANTS = OMP_NUM_THREADS=1 nice -n 5 .venv-mutants/bin/python -m
+mutants: .venv-mutants/made $(if $(PAGE_ASKED),book)  ## change attn_core in small places and empty the page's functions: does a test notice? (ONLY=masks, ONLY=page)
+	@$(if $(CODE_ASKED),$(MUTANTS) tools.mutants $(filter-out page,$(ONLY)) $(if $(AGAIN),--again))
+	@$(if $(PAGE_ASKED),$(MUTANTS) pytest -q tests/mutants/test_page_functions.py)
+	@$(if $(PAGE_ASKED),$(WITH_BROWSER) && $(MUTANTS) tools.page_mutants $(if $(AGAIN),--again))
 
 course: .venv-grading/made  ## a course for nbgrader, apart from the book (COURSE=../course CHAPTERS="03 04")
 	@$(GRADING) -m grading.make "$(COURSE)" $(CHAPTERS)

@@ -74,7 +74,7 @@ def bare_folder(tmp_path_factory):
     names += ["heat", "HEAT", "mix"]
     names += ["WORDS", "LAB_WORDS", "CHINESE", "parts", "render"]
     names += ["AttentionMap", "Marks", "Heads", "Tiles", "acrossOf", "EditedData", "edited"]
-    names += ["Explorer", "numberIn"]
+    names += ["Explorer", "numberIn", "rowsDiffer"]
     inside = f"window.inside = {{ {', '.join(names)} }};"
     opened = module.replace("export default { render };", inside)
     assert inside in opened

@@ -253,6 +253,9 @@ def test_a_reader_is_told_the_mistake_and_an_input_that_tells_more(opened):
     box = ask(opened, "causal", str(record.stage("weights")))
     expect(box.locator(".ax-right")).to_contain_text("right: these are the weights")
     expect(box.locator("summary").first).to_have_text("Which would not be seen here")
+    unseen = diagnose(record.stage("weights"), record).unseen
+    titles = "; ".join(MISTAKES[name].title for name in unseen)
+    expect(box.locator("details p").first).to_have_text(f"{titles}.")
     box.get_by_role("button", name="Try an example").click()
     expect(box.locator("textarea")).to_have_value("weights = tensor([[1., 0.]])")
     expect(box.locator(".ax-notice")).to_contain_text("got (1, 2)")
@@ -274,6 +277,13 @@ def test_a_broken_box_says_so(bare, bare_folder):
     page = bare.open(html + '<script defer src="diagnosis.js"></script>')
     expect(page.get_by_text("This box cannot start: its data cannot be read.")).to_be_visible()
     expect(page.get_by_text("A box for your numbers")).to_be_visible()
+
+
+def test_a_script_that_runs_before_the_page_is_read_waits_for_its_data(bare, bare_folder):
+    """The element is there before what stands in it."""
+    (bare_folder[0] / "diagnosis.js").write_text(SCRIPT, encoding="utf-8")
+    page = bare.open('<script src="diagnosis.js"></script>', paste(RECORDS["plain"]).html)
+    expect(page.get_by_role("button", name="Which mistake is it?")).to_be_visible()
 
 
 def test_without_scripts_it_says_what_to_call(bare):

@@ -342,6 +342,14 @@ def test_what_changed_stands_beside_the_original(bare):
 FORMULA = ["softmax-over-queries", "scale-after-softmax", "mask-after-softmax", "nan-in-empty-row"]
 
 
+def test_cells_that_differ_by_rounding_are_the_same(inside):
+    """Measured by the largest of their row."""
+    inf, nan = float("inf"), float("nan")
+    rows = [[1.0, 2.0, 0.0, -inf, nan], [1.0 + 1e-6, 2.0 + 1e-4, 1e-6, -inf, nan]]
+    found = inside.evaluate("([one, other]) => inside.rowsDiffer(one, other)", rows)
+    assert found == [False, True, False, False, False]
+
+
 def test_a_mistake_stands_beside_what_is_right(bare):
     words = toy.journey()
     record = trace(words.x, words.x, words.x, keep=causal())

@@ -121,6 +121,79 @@ def test_its_tokens_are_written_in_the_pages_font(inside):
     assert found == ["12px Book, monospace", 1]
 
 
+LABELS = """() => new Promise((done) => {
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  const written = [];
+  CanvasRenderingContext2D.prototype.fillText = function (text) {
+    const { e, f } = this.getTransform();
+    written.push([text, Math.round(e), f]);
+  };
+  document.querySelector("canvas").dispatchEvent(new FocusEvent("focus"));
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    CanvasRenderingContext2D.prototype.fillText = fillText;
+    done(written);
+  }));
+})"""
+
+
+def test_from_afar_as_many_tokens_are_named_as_have_room(bare):
+    page = bare.open(explore(long_record(), name="long"), viewport={"width": 700, "height": 900})
+    written = page.evaluate(LABELS)
+    rows = {int(text): y for text, x, y in written if x == 70}
+    columns = {int(text): x for text, x, y in written if y == 56}
+    for places in (rows, columns):
+        first, second, *_ = places
+        assert first == 0
+        assert second.bit_count() == 1, "each, each second, each fourth"
+        assert list(places) == list(range(0, max(places) + 1, second))
+        assert 14 <= places[second] - places[first] < 28
+    assert max(rows) > 90
+    assert max(columns) > 60
+
+
+CROSS = """async ([payload, place]) => {
+  const data = new inside.Data(payload);
+  const map = new inside.AttentionMap(data);
+  document.body.append(map.element);
+  const settings = { batch: 0, head: 0, scale: data.scale, mask: "given" };
+  const attention = new inside.Attention(data, settings);
+  const shoot = async () => {
+    for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
+    const { width, height } = map.canvas;
+    return new Uint32Array(map.context.getImageData(0, 0, width, height).data.buffer);
+  };
+  map.draw(attention, { stage: "weights", select: null, at: [0, 0, 10] }, attention);
+  const before = await shoot();
+  map.light(place);
+  const lit = await shoot();
+  map.light(null);
+  const after = await shoot();
+  const { width } = map.canvas, [h, w] = map.cellSize;
+  const changed = Array.from(lit.keys()).filter((n) => lit[n] !== before[n])
+    .map((n) => [(Math.floor(n / width) - 62) / h, ((n % width) - 76) / w]);
+  map.element.remove();
+  return { changed, isCleared: after.every((pixel, n) => pixel === before[n]) };
+}"""
+
+
+def test_a_place_that_is_pointed_at_has_lines_along_its_row_and_its_column(inside):
+    found = inside.evaluate(CROSS, [payload(long_record()), [3, 5]])
+    row, column = 0, 0
+    for i, j in found["changed"]:
+        row += 2.9 < i < 4.1
+        column += 4.9 < j < 6.1
+        assert 2.9 < i < 4.1 or 4.9 < j < 6.1
+    assert min(row, column) > 100
+    assert found["isCleared"]
+
+
+def test_the_map_has_the_focus_again_when_the_arithmetic_is_closed(bare):
+    page = bare.open(explore(long_record(), name="long", select=(40, 20)))
+    page.get_by_role("button", name="close the arithmetic").click()
+    expect(page.locator("canvas.ax-canvas")).to_be_focused()
+    expect(page.locator(".ax-sentence")).to_have_text("")
+
+
 def test_it_is_never_blank_when_its_size_changes(inside):
     """A canvas that is resized is empty: it is drawn again before the page is painted."""
     found = inside.evaluate(

@@ -122,6 +122,15 @@ def test_mask(bare, journey, explorer, masked):
     assert numbers(page) == wanted_numbers(trace(x, x, x, keep=window(2)), "weights")
 
 
+def test_the_masks_to_choose_from_have_names(bare, explorer, masked):
+    page = bare.open(explorer, masked)
+    names = {"journey": ["none (as given)"], "masked": ["as given", "none"]}
+    for name, first in names.items():
+        options = page.locator(f"[name={name}] select[aria-label=mask] option")
+        more = ["causal", "window", "padding", "causal + padding"]
+        expect(options).to_have_text([*first, *more])
+
+
 def test_pointing_lights_the_query_and_the_key(bare, explorer):
     page = bare.open(explorer)
     cell(page, 1, 4).hover()
@@ -477,6 +486,18 @@ def test_a_malformed_payload_is_said_and_the_table_stays(bare, explorer, change)
     assert page.locator(".ax-root").count() == 0
 
 
+def test_a_script_that_runs_before_the_page_is_read_waits_for_its_data(bare, explorer):
+    """The element is there before what stands in it."""
+    path = bare.write(explorer.html, script="classic")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("<script defer", "<script"), encoding="utf-8")
+    context = bare.browser.new_context()
+    bare.contexts.append(context)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert numbers(page) == wanted_numbers(explorer.record, "weights")
+
+
 def test_text_that_is_no_json_is_said(bare, explorer):
     html = re.sub(r'(<script type="application/json">)[^<]*', r"\1{oops", explorer.html)
     page = bare.open(html)
@@ -722,6 +743,19 @@ def test_a_printed_tensor_is_alive(bare, journey):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     assert tree_lines(page) == str(workings(record, "weights", 2, 4))
+
+
+def test_a_printed_number_that_is_chosen_is_pressed_and_gets_the_focus_back(bare, journey):
+    page = bare.open(show(journey[0], "weights"))
+    pressed = page.locator('.ax-print [aria-pressed="true"]')
+    cell(page, 1, 3).click()
+    expect(pressed).to_have_count(1)
+    expect(pressed).to_have_attribute("data-row", "1")
+    expect(pressed).to_have_attribute("data-col", "3")
+    assert page.locator('.ax-print [tabindex="0"]').count() == 1
+    page.get_by_role("button", name="close the arithmetic").click()
+    expect(pressed).to_have_count(0)
+    expect(cell(page, 1, 3)).to_be_focused()
 
 
 @pytest.mark.parametrize("stage", STAGES)
