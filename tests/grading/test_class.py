@@ -120,8 +120,10 @@ def graded(request):
     with load() if busy == "loaded" else contextlib.nullcontext():
         code, found.said = found.run("grade", "--assignment", "class", "--jobs", AT_ONCE)
     assert code == 0, found.said
-    after = psutil.Process().children(recursive=True)
-    found.left = [one for one in after if one not in before and not is_gone(one)]
+    after = set(psutil.Process().children(recursive=True)) - set(before)
+    # Who waits for the command's end hears of it a moment later.
+    _, alive = psutil.wait_procs(after, timeout=60)
+    found.left = [one for one in alive if not is_gone(one)]
     yield found
     ctypes.CDLL(None).prctl(SUBREAPER, 0)
     shutil.rmtree(folder)
