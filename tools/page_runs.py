@@ -64,6 +64,7 @@ def prepare(names: Queue) -> None:
     shutil.rmtree(HERE.folder, ignore_errors=True)
     leave = shutil.ignore_patterns(".git", ".venv*", ".mutants", ".hypothesis", "__pycache__")
     shutil.copytree(ROOT, HERE.copy, ignore=leave)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # a run ends with the process
     os.chdir(HERE.copy)
     jupyter = ROOT / ".venv" / "share" / "jupyter"  # this environment sees only the packages
     os.environ |= {
@@ -135,6 +136,7 @@ def run(
     child = os.fork()
     if not child:
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.environ["PATIENCE"] = str(patience)
         status = 70
         try:
@@ -146,7 +148,11 @@ def run(
             traceback.print_exc()
         finally:
             os._exit(status)
-    _, ended = os.waitpid(child, 0)
+    try:
+        _, ended = os.waitpid(child, 0)
+    except SystemExit:
+        os.killpg(child, signal.SIGKILL)
+        raise
     if os.WIFSIGNALED(ended):
         time.sleep(1)  # Playwright ends its browser once we are gone
         with suppress(ProcessLookupError):
