@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from importlib.metadata import PackageNotFoundError
 
 import pytest
@@ -55,7 +54,7 @@ def test_the_load_ends_with_what_it_stood_beside():
 
     with load.busy(2):
         while len(workers := started()) < 2:
-            time.sleep(0.01)  # a process has its command a moment after its start
+            os.sched_yield()  # a process has its command a moment after its start
     assert not any(one.is_running() for one in workers)
 
 
