@@ -5,7 +5,6 @@ TORCH_INDEX ?=
 TORCH ?= $(shell sed -n 's/^torch==//p' requirements.txt)
 PORT ?= 8000
 COURSE ?= ../course
-CHAPTERS ?= 03 04
 EDITION ?= public
 
 ifeq ($(filter public student instructor,$(EDITION)),)

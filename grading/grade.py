@@ -157,7 +157,7 @@ def grade(course: Course, asked: argparse.Namespace) -> Failures:
     for assignment in wanted:
         failed |= record(course, assignment)
         counts = Counter(row["status"] for row in report.write(course, assignment, failed, slips))
-        words = ", ".join(f"{count} {status}" for status, count in counts.items())
+        words = ", ".join(f"{count} {report.told(one, count)}" for one, count in counts.items())
         say(f"{assignment.name}: {words} · grades/{assignment.name}.csv")
     for _, words in slips:
         say(f"  {words}")

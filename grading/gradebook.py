@@ -23,8 +23,8 @@ from grading.sandbox import CannotGrade
 from grading.seams import api, must, quiet
 
 BROKEN = (
-    "gradebook.db {what}: `make grade REBUILD=1` puts it aside and makes a new one from the stored "
-    "results, and from the points by hand that the last `make grade` saw"
+    "gradebook.db {what}: `make grade COURSE={folder} REBUILD=1` puts it aside and makes a new one "
+    "from the stored results, and from the points by hand that the last `make grade` saw"
 )
 
 BUSY = "another program is writing to gradebook.db: wait for its end, and grade again"
@@ -40,7 +40,7 @@ def check(course: Course) -> None:
     """Raise CannotGrade, in one sentence, where there was a gradebook and it can't be used."""
     if not path(course).exists():
         if any((course.folder / "results").glob("*/[!.]*.json")):
-            raise CannotGrade(BROKEN.format(what="is missing, and there are results"))
+            raise broken(course, "is missing, and there are results")
         return
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path(course)}?mode=ro", uri=True)) as book:
@@ -49,7 +49,7 @@ def check(course: Course) -> None:
     except sqlite3.Error as error:
         said = str(error)
     if said != "ok":
-        raise unusable("read", said)
+        raise unusable(course, "read", said)
 
 
 @contextlib.contextmanager
@@ -59,18 +59,32 @@ def opened(course: Course) -> Iterator[Gradebook]:
             yield book
     except SQLAlchemyError as error:
         said = str(getattr(error, "orig", None) or type(error).__name__)
-        raise unusable("used", said) from None
+        raise unusable(course, "used", said) from None
 
 
-def unusable(what: str, said: str) -> CannotGrade:
+class Busy(CannotGrade):
+    """Another program holds the gradebook."""
+
+
+def broken(course: Course, what: str) -> CannotGrade:
+    return CannotGrade(BROKEN.format(what=what, folder=course.folder))
+
+
+def unusable(course: Course, what: str, said: str) -> CannotGrade:
     """What to say of a gradebook, by SQLite's own words."""
-    return CannotGrade(
-        BUSY if "locked" in said else BROKEN.format(what=f"can't be {what} ({said})")
-    )
+    return Busy(BUSY) if "locked" in said else broken(course, f"can't be {what} ({said})")
 
 
 def aside(course: Course) -> None:
-    """Put the gradebook out of the way, and keep it."""
+    """Put the gradebook out of the way, and keep it; first note what a person gave, if possible."""
+    try:
+        check(course)
+        for assignment in course.assignments.values() if path(course).exists() else ():
+            Noted(course, assignment).see(hands(course, assignment))
+    except Busy:
+        raise
+    except CannotGrade:
+        pass  # nothing more is to be had of it
     for number in range(1, 1000):
         kept = path(course).with_name(f"gradebook.db.{number}")
         if path(course).exists() and not kept.exists():

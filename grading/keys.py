@@ -10,7 +10,7 @@ import torch
 from exercises.form import Exercise
 from grading.course import Assignment, Course
 from grading.marks import PROBES
-from grading.notebooks import points
+from grading.notebooks import counted
 from grading.numbers import given, seed_of
 
 PAGE = """\
@@ -43,7 +43,7 @@ def shown(value) -> str:
 def rubric(exercise: Exercise) -> str:
     """How the points are made up, what a solution is, and which mistakes are known."""
     lines = [f"<h2>{html.escape(exercise.id)} · {html.escape(exercise.title)}</h2>"]
-    lines.append(f"<p>{points(exercise)}</p>")
+    lines.append(f"<p>{counted(exercise.points, 'point')}</p>")
     if exercise.kind == "text":
         lines.append(f"<pre>{html.escape(exercise.rubric)}</pre>")
     else:

@@ -16,7 +16,7 @@ import nbformat
 
 from grading import gradebook, keys, sandbox
 from grading.course import Assignment, Course, start
-from grading.notebooks import build
+from grading.notebooks import build, counted
 from grading.numbers import seeds_of
 from grading.one import digest, grade, write
 from grading.sandbox import CannotGrade
@@ -39,7 +39,7 @@ def prove(course: Course, assignment: Assignment) -> None:
         now = f"{digest(course, assignment, NOBODY, raw)} {course.limits}"
         if path.is_file() and path.read_text(encoding="utf-8") == now:
             continue
-        result, _ = grade(course, assignment, NOBODY, raw, [])
+        result, _ = grade(course, assignment, NOBODY, raw)
         for mark in result["marks"]:
             full = "by hand" if mark["status"] == "by hand" else "right"
             wanted = full if answer == "solution" else "blank"
@@ -99,8 +99,8 @@ def make(course: Course) -> None:
         prove_all_numbers(course, assignment)
     for assignment in course.assignments.values():
         release(course, assignment)
-        count = len(assignment.exercises)
-        say(f"{assignment.name}: {count} exercises, {assignment.points:g} points")
+        count, worth = len(assignment.exercises), assignment.points
+        say(f"{assignment.name}: {counted(count, 'exercise')}, {counted(worth, 'point')}")
 
 
 def main() -> None:
@@ -109,6 +109,8 @@ def main() -> None:
     folder = Path(sys.argv[1]).resolve()
     os.umask(0o077)
     try:
+        if sys.argv[2:] and (folder / "course.toml").exists():
+            say("course.toml is there already and says what is assigned: CHAPTERS changes nothing")
         start(folder, sys.argv[2:] or ["03", "04"])
         course = Course.open(folder)
         with course.alone("course"):

@@ -14,16 +14,6 @@ from exercises.recognise import Seen, holds, observe, recognise
 from grading.inside.border import FORGED, Other, Unreadable
 from grading.remote import Gone, Remote
 
-STATUSES = {
-    "right": "everything that was asked",
-    "partly": "some of it",
-    "wrong": "an answer, and none of it right; or a cell that ended with an error",
-    "blank": "no answer",
-    "changes": "two answers to the same question",
-    "stopped": "it took too long, or too much, or ended its process",
-    "by hand": "a text, which a person reads",
-}
-
 PROBES = "it is right for inputs that stand nowhere in the exercise"
 
 

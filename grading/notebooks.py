@@ -51,8 +51,12 @@ GRADED = "# Graded here: {names}. Nothing is to do in this cell."
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
-def points(exercise: Exercise) -> str:
-    return "1 point" if exercise.points == 1 else f"{exercise.points} points"
+def counted(number: float, noun: str) -> str:
+    """
+    >>> counted(1, "point"), counted(2.5, "point")
+    ('1 point', '2.5 points')
+    """
+    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
 
 
 def heading(number: int, exercise: Exercise) -> str:
@@ -65,7 +69,7 @@ def task(number: int, exercise: Exercise, seed: int) -> str:
         heading=heading(number, exercise),
         level=exercise.level,
         dots=LEVELS[exercise.level],
-        points=points(exercise),
+        points=counted(exercise.points, "point"),
         text=exercise.task(seed).strip(),
     )
     return text.strip()
@@ -86,7 +90,17 @@ def grade_cell(exercise: Exercise):
     """The locked cell in which a score and its reasons will stand."""
     names = ", ".join(f"`{name}`" for name in exercise.answers)
     source = GRADED.format(names=names)
-    return code(source, f"grade-{exercise.id}", grade=True, points=float(exercise.points))
+    return titled(exercise, code(source, f"grade-{exercise.id}", grade=True, **worth(exercise)))
+
+
+def worth(exercise: Exercise) -> dict:
+    return {"points": float(exercise.points)}
+
+
+def titled(exercise: Exercise, cell: NotebookNode) -> NotebookNode:
+    """A cell with the name under which the feedback page lists it."""
+    cell.metadata["title"] = exercise.title
+    return cell
 
 
 def numbers_cell(exercise: Exercise, seed: int) -> list:
@@ -97,8 +111,15 @@ def numbers_cell(exercise: Exercise, seed: int) -> list:
 
 def answer_cell(exercise: Exercise, source: str):
     """The student's cell. A text is graded where it stands, by a person."""
-    by_hand = {"grade": True, "points": float(exercise.points)} if exercise.kind == "text" else {}
-    return code(source, f"answer-{exercise.id}", locked=False, solution=True, **by_hand)
+    by_hand = {"grade": True, **worth(exercise)} if exercise.kind == "text" else {}
+    name = f"answer-{exercise.id}"
+    return titled(exercise, code(source, name, locked=False, solution=True, **by_hand))
+
+
+def head(course: Course, assignment: Assignment) -> str:
+    """What an assignment's notebook begins with."""
+    title = f"{course.settings.get('title', 'Attention')}: {assignment.name}"
+    return HEAD.format(title=title, name=assignment.name).strip()
 
 
 def build(course: Course, assignment: Assignment, student: str, answer: str):
@@ -107,9 +128,7 @@ def build(course: Course, assignment: Assignment, student: str, answer: str):
     answer: what stands in the answer cells: "source" (nbgrader cuts the solution out of it),
     "solution", or "starter".
     """
-    title = f"{course.settings.get('title', 'Attention')}: {assignment.name}"
-    head = HEAD.format(title=title, name=assignment.name)
-    cells = [new_markdown_cell(head.strip(), id="head")]
+    cells = [new_markdown_cell(head(course, assignment), id="head")]
     for number, exercise in enumerate(assignment.exercises, start=1):
         seed = seed_of(course.secret, exercise.id, course.whose(student))
         cells.append(new_markdown_cell(task(number, exercise, seed), id=f"task-{exercise.id}"))
@@ -299,7 +318,7 @@ class Rebuilt:
 
 def tasks(course: Course, assignment: Assignment, student: str) -> set[str]:
     """The texts that a student's notebook was handed out with."""
-    found = set()
+    found = {head(course, assignment)}
     for number, exercise in enumerate(assignment.exercises, start=1):
         seed = seed_of(course.secret, exercise.id, course.whose(student))
         found.add(task(number, exercise, seed))
@@ -367,7 +386,7 @@ def is_picture(png: bytes) -> bool:
 
 def report(mark: Mark) -> str:
     """What feedback says of one question: never a hidden input."""
-    lines = [f"{mark.score:g} of {mark.points:g} points: {mark.status}"]
+    lines = [f"By the checks {mark.score:g} of {counted(mark.points, 'point')}: {mark.status}"]
     lines += [f"{'✓' if passed else '✗'} {sentence}" for sentence, passed in mark.checks]
     lines += [f"Note: {flag}" for flag in mark.flags]
     lines += [f"Hint: {mark.hint}"] if mark.hint else []

@@ -112,11 +112,10 @@ def borrowed(course: Course, exercise, answer, student: str) -> list[str]:
     return []
 
 
-def grade(course: Course, assignment: Assignment, student: str, raw: bytes, flags: list[str]):
+def grade(course: Course, assignment: Assignment, student: str, raw: bytes):
     """One submission's result, as JSON, and its notebook with the marks in it."""
     began = time.monotonic()
-    cells, handout, more = read(raw)
-    flags = [*flags, *more]
+    cells, handout, flags = read(raw)
     if handout and handout != mark_of(course.secret, course.whose(student)):
         flags.append("the notebook was handed out to another student")
     rebuilt = rebuild(assignment, cells, tasks(course, assignment, student))
@@ -170,7 +169,7 @@ def store(course: Course, assignment: str, student: str) -> dict:
         raise CannotGrade(handed.problem)
     if is_done(course, wanted, student):
         return stored(course, assignment, student)
-    result, notebook = grade(course, wanted, student, handed.raw, handed.flags)
+    result, notebook = grade(course, wanted, student, handed.raw)
     write(rebuilt_path(course, assignment, student), nbformat.writes(notebook))
     write(course.result(assignment, student), json.dumps(result, indent=1, ensure_ascii=False))
     return result

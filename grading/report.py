@@ -40,6 +40,14 @@ def scores(book: Gradebook, assignment: Assignment, student: str) -> dict[str, f
     }
 
 
+def told(status: str, count: int) -> str:
+    """
+    >>> told("waits for a person", 1), told("waits for a person", 2), told("graded", 2)
+    ('waits for a person', 'wait for a person', 'graded')
+    """
+    return status if count == 1 else status.replace("waits", "wait")
+
+
 def rows(
     course: Course,
     assignment: Assignment,
@@ -58,13 +66,14 @@ def rows(
             result = stored(course, assignment.name, student.id)
             given = scores(book, assignment, student.id)
             why = failed.get((assignment.name, student.id), "")
-            if course.handed_in(assignment.name, student.id) is None:
+            handed = course.handed_in(assignment.name, student.id)
+            if handed is None:
                 row["status"] = "nothing handed in"
             elif why or not given or not is_done(course, assignment, student.id):
                 row["status"] = "not graded"
                 flags.append(why)
             else:
-                flags += result["flags"]
+                flags += [*handed.flags, *result["flags"]]
                 row |= graded(assignment, result, given)
             row["flags"] = "; ".join(filter(None, flags))
             found.append(row)
@@ -86,9 +95,9 @@ def graded(assignment: Assignment, result: dict, given: dict[str, float | None])
     return row
 
 
-def table(path: Path, columns: list[str], lines: list[dict]) -> None:
+def table(path: Path, columns: list[str], lines: list[dict], encoding: str = "utf-8") -> None:
     path.parent.mkdir(exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding=encoding, newline="") as file:
         writer = csv.DictWriter(file, columns, restval="")
         for line in [dict(zip(columns, columns, strict=True)), *lines]:
             writer.writerow({k: safe(v) if isinstance(v, str) else v for k, v in line.items()})
@@ -107,7 +116,8 @@ def write(
         columns += [f"{exercise.id} {what}" for what in ("score", "status", "flags", "mistake")]
     folder = course.folder / "grades"
     name = assignment.name
-    table(folder / f"{name}.csv", columns, found)
+    # Without the mark at its beginning Excel takes it for another encoding.
+    table(folder / f"{name}.csv", columns, found, "utf-8-sig")
     canvas = [{"Student": "    Points Possible", name: assignment.points}]
     moodle = []
     for row in found:

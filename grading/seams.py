@@ -1,4 +1,4 @@
-"""Where grading meets nbgrader: its own settings, and one preprocessor that takes the place of two.
+"""Where grading meets nbgrader: its own settings, and what takes the place of its own steps.
 
 nbgrader runs a notebook and believes what its cells print. Here the notebook that it reads has been
 run in the sandbox and marked outside it before; what nbgrader does with marks stays as it is.
@@ -13,9 +13,16 @@ import warnings
 from pathlib import Path
 
 import nbformat
+import nbgrader
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    GetGrades,
+    NbGraderPreprocessor,
+    SaveAutoGrades,
+)
 from nbgrader.utils import compute_checksum
 from sqlalchemy.exc import SAWarning
 from traitlets import Unicode
@@ -26,18 +33,21 @@ from grading.one import is_done, rebuilt_path, stored
 from grading.sandbox import PYTHON, CannotGrade
 
 ROOT = Path(__file__).parents[1]
+FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
+BOOTSTRAP = Path("static", "node_modules", "bootstrap", "dist", "css")
 # nbgrader starts alembic by its name.
 os.environ["PATH"] = f"{Path(PYTHON).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
 SETTINGS = """\
 # nbgrader's settings for this course, written by `make course`. Add your own below.
 import sys
+from pathlib import Path
 
 sys.path.insert(0, {root!r})
 from grading.seams import configure
 
 c = get_config()
-configure(c, {folder!r})
+configure(c, str(Path(__file__).resolve().parent))
 """
 
 
@@ -67,6 +77,27 @@ class Trusted(NbGraderPreprocessor):
         return notebook, resources
 
 
+class Told(GetGrades):
+    """What the feedback page says of each question: its points, and whether a person gave them."""
+
+    def preprocess(self, nb, resources):
+        nb, resources = super().preprocess(nb, resources)
+        marks = (cell.metadata.get("nbgrader", {}) for cell in nb.cells)
+        resources["nbgrader"]["waits"] = any(mark.get("waits") for mark in marks)
+        return nb, resources
+
+    def _get_score(self, cell, resources):
+        super()._get_score(cell, resources)
+        mark = cell.metadata.nbgrader
+        grade = self.gradebook.find_grade(
+            mark["grade_id"], self.notebook_id, self.assignment_id, self.student_id
+        )
+        mark["waits"] = bool(grade.needs_manual_grade)
+        mark["given"] = grade.manual_score is not None
+        if not mark["solution"]:  # what is printed says more than the number
+            cell.outputs = [one for one in cell.outputs if one.output_type == "stream"]
+
+
 def configure(c: Config, folder: str) -> None:
     """nbgrader's settings for a course."""
     c.CourseDirectory.root = folder
@@ -78,15 +109,25 @@ def configure(c: Config, folder: str) -> None:
     # The starter stands above what is cut out.
     c.ClearSolutions.code_stub = {"python": ""}
     c.HTMLExporter.sanitize_html = True
+    c.GenerateFeedback.preprocessors = [Told, CSSHTMLHeaderPreprocessor]
+    page, templates = c.GenerateFeedback.HTMLExporter, FORMGRADER / "templates"
+    page.template_name = "feedback_page"
+    page.extra_template_basedirs = [str(ROOT / "grading" / "templates"), str(templates)]
+    page.extra_template_paths = [str(templates), str(FORMGRADER / BOOTSTRAP)]
 
 
 def write_settings(folder: Path) -> None:
-    """Write nbgrader's settings; in those that are there, the instructor's own lines stay."""
-    path, before = folder / "nbgrader_config.py", "from tools.grading.seams import"
-    text = SETTINGS.format(root=str(ROOT), folder=str(folder))
+    """Write nbgrader's settings; what stands below ours is the instructor's, and stays.
+
+    A file without our last line is the instructor's altogether.
+    """
+    path, own = folder / "nbgrader_config.py", ""
     if path.exists():
-        text = path.read_text(encoding="utf-8").replace(before, "from grading.seams import")
-    path.write_text(text, encoding="utf-8")
+        _, ours, rest = path.read_text(encoding="utf-8").partition("\nconfigure(c, ")
+        if not ours:
+            return
+        own = rest.partition("\n")[2]
+    path.write_text(SETTINGS.format(root=str(ROOT)) + own, encoding="utf-8")
 
 
 def api(folder: Path, **directories: str) -> NbGraderAPI:

@@ -128,7 +128,10 @@ def roster(folder: Path) -> dict[str, Student]:
     path = folder / ROSTER
     if not path.is_file():
         raise CannotGrade(f"there is no {ROSTER} in {folder}: id,name,email, one a line")
-    reader = csv.reader(decoded(path).splitlines())
+    lines = decoded(path).splitlines()
+    # Excel writes semicolons where the comma is the decimal point.
+    only_semicolons = bool(lines) and ";" in lines[0] and "," not in lines[0]
+    reader = csv.reader(lines, delimiter=";" if only_semicolons else ",")
     head = [one.strip().lower() for one in next(reader, [])]
     if "id" not in head or set(head) - set(COLUMNS):
         raise CannotGrade(

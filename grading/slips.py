@@ -34,7 +34,9 @@ def misplaced(course: Course) -> list[tuple[str, str]]:
             if name.lower().endswith(".ipynb"):
                 found.append(("", f"{where} lies loose: move it to submitted/<id>/<assignment>/"))
         elif name in course.assignments:
-            for student in contents(submitted, name):
+            for student, status in contents(submitted, name).items():
+                if stat.S_ISDIR(status.st_mode) and not contents(submitted, name, student):
+                    continue  # what lay there was moved
                 right = f"submitted/{student}/{name}/"
                 owner = student if student in course.roster else ""
                 found.append((owner, f"{where}/{student} is the wrong way round: make it {right}"))

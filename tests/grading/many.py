@@ -118,7 +118,7 @@ def fill(course, names: list[str]) -> dict[str, tuple | None]:
 
 def wrong_rows(course, wanted: dict[str, tuple | None]) -> list[str]:
     """Those whose row in the table is missing, or not as it should be."""
-    with (course.folder / "grades" / "class.csv").open(encoding="utf-8") as file:
+    with (course.folder / "grades" / "class.csv").open(encoding="utf-8-sig") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
     found = []
     for name, statuses in wanted.items():

@@ -57,7 +57,7 @@ class Graded:
     @property
     def rows(self) -> dict[str, dict[str, str]]:
         path = self.course.folder / "grades" / "class.csv"
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             return {row["id"]: row for row in csv.DictReader(file)}
 
     def run(self, module: str, *arguments: str) -> tuple[int, str]:

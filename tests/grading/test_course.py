@@ -24,6 +24,7 @@ from grading.marks import Mark
 from grading.notebooks import build, clean, read, rebuild, report, write_marks
 from grading.numbers import given, seed_of
 from grading.sandbox import CannotGrade
+from grading.seams import write_settings
 from tests.grading.conftest import hand_in, make
 from tests.grading.students import EXERCISES
 
@@ -95,6 +96,26 @@ def test_from_an_empty_folder_to_grades_and_feedback(tmp_path):
     assert "Ada Example,,,ada,,5.5" in text
     assert "Bob Example,,,bob,,0.0" in text
     assert (course.folder / "feedback/ada/own/own.html").is_file()
+
+
+def test_settings_for_nbgrader_move_with_the_course_and_keep_the_instructors_lines(tmp_path):
+    path = tmp_path / "nbgrader_config.py"
+    write_settings(tmp_path)
+    first = path.read_text(encoding="utf-8")
+    assert str(tmp_path) not in first
+    path.write_text(f"{first}c.Exchange.root = '/there'\n".replace(str(ROOT), "/before"), "utf-8")
+    write_settings(tmp_path)
+    assert path.read_text(encoding="utf-8") == f"{first}c.Exchange.root = '/there'\n"
+    path.write_text("c = get_config()\n", "utf-8")
+    write_settings(tmp_path)
+    assert path.read_text(encoding="utf-8") == "c = get_config()\n"
+
+
+def test_chapters_that_come_too_late_are_told_so(course, monkeypatch, capsys):
+    monkeypatch.setattr(making, "make", lambda course: None)
+    monkeypatch.setattr(sys, "argv", ["make", str(course.folder), "05"])
+    making.main()
+    assert "CHAPTERS changes nothing" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -253,7 +274,8 @@ def test_only_text_and_pictures_reach_a_graders_browser(course):
 
 def test_feedback_has_the_hint_and_the_sentences():
     mark = Mark("x", 2.0, 1.0, "partly", ["a flag"], [("yes", True), ("no", False)], "a hint")
-    assert report(mark) == "1 of 2 points: partly\n✓ yes\n✗ no\nNote: a flag\nHint: a hint\n"
+    said = "By the checks 1 of 2 points: partly\n✓ yes\n✗ no\nNote: a flag\nHint: a hint\n"
+    assert report(mark) == said
 
 
 def test_the_blank_must_get_nothing(course, monkeypatch):

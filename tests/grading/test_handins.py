@@ -103,6 +103,11 @@ def test_a_hand_in_that_lies_astray_is_said_and_left(course, path):
     assert file.read_bytes() == b"1"
 
 
+def test_a_folder_from_which_all_was_moved_is_no_slip(course):
+    (course.folder / "submitted" / "class" / "bob").mkdir(parents=True)
+    assert misplaced(course) == []
+
+
 @pytest.mark.parametrize("path", ["bob", "bob/class"])
 def test_a_link_in_the_place_of_a_folder_is_said(course, tmp_path, path):
     (tmp_path / "elsewhere" / "class").mkdir(parents=True)

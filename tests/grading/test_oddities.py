@@ -23,7 +23,7 @@ def test_there_are_many_of_many_kinds():
 def test_it_gets_all_points(course, oddities):
     wanted = Assignment("odd", tuple(course.known[name] for name in EXERCISES))
     raw = hand_in(build(course, wanted, "ada", "solution"), oddities)
-    result, _ = grade(course, wanted, "ada", raw, [])
+    result, _ = grade(course, wanted, "ada", raw)
     lost = [mark for mark in result["marks"] if mark["status"] != "right"]
     assert lost == [], result["flags"]
     assert result["score"] == wanted.points

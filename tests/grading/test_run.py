@@ -147,6 +147,7 @@ def test_the_time_of_a_submission_ends_and_what_was_read_is_kept():
             pass
 
 
+@pytest.mark.slow
 def test_time_is_the_processors():
     """A cell and a call that need two seconds get them where the machine is busy with others."""
     function = f"def f():\n{textwrap.indent(BURN.format(1), '    ')}\n    return 7"

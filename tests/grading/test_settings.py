@@ -78,7 +78,7 @@ def test_an_exercise_that_is_not_there_is_told_with_what_was_meant(folder):
 ROSTERS = [
     ("id,name\nzoë,Zoë\n".encode("latin-1"), "line 2: it is not in UTF-8: save it again"),
     ("id,name\nzoë,Zoë\n".encode("utf-16"), "line 1: it is not in UTF-8: save it again"),
-    (b"id;name;email\nada;Ada;\n", "line 1: it must be id,name,email, with commas"),
+    (b"id|name|email\nada|Ada|\n", "line 1: it must be id,name,email, with commas"),
     (b"ada,Ada,\n", "line 1: it must be id,name,email"),
     (b"id,name\nada,Lovelace, Ada\n", "line 2: more cells than columns"),
     (b"id,name\nada,Ada\n\nbob,Bob\nada,Ada\n", "line 5: the id 'ada' stands there twice"),
@@ -106,6 +106,7 @@ def test_a_slip_in_the_roster_is_told_by_its_line(folder, raw, words):
         b"Id, Name\nada, Ada\n",
         b'id,name,email\nada,"Ada, Countess",\n\n',
         b"id\nada\n",
+        b"id;name;email\nada;Ada, Countess;\n",
     ],
 )
 def test_a_roster_as_programs_write_it_is_read(folder, raw):
