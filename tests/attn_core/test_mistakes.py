@@ -145,6 +145,7 @@ def test_every_pair_is_told_apart_by_an_input_of_diagnose():
     assert same == []
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(cases(with_dropout=False, dtypes=(torch.float64,)))
 def test_what_no_question_tells_apart_is_alike_on_any_input(case):

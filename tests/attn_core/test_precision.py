@@ -1,5 +1,6 @@
 """The rule of precision: error against float64 at most twice torch's own, and one rounding."""
 
+import pytest
 import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
@@ -70,6 +71,7 @@ def calls(draw):
     return q, k, v, draw(st.sampled_from(MASKS)), draw(st.sampled_from((0.1, -0.4, 1.0)))
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(calls(), st.booleans())
 def test_error_is_at_most_twice_torchs_own_and_one_rounding(call, is_live):

@@ -95,6 +95,7 @@ def notebook(path, stored, made, later="1 / 0"):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
 
 
+@pytest.mark.slow
 def test_the_build_runs_a_notebook_up_to_its_last_large_explorer_and_once(tmp_path):
     path, folder = tmp_path / "long.ipynb", tmp_path / "made"
     notebook(path, "long", "long")

@@ -164,7 +164,13 @@ def quick(monkeypatch):
 
 
 @pytest.mark.parametrize("stage", [None, "weights", "output"])
-@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in ("questions", "causal") else ())
+        for name in RECORDS
+    ],
+)
 def test_the_box_answers_as_python_does(opened, quick, name, stage):
     yours = {json.dumps(one): one for one in texts_of(RECORDS[name])}
     texts = [text.replace("Infinity", "inf").replace("NaN", "nan") for text in yours]

@@ -179,6 +179,7 @@ def test_a_live_explorer_and_its_traits(open_lab):
     assert "#" not in page.url
 
 
+@pytest.mark.slow
 def test_the_further_state_goes_both_ways(open_lab):
     page = open_lab("further.ipynb", notebook(SETUP, FURTHER, READ_FURTHER))
     root = run(page, 0).locator(".ax-root")
@@ -190,6 +191,7 @@ def test_the_further_state_goes_both_ways(open_lab):
     read_until(page, 2, "read weights  '' False")
 
 
+@pytest.mark.slow
 def test_a_long_map_asks_python_for_its_tiles(open_lab):
     heard = "asked = []; tiles.on_msg(lambda _, message, buffers: asked.append(message['kind']))"
     page = open_lab(
@@ -206,6 +208,7 @@ def test_a_long_map_asks_python_for_its_tiles(open_lab):
     read_until(page, 2, "asked {'tile'}")
 
 
+@pytest.mark.slow
 def test_two_views_of_one_explorer_move_together(open_lab):
     page = open_lab("twice.ipynb", notebook(SETUP, "ipywidgets.VBox([view])"))
     first, second = run(page, 0).locator(".ax-root"), run(page, 1).locator(".ax-root")
@@ -213,6 +216,7 @@ def test_two_views_of_one_explorer_move_together(open_lab):
     expect(second.locator(".ax-stage input:checked")).to_have_value("output")
 
 
+@pytest.mark.slow
 def test_dark_jupyterlab(open_lab):
     page = open_lab("dark.ipynb", notebook(SETUP))
     root = run(page, 0).locator(".ax-root")

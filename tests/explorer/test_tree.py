@@ -141,7 +141,7 @@ def test_what_is_open_stays_open_when_a_number_changes(bare, explorer):
     expect(page.locator(".ax-tree > details > .ax-parts > details[open]")).to_have_count(0)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing(bare, theme):
     page = bare.open(
         explore(projected_record(3), name="tree"),
