@@ -62,9 +62,9 @@ class TermIndex(SphinxTransform):
                 continue
             done.add(anchor)
             place = f"term-{anchor}"
-            where = link.parent.index(link)
-            link.parent.insert(where, nodes.target("", "", ids=[place]))
-            link.parent.insert(where, entry(f"{known[anchor]}; {title}", place))
+            # Around the link: the search shows the text of a place, and trips where there is none.
+            marked = nodes.inline("", "", link.deepcopy(), ids=[place])
+            link.replace_self([entry(f"{known[anchor]}; {title}", place), marked])
 
 
 def setup(app: Sphinx) -> dict:

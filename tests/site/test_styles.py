@@ -9,6 +9,7 @@ import pydata_sphinx_theme
 import pytest
 import sphinx_book_theme
 import sphinx_design
+from playwright.sync_api import expect
 
 THEMES = "theme/pydata_sphinx_theme/static/styles", "theme/sphinx_book_theme/static/styles"
 # As the packages have them: the part of a name by which a page asks for them, and where they lie.
@@ -135,9 +136,11 @@ def test_a_page_has_the_rules_for_what_its_reader_does(open_page, site, size, ac
 
 def test_what_the_search_finds_has_its_rules(open_page, site):
     page = open_page(f"{site}/search.html?q=softmax")
-    page.locator("#search-results ul li").first.wait_for()
+    results = page.locator("#search-results ul li")
+    results.first.wait_for()
     assert missing(page) == {}
-    page.locator("#search-results ul li a").first.click()
+    expect(page.locator("#search-results ul li p.context")).to_have_count(results.count())
+    results.locator("a").first.click()
     page.locator("span.highlighted").first.wait_for(state="attached")
     assert missing(page) == {}
 
