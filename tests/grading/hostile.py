@@ -105,8 +105,9 @@ CELLS = {
     ),
     "memory": ("held = []\nwhile True:\n    held.append(bytearray(50_000_000))", MEMORY),
     "memory of many": (
-        "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n"
-        "        held = b'x' * 400_000_000; time.sleep(1e6)\ntime.sleep(1e6)",
+        # Together a little more than they may take: to write more would take a cell's time.
+        "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n"
+        "        held = b'x' * 450_000_000; time.sleep(1e6)\ntime.sleep(1e6)",
         MEMORY,
     ),
     "shared memory": (
