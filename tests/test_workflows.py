@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,18 @@ def targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
 
 
+def made(step: dict, job: dict) -> list[str]:
+    """The targets that a step makes, in all the combinations of its job's matrix."""
+    command = step.get("run", "")
+    if not command.startswith("make "):
+        return []
+    found = set()
+    for values in job.get("strategy", {}).get("matrix", {}).get("include", [{}]):
+        words = re.sub(r"\$\{\{ matrix\.(\w+) \}\}", lambda at, v=values: v[at[1]], command)
+        found |= {word for word in words.split()[1:] if word[0] != "-" and "=" not in word}
+    return sorted(found)
+
+
 def faults(text: str) -> list[str]:
     """What is wrong with a workflow, a sentence each."""
     workflow = yaml.safe_load(text)
@@ -33,9 +46,12 @@ def faults(text: str) -> list[str]:
         for step in job["steps"]:
             if "uses" in step and not PINNED.fullmatch(step["uses"]):
                 wrong.append(f"{step['uses']} is not pinned to a version")
+            wrong += [
+                f"make {target} is no target"
+                for target in made(step, job)
+                if target not in targets()
+            ]
             command = step.get("run", "").split()
-            if command[:1] == ["make"] and command[1] not in targets():
-                wrong.append(f"make {command[1]} is no target")
             if command and command[0].startswith("./") and not (ROOT / command[0]).is_file():
                 wrong.append(f"{command[0]} is no file")
     return wrong
@@ -52,6 +68,14 @@ def test_what_starts_them():
     }
     assert set(started["test"]) == {"push", "pull_request"}
     assert started["publish"] == {"push": {"tags": ["v*"]}}
+
+
+def test_a_push_runs_every_group():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    groups = re.findall(r"^(?:QUICK|SLOW) := (.*)$", makefile, re.MULTILINE)
+    job = yaml.safe_load((FOLDER / "test.yml").read_text(encoding="utf-8"))["jobs"]["test"]
+    run = [target for step in job["steps"] for target in made(step, job)]
+    assert set(run) == {"book", "lint", *" ".join(groups).split()}
 
 
 def test_what_is_published_was_tested_in_the_same_job():
@@ -109,3 +133,17 @@ def test_the_oldest_of_everything_can_be_named():
     oldest = library.oldest()
     promised = library.promised()["dependencies"]
     assert [f"{name}>={version}" for name, version in oldest.items()] == promised
+
+
+def test_a_commit_is_asked_by_the_same_ruff():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    (asked,) = (one["rev"] for one in hooks["repos"] if "ruff" in one["repo"])
+    pinned = (ROOT / "requirements-test.txt").read_text(encoding="utf-8")
+    assert f"ruff=={asked.removeprefix('v')}\n" in pinned
+
+
+def test_the_addresses_of_the_package_are_the_repositorys():
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    repository = settings["repository"]["url"]
+    assert all(url.startswith(repository) for url in project["urls"].values())
