@@ -1,5 +1,7 @@
 """diagnose: right is right in every dtype, each mistake gets its name, and nothing is guessed."""
 
+import functools
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from attn_core import Dropout, causal, diagnose, toy, trace
 from attn_core.checks import STAGES
 from attn_core.diagnosis.sentences import NAMES, first_stage
-from attn_core.mistakes import MISTAKES
+from attn_core.mistakes import MISTAKES, mistake
 from attn_core.mistakes.questions import questions
 from tests.attn_core.reference import cases
 
@@ -153,11 +155,19 @@ def test_the_values_of_another_head_have_their_own_room():
     assert found.mistakes == ("shared-heads",)
 
 
-@pytest.mark.parametrize("mistake", REPLAYED, ids=lambda mistake: mistake.name)
-def test_a_mistake_is_named_wherever_it_shows(mistake):
-    shown = 0
-    for question in questions():
-        record = question.trace()
+@pytest.fixture(scope="module")
+def asked():
+    """The records of all questions, of which each wrong version is made once and not for each
+    mistake."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mistake, "wrong_stages", functools.cache(mistake.wrong_stages))
+        yield [question.trace() for question in questions()]
+
+
+@pytest.mark.parametrize("name", [one.name for one in REPLAYED])
+def test_a_mistake_is_named_wherever_it_shows(name, asked):
+    shown, mistake = 0, MISTAKES[name]
+    for record in asked:
         made = mistake.apply(record)
         for stage in ("masked", "output") if mistake.where != "weights" else ("weights",):
             found = diagnose(made[stage], record, stage=stage)
