@@ -71,7 +71,7 @@ def bare_folder(tmp_path_factory):
     for name, text in script.files().items():
         (folder / "classic" / name).write_text(text, encoding="utf-8")
     names = ["fixed", "plain", "written", "sentence", "Data", "Attention", "Workings", "philox"]
-    names += ["heat", "HEAT", "mix"]
+    names += ["heat", "HEAT", "mix", "inkOn"]
     names += ["WORDS", "LAB_WORDS", "CHINESE", "parts", "render"]
     names += ["AttentionMap", "Marks", "Heads", "Tiles", "acrossOf", "EditedData", "edited"]
     names += ["Explorer", "numberIn", "rowsDiffer"]

@@ -73,6 +73,25 @@ def test_more_is_always_darker_or_always_lighter(ramps, mode, eye):
         assert abs(lightness[-1] - lightness[0]) > 50
 
 
+def light(rgb):
+    """WCAG's relative luminance, and what it adds for the light of a room."""
+    share = np.asarray(rgb, float) / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722] + 0.05
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_number_on_a_cell_can_be_read(inside, ramps, mode, side):
+    """At least 4.5 to 1, in soft black where that is enough."""
+    inks = inside.evaluate("(colours) => colours.map(inside.inkOn)", ramps[mode][side])
+    for paper, ink in zip(ramps[mode][side], inks, strict=True):
+        least, most = sorted([light(paper), light([int(ink[n : n + 2], 16) for n in (1, 3, 5)])])
+        assert most / least >= 4.5
+        soft = light([27, 27, 34])
+        assert (ink == "#1b1b22") == (light(paper) / soft >= 4.5)
+
+
 @pytest.mark.parametrize("eye", EYES)
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_a_number_and_its_negative_differ(ramps, mode, eye):

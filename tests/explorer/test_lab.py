@@ -65,6 +65,16 @@ def test_a_changed_number_changes_everything_after_it(bare, over):
     expect(page.locator(".ax-changes")).to_be_hidden()
 
 
+def test_a_number_is_taken_when_its_field_is_left(bare):
+    page = bare.open(journey_lab(), fragment=ALL)
+    open_inputs(page)
+    page.locator('.ax-inputs [data-edit="x.0.2.1"]').click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("-0.5")
+    page.get_by_role("heading", level=1).click()
+    expect(page.locator(".ax-changes")).to_have_text("You changed x[2, 1]. reset")
+
+
 def test_with_a_source_x_and_the_matrices_can_be_changed(bare):
     record = projected_record(3)
     page = bare.open(explore(record, name="lab"), fragment="#x-lab?all=1&head=1&batch=1")
@@ -238,6 +248,13 @@ def test_masks_of_the_reader(bare):
     expect(page.locator(".ax-notice").first).to_contain_text("mask must be given, none")
     expect(field).to_have_value("3")
     expect(page.locator(".ax-changes")).to_contain_text("You changed the mask.")
+
+
+def test_the_lengths_of_a_link_stand_in_their_field(bare):
+    x = torch.stack([toy.journey().x, toy.journey().x.flip(0)])
+    view = explore(trace(x, x, x), name="lab")
+    page = bare.open(view, fragment=f"{ALL}&mask=padding:3,5")
+    expect(page.get_by_label("keys kept in each sequence")).to_have_value("3,5")
 
 
 def test_a_mask_is_drawn_by_mouse_and_keyboard(bare):

@@ -391,12 +391,14 @@ def test_state_is_written_to_the_address_and_read_from_it(bare, masked, explorer
 
 @pytest.mark.parametrize("over", ["http", "file"])
 def test_a_link_opens_a_state(bare, masked, over):
-    fragment = "#x-masked?stage=masked&scale=2&mask=window:1,0&select=3,2"
+    fragment = "#x-masked?stage=masked&scale=2&mask=window:2,1&select=3,2"
     page = bare.open(masked, over=over, fragment=fragment)
     assert page.locator(".ax-stage input:checked").input_value() == "masked"
     assert page.get_by_label("scale as a number").input_value() == "2"
+    assert page.get_by_label("keys before").input_value() == "2"
+    assert page.get_by_label("keys after").input_value() == "1"
     x = toy.journey().x
-    assert numbers(page) == wanted_numbers(trace(x, x, x, scale=2.0, keep=window(1)), "masked")
+    assert numbers(page) == wanted_numbers(trace(x, x, x, scale=2.0, keep=window(2, 1)), "masked")
     page.evaluate("location.hash = '#x-masked?stage=output'")
     expect(page.locator(".ax-stage input:checked")).to_have_value("output")
     assert page.get_by_label("scale as a number").input_value() == "0.5774"

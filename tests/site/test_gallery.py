@@ -17,7 +17,6 @@ def gallery(open_page, site):
     return open_page(f"{site}/{GALLERY}")
 
 
-@pytest.mark.slow
 def test_every_mistake_is_switched_on_and_seen(gallery):
     seen = set()
     for explorer in gallery.locator("attention-explorer").all():
