@@ -2,7 +2,7 @@
 
     import torch
 
-    from exercises import Clue, Draws, Exercise, Field, Mistake, has_shape, same
+    from exercises import Clue, Draws, Exercise, Field, change, has_shape, same
 
 
     def parameters(seed):
@@ -33,7 +33,7 @@
         parameters=parameters,
         checks=checks,
         mistakes=(
-            Mistake("def scores(x):\\n    return x * x", "`*` multiplies cell by cell."),
+            change("@ x.T", "* x", hint="`*` multiplies cell by cell."),
         ),
         probes=lambda parameters: [(torch.zeros(1, 3),), (parameters["x"][:1],)],
         fields=(Field("scores(x)"),),
@@ -71,9 +71,12 @@ strings, tensors, ranges, lists, tuples and dicts of these, and with `Handed` fu
 nothing else, and the parameters hold nothing that the answer is to find. What an answer must not do
 is counted in such a function, which stays out of its reach: `10-tile` counts what is read.
 
-A known mistake loses a check, and is told from the others by what it says: for every seed it must
-say something else than the solution and than each other mistake. If it is one of
-attn_core.mistakes, it has its `name`.
+A known mistake is written as what differs from the solution: `change("old", "new", hint="…")`. The
+old text stands in the solution once; where one text is not enough, several such pairs stand in
+parentheses. A mistake that shares little with the solution is a `Mistake("its code", "its hint")`.
+Either loses a check, and is told from the others by what it says: for every seed it must say
+something else than the solution and than each other mistake. If it is one of attn_core.mistakes,
+it has its `name`.
 
 `near(got, wanted)` compares typed numbers to two decimals, or to as many `places` as asked for.
 
@@ -102,8 +105,9 @@ from exercises.comparing import (
     whole,
 )
 from exercises.draws import Draws
-from exercises.form import LEVELS, Clue, Exercise, Field, Mistake, Names, Parameters
+from exercises.form import LEVELS, Clue, Exercise, Field, Names, Parameters
 from exercises.hearing import Handed
+from exercises.known import Mistake, change
 
 __all__ = [
     "LEVELS",
@@ -115,6 +119,7 @@ __all__ = [
     "Mistake",
     "Names",
     "Parameters",
+    "change",
     "has_shape",
     "in_shape",
     "is_truth",

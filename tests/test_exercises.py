@@ -17,7 +17,7 @@ import torch
 
 import exercises
 from attn_core.mistakes import MISTAKES
-from exercises import Exercise, Field, Handed, Mistake, idle
+from exercises import Exercise, Field, Handed, Mistake, change, idle
 from exercises.comparing import (
     has_shape,
     in_shape,
@@ -537,6 +537,56 @@ def test_checks_that_trip_have_failed():
     )  # fmt: skip
     assert exercise.answer(exercise.solution) == [("it is 1", True), ("its length is 0", True)]
     assert exercise.answer("one = 1") == [("it is 1", False), ("its length is 0", False)]
+
+
+def known(*mistakes):
+    """The mistakes of an exercise whose solution is `a + 2 * b`."""
+    return Exercise(
+        id="01-a", chapter="01", title="", level=1, points=1, text="", starter="",
+        solution="def f(a, b):\n    return a + 2 * b",
+        parameters=lambda seed: {}, checks=lambda *_: [], mistakes=mistakes,
+    ).mistakes  # fmt: skip
+
+
+def test_a_change_is_the_solution_but_for_a_text():
+    whole = Mistake("def f(a, b):\n    return 0", "none")
+    assert known(
+        change("2 * b", "b", hint="one b is missing", name="no-scale"),
+        change(("a + 2 * b", "b + 2 * a"), ("f(a, b)", "f(b, a)"), hint="twice turned round"),
+        change(("(a", "(b"), ("b)", "a)"), hint="they have changed places"),
+        whole,
+    ) == (
+        Mistake("def f(a, b):\n    return a + b", "one b is missing", "no-scale"),
+        Mistake("def f(b, a):\n    return b + 2 * a", "twice turned round"),
+        Mistake("def f(b, a):\n    return a + 2 * b", "they have changed places"),
+        whole,
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (("3 * b", "b"), "must stand in the solution once, and '3 * b' does not stand there"),
+        (("a", "b"), "must stand in the solution once, and 'a' stands there more than once"),
+        (("", "b"), "'' stands there more than once"),
+        (("  ", ""), "'  ' stands there more than once"),  # three times, one over the other
+        ((("2 * b", "b"), ("3 *", "")), "'3 *' does not stand there"),
+        ((("a + 2", "a"), ("2 * b", "b")), "must lie apart, got ['a + 2', '2 * b']"),
+        (
+            ("+", "-", "*", "/"),
+            "must get an old and a new text, or such pairs, got ('+', '-', '*', '/')",
+        ),
+        (("+",), "must get an old and a new text, or such pairs"),
+        ((("+", "-", "*"),), "must get an old and a new text, or such pairs"),
+        ((), "must get an old and a new text, or such pairs"),
+    ],
+)
+def test_an_unfit_change_is_said_in_a_sentence(texts, words):
+    with pytest.raises(ValueError, match=re.escape(words)) as raised:
+        known(change(*texts, hint="no"))
+    said = str(raised.value)
+    assert said.startswith(("change must get", "01-a: the old text"))
+    assert "\n" not in said
 
 
 def test_handed_makes_the_same_thing_again():
