@@ -27,7 +27,7 @@
         title="All scores at once",
         level=1,
         points=1,
-        text="Write `scores(x)`: every query with every key. Use no loop. *Expected: one line.*",
+        text="Write `scores(x)`: the score of every query with every key. *Expected: one line.*",
         starter="def scores(x):\\n    return ...",
         solution="def scores(x):\\n    return x @ x.T",
         parameters=parameters,
@@ -82,7 +82,9 @@ it has its `name`.
 
 `fields` are the values that the page asks for, where there is no Python.
 
-`make notebooks` writes each exercise into its chapter where a cell has the tag `exercise:<id>`.
+`make exercise NEW=06-two-rows` begins an exercise: its file, with a small example to replace, and
+its box behind the others of the chapter. `make notebooks ONLY=06` writes it into the notebooks,
+into the chapter where a cell has the tag `exercise:<id>`.
 """
 
 from __future__ import annotations
