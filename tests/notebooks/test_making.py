@@ -109,8 +109,10 @@ class Copy:
         }
 
     def run(self, *command: str | Path) -> subprocess.CompletedProcess:
-        # Else the kernels would import the project that is installed.
-        environment = os.environ | {"PYTHONPATH": str(self.folder)}
+        # Else a `make` would speak as part of the `make test` that runs this, and the kernels would
+        # import the project that is installed.
+        environment = {name: of for name, of in os.environ.items() if not name.startswith("MAKE")}
+        environment["PYTHONPATH"] = str(self.folder)
         return subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
         )
