@@ -37,7 +37,7 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library exercise notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,9 +108,12 @@ deep-grading: .venv-grading/made
 test-library:  ## the library's tests under another Python and torch (PYTHON=python3.13 TORCH=2.15.0, or TORCH=oldest)
 	@$(PYTHON) -m tools.library $(TORCH) $(if $(TORCH_INDEX),--index "$(TORCH_INDEX)")
 
-notebooks: .venv/book  ## run the notebooks again, store their outputs, write those of the exercises
-	@$(BIN)/python -m tools.notebooks
-	@$(BIN)/python -m tools.exercise_notebooks
+exercise: .venv/book  ## begin an exercise: its file, and its box in the chapter (NEW=06-two-rows)
+	@$(BIN)/python -m tools.new_exercise $(NEW)
+
+notebooks: .venv/book  ## run the notebooks again, store their outputs, write those of the exercises (ONLY="03 masking")
+	@$(BIN)/python -m tools.notebooks $(ONLY)
+	@$(BIN)/python -m tools.exercise_notebooks $(ONLY)
 
 numbers: .venv/test  ## say where each number in prose comes from (ONLY="03 README")
 	@$(BIN)/python -m tools.prose $(ONLY)

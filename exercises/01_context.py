@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, has_shape, same
+from exercises import Clue, Draws, Exercise, Field, change, has_shape, same
 
 
 def parameters(seed):
@@ -58,29 +58,28 @@ def context(weights, states):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def context(weights, states):
-    return states.mean(dim=0)""",
-            "This is the plain average: every state counts the same, for every word.",
+        change(
+            "weights @ states",
+            "states.mean(dim=0)",
+            hint="This is the plain average: every state counts the same, for every word.",
         ),
-        Mistake(
-            """\
-def context(weights, states):
-    return states[weights.argmax()]""",
-            "You took the one state with the largest weight. The others put in their share, too.",
+        change(
+            "weights @ states",
+            "states[weights.argmax()]",
+            hint=(
+                "You took the one state with the largest "
+                "weight. The others put in their share, too."
+            ),
         ),
-        Mistake(
-            """\
-def context(weights, states):
-    return weights[:, None] * states""",
-            "Each state has its weight. One step is left: add them up.",
+        change(
+            "weights @ states",
+            "weights[:, None] * states",
+            hint="Each state has its weight. One step is left: add them up.",
         ),
-        Mistake(
-            """\
-def context(weights, states):
-    return (weights[:, None] * states).mean(dim=0)""",
-            "Add up, and do not divide again: the weights add up to 1 already.",
+        change(
+            "weights @ states",
+            "(weights[:, None] * states).mean(dim=0)",
+            hint="Add up, and do not divide again: the weights add up to 1 already.",
         ),
     ),
     probes=lambda parameters: [

@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import seq2seq
-from exercises import Clue, Draws, Exercise, Field, Mistake, whole
+from exercises import Clue, Draws, Exercise, Field, change, whole
 
 ENGLISH = ["Tom", "chases", "Jerry", "in", "the", "garden"]
 CHINESE = ["汤姆", "在", "花园", "里", "追逐", "杰瑞"]
@@ -71,36 +71,28 @@ def crossings(weights):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def crossings(weights):
-    looks = weights.argmax(dim=1)
-    return int((looks[:-1] > looks[1:]).sum())""",
-            "You compared neighbours only. Lines that start far apart can cross, too.",
+        change(
+            ("looks[:, None] > looks[None, :]", "looks[:-1] > looks[1:]"),
+            (".triu(diagonal=1)", ""),
+            hint="You compared neighbours only. Lines that start far apart can cross, too.",
         ),
-        Mistake(
-            """\
-def crossings(weights):
-    looks = weights.argmax(dim=0)
-    is_further = looks[:, None] > looks[None, :]
-    return int(is_further.triu(diagonal=1).sum())""",
-            "You took the largest of each column. A row is a Chinese word: `dim=1`.",
+        change(
+            "dim=1",
+            "dim=0",
+            hint="You took the largest of each column. A row is a Chinese word: `dim=1`.",
         ),
-        Mistake(
-            """\
-def crossings(weights):
-    looks = weights.argmax(dim=1)
-    is_further = looks[:, None] >= looks[None, :]
-    return int(is_further.triu(diagonal=1).sum())""",
-            "You counted rows that look at the same word. Their lines meet and do not cross.",
+        change(
+            "looks[:, None] > looks",
+            "looks[:, None] >= looks",
+            hint="You counted rows that look at the same word. Their lines meet and do not cross.",
         ),
-        Mistake(
-            """\
-def crossings(weights):
-    looks = weights.argmax(dim=1)
-    return int((looks[:, None] != looks[None, :]).triu(diagonal=1).sum())""",
-            "You counted every pair that looks at different words. Only pairs in reverse order "
-            "cross.",
+        change(
+            "looks[:, None] > looks",
+            "looks[:, None] != looks",
+            hint=(
+                "You counted every pair that looks at different "
+                "words. Only pairs in reverse order cross."
+            ),
         ),
     ),
     probes=lambda parameters: [(parameters["weights"][:1],), (parameters["weights"].flip(0),)],

@@ -1,6 +1,6 @@
 """Chapter 01, level 1: by hand, how far each word moves the memory that a sentence ends in."""
 
-from exercises import Draws, Exercise, Field, Mistake, near
+from exercises import Draws, Exercise, Field, Mistake, change, near
 
 
 def parameters(seed):
@@ -46,23 +46,20 @@ by_last = 1 / n_words
 by_first = 1 / n_words""",
             "That would be an average, in which all words count the same. This box forgets.",
         ),
-        Mistake(
-            """\
-by_last = 1 - kept_share
-by_first = kept_share ** (n_words - 1)""",
-            "The first word, too, came in with the share 1 − kept_share only.",
+        change(
+            "(1 - kept_share) * ",
+            "",
+            hint="The first word, too, came in with the share 1 − kept_share only.",
         ),
-        Mistake(
-            """\
-by_last = 1 - kept_share
-by_first = (1 - kept_share) * kept_share**n_words""",
-            "Once too often: after the first word come n_words − 1 others, not n_words.",
+        change(
+            "kept_share ** (n_words - 1)",
+            "kept_share**n_words",
+            hint="Once too often: after the first word come n_words − 1 others, not n_words.",
         ),
-        Mistake(
-            """\
-by_last = (1 - kept_share) * kept_share ** (n_words - 1)
-by_first = 1 - kept_share""",
-            "The other way round: what has come last has been forgotten least.",
+        change(
+            ("by_last", "by_first"),
+            ("by_first", "by_last"),
+            hint="The other way round: what has come last has been forgotten least.",
         ),
     ),
     fields=(Field("by_last", places=3), Field("by_first", places=3)),

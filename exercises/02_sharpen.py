@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, change, in_shape, same
 
 
 def parameters(seed):
@@ -57,11 +57,12 @@ def sharpen(weights, t):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def sharpen(weights, t):
-    return t * weights / (t * weights).sum()""",
-            "The t cancels: these are the old weights. It multiplied the *scores*, inside exp.",
+        change(
+            "weights**t",
+            "t * weights",
+            hint=(
+                "The t cancels: these are the old weights. It multiplied the *scores*, inside exp."
+            ),
         ),
         Mistake(
             """\
@@ -72,11 +73,10 @@ def sharpen(weights, t):
     return torch.softmax(t * weights, dim=0)""",
             "Softmax takes scores, and these are weights. Softmax twice makes everything flatter.",
         ),
-        Mistake(
-            """\
-def sharpen(weights, t):
-    return weights**t""",
-            "The ratios are right. Make them shares again: divide by their sum.",
+        change(
+            " / powers.sum()",
+            "",
+            hint="The ratios are right. Make them shares again: divide by their sum.",
         ),
     ),
     probes=lambda parameters: [(parameters["weights"], 1.0), (parameters["weights"].flip(0), 0.25)],

@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, change, in_shape, same
 
 
 def parameters(seed):
@@ -85,14 +85,10 @@ def query_behind(wanted, keys):
             "Three equations for two numbers: in general no query has the scores log(weight). "
             "Only the *differences* of the scores are fixed, and those are two.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def query_behind(wanted, keys):
-    return torch.linalg.solve(keys[1:] - keys[0], wanted[1:] - wanted[0])""",
-            "Differences of scores go with *ratios* of weights, not with their differences.",
+        change(
+            "torch.log(wanted[1:] / wanted[0])",
+            "wanted[1:] - wanted[0]",
+            hint="Differences of scores go with *ratios* of weights, not with their differences.",
         ),
         Mistake(
             """\

@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Clue, Draws, Exercise, Field, Mistake, has_shape, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, change, has_shape, same
 
 
 def parameters(seed):
@@ -70,24 +70,22 @@ def context(query, keys, values):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def context(query, keys, values):
-    scores = keys @ query
-    return scores / scores.sum() @ values""",
-            "You divided the scores by their sum, without exp. With a score below 0 these are no "
-            "shares, and a query of zeros gives 0/0.",
+        change(
+            "torch.softmax(scores, dim=0)",
+            "scores / scores.sum()",
+            hint=(
+                "You divided the scores by their sum, without exp. With a score "
+                "below 0 these are no shares, and a query of zeros gives 0/0."
+            ),
             name="divided-by-sum",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def context(query, keys, values):
-    return torch.softmax(keys @ query, dim=0) @ keys""",
-            "Right while keys and values are the same. The keys are there to be compared; what is "
-            "mixed are the values.",
+        change(
+            "weights @ values",
+            "weights @ keys",
+            hint=(
+                "Right while keys and values are the same. The keys are "
+                "there to be compared; what is mixed are the values."
+            ),
         ),
         Mistake(
             """\
@@ -95,14 +93,10 @@ def context(query, keys, values):
     return values[(keys @ query).argmax()]""",
             "That is a look-up: the value of the best key alone. The others put in their share.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def context(query, keys, values):
-    return torch.softmax(keys @ query, dim=0)""",
-            "These are the weights. One stage is left: the sum of the values with them.",
+        change(
+            "weights @ values",
+            "weights",
+            hint="These are the weights. One stage is left: the sum of the values with them.",
         ),
     ),
     probes=lambda parameters: [

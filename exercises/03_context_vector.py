@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Draws, Exercise, Field, change, in_shape, same
 
 
 def parameters(seed):
@@ -59,44 +59,38 @@ def context_vector(x, i):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def context_vector(x, i):
-    scores = x @ x[i]
-    return scores @ x""",
-            "You mixed with the scores. They do not add up to 1: softmax makes them weights first.",
+        change(
+            "weights @ x",
+            "scores @ x",
+            hint=(
+                "You mixed with the scores. They do not add "
+                "up to 1: softmax makes them weights first."
+            ),
         ),
-        Mistake(
-            """\
-def context_vector(x, i):
-    scores = x @ x[i]
-    weights = scores / scores.sum()
-    return weights @ x""",
-            "You divided the scores by their sum. The weights are their softmax: exp comes first.",
+        change(
+            "torch.softmax(scores, dim=0)",
+            "scores / scores.sum()",
+            hint=(
+                "You divided the scores by their sum. The "
+                "weights are their softmax: exp comes first."
+            ),
             name="divided-by-sum",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def context_vector(x, i):
-    scores = x @ x[i]
-    weights = torch.softmax(scores, dim=0)
-    return weights""",
-            "These are the weights, a number for each word. One step is left: "
-            "each weight times the vector of its own word, all added up.",
+        change(
+            "weights @ x",
+            "weights",
+            hint=(
+                "These are the weights, a number for each word. One step is left: "
+                "each weight times the vector of its own word, all added up."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-
-def context_vector(x, i):
-    weights = torch.softmax(x[i], dim=0)
-    return weights * x[i]""",
-            "You took the softmax of the word's own numbers. "
-            "It belongs on the scores: the dot products of word `i` with every word.",
+        change(
+            ("x @ x[i]", "x[i]"),
+            ("weights @ x", "weights * x[i]"),
+            hint=(
+                "You took the softmax of the word's own numbers. It belongs "
+                "on the scores: the dot products of word `i` with every word."
+            ),
         ),
     ),
     probes=lambda parameters: [(parameters["x"][:1], 0), (-parameters["x"][:2], 1)],

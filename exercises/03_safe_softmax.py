@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Draws, Exercise, Field, change, in_shape, same
 
 
 def parameters(seed):
@@ -70,71 +70,49 @@ def safe_softmax(table):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-
-
-def safe_softmax(table):
-    exps = torch.exp(table)
-    return exps / exps.sum(dim=-1, keepdim=True)""",
-            "Right on small scores, but exp(1000) is `inf`. Subtract the largest score first.",
+        change(
+            "torch.exp(table - row_max)",
+            "torch.exp(table)",
+            hint="Right on small scores, but exp(1000) is `inf`. Subtract the largest score first.",
             name="naive-softmax",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def safe_softmax(table):
-    exps = torch.exp(table - table.max())
-    return exps / exps.sum(dim=-1, keepdim=True)""",
-            "You subtracted the largest score of the whole table. In a row far below it every exp "
-            "becomes 0, and 0/0 is `nan`: each row needs its own maximum.",
+        change(
+            "table.amax(dim=-1, keepdim=True)",
+            "table.max()",
+            hint=(
+                "You subtracted the largest score of the whole table. In a row far below "
+                "it every exp becomes 0, and 0/0 is `nan`: each row needs its own maximum."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-
-def safe_softmax(table):
-    exps = torch.exp(table - table.amax(dim=0, keepdim=True))
-    return exps / exps.sum(dim=0, keepdim=True)""",
-            "Your columns add up to 1. A query is a row: use the last axis.",
+        change(
+            ("amax(dim=-1", "amax(dim=0"),
+            ("sum(dim=-1", "sum(dim=0"),
+            hint="Your columns add up to 1. A query is a row: use the last axis.",
             name="softmax-over-queries",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def safe_softmax(table):
-    exps = torch.exp(table / table.abs().amax(dim=-1, keepdim=True))
-    return exps / exps.sum(dim=-1, keepdim=True)""",
-            "Nothing overflows, but dividing changes the differences between scores, and with "
-            "them the weights. Subtracting leaves the differences alone.",
+        change(
+            ("table.amax", "table.abs().amax"),
+            ("table - row_max", "table / row_max"),
+            hint=(
+                "Nothing overflows, but dividing changes the differences between scores, "
+                "and with them the weights. Subtracting leaves the differences alone."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-
-def safe_softmax(table):
-    exps = torch.exp(table - table.mean(dim=-1, keepdim=True))
-    return exps / exps.sum(dim=-1, keepdim=True)""",
-            "Each row has a number of its own subtracted, but not its largest. Where the largest "
-            "score lies far above that number, its exp is still `inf`.",
+        change(
+            "table.amax",
+            "table.mean",
+            hint=(
+                "Each row has a number of its own subtracted, but not its largest. Where "
+                "the largest score lies far above that number, its exp is still `inf`."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-
-def safe_softmax(table):
-    exps = torch.exp(table - table.amin(dim=-1, keepdim=True))
-    return exps / exps.sum(dim=-1, keepdim=True)""",
-            "You subtracted the smallest score of each row. Then every exponent is 0 or more, and "
-            "in a row with 1000 and −1000 the others overflow.",
+        change(
+            "table.amax",
+            "table.amin",
+            hint=(
+                "You subtracted the smallest score of each row. Then every exponent "
+                "is 0 or more, and in a row with 1000 and −1000 the others overflow."
+            ),
         ),
     ),
     probes=lambda parameters: [(parameters["table"][:1],), (-parameters["table"],)],

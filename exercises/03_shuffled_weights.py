@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Clue, Draws, Exercise, Field, Mistake, numbers, parts, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, change, numbers, parts, same
 
 
 def parameters(seed):
@@ -66,25 +66,26 @@ def shuffled_attention(weights, output, order):
     checks=checks,
     parts=("weights", "output"),
     mistakes=(
-        Mistake(
-            """\
-def shuffled_attention(weights, output, order):
-    return weights[order], output[order]""",
-            "The output is right. In the weights the queries have moved, but the keys have not: "
-            "the columns are words, too.",
+        change(
+            "weights[order][:, order]",
+            "weights[order]",
+            hint=(
+                "The output is right. In the weights the queries have "
+                "moved, but the keys have not: the columns are words, too."
+            ),
         ),
-        Mistake(
-            """\
-def shuffled_attention(weights, output, order):
-    return weights[:, order], output[order]""",
-            "The output is right. In the weights the keys have moved, but the queries have not: "
-            "the rows are words, too.",
+        change(
+            "weights[order][:, order]",
+            "weights[:, order]",
+            hint=(
+                "The output is right. In the weights the keys have moved, "
+                "but the queries have not: the rows are words, too."
+            ),
         ),
-        Mistake(
-            """\
-def shuffled_attention(weights, output, order):
-    return weights[order][:, order], output[order][:, [2, 1, 0]]""",
-            "The columns of the output are the numbers of a vector, not words: they stay.",
+        change(
+            "output[order]",
+            "output[order][:, [2, 1, 0]]",
+            hint="The columns of the output are the numbers of a vector, not words: they stay.",
         ),
         Mistake(
             """\

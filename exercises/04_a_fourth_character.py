@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Draws, Exercise, Field, Mistake, near, same
+from exercises import Draws, Exercise, Field, change, near, same
 
 
 def parameters(seed):
@@ -62,34 +62,25 @@ output = weights @ values""",
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-query = token @ w_query
-scores = keys @ query
-weights = torch.softmax(scores, dim=-1)
-output = weights @ values""",
-            "The division by √3 is missing. It comes before the exponential, on the scores.",
+        change(
+            "scores / 3**0.5",
+            "scores",
+            hint="The division by √3 is missing. It comes before the exponential, on the scores.",
             name="no-scale",
         ),
-        Mistake(
-            """\
-import torch
-query = token @ w_query
-scores = keys @ query
-weights = torch.softmax(scores, dim=-1) / 3**0.5
-output = weights @ values""",
-            "√3 divides the scores, not the weights: your weights no longer sum to 1.",
+        change(
+            "torch.softmax(scores / 3**0.5, dim=-1)",
+            "torch.softmax(scores, dim=-1) / 3**0.5",
+            hint="√3 divides the scores, not the weights: your weights no longer sum to 1.",
             name="scale-after-softmax",
         ),
-        Mistake(
-            """\
-import torch
-query = token @ w_query
-scores = keys @ query
-weights = torch.round(torch.softmax(scores / 3**0.5, dim=-1), decimals=1)
-output = weights @ values""",
-            "You rounded the weights before you used them. Round what you show, not what you use.",
+        change(
+            "torch.softmax(scores / 3**0.5, dim=-1)",
+            "torch.round(torch.softmax(scores / 3**0.5, dim=-1), decimals=1)",
+            hint=(
+                "You rounded the weights before you used "
+                "them. Round what you show, not what you use."
+            ),
             name="rounded-weights",
         ),
     ),

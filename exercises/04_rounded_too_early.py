@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, near
+from exercises import Clue, Draws, Exercise, Field, change, near
 
 
 def parameters(seed):
@@ -57,48 +57,33 @@ rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-
-one_row = torch.softmax(torch.tensor(score_row), dim=0).round(decimals=1)
-exact_row = one_row @ torch.tensor(value_rows)
-rounded_sum = one_row.sum()
-rounded_row = one_row @ torch.tensor(value_rows)""",
-            "Your `exact_row` is made of the rounded weights already. Round what you show, not "
-            "what you use.",
+        change(
+            ("dim=0)", "dim=0).round(decimals=1)"),
+            ("one_row.round(decimals=1).sum()", "one_row.sum()"),
+            ("one_row.round(decimals=1) @", "one_row @"),
+            hint=(
+                "Your `exact_row` is made of the rounded weights "
+                "already. Round what you show, not what you use."
+            ),
             name="rounded-weights",
         ),
-        Mistake(
-            """\
-import torch
-
-one_row = torch.softmax(torch.tensor(score_row), dim=0)
-exact_row = one_row @ torch.tensor(value_rows)
-rounded_sum = 1.0
-rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
-            "Add the three rounded weights once more: this time they do not make 1.",
+        change(
+            "one_row.round(decimals=1).sum()",
+            "1.0",
+            hint="Add the three rounded weights once more: this time they do not make 1.",
         ),
-        Mistake(
-            """\
-import torch
-
-one_row = torch.softmax(torch.tensor(score_row) / 3**0.5, dim=0)
-exact_row = one_row @ torch.tensor(value_rows)
-rounded_sum = one_row.round(decimals=1).sum()
-rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
-            "Right with √3. But these scores are to be taken as they are, as the textbook chapter "
-            "did.",
+        change(
+            "torch.tensor(score_row)",
+            "torch.tensor(score_row) / 3**0.5",
+            hint=(
+                "Right with √3. But these scores are to be "
+                "taken as they are, as the textbook chapter did."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-one_row = torch.tensor(score_row) / sum(score_row)
-exact_row = one_row @ torch.tensor(value_rows)
-rounded_sum = one_row.round(decimals=1).sum()
-rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
-            "You divided the scores by their sum. Softmax takes exp of each first.",
+        change(
+            "torch.softmax(torch.tensor(score_row), dim=0)",
+            "torch.tensor(score_row) / sum(score_row)",
+            hint="You divided the scores by their sum. Softmax takes exp of each first.",
             name="divided-by-sum",
         ),
     ),

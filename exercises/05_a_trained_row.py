@@ -3,7 +3,7 @@
 import torch
 
 from attn_core import toy
-from exercises import Clue, Draws, Exercise, Mistake, in_shape, same
+from exercises import Clue, Draws, Exercise, change, in_shape, same
 
 
 def parameters(seed):
@@ -70,47 +70,28 @@ def trained_row(x, w_query, w_key, w_value, i):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-
-
-def trained_row(x, w_query, w_key, w_value, i):
-    query, keys, values = x[i] @ w_query, x @ w_key, x @ w_value
-    return torch.softmax(keys @ query, dim=0) @ values""",
-            "The division by √d_k is missing. It comes before softmax.",
+        change(
+            " / keys.shape[-1] ** 0.5",
+            "",
+            hint="The division by √d_k is missing. It comes before softmax.",
             name="no-scale",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def trained_row(x, w_query, w_key, w_value, i):
-    query, keys, values = x[i] @ w_query, x @ w_key, x @ w_value
-    return torch.softmax(keys @ query / x.shape[-1] ** 0.5, dim=0) @ values""",
-            "You divided by the root of a word's width. It is the width of a key that counts.",
+        change(
+            "keys.shape[-1]",
+            "x.shape[-1]",
+            hint="You divided by the root of a word's width. It is the width of a key that counts.",
             name="scale-by-model-width",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def trained_row(x, w_query, w_key, w_value, i):
-    query, keys = x[i] @ w_query, x @ w_key
-    return torch.softmax(keys @ query / keys.shape[-1] ** 0.5, dim=0) @ x""",
-            "You mixed the words themselves. What is handed over are their values.",
+        change(
+            "weights @ values",
+            "weights @ x",
+            hint="You mixed the words themselves. What is handed over are their values.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def trained_row(x, w_query, w_key, w_value, i):
-    queries, key, values = x @ w_query, x[i] @ w_key, x @ w_value
-    return torch.softmax(queries @ key / len(key) ** 0.5, dim=0) @ values""",
-            "Word `i` asks, so it gives the query; the keys are those of all words.",
+        change(
+            ("query, keys, values", "queries, key, values"),
+            ("x[i] @ w_query, x @ w_key", "x @ w_query, x[i] @ w_key"),
+            ("keys @ query / keys.shape[-1]", "queries @ key / len(key)"),
+            hint="Word `i` asks, so it gives the query; the keys are those of all words.",
         ),
     ),
     probes=lambda parameters: [

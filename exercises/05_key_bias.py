@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, near
+from exercises import Draws, Exercise, Field, change, near
 
 
 def parameters(seed):
@@ -70,37 +70,24 @@ weights_with = torch.softmax(scores_with / 2**0.5, dim=0)
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-
-query_row, key_rows, bias_row = map(torch.tensor, (one_query, three_keys, key_bias))
-scores_with = key_rows @ query_row + bias_row.sum()
-added_to_each = bias_row.sum()
-weights_with = torch.softmax(scores_with / 2**0.5, dim=0)""",
-            "You added the bias to the scores. It is added to the keys, so the query multiplies "
-            "it, too.",
+        change(
+            ("(key_rows + bias_row) @ query_row", "key_rows @ query_row + bias_row.sum()"),
+            ("bias_row @ query_row", "bias_row.sum()"),
+            hint=(
+                "You added the bias to the scores. It is added "
+                "to the keys, so the query multiplies it, too."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-query_row, key_rows, bias_row = map(torch.tensor, (one_query, three_keys, key_bias))
-scores_with = (key_rows + bias_row) @ query_row
-added_to_each = bias_row @ query_row
-weights_with = torch.softmax(scores_with, dim=0)""",
-            "The scores are right. Before softmax they are divided by √d_k, and d_k is 2.",
+        change(
+            "scores_with / 2**0.5",
+            "scores_with",
+            hint="The scores are right. Before softmax they are divided by √d_k, and d_k is 2.",
             name="no-scale",
         ),
-        Mistake(
-            """\
-import torch
-
-query_row, key_rows, bias_row = map(torch.tensor, (one_query, three_keys, key_bias))
-scores_with = key_rows @ query_row
-added_to_each = 0.0
-weights_with = torch.softmax(scores_with / 2**0.5, dim=0)""",
-            "The *weights* do not change, and yours are right. But the scores do.",
+        change(
+            ("(key_rows + bias_row) @ query_row", "key_rows @ query_row"),
+            ("bias_row @ query_row", "0.0"),
+            hint="The *weights* do not change, and yours are right. But the scores do.",
         ),
     ),
     fields=(

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, change, in_shape, same
 
 
 def parameters(seed):
@@ -58,36 +58,22 @@ def pull(scores, d_k, target):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-
-
-def pull(scores, d_k, target):
-    gradient = torch.softmax(scores / d_k**0.5, dim=0)
-    gradient[target] -= 1
-    return gradient""",
-            "Right for the *scaled* scores. A nudge of a score arrives there divided by √d_k.",
+        change(
+            "gradient / d_k**0.5",
+            "gradient",
+            hint="Right for the *scaled* scores. A nudge of a score arrives there divided by √d_k.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def pull(scores, d_k, target):
-    gradient = -torch.softmax(scores / d_k**0.5, dim=0)
-    gradient[target] += 1
-    return gradient / d_k**0.5""",
-            "The other way round: this raises the loss. A higher score of the target lowers it.",
+        change(
+            ("gradient = torch", "gradient = -torch"),
+            ("-= 1", "+= 1"),
+            hint=(
+                "The other way round: this raises the loss. A higher score of the target lowers it."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-
-def pull(scores, d_k, target):
-    return torch.softmax(scores / d_k**0.5, dim=0) / d_k**0.5""",
-            "Right for all keys but the target, whose own score pulls the other way.",
+        change(
+            "    gradient[target] -= 1\n",
+            "",
+            hint="Right for all keys but the target, whose own score pulls the other way.",
         ),
         Mistake(
             """\

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, number, same
+from exercises import Clue, Draws, Exercise, Field, change, number, same
 
 
 def parameters(seed):
@@ -51,31 +51,26 @@ def divisor(scores, weights):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-
-
-def divisor(scores, weights):
-    return scores[0] / torch.log(weights[0])""",
-            "The log of a weight is the scaled score less the same number for the whole row. "
-            "Take the difference of two, and it is gone.",
+        change(
+            "(scores[0] - scores[1]) / (logs[0] - logs[1])",
+            "scores[0] / logs[0]",
+            hint=(
+                "The log of a weight is the scaled score less the same number "
+                "for the whole row. Take the difference of two, and it is gone."
+            ),
         ),
-        Mistake(
-            """\
-def divisor(scores, weights):
-    return (scores[0] - scores[1]) / (weights[0] - weights[1])""",
-            "A difference of scores becomes a *ratio* of weights. The log makes it a difference.",
+        change(
+            "torch.log(weights)",
+            "weights",
+            hint=(
+                "A difference of scores becomes a *ratio* "
+                "of weights. The log makes it a difference."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-
-def divisor(scores, weights):
-    logs = torch.log(weights)
-    return (logs[0] - logs[1]) / (scores[0] - scores[1])""",
-            "Upside down: this is the number that the scores were multiplied by.",
+        change(
+            "(scores[0] - scores[1]) / (logs[0] - logs[1])",
+            "(logs[0] - logs[1]) / (scores[0] - scores[1])",
+            hint="Upside down: this is the number that the scores were multiplied by.",
         ),
     ),
     probes=lambda parameters: [(parameters["scores"].flip(0), parameters["weights"].flip(0))],

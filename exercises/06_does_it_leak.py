@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Handed, Mistake, truth
+from exercises import Clue, Draws, Exercise, Handed, Mistake, change, truth
 
 ATTEND = """\
 import torch
@@ -110,19 +110,13 @@ def leaks(attend, x):
     return not torch.allclose(attend(other)[:-1], attend(x)[:-1])""",
             "You changed only the last word. A first word that sees the second gets away.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def leaks(attend, x):
-    for t in range(1, len(x)):
-        other = x.clone()
-        other[t:] += 1
-        if not torch.allclose(attend(other), attend(x)):
-            return True
-    return False""",
-            "A changed word may change its own row and those after it. Compare the rows before it.",
+        change(
+            "attend(other)[:t], output[:t]",
+            "attend(other), output",
+            hint=(
+                "A changed word may change its own row and "
+                "those after it. Compare the rows before it."
+            ),
         ),
         Mistake(
             """\
@@ -135,33 +129,19 @@ def leaks(attend, x):
     return not torch.allclose(attend(other)[0], attend(x)[0])""",
             "You watched only the first word. A later one can look ahead as well.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def leaks(attend, x):
-    output = attend(x)
-    for t in range(len(x) - 1):
-        other = x.clone()
-        other[t + 1] += 1
-        if not torch.allclose(attend(other)[t], output[t]):
-            return True
-    return False""",
-            "You looked at next neighbours only. A word can look further ahead.",
+        change(
+            ("range(1, len(x))", "range(len(x) - 1)"),
+            ("other[t:]", "other[t + 1]"),
+            ("attend(other)[:t], output[:t]", "attend(other)[t], output[t]"),
+            hint="You looked at next neighbours only. A word can look further ahead.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def leaks(attend, x):
-    for t in range(1, len(x)):
-        if not torch.allclose(attend(x[:t]), attend(x)[:t], atol=1.0):
-            return True
-    return False""",
-            "To cut the sentence instead of changing it is a good idea, but compare closely: a "
-            "leak can be small.",
+        change(
+            ("        other = x.clone()\n        other[t:] += 1\n", ""),
+            ("attend(other)[:t], output[:t]", "attend(x[:t]), output[:t], atol=1.0"),
+            hint=(
+                "To cut the sentence instead of changing it is a "
+                "good idea, but compare closely: a leak can be small."
+            ),
         ),
     ),
     probes=lambda parameters: [

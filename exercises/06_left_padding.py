@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Exercise, Field, Mistake, in_shape, is_truth
+from exercises import Clue, Exercise, Field, change, in_shape, is_truth
 
 
 def parameters(seed):
@@ -67,51 +67,27 @@ def keep_left(lengths, T):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-
-
-def keep_left(lengths, T):
-    place = torch.arange(T)
-    is_word = place < torch.tensor(lengths)[:, None, None]
-    return is_word & (place <= place[:, None])""",
-            "That is padding on the right: your words stand at the beginning.",
+        change(
+            "place >= T - torch",
+            "place < torch",
+            hint="That is padding on the right: your words stand at the beginning.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def keep_left(lengths, T):
-    place = torch.arange(T)
-    is_word = place[:, None] >= T - torch.tensor(lengths)[:, None, None]
-    return is_word & (place <= place[:, None])""",
-            "You hid the padding as queries, in the rows. Hide it as keys, in the columns.",
+        change(
+            "place >= T",
+            "place[:, None] >= T",
+            hint="You hid the padding as queries, in the rows. Hide it as keys, in the columns.",
             name="padding-on-queries",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def keep_left(lengths, T):
-    place = torch.arange(T)
-    is_pad = place < T - torch.tensor(lengths)[:, None, None]
-    return is_pad | (place > place[:, None])""",
-            "This is what to *hide*. Here True keeps.",
+        change(
+            ("is_word = place >= T", "is_pad = place < T"),
+            ("is_word & (place <= place[:, None])", "is_pad | (place > place[:, None])"),
+            hint="This is what to *hide*. Here True keeps.",
             name="mask-turned",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def keep_left(lengths, T):
-    place = torch.arange(T)
-    is_word = place >= T - torch.tensor(lengths)[:, None, None]
-    return is_word.expand(-1, T, -1)""",
-            "The padding is hidden, but the future is not.",
+        change(
+            "is_word & (place <= place[:, None])",
+            "is_word.expand(-1, T, -1)",
+            hint="The padding is hidden, but the future is not.",
         ),
     ),
     probes=lambda parameters: [([1], 1), ([2, 3, 1], 3)],

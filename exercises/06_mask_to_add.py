@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same, tensor
+from exercises import Clue, Draws, Exercise, Field, Mistake, change, in_shape, same, tensor
 
 
 def parameters(seed):
@@ -79,23 +79,18 @@ def to_add(keep):
             "weights to all that is forbidden.",
             name="minus-1e9",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def to_add(keep):
-    return (~keep).float() * -torch.inf""",
-            "0 · −∞ is `nan`, and it stands wherever something is kept. Fill instead of multiply.",
+        change(
+            "torch.zeros(keep.shape).masked_fill(~keep, -torch.inf)",
+            "(~keep).float() * -torch.inf",
+            hint=(
+                "0 · −∞ is `nan`, and it stands wherever "
+                "something is kept. Fill instead of multiply."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-
-def to_add(keep):
-    return torch.zeros(keep.shape).masked_fill(keep, -torch.inf)""",
-            "Turned round: you hid what True keeps.",
+        change(
+            "~keep",
+            "keep",
+            hint="Turned round: you hid what True keeps.",
             name="mask-turned",
         ),
     ),

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, change, in_shape, same
 
 
 def parameters(seed):
@@ -91,25 +91,15 @@ def causal_weights(scaled):
             "You made the hidden *scores* 0, and exp(0) = 1. They must be −∞.",
             name="mask-multiplied",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def causal_weights(scaled):
-    hidden = torch.ones_like(scaled).triu().bool()
-    return torch.softmax(scaled.masked_fill(hidden, -torch.inf), dim=-1)""",
-            "You hid the diagonal too: a word sees itself. The first row has nothing left.",
+        change(
+            "triu(diagonal=1)",
+            "triu()",
+            hint="You hid the diagonal too: a word sees itself. The first row has nothing left.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def causal_weights(scaled):
-    hidden = torch.ones_like(scaled).tril().bool()
-    return torch.softmax(scaled.masked_fill(hidden, -torch.inf), dim=-1)""",
-            "Turned round: you hid the past, and kept the future.",
+        change(
+            "triu(diagonal=1)",
+            "tril()",
+            hint="Turned round: you hid the past, and kept the future.",
             name="upper-triangle-kept",
         ),
     ),

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, change, in_shape, same
 
 
 def parameters(seed):
@@ -58,18 +58,16 @@ def dropped_row(row, survives, p):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def dropped_row(row, survives, p):
-    return row * survives / p""",
-            "Divided by p. That is the same at p = 0.5 only; the chance to survive is 1 − p.",
+        change(
+            "(1 - p)",
+            "p",
+            hint="Divided by p. That is the same at p = 0.5 only; the chance to survive is 1 − p.",
             name="dropout-over-p",
         ),
-        Mistake(
-            """\
-def dropped_row(row, survives, p):
-    return row * survives""",
-            "The survivors have to grow by 1/(1 − p), or the average shrinks.",
+        change(
+            " / (1 - p)",
+            "",
+            hint="The survivors have to grow by 1/(1 − p), or the average shrinks.",
             name="dropout-not-rescaled",
         ),
         Mistake(
@@ -80,11 +78,10 @@ def dropped_row(row, survives, p):
             "You made the row sum to 1 again. Every survivor grows by the same 1/(1 − p), in "
             "every row; what the sum becomes is left to chance.",
         ),
-        Mistake(
-            """\
-def dropped_row(row, survives, p):
-    return row * ~survives / (1 - p)""",
-            "The wrong way round: `survives` is True where a weight stays.",
+        change(
+            "row * survives",
+            "row * ~survives",
+            hint="The wrong way round: `survives` is True where a weight stays.",
         ),
     ),
     probes=lambda parameters: [

@@ -2,7 +2,7 @@
 
 import math
 
-from exercises import Draws, Exercise, Field, Mistake, near
+from exercises import Draws, Exercise, Field, Mistake, change, near
 
 
 def parameters(seed):
@@ -56,20 +56,18 @@ all_stay = 0.0
 exactly = 1.0""",
             "That would be the note's rule: always the same number. The tosses are independent.",
         ),
-        Mistake(
-            """\
-all_stay = (1 - drop_p) ** n_weights
-exactly = drop_p**n_zeros * (1 - drop_p) ** (n_weights - n_zeros)""",
-            "This is the probability of *one* choice of the dropped ones. Count the choices.",
+        change(
+            "ways_to_choose * ",
+            "",
+            hint="This is the probability of *one* choice of the dropped ones. Count the choices.",
         ),
-        Mistake(
-            """\
-import math
-
-all_stay = 1 - drop_p
-ways_to_choose = math.comb(n_weights, n_zeros)
-exactly = ways_to_choose * drop_p**n_zeros * (1 - drop_p) ** (n_weights - n_zeros)""",
-            "`exactly` is right. 1 − p is the chance of one weight; here all of them must survive.",
+        change(
+            "(1 - drop_p) ** n_weights\n",
+            "1 - drop_p\n",
+            hint=(
+                "`exactly` is right. 1 − p is the chance of "
+                "one weight; here all of them must survive."
+            ),
         ),
     ),
     fields=(Field("all_stay", places=3), Field("exactly", places=3)),

@@ -3,7 +3,7 @@
 from itertools import product
 
 from attn_core import Dropout
-from exercises import Exercise, Field, Mistake, truth
+from exercises import Exercise, Field, change, truth
 
 
 def parameters(seed):
@@ -67,66 +67,31 @@ def survives_at(p, seed, batch, head, row, column):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import math
-
-import torch
-
-from attn_core.dropout import philox
-
-
-def survives_at(p, seed, batch, head, row, column):
-    counter = tuple(torch.tensor(word) for word in (column // 4, row, head, batch))
-    words = philox(counter, (seed % 2**32, seed // 2**32))
-    return bool(words[column % 4] < math.floor(p * 2**32))""",
-            "The wrong way round: below the threshold a weight is dropped.",
+        change(
+            "words[column % 4] >=",
+            "words[column % 4] <",
+            hint="The wrong way round: below the threshold a weight is dropped.",
         ),
-        Mistake(
-            """\
-import math
-
-import torch
-
-from attn_core.dropout import philox
-
-
-def survives_at(p, seed, batch, head, row, column):
-    counter = tuple(torch.tensor(word) for word in (column, row, head, batch))
-    words = philox(counter, (seed % 2**32, seed // 2**32))
-    return bool(words[0] >= math.floor(p * 2**32))""",
-            "Random, but not these bits: four columns share one counter, column // 4, and take "
-            "one word each.",
+        change(
+            ("column // 4", "column"),
+            ("words[column % 4]", "words[0]"),
+            hint=(
+                "Random, but not these bits: four columns share "
+                "one counter, column // 4, and take one word each."
+            ),
         ),
-        Mistake(
-            """\
-import math
-
-import torch
-
-from attn_core.dropout import philox
-
-
-def survives_at(p, seed, batch, head, row, column):
-    counter = tuple(torch.tensor(word) for word in (batch, head, row, column // 4))
-    words = philox(counter, (seed % 2**32, seed // 2**32))
-    return bool(words[column % 4] >= math.floor(p * 2**32))""",
-            "The four words of the counter come in this order: column // 4, row, head, batch.",
+        change(
+            "(column // 4, row, head, batch)",
+            "(batch, head, row, column // 4)",
+            hint="The four words of the counter come in this order: column // 4, row, head, batch.",
         ),
-        Mistake(
-            """\
-import math
-
-import torch
-
-from attn_core.dropout import philox
-
-
-def survives_at(p, seed, batch, head, row, column):
-    counter = tuple(torch.tensor(word) for word in (column // 4, row, head, batch))
-    words = philox(counter, (seed % 2**32, 0))
-    return bool(words[column % 4] >= math.floor(p * 2**32))""",
-            "Right for small seeds. What does not fit into 32 bits is the second word of the key.",
+        change(
+            "seed // 2**32",
+            "0",
+            hint=(
+                "Right for small seeds. What does not fit "
+                "into 32 bits is the second word of the key."
+            ),
         ),
     ),
     probes=lambda parameters: [(0.25, parameters["seed"], 3, 5, 11, 17), (0.0, 1, 0, 0, 0, 1)],

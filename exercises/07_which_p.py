@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, same
+from exercises import Draws, Exercise, Field, Mistake, change, same
 
 
 def parameters(seed):
@@ -69,24 +69,17 @@ def rate(weights, dropped):
     return (dropped == 0).float().mean()""",
             "You counted the zeros. How many fall is left to chance, and the mask makes zeros too.",
         ),
-        Mistake(
-            """\
-def rate(weights, dropped):
-    one = dropped.argmax()
-    return weights[one] / dropped[one]""",
-            "This is 1 − p, the chance to survive.",
-        ),
+        change("1 - weights", "weights", hint="This is 1 − p, the chance to survive."),
         Mistake(
             """\
 def rate(weights, dropped):
     return 1 - dropped.sum() / weights.sum()""",
             "The sum of a row stays the same on average only. A single survivor tells exactly.",
         ),
-        Mistake(
-            """\
-def rate(weights, dropped):
-    return 1 - weights[0] / dropped[0]""",
-            "Right if the first weight has survived. Else it is a division by 0.",
+        change(
+            "dropped.argmax()",
+            "0",
+            hint="Right if the first weight has survived. Else it is a division by 0.",
         ),
     ),
     probes=lambda parameters: [

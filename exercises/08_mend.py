@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Exercise, Field, change, in_shape, same
 
 
 def parameters(seed):
@@ -49,27 +49,29 @@ def mend(wrong):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def mend(wrong):
-    b, h, n, d = wrong.shape
-    return wrong.transpose(1, 2).reshape(b, h, n, d)""",
-            "You swapped the axes first. Go back to the strip first: a view moves no number, so "
-            "another view undoes it.",
+        change(
+            "reshape(b, n, h, d).transpose(1, 2)",
+            "transpose(1, 2).reshape(b, h, n, d)",
+            hint=(
+                "You swapped the axes first. Go back to the strip first: "
+                "a view moves no number, so another view undoes it."
+            ),
         ),
-        Mistake(
-            """\
-def mend(wrong):
-    return wrong.transpose(1, 2)""",
-            "This only exchanges the names of the two axes. In the wrong split they do not stand "
-            "for word and head at all; first view the strip anew.",
+        change(
+            ".reshape(b, n, h, d)",
+            "",
+            hint=(
+                "This only exchanges the names of the two axes. In the wrong split "
+                "they do not stand for word and head at all; first view the strip anew."
+            ),
         ),
-        Mistake(
-            """\
-def mend(wrong):
-    b, h, n, d = wrong.shape
-    return wrong.reshape(b, n, h, d).reshape(b, h, n, d)""",
-            "The second `reshape` takes the first one back. To swap two axes you need `transpose`.",
+        change(
+            ".transpose(1, 2)",
+            ".reshape(b, h, n, d)",
+            hint=(
+                "The second `reshape` takes the first one "
+                "back. To swap two axes you need `transpose`."
+            ),
         ),
     ),
     probes=lambda parameters: [

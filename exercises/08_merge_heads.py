@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Exercise, Field, change, in_shape, same
 
 
 def parameters(seed):
@@ -54,30 +54,30 @@ def merge_heads(heads):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def merge_heads(heads):
-    b, h, n, d = heads.shape
-    return heads.reshape(b, n, h * d)""",
-            "The shape is right, but the rows mix words: the wrong view once more, on the way "
-            "back. The word axis must stand before the head axis before you merge.",
+        change(
+            ".transpose(1, 2)",
+            "",
+            hint=(
+                "The shape is right, but the rows mix words: the wrong view once more, on the "
+                "way back. The word axis must stand before the head axis before you merge."
+            ),
             name="heads-merged-by-view",
         ),
-        Mistake(
-            """\
-def merge_heads(heads):
-    b, h, n, d = heads.shape
-    return heads.permute(0, 2, 3, 1).reshape(b, n, h * d)""",
-            "Each row holds its own word, but the heads are shuffled into each other: number 0 of "
-            "every head, then number 1. `out_proj` expects one head after the other.",
+        change(
+            "transpose(1, 2)",
+            "permute(0, 2, 3, 1)",
+            hint=(
+                "Each row holds its own word, but the heads are shuffled into each other: number "
+                "0 of every head, then number 1. `out_proj` expects one head after the other."
+            ),
         ),
-        Mistake(
-            """\
-def merge_heads(heads):
-    b, h, n, d = heads.shape
-    return heads.transpose(1, 2).view(b, n, h * d)""",
-            "The right idea, but `view` refuses: after `transpose` a word's numbers do not lie "
-            "together. `reshape` copies them, as `.contiguous().view` does.",
+        change(
+            "reshape",
+            "view",
+            hint=(
+                "The right idea, but `view` refuses: after `transpose` a word's numbers "
+                "do not lie together. `reshape` copies them, as `.contiguous().view` does."
+            ),
         ),
     ),
     probes=lambda parameters: [

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Exercise, Field, Mistake, has_shape, numbers, same, whole
+from exercises import Clue, Exercise, Field, change, has_shape, numbers, same, whole
 
 
 def parameters(seed):
@@ -63,27 +63,31 @@ def place(h, t, i, heads, width):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def place(h, t, i, heads, width):
-    return h * 3 * width + t * width + i""",
-            "This is the wrong view for three words: head 1 begins in the middle of the sentence. "
-            "From word to word it is `heads * width` places, from head to head only `width`.",
+        change(
+            "t * heads * width + h * width",
+            "h * 3 * width + t * width",
+            hint=(
+                "This is the wrong view for three words: head 1 begins "
+                "in the middle of the sentence. From word to word it is "
+                "`heads * width` places, from head to head only `width`."
+            ),
             name="heads-split-by-view",
         ),
-        Mistake(
-            """\
-def place(h, t, i, heads, width):
-    return t * heads * width + i * heads + h""",
-            "Every word keeps its numbers, but you deal them out to the heads by turns. A head's "
-            "numbers lie together, where the product with its own matrix has put them.",
+        change(
+            "h * width + i",
+            "i * heads + h",
+            hint=(
+                "Every word keeps its numbers, but you deal them out to the heads by turns. A "
+                "head's numbers lie together, where the product with its own matrix has put them."
+            ),
         ),
-        Mistake(
-            """\
-def place(h, t, i, heads, width):
-    return t * width + h * width + i""",
-            "From word to word you step over one head only; a word's numbers for all heads lie "
-            "between.",
+        change(
+            "t * heads * width",
+            "t * width",
+            hint=(
+                "From word to word you step over one head only; "
+                "a word's numbers for all heads lie between."
+            ),
         ),
     ),
     probes=lambda parameters: [(2, 3, 1, 5, 7), (0, 0, 0, 1, 1)],

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, has_shape, same
+from exercises import Clue, Draws, Exercise, Field, change, has_shape, same
 
 
 def parameters(seed):
@@ -74,34 +74,25 @@ def sum_of_heads(heads, weight, bias):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def sum_of_heads(heads, weight, bias):
-    d = heads.shape[-1]
-    total = bias
-    for h in range(heads.shape[1]):
-        total = total + heads[:, h] @ weight[h * d : (h + 1) * d]
-    return total""",
-            "You took rows of `weight`. It is stored transposed: a head meets *columns* of it.",
+        change(
+            "weight[:, h * d : (h + 1) * d].T",
+            "weight[h * d : (h + 1) * d]",
+            hint=(
+                "You took rows of `weight`. It is stored transposed: a head meets *columns* of it."
+            ),
         ),
-        Mistake(
-            """\
-def sum_of_heads(heads, weight, bias):
-    d = heads.shape[-1]
-    total = 0
-    for h in range(heads.shape[1]):
-        total = total + heads[:, h] @ weight[:, h * d : (h + 1) * d].T + bias
-    return total""",
-            "The bias comes in once, not once for each head.",
+        change(
+            ("total = bias", "total = 0"),
+            (".T", ".T + bias"),
+            hint="The bias comes in once, not once for each head.",
         ),
-        Mistake(
-            """\
-def sum_of_heads(heads, weight, bias):
-    total = bias
-    for h in range(heads.shape[1]):
-        total = total + heads[:, h] @ weight[:, h :: heads.shape[1]].T
-    return total""",
-            "You gave the heads every second column by turns. Head h owns columns h·d to (h+1)·d.",
+        change(
+            "h * d : (h + 1) * d",
+            "h :: heads.shape[1]",
+            hint=(
+                "You gave the heads every second column by "
+                "turns. Head h owns columns h·d to (h+1)·d."
+            ),
         ),
     ),
     probes=lambda parameters: [

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Field, Mistake, near
+from exercises import Draws, Exercise, Field, Mistake, change, near
 
 
 def parameters(seed):
@@ -52,13 +52,10 @@ normed_row = (sum_row - sum_row.mean()) / sum_row.var(correction=0).sqrt()""",
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-
-sum_row = torch.tensor(one_token) + torch.tensor(from_sublayer)
-normed_row = (sum_row - sum_row.mean()) / sum_row.std()""",
-            "You divided the squares by n − 1. Layer norm divides them by n.",
+        change(
+            "var(correction=0).sqrt()",
+            "std()",
+            hint="You divided the squares by n − 1. Layer norm divides them by n.",
             name="layer-norm-n-minus-1",
         ),
         Mistake(
@@ -70,22 +67,15 @@ sum_row = torch.tensor(one_token) + added
 normed_row = torch.tensor(one_token) + (added - added.mean()) / added.var(correction=0).sqrt()""",
             "You normed what the sublayer gave, and added then. In the paper the sum is normed.",
         ),
-        Mistake(
-            """\
-import torch
-
-sum_row = torch.tensor(from_sublayer)
-normed_row = (sum_row - sum_row.mean()) / sum_row.var(correction=0).sqrt()""",
-            "The residual is missing: the token itself is added to what the sublayer makes of it.",
+        change(
+            "torch.tensor(one_token) + ",
+            "",
+            hint=(
+                "The residual is missing: the token itself "
+                "is added to what the sublayer makes of it."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-sum_row = torch.tensor(one_token) + torch.tensor(from_sublayer)
-normed_row = (sum_row - sum_row.mean()) / sum_row.var(correction=0)""",
-            "You divided by the variance. Its root is missing.",
-        ),
+        change(".sqrt()", "", hint="You divided by the variance. Its root is missing."),
     ),
     fields=(Field("sum_row", places=0), Field("normed_row")),
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Draws, Exercise, Field, Mistake, change, in_shape, same
 
 
 def parameters(seed):
@@ -67,29 +67,23 @@ def layer_norm(x):
             "`std` divides by n − 1. Layer norm divides by n, and its eps stands under the root.",
             name="layer-norm-n-minus-1",
         ),
-        Mistake(
-            """\
-def layer_norm(x):
-    distance = x - x.mean(dim=-1, keepdim=True)
-    variance = (distance**2).mean(dim=-1, keepdim=True)
-    return distance / (variance.sqrt() + 1e-5)""",
-            "eps stands under the root: for rows that hardly vary this is another number.",
+        change(
+            "torch.sqrt(variance + 1e-5)",
+            "(variance.sqrt() + 1e-5)",
+            hint="eps stands under the root: for rows that hardly vary this is another number.",
         ),
-        Mistake(
-            """\
-def layer_norm(x):
-    distance = x - x.mean(dim=-1, keepdim=True)
-    variance = (distance**2).mean(dim=-1, keepdim=True)
-    return distance / (variance + 1e-5)""",
-            "You divided by the variance. Its root is missing.",
+        change(
+            "torch.sqrt(variance + 1e-5)",
+            "(variance + 1e-5)",
+            hint="You divided by the variance. Its root is missing.",
         ),
-        Mistake(
-            """\
-def layer_norm(x):
-    distance = x - x.mean(dim=0, keepdim=True)
-    variance = (distance**2).mean(dim=0, keepdim=True)
-    return distance / (variance + 1e-5).sqrt()""",
-            "That is the mean over the tokens, column by column. Each token has its own: dim=-1.",
+        change(
+            ("x.mean(dim=-1", "x.mean(dim=0"),
+            ("(distance**2).mean(dim=-1", "(distance**2).mean(dim=0"),
+            hint=(
+                "That is the mean over the tokens, column "
+                "by column. Each token has its own: dim=-1."
+            ),
         ),
     ),
     probes=lambda parameters: [(parameters["x"][:1] * 100,), (parameters["x"].T,)],

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Exercise, Field, Mistake, in_shape, same
+from exercises import Clue, Exercise, Field, Mistake, change, in_shape, same
 
 
 def parameters(seed):
@@ -68,16 +68,13 @@ def positions(length, width):
             "All sines stand first, then all cosines. Here they take turns. (Some libraries do "
             "it your way; a model that was trained with one can't use the other.)",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def positions(length, width):
-    angle = torch.arange(length)[:, None] * 10000 ** (-2 * torch.arange(0, width, 2) / width)
-    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)""",
-            "The exponent is 2i/width for columns 2i and 2i + 1. Your step of two has doubled it "
-            "already.",
+        change(
+            "-torch.arange",
+            "-2 * torch.arange",
+            hint=(
+                "The exponent is 2i/width for columns 2i and 2i "
+                "+ 1. Your step of two has doubled it already."
+            ),
             name="position-exponent",
         ),
         Mistake(
@@ -92,15 +89,10 @@ def positions(length, width):
     return table""",
             "A sine and the cosine beside it share one rate. Yours differ.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def positions(length, width):
-    angle = torch.arange(1, length + 1)[:, None] * 10000 ** (-torch.arange(0, width, 2) / width)
-    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)""",
-            "The first position is 0, not 1.",
+        change(
+            ("sin(position", "sin((position + 1)"),
+            ("cos(position", "cos((position + 1)"),
+            hint="The first position is 0, not 1.",
         ),
     ),
     probes=lambda parameters: [(1, 2), (40, 16)],

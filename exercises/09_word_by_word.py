@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Draws, Exercise, Handed, Mistake, same
+from exercises import Draws, Exercise, Handed, change, same
 
 DECODER = """\
 import torch
@@ -108,59 +108,31 @@ def write(decode, start, end, longest):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-
-
-def write(decode, start, end, longest):
-    ids = [start]
-    while len(ids) <= longest:
-        ids.append(int(decode(torch.tensor(ids[-1:]))[-1].argmax()))
-        if ids[-1] == end:
-            break
-    return ids[1:]""",
-            "You gave the decoder the last word only. It has no memory of its own: each time it "
-            "needs all the words so far.",
+        change(
+            "torch.tensor(ids)",
+            "torch.tensor(ids[-1:])",
+            hint=(
+                "You gave the decoder the last word only. It has no memory "
+                "of its own: each time it needs all the words so far."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-
-def write(decode, start, end, longest):
-    ids = [start]
-    while len(ids) <= longest:
-        ids.append(int(decode(torch.tensor(ids))[0].argmax()))
-        if ids[-1] == end:
-            break
-    return ids[1:]""",
-            "Row 0 is about the word after the start mark, again and again. The newest word's row "
-            "is the last.",
+        change(
+            "scores[-1]",
+            "scores[0]",
+            hint=(
+                "Row 0 is about the word after the start mark, "
+                "again and again. The newest word's row is the last."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-
-def write(decode, start, end, longest):
-    ids = [start]
-    for _ in range(longest):
-        ids.append(int(decode(torch.tensor(ids))[-1].argmax()))
-    return ids[1:]""",
-            "It does not stop at the end mark.",
+        change(
+            "        if ids[-1] == end:\n            break\n",
+            "",
+            hint="It does not stop at the end mark.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def write(decode, start, end, longest):
-    ids = [start]
-    while ids[-1] != end:
-        ids.append(int(decode(torch.tensor(ids))[-1].argmax()))
-    return ids[1:]""",
-            "A decoder may never choose the end mark. Stop at `longest` words, too.",
+        change(
+            "len(ids) <= longest",
+            "ids[-1] != end",
+            hint="A decoder may never choose the end mark. Stop at `longest` words, too.",
         ),
     ),
     probes=lambda parameters: [(decoder(parameters["table"]), 2, len(parameters["table"]), 9)],

@@ -1,6 +1,6 @@
 """Chapter 10, level 1: by hand, what eight heads cost."""
 
-from exercises import Draws, Exercise, Field, Mistake, whole
+from exercises import Draws, Exercise, Field, Mistake, change, whole
 
 
 def parameters(seed):
@@ -47,12 +47,13 @@ score_products = n_tokens**2 * width""",
             "The multiply-adds are right. But the map is not shared out among the heads: each head "
             "has a weight for every query with every key.",
         ),
-        Mistake(
-            """\
-weights_in_all = n_heads * n_tokens**2
-score_products = n_heads * n_tokens**2 * width""",
-            "The weights are right. Each head's queries and keys are narrower, by the number of "
-            "heads, so its products are, too.",
+        change(
+            "(width // n_heads)",
+            "width",
+            hint=(
+                "The weights are right. Each head's queries and keys are "
+                "narrower, by the number of heads, so its products are, too."
+            ),
         ),
         Mistake(
             """\

@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from exercises import Draws, Exercise, Field, Mistake, whole
+from exercises import Draws, Exercise, Field, change, whole
 
 
 def parameters(seed):
@@ -58,29 +58,29 @@ def layers_needed(n, k):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-from math import ceil
-
-
-def layers_needed(n, k):
-    return ceil(n / k)""",
-            "A layer does not add k places to the field: the middle one is there already. It adds "
-            "k − 1, and the first place of the field comes for nothing.",
+        change(
+            "ceil((n - 1) / (k - 1))",
+            "ceil(n / k)",
+            hint=(
+                "A layer does not add k places to the field: the middle one is there "
+                "already. It adds k − 1, and the first place of the field comes for nothing."
+            ),
         ),
-        Mistake(
-            """\
-def layers_needed(n, k):
-    return (n - 1) // (k - 1)""",
-            "When it does not come out even you round down, and the last word is not yet in the "
-            "field.",
+        change(
+            "ceil((n - 1) / (k - 1))",
+            "(n - 1) // (k - 1)",
+            hint=(
+                "When it does not come out even you round down, "
+                "and the last word is not yet in the field."
+            ),
         ),
-        Mistake(
-            """\
-def layers_needed(n, k):
-    return n - 1""",
-            "That is the way from one end to the *other end*, and for kernels of three only. Both "
-            "ends meet in the middle.",
+        change(
+            "ceil((n - 1) / (k - 1))",
+            "n - 1",
+            hint=(
+                "That is the way from one end to the *other end*, and "
+                "for kernels of three only. Both ends meet in the middle."
+            ),
         ),
     ),
     probes=lambda parameters: [(2, 3), (1025, 9), (1026, 9)],

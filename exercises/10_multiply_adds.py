@@ -1,6 +1,6 @@
 """Chapter 10, level 1: the multiply-adds of one attention layer."""
 
-from exercises import Clue, Draws, Exercise, Field, Mistake, whole
+from exercises import Clue, Draws, Exercise, Field, change, whole
 
 
 def parameters(seed):
@@ -51,24 +51,23 @@ def multiply_adds(n, d):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-def multiply_adds(n, d):
-    return 3 * n * d * d + 2 * n * n * d""",
-            "Query, key, value: three. `out_proj` is the fourth matrix.",
+        change(
+            "4 * n * d * d",
+            "3 * n * d * d",
+            hint="Query, key, value: three. `out_proj` is the fourth matrix.",
         ),
-        Mistake(
-            """\
-def multiply_adds(n, d):
-    return 4 * n * d * d + n * n * d""",
-            "One of the two large stages is missing: the scores take n · n · d, and the output "
-            "takes as many again.",
+        change(
+            "2 * n * n * d",
+            "n * n * d",
+            hint=(
+                "One of the two large stages is missing: the scores "
+                "take n · n · d, and the output takes as many again."
+            ),
         ),
-        Mistake(
-            """\
-def multiply_adds(n, d):
-    return 4 * d * d + 2 * n * n * d""",
-            "You multiplied one word by the four matrices. Every word meets them.",
+        change(
+            "4 * n * d * d",
+            "4 * d * d",
+            hint="You multiplied one word by the four matrices. Every word meets them.",
         ),
     ),
     probes=lambda parameters: [(1, 1), (131072, 64)],

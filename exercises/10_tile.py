@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Handed, Mistake, same
+from exercises import Clue, Draws, Exercise, Handed, Mistake, change, same
 
 READER = """\
 import torch
@@ -103,35 +103,21 @@ def weights_tile(read, rows, cols):
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-import torch
-
-
-def weights_tile(read, rows, cols):
-    i, j = torch.tensor(rows), torch.tensor(cols)
-    q, k = read("q", i), read("k", j)
-    scaled = q @ k.T / q.shape[-1] ** 0.5
-    masked = scaled.masked_fill(i[:, None] < j, -torch.inf)
-    return torch.softmax(masked, dim=-1)""",
-            "The softmax of a tile knows nothing of the rest of the row. The row's own maximum and "
-            "sum are in the record.",
+        change(
+            "torch.exp(masked - row_max[:, None]) / row_sum[:, None]",
+            "torch.softmax(masked, dim=-1)",
+            hint=(
+                "The softmax of a tile knows nothing of the rest of the "
+                "row. The row's own maximum and sum are in the record."
+            ),
         ),
-        Mistake(
-            """\
-import torch
-
-
-def weights_tile(read, rows, cols):
-    i, j = torch.tensor(rows), torch.tensor(cols)
-    q, k = read("q", i), read("k", j)
-    scaled = q @ k.T / q.shape[-1] ** 0.5
-    keep = torch.ones(len(i), len(j)).tril().bool()
-    masked = scaled.masked_fill(~keep, -torch.inf)
-    row_max, row_sum = read("row_max", i), read("row_sum", i)
-    return torch.exp(masked - row_max[:, None]) / row_sum[:, None]""",
-            "Your mask is a triangle in the tile. The mask belongs to the whole map: compare the "
-            "places in the text, not in the tile.",
+        change(
+            "i[:, None] < j",
+            "~torch.ones(len(i), len(j)).tril().bool()",
+            hint=(
+                "Your mask is a triangle in the tile. The mask belongs to the "
+                "whole map: compare the places in the text, not in the tile."
+            ),
         ),
         Mistake(
             """\
@@ -148,17 +134,10 @@ def weights_tile(read, rows, cols):
             "Right numbers, but you made the map of all words so far to look at a corner of it. "
             "Read the rows of q and of k that the tile is made of, and no others.",
         ),
-        Mistake(
-            """\
-import torch
-
-
-def weights_tile(read, rows, cols):
-    i, j = torch.tensor(rows), torch.tensor(cols)
-    masked = (read("q", i) @ read("k", j).T).masked_fill(i[:, None] < j, -torch.inf)
-    row_max, row_sum = read("row_max", i), read("row_sum", i)
-    return torch.exp(masked - row_max[:, None]) / row_sum[:, None]""",
-            "`row_max` is the maximum of *scaled* scores: divide by √D first.",
+        change(
+            " / q.shape[-1] ** 0.5",
+            "",
+            hint="`row_max` is the maximum of *scaled* scores: divide by √D first.",
         ),
     ),
     probes=lambda parameters: [

@@ -2,7 +2,7 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, Mistake, listed
+from exercises import Clue, Draws, Exercise, Mistake, change, listed
 
 NAMES = ("no-scale", "scale-after-softmax", "softmax-over-queries", "divided-by-sum")
 
@@ -83,34 +83,21 @@ what_went_wrong = [name_of(table) for table in wrong_tables]""",
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-what_went_wrong = []
-for table in wrong_tables:
-    if (table < 0).any():
-        what_went_wrong.append("divided-by-sum")
-    elif abs(table[0].sum() - 1) < 1e-5:
-        what_went_wrong.append("scale-after-softmax")
-    elif abs(table[0].sum() - 0.5) < 1e-5:
-        what_went_wrong.append("no-scale")
-    else:
-        what_went_wrong.append("softmax-over-queries")""",
-            "The two tables that are too sharp have changed places. What is scaled after softmax "
-            "no longer adds up to 1.",
+        change(
+            ('"no-scale"', '"scale-after-softmax"'),
+            ('"scale-after-softmax"', '"no-scale"'),
+            hint=(
+                "The two tables that are too sharp have changed places. "
+                "What is scaled after softmax no longer adds up to 1."
+            ),
         ),
-        Mistake(
-            """\
-what_went_wrong = []
-for table in wrong_tables:
-    if (table < 0).any():
-        what_went_wrong.append("softmax-over-queries")
-    elif abs(table[0].sum() - 1) < 1e-5:
-        what_went_wrong.append("no-scale")
-    elif abs(table[0].sum() - 0.5) < 1e-5:
-        what_went_wrong.append("scale-after-softmax")
-    else:
-        what_went_wrong.append("divided-by-sum")""",
-            "A softmax, along whichever axis, is never negative. Where do the columns add up to 1?",
+        change(
+            ('"divided-by-sum"', '"softmax-over-queries"'),
+            ('"softmax-over-queries"', '"divided-by-sum"'),
+            hint=(
+                "A softmax, along whichever axis, is never "
+                "negative. Where do the columns add up to 1?"
+            ),
         ),
         Mistake(
             'what_went_wrong = ["no-scale", "scale-after-softmax", "softmax-over-queries", '

@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from exercises import Draws, Exercise, Field, Mistake, near, whole
+from exercises import Draws, Exercise, Field, change, near, whole
 
 
 def firsts(features):
@@ -71,45 +71,26 @@ while 1 - sqrt((wide_enough - 1) / wide_enough) > largest_error:
     parameters=parameters,
     checks=checks,
     mistakes=(
-        Mistake(
-            """\
-from math import sqrt
-
-n = len(features)
-off = features[0] - sum(features) / n
-squares = sum((number - sum(features) / n) ** 2 for number in features)
-note_first, right_first = off / sqrt(squares / n), off / sqrt(squares / (n - 1))
-wide_enough = 2
-while 1 - sqrt((wide_enough - 1) / wide_enough) > largest_error:
-    wide_enough += 1""",
-            "The two have changed places. Layer norm divides the squares by n: what it sees is all "
-            "there is, not a sample.",
+        change(
+            "note_first, right_first",
+            "right_first, note_first",
+            hint=(
+                "The two have changed places. Layer norm divides the "
+                "squares by n: what it sees is all there is, not a sample."
+            ),
         ),
-        Mistake(
-            """\
-from math import sqrt
-
-n = len(features)
-off = features[0] - sum(features) / n
-squares = sum((number - sum(features) / n) ** 2 for number in features)
-note_first, right_first = off / (squares / (n - 1)), off / (squares / n)
-wide_enough = 2
-while 1 - sqrt((wide_enough - 1) / wide_enough) > largest_error:
-    wide_enough += 1""",
-            "That divides by the variance. Take its root.",
+        change(
+            ("sqrt(squares / (n - 1))", "(squares / (n - 1))"),
+            ("sqrt(squares / n)", "(squares / n)"),
+            hint="That divides by the variance. Take its root.",
         ),
-        Mistake(
-            """\
-from math import sqrt
-
-n = len(features)
-off = features[0] - sum(features) / n
-squares = sum((number - sum(features) / n) ** 2 for number in features)
-note_first, right_first = off / sqrt(squares / (n - 1)), off / sqrt(squares / n)
-wide_enough = 2
-while 1 / wide_enough > largest_error:
-    wide_enough += 1""",
-            "The first two are right. 1/n is the error of the *variance*; its root is off by less.",
+        change(
+            "1 - sqrt((wide_enough - 1) / wide_enough)",
+            "1 / wide_enough",
+            hint=(
+                "The first two are right. 1/n is the error "
+                "of the *variance*; its root is off by less."
+            ),
         ),
     ),
     fields=(

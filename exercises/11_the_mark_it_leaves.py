@@ -2,7 +2,7 @@
 
 import math
 
-from exercises import Draws, Exercise, Field, Mistake, near
+from exercises import Draws, Exercise, Field, Mistake, change, near
 
 
 def marks(scores):
@@ -65,35 +65,23 @@ if_after = (one + two) / (one + two + hidden)""",
             "if_added = 0.0\nif_multiplied = 0.0\nif_after = 1.0",
             "That is what a right mask gives. What do these three leave of the hidden key?",
         ),
-        Mistake(
-            """\
-from math import e, exp
-
-one, two, hidden = (exp(score) for score in row_scores)
-if_added = hidden / (e * one + e * two + hidden)
-if_multiplied = 0.0
-if_after = (one + two) / (one + two + hidden)""",
-            "A *score* of 0 is no weight of 0: exp(0) = 1. Look at `if_multiplied` again.",
+        change(
+            "1 / (one + two + 1)",
+            "0.0",
+            hint="A *score* of 0 is no weight of 0: exp(0) = 1. Look at `if_multiplied` again.",
         ),
-        Mistake(
-            """\
-from math import e, exp
-
-one, two, hidden = (exp(score) for score in row_scores)
-if_added = hidden / (one + two + hidden)
-if_multiplied = 1 / (one + two + 1)
-if_after = (one + two) / (one + two + hidden)""",
-            "In `if_added` the mask has done nothing. It adds 1 to the scores that stay.",
+        change(
+            "e * one + e * two + hidden",
+            "one + two + hidden",
+            hint="In `if_added` the mask has done nothing. It adds 1 to the scores that stay.",
         ),
-        Mistake(
-            """\
-from math import e, exp
-
-one, two, hidden = (exp(score) for score in row_scores)
-if_added = hidden / (e * one + e * two + hidden)
-if_multiplied = 1 / (one + two + 1)
-if_after = 1.0""",
-            "After softmax nobody divides again: what the hidden key had is missing from the row.",
+        change(
+            "(one + two) / (one + two + hidden)",
+            "1.0",
+            hint=(
+                "After softmax nobody divides again: what "
+                "the hidden key had is missing from the row."
+            ),
         ),
     ),
     fields=(

@@ -2,7 +2,7 @@
 
     import torch
 
-    from exercises import Clue, Draws, Exercise, Field, Mistake, has_shape, same
+    from exercises import Clue, Draws, Exercise, Field, change, has_shape, same
 
 
     def parameters(seed):
@@ -27,13 +27,13 @@
         title="All scores at once",
         level=1,
         points=1,
-        text="Write `scores(x)`: every query with every key. Use no loop. *Expected: one line.*",
+        text="Write `scores(x)`: the score of every query with every key. *Expected: one line.*",
         starter="def scores(x):\\n    return ...",
         solution="def scores(x):\\n    return x @ x.T",
         parameters=parameters,
         checks=checks,
         mistakes=(
-            Mistake("def scores(x):\\n    return x * x", "`*` multiplies cell by cell."),
+            change("@ x.T", "* x", hint="`*` multiplies cell by cell."),
         ),
         probes=lambda parameters: [(torch.zeros(1, 3),), (parameters["x"][:1],)],
         fields=(Field("scores(x)"),),
@@ -71,15 +71,20 @@ strings, tensors, ranges, lists, tuples and dicts of these, and with `Handed` fu
 nothing else, and the parameters hold nothing that the answer is to find. What an answer must not do
 is counted in such a function, which stays out of its reach: `10-tile` counts what is read.
 
-A known mistake loses a check, and is told from the others by what it says: for every seed it must
-say something else than the solution and than each other mistake. If it is one of
-attn_core.mistakes, it has its `name`.
+A known mistake is written as what differs from the solution: `change("old", "new", hint="…")`. The
+old text stands in the solution once; where one text is not enough, several such pairs stand in
+parentheses. A mistake that shares little with the solution is a `Mistake("its code", "its hint")`.
+Either loses a check, and is told from the others by what it says: for every seed it must say
+something else than the solution and than each other mistake. If it is one of attn_core.mistakes,
+it has its `name`.
 
 `near(got, wanted)` compares typed numbers to two decimals, or to as many `places` as asked for.
 
 `fields` are the values that the page asks for, where there is no Python.
 
-`make notebooks` writes each exercise into its chapter where a cell has the tag `exercise:<id>`.
+`make exercise NEW=06-two-rows` begins an exercise: its file, with a small example to replace, and
+its box behind the others of the chapter. `make notebooks ONLY=06` writes it into the notebooks,
+into the chapter where a cell has the tag `exercise:<id>`.
 """
 
 from __future__ import annotations
@@ -102,8 +107,9 @@ from exercises.comparing import (
     whole,
 )
 from exercises.draws import Draws
-from exercises.form import LEVELS, Clue, Exercise, Field, Mistake, Names, Parameters
+from exercises.form import LEVELS, Clue, Exercise, Field, Names, Parameters
 from exercises.hearing import Handed
+from exercises.known import Mistake, change
 
 __all__ = [
     "LEVELS",
@@ -115,6 +121,7 @@ __all__ = [
     "Mistake",
     "Names",
     "Parameters",
+    "change",
     "has_shape",
     "in_shape",
     "is_truth",

@@ -1,4 +1,4 @@
-"""The form of an exercise, of the mistakes that it knows, and of the numbers a page asks for."""
+"""The form of an exercise, and of the numbers that a page asks for."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from exercises.hearing import Heard
+from exercises.known import Change, Mistake
 from exercises.plain import plain
 from exercises.wording import worded
 
@@ -29,15 +30,6 @@ class Clue(NamedTuple):
 
     sentence: str
     passed: bool
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong answer that people give, and what to tell them."""
-
-    code: str
-    hint: str  # says what went wrong; it may not give the solution away
-    name: str | None = None  # where it is one of attn_core.mistakes: its name, "no-scale"
 
 
 @dataclass(frozen=True)
@@ -63,11 +55,21 @@ class Exercise:
     solution: str
     parameters: Callable[[int], Parameters]  # the numbers for a seed; seed 0: the chapter's own
     checks: Callable[[Names, Parameters], Checks]
-    mistakes: tuple[Mistake, ...] = ()
+    mistakes: tuple[Mistake | Change, ...] = ()  # once it is made, each is a Mistake
     probes: Callable[[Parameters], list[tuple]] | None = None  # arguments that no reader sees
     fields: tuple[Field, ...] = ()  # what the page asks for; none: the exercise needs Python
     parts: tuple[str, ...] = ()  # of what a function gives, if they are several: their names
     rubric: str = ""  # of a text, which a person grades: what is worth how much
+
+    def __post_init__(self) -> None:
+        """Turn each change into the mistake that it makes of the solution."""
+        found = []
+        for one in self.mistakes:
+            try:
+                found.append(one.of(self.solution) if isinstance(one, Change) else one)
+            except ValueError as error:
+                raise ValueError(f"{self.id}: {error}") from None
+        object.__setattr__(self, "mistakes", tuple(found))
 
     @property
     def answers(self) -> tuple[str, ...]:

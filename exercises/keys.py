@@ -14,7 +14,8 @@ from itertools import chain
 
 import torch
 
-from exercises.form import Exercise, Field, Mistake
+from exercises.form import Exercise, Field
+from exercises.known import Mistake
 
 Key = dict
 

@@ -9,7 +9,8 @@ from itertools import tee
 
 from attn_core.mistakes import MISTAKES
 from exercises import load
-from exercises.form import Exercise, Mistake, Names
+from exercises.form import Exercise, Names
+from exercises.known import Mistake
 from exercises.not_taken import not_taken
 from exercises.recognise import Seen, holds, observe, recognise
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from exercises.comparing import same
-from exercises.form import Checks, Exercise, Mistake, Names
+from exercises.form import Checks, Exercise, Names
+from exercises.known import Mistake
 
 
 @dataclass(frozen=True)

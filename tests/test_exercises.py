@@ -1,7 +1,13 @@
-"""Every exercise: its solution is right, its starter is blank and runs, its mistakes are known."""
+"""Every exercise: its solution is right, its starter is blank and runs, its mistakes are known.
+
+Of one that is not the book's, its folder in EXERCISES, all that is asked by its id:
+
+    EXERCISES=../course/exercises .venv/bin/python -m pytest tests/test_exercises.py -k 03-largest
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from array import array
 from collections import deque
@@ -9,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -17,7 +24,7 @@ import torch
 
 import exercises
 from attn_core.mistakes import MISTAKES
-from exercises import Exercise, Field, Handed, Mistake, idle
+from exercises import Exercise, Field, Handed, Mistake, change, idle
 from exercises.comparing import (
     has_shape,
     in_shape,
@@ -33,8 +40,11 @@ from exercises.comparing import (
 )
 from exercises.hearing import Heard
 from exercises.recognise import holds, observe, recognise
+from tools.prose.numbers import WORDS
 
-ALL = exercises.load()
+ROOT = Path(__file__).parents[1]
+ALL = exercises.load(Path(os.environ.get("EXERCISES", exercises.HERE)))
+CHAPTERS = sorted(path.name[:2] for path in ROOT.glob("chapters/*.ipynb"))
 FEW = (0, 1, 2**32 - 1)
 A_FEW = (5, 6, 7)  # as many as grading asks a function for
 MANY = (*range(2, 11), 2**40 + 1)
@@ -344,11 +354,17 @@ def test_what_is_given_is_what_the_parameters_say(exercise):
     assert exercise.given() or exercise.kind != "values" or "torch" in exercise.solution
 
 
-@pytest.mark.parametrize("chapter", [f"{number:02}" for number in range(1, 12)])
-def test_four_a_chapter_of_three_levels(chapter):
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_each_chapter_has_as_many_as_promised_and_all_levels(chapter):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (promised,) = re.findall(r"Each chapter has at least (\w+) exercises", readme)
     found = [exercise for exercise in ALL.values() if exercise.chapter == chapter]
-    assert len(found) >= 4
+    assert len(found) >= WORDS[promised]
     assert {exercise.level for exercise in found} == set(exercises.LEVELS)
+
+
+def test_every_exercise_is_of_a_chapter(exercise):
+    assert exercise.chapter in CHAPTERS
 
 
 def test_a_function_that_raises_answers_nothing():
@@ -537,6 +553,56 @@ def test_checks_that_trip_have_failed():
     )  # fmt: skip
     assert exercise.answer(exercise.solution) == [("it is 1", True), ("its length is 0", True)]
     assert exercise.answer("one = 1") == [("it is 1", False), ("its length is 0", False)]
+
+
+def known(*mistakes):
+    """The mistakes of an exercise whose solution is `a + 2 * b`."""
+    return Exercise(
+        id="01-a", chapter="01", title="", level=1, points=1, text="", starter="",
+        solution="def f(a, b):\n    return a + 2 * b",
+        parameters=lambda seed: {}, checks=lambda *_: [], mistakes=mistakes,
+    ).mistakes  # fmt: skip
+
+
+def test_a_change_is_the_solution_but_for_a_text():
+    whole = Mistake("def f(a, b):\n    return 0", "none")
+    assert known(
+        change("2 * b", "b", hint="one b is missing", name="no-scale"),
+        change(("a + 2 * b", "b + 2 * a"), ("f(a, b)", "f(b, a)"), hint="twice turned round"),
+        change(("(a", "(b"), ("b)", "a)"), hint="they have changed places"),
+        whole,
+    ) == (
+        Mistake("def f(a, b):\n    return a + b", "one b is missing", "no-scale"),
+        Mistake("def f(b, a):\n    return b + 2 * a", "twice turned round"),
+        Mistake("def f(b, a):\n    return a + 2 * b", "they have changed places"),
+        whole,
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (("3 * b", "b"), "must stand in the solution once, and '3 * b' does not stand there"),
+        (("a", "b"), "must stand in the solution once, and 'a' stands there more than once"),
+        (("", "b"), "'' stands there more than once"),
+        (("  ", ""), "'  ' stands there more than once"),  # three times, one over the other
+        ((("2 * b", "b"), ("3 *", "")), "'3 *' does not stand there"),
+        ((("a + 2", "a"), ("2 * b", "b")), "must lie apart, got ['a + 2', '2 * b']"),
+        (
+            ("+", "-", "*", "/"),
+            "must get an old and a new text, or such pairs, got ('+', '-', '*', '/')",
+        ),
+        (("+",), "must get an old and a new text, or such pairs"),
+        ((("+", "-", "*"),), "must get an old and a new text, or such pairs"),
+        ((), "must get an old and a new text, or such pairs"),
+    ],
+)
+def test_an_unfit_change_is_said_in_a_sentence(texts, words):
+    with pytest.raises(ValueError, match=re.escape(words)) as raised:
+        known(change(*texts, hint="no"))
+    said = str(raised.value)
+    assert said.startswith(("change must get", "01-a: the old text"))
+    assert "\n" not in said
 
 
 def test_handed_makes_the_same_thing_again():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from pathlib import Path
 
@@ -41,7 +40,8 @@ def test_the_pages_for_instructors_and_readers_say_what_a_hash_protects():
                 hashes = len(table) * (3 if field.places else 1)
                 slow += 0.5 / hashes * min(2 * abs(unit) + 1, 2 * FARTHEST)
     page = (ROOT / "book" / "for_instructors.md").read_text(encoding="utf-8")
-    assert re.findall(r"finds (\d+) of the (\d+) in seconds", page) == [(str(right), str(tried))]
+    assert "finds nearly all of them in seconds" in page
+    assert 0.95 * tried < right < tried
     assert "they protect no answer" in page
     assert "hours on one processor, and minutes on a hundred" in page
     assert 2 * HOUR < slow < 100 * HOUR / 2

@@ -1,7 +1,7 @@
 """Write a notebook for the exercises of each chapter, from `exercises/`, and store its outputs.
 
-    python -m tools.exercise_notebooks        # all of them
-    python -m tools.exercise_notebooks 03     # of chapter 03
+    python -m tools.exercise_notebooks                # all of them
+    python -m tools.exercise_notebooks 03 masking     # of these chapters
 
 Stored they are blank: each answer is what the starter leaves, and `check` says so. They are for
 Jupyter and Colab; nothing in them is written by hand.
@@ -19,7 +19,16 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import exercises
 from exercises import Exercise
-from tools.notebooks import BOX, LEVELS, ROOT, normalise, repository_url, run, setup_cell
+from tools.notebooks import (
+    BOX,
+    LEVELS,
+    ROOT,
+    chosen,
+    normalise,
+    repository_url,
+    run,
+    setup_cell,
+)
 
 FOLDER = ROOT / "exercises" / "notebooks"
 CODE = re.compile(r"`([^`]+)`")
@@ -118,11 +127,9 @@ def chapters() -> list[str]:
 
 
 def main() -> None:
-    wanted = [chapter for chapter in chapters() if chapter in (sys.argv[1:] or chapters())]
-    if not wanted:
-        sys.exit(f"no chapter with exercises is called {' or '.join(sys.argv[1:])}")
+    numbers = {path.name[:2] for path in chosen(sys.argv[1:])}  # a page's is none of a chapter
     FOLDER.mkdir(exist_ok=True)
-    for chapter in wanted:
+    for chapter in sorted(numbers & {*chapters()}):
         path, made = stored(chapter), notebook(chapter)
         run(made, path)
         normalise(made)

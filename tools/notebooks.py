@@ -1,7 +1,7 @@
 """Write the chapters' generated cells, run the notebooks and store their outputs.
 
-    python -m tools.notebooks            # all of them: the chapters, and the pages that run
-    python -m tools.notebooks 03         # those whose file name starts so
+    python -m tools.notebooks                # all of them: the chapters, and the pages that run
+    python -m tools.notebooks 03 masking     # these, by their numbers or names
 
 Generated are the first code cell, which installs attn_core where it is missing, the cells of each
 exercise, and the entries of the gallery of mistakes. Outputs are stored in one normal form, so that
@@ -11,6 +11,8 @@ a second run changes no byte.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 
 import nbformat
@@ -57,6 +59,31 @@ FOLD = """\
 
 # A live widget's place in the browser's memory: it means nothing in a stored notebook.
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def names_of(path: Path) -> list[str]:
+    """What a notebook may be called: 06, masking or 06_masking; a page has one name."""
+    number, _, name = path.stem.partition("_")
+    return [number, name, path.stem] if number.isdigit() else [path.stem]
+
+
+def chosen(wanted: Iterable[str]) -> list[Path]:
+    """The notebooks of these names; all if there are none. It ends with a sentence at another."""
+    asked = {Path(name).stem for name in wanted}  # a path will do, too
+    known = {name for path in NOTEBOOKS for name in names_of(path)}
+    for name in sorted(asked - known):
+        meant = name.zfill(2)  # 6 is 06, though 09 looks as much like it
+        close = (
+            [meant] if meant in known else get_close_matches(name, sorted(known), n=1, cutoff=0.65)
+        )
+        there = f"did you mean {close[0]}?" if close else f"there are {listed(NOTEBOOKS)}"
+        sys.exit(f"there is no notebook {name}; {there}")
+    return [path for path in NOTEBOOKS if not asked or asked & {*names_of(path)}]
+
+
+def listed(paths: Iterable[Path]) -> str:
+    """The shortest name of each."""
+    return ", ".join(sorted(names_of(path)[0] for path in paths))
 
 
 def repository_url() -> str:
@@ -201,11 +228,8 @@ def normalise(notebook) -> None:
 
 
 def main() -> None:
-    wanted = tuple(sys.argv[1:]) or ("",)
+    paths = chosen(sys.argv[1:])
     url, known = repository_url(), exercises.load()
-    paths = [path for path in NOTEBOOKS if path.name.startswith(wanted)]
-    if not paths:
-        sys.exit(f"no notebook's file name starts with {' or '.join(wanted)}")
     for path in paths:
         before = path.read_text(encoding="utf-8")
         notebook = nbformat.reads(before, as_version=4)

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 import exercises
-from tools.notebooks import NOTEBOOKS, generate, normalise, repository_url
+from tools.notebooks import NOTEBOOKS, ROOT, generate, normalise, repository_url
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 TAG = re.compile(
@@ -28,8 +28,11 @@ def read(path):
     return nbformat.read(path, as_version=4)
 
 
-def test_there_are_chapters():
-    assert sorted(path.name[:2] for path in CHAPTERS) == [f"{n:02}" for n in range(1, 12)]
+def test_the_chapters_are_those_of_the_contents_numbered_from_one():
+    contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    assert re.findall(r"file: chapters/(\w+)", contents) == [path.stem for path in CHAPTERS]
+    numbers = [path.name[:2] for path in CHAPTERS]
+    assert numbers == [f"{place:02}" for place in range(1, len(CHAPTERS) + 1)] != []
 
 
 def test_generated_cells_and_metadata_are_what_make_notebooks_writes(path):
