@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -240,8 +240,6 @@ class DecoderLayer(nn.Module):
     et al., "Asynchronous Bidirectional Decoding" (2018). Taught in chapter 09.
     """
 
-    right_to_left: MultiHeadAttention  # None unless asked for, as torch has it of nn.Linear's bias
-
     def __init__(
         self,
         width: int,
@@ -258,7 +256,9 @@ class DecoderLayer(nn.Module):
         part = partial(Residual, width, dropout=dropout, norm_first=norm_first)
         self.self_attention = attend(keep=causal(), seed=seed)
         self.cross_attention = attend(seed=seed + 1)
-        self.register_module("right_to_left", attend(seed=seed + 2) if right_to_left else None)
+        last = attend(seed=seed + 2) if right_to_left else None
+        # Not called where it is None: check_is_given sees to it.
+        self.right_to_left = cast("MultiHeadAttention", last)
         self.feed_forward = FeedForward(width, hidden, dropout=dropout, seed=seed + 3)
         self.residuals = nn.ModuleList(part(seed=seed + 4 + i) for i in range(3 + right_to_left))
 
