@@ -164,16 +164,17 @@ class-300: .venv-grading/made  ## measure the grading of a class of 300
 release: book  ## the three files of a release into _build/release: site, notebooks, wheel
 	@$(BIN)/python -m tools.release $(if $(TAG),--tag "$(TAG)")
 
-lint: .venv/test  ## ruff: rules and format
+lint: .venv/test  ## ruff: rules and format; mypy: types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
 
 format: .venv/test  ## let ruff mend what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
 clean:  ## remove what was built, the environment included
-	rm -rf .venv .venv-bench .venv-grading .venv-mutants .venv-library-* .mutants .tests _build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-grading .venv-mutants .venv-library-* .mutants .tests _build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/book: requirements.txt requirements-model.txt constraints.txt pyproject.toml

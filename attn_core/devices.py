@@ -52,9 +52,10 @@ def drawn_into(func, *args, **kwargs) -> Tensor:
 
 def printed(tensor: Tensor) -> str:
     """As it would be printed on the CPU."""
-    if tensor.grad_fn is None:
+    with torch.enable_grad():  # or the copy would come from nothing
+        copy = tensor.cpu()
+    if tensor.grad_fn is None or copy.grad_fn is None:
         return repr(tensor.detach().cpu().requires_grad_(tensor.requires_grad))
-    copy = tensor.cpu()
     return repr(copy).replace(copy.grad_fn.name(), tensor.grad_fn.name())
 
 

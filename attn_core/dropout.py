@@ -84,8 +84,9 @@ class Dropout:
         """
         if count == 0:
             return self
-        counter = tuple(torch.tensor(word) for word in (count & LOW_32, count >> 32, 0, LOW_32))
-        high, low = (int(word) for word in philox(counter, self.key)[:2])
+        words = (torch.tensor(word) for word in (count & LOW_32, count >> 32, 0, LOW_32))
+        c0, c1, c2, c3 = words
+        high, low = (int(word) for word in philox((c0, c1, c2, c3), self.key)[:2])
         return Dropout(self.p, (high << 21) | (low >> 11))
 
     @property

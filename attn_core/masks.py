@@ -176,7 +176,7 @@ class Keep:
             other = of_cells(other)
         if not isinstance(other, Keep):
             return NotImplemented
-        joins = {
+        joins: dict[str, Callable] = {
             "before": min,
             "after": min,
             "lengths": shorter,

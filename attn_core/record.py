@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from jaxtyping import Float
@@ -113,8 +114,7 @@ class AttentionTrace:
         self._check_output()
         self.check_source_unchanged()
         state = dict(vars(self))
-        if not self._weights_are_kept():
-            state["weights_4d"] = None
+        state["weights_4d"] = self._kept_weights()
         return state
 
     def __setstate__(self, state: dict) -> None:
@@ -185,23 +185,28 @@ class AttentionTrace:
             return self.output
         L, S = self.shape[2:]
         check_cells(name, self.shape)
-        if name == "weights" and self.kernel.weights is not None and not self._is_live():
-            self.check_unchanged()
-            cells = self._all_weights()
-        else:
+        cells = self._all_weights() if name == "weights" and not self._is_live() else None
+        if cells is None:
             cells = self._derive(name, *map(range, self.shape))
         return cells.reshape(*self.lead, L, S)
 
-    def _all_weights(self) -> Float[Tensor, "B H L S"]:
-        if self._weights_are_kept():
-            return self.weights_4d
+    def _all_weights(self) -> Float[Tensor, "B H L S"] | None:
+        """Those of all heads, made at once; None: the kernel has no way to."""
+        if self.kernel.weights is None:
+            return None
+        self.check_unchanged()
+        kept = self._kept_weights()
+        if kept is not None:
+            return kept
         with torch.no_grad(), torch.autocast(self.q.device.type, enabled=False):
             return self.kernel.weights(self.q, self.k, self.keep, self.scale)
 
-    def _weights_are_kept(self) -> bool:
+    def _kept_weights(self) -> Float[Tensor, "B H L S"] | None:
         """Whoever was given them may have written into them."""
         weights = self.weights_4d
-        return weights is not None and version_of(weights) == self.versions["weights"]
+        if weights is None or version_of(weights) != self.versions["weights"]:
+            return None
+        return weights
 
     @between_graphs
     def tile(
@@ -248,25 +253,21 @@ class AttentionTrace:
         L, S = self.shape[2:]
         width = self.columns(name)
         shape = check_overview(shape, how, L, width)
-        if self.kernel.pooled is not None and name != "output" and not self._is_live():
-            return self._pooled_by_kernel(name, shape, how, b, h)
+        overview = None if name == "output" or self._is_live() else self.kernel.pooled
+        if overview is not None:
+            self.check_unchanged()
+            given = self.q, self.k, self._statistics_for(name, b, h)
+            settings = self.keep, self.scale, self.dropout
+            return overview(*given, *settings, name, shape, how, b.start, h.start)
 
         def cells(rows: range, cols: range) -> Tensor:
             # Not in float16, whose sums overflow.
             return self._derive(name, b, h, rows, cols)[0, 0].to(self.float_type)
 
-        def seen(rows: range) -> range:
-            return self.keep.visible(rows, (L, S))
-
-        has_zeros = self.keep is not None and name in ("weights", "dropped")
-        return pool(cells, (L, width), shape, how, seen if has_zeros else None, self.q.device)
-
-    def _pooled_by_kernel(self, name, shape, how, batches: range, heads: range) -> Tensor:
-        self.check_unchanged()
-        statistics = self._statistics_for(name, batches, heads)
-        settings = self.keep, self.scale, self.dropout
-        place = batches.start, heads.start
-        return self.kernel.pooled(self.q, self.k, statistics, *settings, name, shape, how, *place)
+        seen = None
+        if self.keep is not None and name in ("weights", "dropped"):
+            seen = partial(self.keep.visible, shape=(L, S))
+        return pool(cells, (L, width), shape, how, seen, self.q.device)
 
     def _one(self, batch: int, head: int) -> tuple[range, range]:
         b = check_index("batch", batch, self.shape[0])
@@ -304,7 +305,8 @@ class AttentionTrace:
         queries, keys = self._rows(batches, heads, rows, cols)
         statistics = self._statistics_for(name, batches, heads)
         if statistics is not None:
-            statistics = tuple(one[:, :, as_slice(rows)] for one in statistics)
+            row_max, row_sum = (one[:, :, as_slice(rows)] for one in statistics)
+            statistics = row_max, row_sum
         settings, part = (self.keep, self.scale, name), (batches, heads, rows, cols)
         return self.kernel.cells(queries, keys, statistics, *settings, part, self.shape[2:])
 

@@ -115,7 +115,8 @@ class Translator(nn.Module):
         """The likeliest words, from what `read` gave: the writer alone."""
         check_whole("longest", longest, least=1)
         words, memory = ids([START] * len(lengths), CHINESE)[:, None], c[None]
-        written, end = [], CHINESE.index(END)
+        written: list[Tensor] = []
+        end = CHINESE.index(END)
         has_ended = torch.zeros(len(lengths), dtype=torch.bool)
         while len(written) < longest and not has_ended.all():
             scores, memory = self.write(words, memory, states, c, lengths)

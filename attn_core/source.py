@@ -23,10 +23,11 @@ class Projection:
 
     def project(self) -> tuple[Tensor, Tensor, Tensor]:
         """q, k and v of all heads side by side: [*B, T, H·D], [*B, T, H·D], [*B, T, H·Dv]."""
-        made = tuple(self.x @ w for w in (self.w_query, self.w_key, self.w_value))
+        q, k, v = (self.x @ w for w in (self.w_query, self.w_key, self.w_value))
         if self.biases is None:
-            return made
-        return tuple(rows + bias for rows, bias in zip(made, self.biases, strict=True))
+            return q, k, v
+        of_q, of_k, of_v = self.biases
+        return q + of_q, k + of_k, v + of_v
 
     def tensors(self) -> dict[str, Tensor]:
         """All that q, k and v follow from, by names that an error can use."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from jaxtyping import Float
@@ -23,6 +24,8 @@ from attn_core.kernels import as_keep, prepared, without_autocast
 from attn_core.kernels.whole_maps import softmax_
 from attn_core.masks import Keep
 from attn_core.precision import widened
+
+Setting = TypeVar("Setting", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +95,13 @@ def sweep(
     return Sweep(*found)
 
 
-def distinct(settings: Sequence[Hashable]) -> tuple[list[Hashable], list[int]]:
+def distinct(settings: Sequence[Setting]) -> tuple[list[Setting], list[int]]:
     """The settings that differ, and for each setting the place of its equal among them.
 
     >>> distinct([1.0, 0.5, 1.0])
     ([1.0, 0.5], [0, 1, 0])
     """
-    places: dict[Hashable, int] = {}
+    places: dict[Setting, int] = {}
     of_each = [places.setdefault(setting, len(places)) for setting in settings]
     return list(places), of_each
 
@@ -122,7 +125,8 @@ def all_dropped(weights: Tensor, dropout: Sequence[Dropout | None]) -> Tensor:
     As stages.dropped, in one product for all: temporaries of each setting took as long again.
     """
     words: dict[int, Tensor] = {}
-    everything = [range(size) for size in weights.shape[2:]]
+    B, H, L, S = weights.shape[2:]
+    everything = range(B), range(H), range(L), range(S)
     survives = []
     for setting in dropout:
         if setting is None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -17,7 +17,7 @@ from attn_core.checks import (
     check_whole,
 )
 from attn_core.masks import Keep, causal
-from attn_core.modules import MultiHeadAttention, StepDropout
+from attn_core.modules import MultiHeadAttention, StepDropout, each
 from attn_core.precision import widened
 from attn_core.record import AttentionTrace
 
@@ -92,6 +92,8 @@ class PositionalEncoding(nn.Module):
     Added, not concatenated. ValueError if x is not [B, T, width], or has more tokens than
     `longest`. Vaswani et al. (2017), 3.5 and 5.4. Taught in chapter 09.
     """
+
+    positions: Tensor
 
     def __init__(
         self, width: int, *, longest: int = 5000, dropout: float = 0.0, seed: int = 0
@@ -254,7 +256,9 @@ class DecoderLayer(nn.Module):
         part = partial(Residual, width, dropout=dropout, norm_first=norm_first)
         self.self_attention = attend(keep=causal(), seed=seed)
         self.cross_attention = attend(seed=seed + 1)
-        self.right_to_left = attend(seed=seed + 2) if right_to_left else None
+        last = attend(seed=seed + 2) if right_to_left else None
+        # Not called where it is None: check_is_given sees to it.
+        self.right_to_left = cast("MultiHeadAttention", last)
         self.feed_forward = FeedForward(width, hidden, dropout=dropout, seed=seed + 3)
         self.residuals = nn.ModuleList(part(seed=seed + 4 + i) for i in range(3 + right_to_left))
 
@@ -288,8 +292,9 @@ class DecoderLayer(nn.Module):
         memory_keep: Keep | Tensor | None = None,
     ) -> AttentionTrace:
         """The record of the attention to the memory, in eval: a row for each token of x."""
-        x = self.residuals[0](x, lambda z: self.self_attention(z, keep=keep))
-        asking = self.residuals[1].norm(x) if self.residuals[1].norm_first else x
+        first, second, *_ = each(self.residuals, Residual)
+        x = first(x, lambda z: self.self_attention(z, keep=keep))
+        asking = second.norm(x) if second.norm_first else x
         return self.cross_attention.trace(asking, memory, keep=memory_keep)
 
 
@@ -326,17 +331,16 @@ class Transformer(nn.Module):
         longest: int = 5000,
     ) -> None:
         super().__init__()
-        sizes = {"width": width, "num_heads": num_heads, "hidden": hidden}
-        how = {"dropout": dropout, "norm_first": norm_first}
+        sizes = width, num_heads, hidden
+        encodes = partial(EncoderLayer, *sizes, dropout=dropout, norm_first=norm_first)
+        decodes = partial(DecoderLayer, *sizes, dropout=dropout, norm_first=norm_first)
         self.source_words = WordEmbedding(source_vocabulary, width)
         self.target_words = WordEmbedding(target_vocabulary, width)
         place = partial(PositionalEncoding, width, longest=longest, dropout=dropout)
         self.source_places, self.target_places = place(seed=seed), place(seed=seed + 1)
-        self.encoder = nn.ModuleList(
-            EncoderLayer(**sizes, **how, seed=seed + 100 * n) for n in range(1, num_layers + 1)
-        )
+        self.encoder = nn.ModuleList(encodes(seed=seed + 100 * n) for n in range(1, num_layers + 1))
         self.decoder = nn.ModuleList(
-            DecoderLayer(**sizes, **how, seed=seed + 100 * n + 50) for n in range(1, num_layers + 1)
+            decodes(seed=seed + 100 * n + 50) for n in range(1, num_layers + 1)
         )
         last = LayerNorm if norm_first else lambda width: nn.Identity()
         self.encoder_norm, self.decoder_norm = last(width), last(width)
@@ -384,7 +388,8 @@ class Transformer(nn.Module):
         ValueError if `longest` is below 1.
         """
         check_whole("longest", longest, least=1)
-        memory, ids, probabilities = self.encode(source), [start], []
+        memory, ids = self.encode(source), [start]
+        probabilities: list[Tensor] = []
         while len(probabilities) < longest and (not probabilities or ids[-1] != end):
             scores = self.decode(torch.tensor([ids], device=source.device), memory)
             probabilities.append(torch.softmax(scores[0, -1], dim=-1))
@@ -406,7 +411,7 @@ class Transformer(nn.Module):
         """
         memory, x = self.encode(source, source_keep), self.target_places(self.target_words(target))
         keeps, traces = {"keep": target_keep, "memory_keep": source_keep}, []
-        for layer in self.decoder:
+        for layer in each(self.decoder, DecoderLayer):
             traces.append(layer.trace_cross(x, memory, **keeps))
             x = layer(x, memory, **keeps)
         return traces

@@ -1,6 +1,7 @@
 """Chapter 09's translator: a whole Transformer for short sentences of chapter 01's grammar."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,8 +35,8 @@ class Translation(NamedTuple):
 def untrained() -> Transformer:
     """The model before its training, in float64: two layers each, four heads, 32 numbers a word."""
     torch.manual_seed(0)
-    sizes = {"width": WIDTH, "num_heads": HEADS, "hidden": HIDDEN, "num_layers": LAYERS}
-    return Transformer(len(ENGLISH), len(CHINESE), **sizes, longest=64).double()
+    sized = partial(Transformer, width=WIDTH, num_heads=HEADS, hidden=HIDDEN, num_layers=LAYERS)
+    return sized(len(ENGLISH), len(CHINESE), longest=64).double()
 
 
 def translate(model: Transformer, english: Sequence[str]) -> Translation:
@@ -115,4 +116,5 @@ def stored() -> Transformer:
 def store(model: Transformer) -> None:
     """Its numbers in float32, as `stored` reads them."""
     numbers = {name: p.detach().float().cpu().numpy() for name, p in model.named_parameters()}
-    np.savez_compressed(WEIGHTS, **numbers)
+    # NumPy's stub takes any name for that of its own option.
+    np.savez_compressed(WEIGHTS, **numbers)  # type: ignore[arg-type]

@@ -89,8 +89,9 @@ into the chapter where a cell has the tag `exercise:<id>`.
 
 from __future__ import annotations
 
-import importlib.util
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 
 from exercises.comparing import (
     has_shape,
@@ -144,9 +145,9 @@ def load(folder: Path = HERE) -> dict[str, Exercise]:
     """Every exercise of a folder by its id, in the order of the file names."""
     found: dict[str, Exercise] = {}
     for path in sorted(Path(folder).glob("[0-9]*.py")):
-        spec = importlib.util.spec_from_file_location(f"{__name__}.{path.stem}", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        loader = SourceFileLoader(f"{__name__}.{path.stem}", str(path))
+        module = ModuleType(loader.name)
+        loader.exec_module(module)
         exercise = module.EXERCISE
         if exercise.id in found:
             raise ValueError(f"two exercises have the id {exercise.id!r}")

@@ -81,7 +81,7 @@ def near(got: Any, wanted: Any, places: int = 2) -> bool:
     found = in_shape(got, wanted.shape)
     if found is None or is_truth(got):
         return False
-    room = 0.51 * 10**-places + found.unit * wanted.abs()
+    room = 0.51 * 10**-places + unit_of(found) * wanted.abs()
     return bool(((found - wanted).abs() < room).all())
 
 
@@ -94,7 +94,7 @@ def has_shape(value: Any, shape: Sequence[int]) -> bool:
     return in_shape(value, shape) is not None
 
 
-def in_shape(value: Any, shape: Sequence[int]) -> Numbers | None:
+def in_shape(value: Any, shape: Sequence[int]) -> torch.Tensor | None:
     """The numbers of a value in this shape, without leading axes of 1 that are too much, or None.
 
     >>> in_shape([[1, 2, 3]], (3,)).tolist(), in_shape([1, 2], (3,))
@@ -182,29 +182,39 @@ def listed(value: Any) -> list | None:
 def tensor(value: Any, dtype: torch.dtype | None = None) -> torch.Tensor | None:
     """A value as a tensor on the CPU, without its gradient; None if it is no table of numbers."""
     try:
-        if isinstance(value, Numbers):
-            value = value.as_subclass(torch.Tensor)
-        value = plain(value)
-        if isinstance(value, dict):
-            value = listed(value)
-        if isinstance(value, list | tuple) and holds_array(value):
-            value = torch.stack([tensor(part, dtype) for part in value])
-        elif isinstance(value, np.ndarray):
-            # torch takes no reversed rows and no objects, and warns of what is read-only.
-            value = plain(value.tolist()) if value.dtype == object else value.copy()
-        if isinstance(value, torch.Tensor | np.ndarray | np.generic):
-            value = torch.as_tensor(value).detach().cpu().to_dense()
-            value = real(value) if value.is_complex() else value
-        found = torch.as_tensor(value, dtype=dtype)
-        return None if found.is_complex() else found
+        return table(value, dtype)
     except Exception:  # what an answer holds may raise anything
         return None
 
 
-def real(value: torch.Tensor) -> torch.Tensor | None:
-    """The real part of complex numbers that have no other; else None."""
+def table(value: Any, dtype: torch.dtype | None) -> torch.Tensor:
+    """The same, but for what is no table of numbers, where it raises."""
+    if isinstance(value, Numbers):
+        value = value.as_subclass(torch.Tensor)
+    value = plain(value)
+    if isinstance(value, dict):
+        value = listed(value)
+    if isinstance(value, list | tuple) and holds_array(value):
+        value = torch.stack([table(part, dtype) for part in value])
+    elif isinstance(value, np.ndarray):
+        # torch takes no reversed rows and no objects, and warns of what is read-only.
+        value = plain(value.tolist()) if value.dtype == object else value.copy()
+    if isinstance(value, torch.Tensor | np.ndarray | np.generic):
+        value = real(torch.as_tensor(value).detach().cpu().to_dense())
+    found = torch.as_tensor(value, dtype=dtype)
+    if found.is_complex():
+        raise TypeError("a list of complex numbers")
+    return found
+
+
+def real(value: torch.Tensor) -> torch.Tensor:
+    """The real part of complex numbers that have no other; those that have raise."""
+    if not value.is_complex():
+        return value
     room = ROUNDING * value.real.abs().clamp(min=1)
-    return value.real if bool((value.imag.abs() <= room).all()) else None
+    if not bool((value.imag.abs() <= room).all()):
+        raise ValueError("a number has an imaginary part")
+    return value.real
 
 
 def unit_of(value: Any) -> float:

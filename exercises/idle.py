@@ -61,11 +61,11 @@ def answers(exercise: Exercise) -> Iterator[tuple[str, Callable[[int], Names]]]:
     for what, value in CONSTANTS.items():
         yield what, constant(exercise, lambda *_, value=value: value)
     for what, fill in FILLED.items():
-        yield what, constant(exercise, lambda right, _, fill=fill: filled(right, fill))
+        yield what, constant(exercise, lambda right, *_, fill=fill: filled(right, fill))
     if exercise.kind == "values":
         yield "the numbers of the chapter", lambda seed: exercise.run(exercise.solution, 0)
         for name in exercise.parameters(0):
-            yield f"`{name}`", constant(exercise, lambda _, given, name=name: given[name])
+            yield f"`{name}`", constant(exercise, lambda *both, name=name: both[1][name])
         return
     for place, name in enumerate(parameters_of(exercise)):
         yield f"`{name}`", saying(exercise, lambda *given, place=place: given[place])

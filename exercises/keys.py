@@ -52,6 +52,13 @@ def rows_of(exercise: Exercise, field: Field, code: str) -> list[list[int]] | No
     return [[units(cell, field.places) for cell in row] for row in table.tolist()]
 
 
+def right_rows(exercise: Exercise, field: Field) -> list[list[int]]:
+    table = rows_of(exercise, field, exercise.solution)
+    if table is None:
+        raise ValueError(f"{exercise.id}: {field.expression} is no table of numbers")
+    return table
+
+
 def is_near(ours: list[list[int]], theirs: list[list[int]], places: int) -> bool:
     """True if what is typed for one could be taken for the other."""
     room = 2 if places else 0
@@ -75,7 +82,7 @@ def known(exercise: Exercise, field: Field) -> list[tuple[Mistake, list[list[int
     >>> [mistake.name for mistake, _ in known(exercise, exercise.fields[2])]
     ['no-scale', 'scale-after-softmax']
     """
-    taken, found = [rows_of(exercise, field, exercise.solution)], []
+    taken, found = [right_rows(exercise, field)], []
     for mistake in exercise.mistakes:
         table = rows_of(exercise, field, mistake.code)
         if table is not None and not any(is_near(table, one, field.places) for one in taken):
@@ -87,9 +94,7 @@ def known(exercise: Exercise, field: Field) -> list[tuple[Mistake, list[list[int
 def key(exercise: Exercise, number: int) -> Key:
     """All that a page needs for one field of an exercise; label and hints are Markdown."""
     field = exercise.fields[number]
-    table = rows_of(exercise, field, exercise.solution)
-    if table is None:
-        raise ValueError(f"{exercise.id}: {field.expression} is no table of numbers")
+    table = right_rows(exercise, field)
     return {
         "label": field.label or f"`{field.expression}`",
         "rows": len(table),

@@ -36,7 +36,7 @@ class Room(NamedTuple):
 
 class Candidate(NamedTuple):
     stage: str
-    mistake: str | None
+    mistake: str  # its name; "": the right stage
     cells: Tensor  # float64, without leading axes of size 1
     sizes: Tensor  # what a rounding is a share of; none is negative
     room: Room
@@ -59,7 +59,7 @@ def stages_of(record: AttentionTrace, mistake: Mistake | None = None) -> dict[st
 
 
 def candidate(
-    stage: str, mistake: str | None, stages: dict[str, Tensor], rooms: dict[str, Room]
+    stage: str, mistake: str, stages: dict[str, Tensor], rooms: dict[str, Room]
 ) -> Candidate:
     """One stage and its room, of which an error of a score is a share, from the weights on."""
     cells, room = stages[stage], rooms[stage]
@@ -69,7 +69,7 @@ def candidate(
     scale = most["scaled"] / (most["scores"] or 1.0)  # its own: a mistake may have forgotten it
     share = min(MOST_SHARE, room.share + rooms["scores"].base * scale)
     sizes = stages["size"] if stage == "output" else cells.abs()
-    empty = None if mistake is None else (stages["masked"] == -torch.inf).all(-1)
+    empty = (stages["masked"] == -torch.inf).all(-1) if mistake else None
     return Candidate(stage, mistake, cells, sizes, room._replace(share=share), empty)
 
 

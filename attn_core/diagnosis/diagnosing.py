@@ -81,7 +81,7 @@ def of_stage(
     decimals: str,
 ) -> Diagnosis:
     stages = stages_of(record)
-    right = [candidate(name, None, stages, rooms) for name in STAGES if stage in (None, name)]
+    right = [candidate(name, "", stages, rooms) for name in STAGES if stage in (None, name)]
     check_fits_a_stage(cells, [one.cells for one in right])
     found = [c for c in right if same(cells, c)]
     if found:
@@ -114,7 +114,7 @@ def of_other(cells: Tensor, right: list[Candidate]) -> Diagnosis:
 
 
 def of_merged(
-    heads: dict[str | None, Tensor],
+    heads: dict[str, Tensor],
     record: AttentionTrace,
     rooms: dict[str, Room],
     decimals: str,
@@ -124,7 +124,7 @@ def of_merged(
         way: of_stage(bare(parts), record, "output", rooms, decimals)
         for way, parts in heads.items()
     }
-    beside = found.pop(None, None)
+    beside = found.pop("", None)
     if beside is None or beside.verdict != "right":
         for way, one in found.items():
             if one.verdict == "right":

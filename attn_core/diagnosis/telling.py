@@ -12,7 +12,7 @@ def classes_of(number: int, stage: str) -> dict[str, int]:
     """What one of the questions tells apart in a stage: equal numbers are the same; 0 is right."""
     record = questions()[number].trace()
     rooms = rooms_of(record, 2**-23, 0.0)
-    kinds = [candidate(stage, None, stages_of(record), rooms)]
+    kinds = [candidate(stage, "", stages_of(record), rooms)]
     found = {}
     for mistake in MISTAKES.values():
         if mistake.is_replayed:
@@ -20,7 +20,7 @@ def classes_of(number: int, stage: str) -> dict[str, int]:
             ours = [same(made[stage], kind) for kind in kinds]
             found[mistake.name] = ours.index(True) if True in ours else len(kinds)
             if found[mistake.name] == len(kinds):
-                kinds.append(candidate(stage, None, made, rooms))
+                kinds.append(candidate(stage, "", made, rooms))
     return found
 
 

@@ -1,5 +1,6 @@
 """Attention in one call: its output, or the record from which every stage follows."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
@@ -117,9 +118,10 @@ def trace(
     if need_weights:
         check_cells("weights", (*q4.shape[:3], k4.shape[2]))
     kernel, lead, statistics, weights = kernel_of(q, v), tuple(q.shape[:-2]), None, None
+    with_weights = maker_of_weights(kernel, q4, k4, v4) if need_weights else None
     with without_autocast(q.device):
-        if need_weights and makes_weights(kernel, q4, k4, v4):
-            output, weights = kernel.with_weights(q4, k4, v4, keep, scale, dropout, lead)
+        if with_weights is not None:
+            output, weights = with_weights(q4, k4, v4, keep, scale, dropout, lead)
         else:
             output, statistics = kernel.forward(q4, k4, v4, keep, scale, dropout, lead)
         if source is not None:
@@ -146,12 +148,12 @@ def kernel_of(q: Tensor, v: Tensor) -> Kernel:
     return kernel_for(q.device, q.dtype, max(q.shape[-1], v.shape[-1]))
 
 
-def makes_weights(kernel: Kernel, q: Tensor, k: Tensor, v: Tensor) -> bool:
-    """Whether all weights can come with the output, and are not as soon made when asked for.
+def maker_of_weights(kernel: Kernel, q: Tensor, k: Tensor, v: Tensor) -> Callable | None:
+    """What makes all weights with the output, unless they are as soon made when asked for.
 
     A small map is; weights with gradients follow from the formulas.
     """
-    return kernel.with_weights is not None and not (is_small(q, k) or is_live(q, k, v))
+    return None if is_small(q, k) or is_live(q, k, v) else kernel.with_weights
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager:
@@ -180,13 +182,13 @@ def as_keep(
 ) -> Keep | None:
     if keep is None:
         return None
-    if not isinstance(keep, Keep):
-        keep = of_cells(keep)
-        check_broadcast(keep.cells, (*lead, *shape[2:]))
-    if keep.cells is not None:
-        keep = replace(keep, cells=cells_of(keep.cells, lead, shape))
-    keep.check(shape, device)
-    return keep
+    rule = keep if isinstance(keep, Keep) else of_cells(keep)
+    if rule.cells is not None:
+        if rule is not keep:
+            check_broadcast(rule.cells, (*lead, *shape[2:]))
+        rule = replace(rule, cells=cells_of(rule.cells, lead, shape))
+    rule.check(shape, device)
+    return rule
 
 
 def cells_of(

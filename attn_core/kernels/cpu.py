@@ -14,6 +14,7 @@ there. Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018
 "FlashAttention" (2022), algorithm 1. A small map is made whole, by the six formulas.
 """
 
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -24,7 +25,7 @@ from attn_core.checks import check_numbers, check_output
 from attn_core.dropout import Dropout
 from attn_core.kernels import parts, sdpa
 from attn_core.kernels.gradients import Pass, is_live
-from attn_core.kernels.tiles import WIDTH, Rows, tiles
+from attn_core.kernels.tiles import WIDTH, Rows, Tile, tiles
 from attn_core.kernels.whole_maps import Heads, Map, is_small, whole_and_checked, whole_weights
 from attn_core.masks import Keep
 from attn_core.precision import float_type
@@ -114,7 +115,8 @@ def weights(
     if is_small(q, k):
         return whole_weights(q, k, keep, scale)[0]
     found = empty_map(q, k)
-    whole_rows(q, k, None, keep, scale, None, found)
+    for tile, cells in weighed(q, k, None, keep, scale, None):
+        write(tile, cells, found)
     return found
 
 
@@ -130,27 +132,37 @@ def empty_map(q: Tensor, k: Tensor) -> Map:
     return q.new_empty((*q.shape[:3], k.shape[2]), dtype=float_type(q))
 
 
-def whole_rows(q, k, v, keep, scale, dropout, found: Map | None = None) -> Heads | None:
-    """The output in the dtype of v, if there is one, in tiles of whole rows; weights into `found`.
+def whole_rows(q, k, v, keep, scale, dropout, found: Map | None = None) -> Heads:
+    """The output in the dtype of v, in tiles of whole rows; weights into `found`.
 
-    A tile meets all its keys at once. While its weights are in the cache, they are multiplied with
-    the values and written down: a map that is kept is touched once.
+    While the weights of a tile are in the cache, they are multiplied with the values and written
+    down: a map that is kept is touched once.
     """
-    output = None if v is None else v.new_empty((*q.shape[:3], v.shape[3]))
+    output = v.new_empty((*q.shape[:3], v.shape[3]))
+    for tile, cells in weighed(q, k, v, keep, scale, dropout):
+        if found is not None:
+            write(tile, cells, found)
+        output[tile.place] = tile.drop_(cells, tile.seen) @ tile.values(tile.seen)
+    return output
+
+
+def weighed(q, k, v, keep, scale, dropout) -> Iterator[tuple[Tile, Tensor]]:
+    """Tiles of whole rows, each of which meets all its keys at once, with their weights."""
     for tile in tiles(q, k, v, keep, scale, dropout):
-        cols = tile.seen
-        cells = tile.masked(cols)
-        dead = None if tile.is_alive or not cols else cells.amax(-1, keepdim=True) == -torch.inf
+        cells = tile.masked(tile.seen)
+        is_alive = tile.is_alive or not tile.seen
+        dead = None if is_alive else cells.amax(-1, keepdim=True) == -torch.inf
         torch.softmax(cells, -1, out=cells)
         if dead is not None:
             cells.masked_fill_(dead, 0.0)
-        if found is not None:
-            rows = found[tile.place]
-            rows[..., : cols.start] = rows[..., cols.stop :] = 0.0
-            rows[..., cols.start : cols.stop] = cells
-        if output is not None:
-            output[tile.place] = tile.drop_(cells, cols) @ tile.values(cols)
-    return output
+        yield tile, cells
+
+
+def write(tile: Tile, cells: Tensor, found: Map) -> None:
+    """The weights of a tile into a map; 0 where its rows see nothing."""
+    rows, cols = found[tile.place], tile.seen
+    rows[..., : cols.start] = rows[..., cols.stop :] = 0.0
+    rows[..., cols.start : cols.stop] = cells
 
 
 def meet(cells: Tensor, highest: Rows, total: Rows) -> tuple[Tensor, Rows, Rows, Rows]:

@@ -88,7 +88,7 @@ class WayBack(ByItself):
     @staticmethod
     def backward(ctx, *of_gradients):
         with torch.autocast(of_gradients[0].device.type, enabled=False):
-            _, pull = torch.func.vjp(gradients_by_formulas(*ctx.settings), *ctx.saved_tensors)
+            pull = torch.func.vjp(gradients_by_formulas(*ctx.settings), *ctx.saved_tensors)[1]
             return *pull(of_gradients), *[None] * 7
 
     @staticmethod
@@ -145,7 +145,7 @@ def tangents(function, inputs, of_inputs):
 
     By the way back of the way back, which is linear: torch nests no forward mode in its own.
     """
-    steps = zip(inputs, of_inputs, strict=True)
-    steps = tuple(torch.zeros_like(x) if step is None else step for x, step in steps)
-    value, pull = torch.func.vjp(function, *inputs)
+    pairs = zip(inputs, of_inputs, strict=True)
+    steps = tuple(torch.zeros_like(x) if step is None else step for x, step in pairs)
+    value, pull, *_ = torch.func.vjp(function, *inputs)
     return torch.func.vjp(pull, value)[1](steps)[0]

@@ -28,12 +28,12 @@ def cells(
         found = stages.scores(queries, keys)
         return found if name == "scores" else found.mul_(scale)
     batches, heads, rows, cols = part
-    least = -torch.inf if name == "masked" else 0.0
+    least = -torch.inf if statistics is None else 0.0
     found = queries.new_full(tuple(map(len, part)), least)
     for strip, seen in strips(keep, rows, cols, size):
         inside = batches, heads, rows[strip], cols[seen]
         block = stages.scores(queries[:, :, strip], keys[:, :, seen]).mul_(scale)
-        if name == "masked":
+        if statistics is None:
             found[:, :, strip, seen] = hide_(block, keep, inside, size)
             continue
         row_max, row_sum = (one[:, :, strip, None] for one in statistics)

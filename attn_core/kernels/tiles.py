@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attn_core.hiding import hide_
 from attn_core.precision import widened
+from attn_core.record import as_slice
 
 Rows = Float[Tensor, "B H L"]
 
@@ -35,8 +36,7 @@ class Tile:
         return self.queries.new_full(shape, -torch.inf), self.queries.new_zeros(shape)
 
     def heads(self, rows: range) -> tuple[slice, slice, slice]:
-        parts = (self.batches, self.head_range, rows)
-        return tuple(slice(part.start, part.stop) for part in parts)
+        return as_slice(self.batches), as_slice(self.head_range), as_slice(rows)
 
     def keys(self, cols: range) -> Tensor:
         return widened(self.k[self.heads(cols)])

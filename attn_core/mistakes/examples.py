@@ -5,14 +5,16 @@ import torch
 from attn_core import toy
 from attn_core.dropout import Dropout
 from attn_core.kernels import trace
-from attn_core.masks import causal, padding, prefill
+from attn_core.masks import Keep, causal, padding, prefill
 from attn_core.record import AttentionTrace
 from attn_core.source import Projection
 
 
-def plain(**others: object) -> AttentionTrace:
+def plain(
+    keep: Keep | None = None, scale: float | None = None, dropout: Dropout | None = None
+) -> AttentionTrace:
     """The six words of chapter 03, each one query, key and value."""
-    return trace(*[toy.journey().x] * 3, **others)
+    return trace(*[toy.journey().x] * 3, keep=keep, scale=scale, dropout=dropout)
 
 
 def one_scale() -> AttentionTrace:

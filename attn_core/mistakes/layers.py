@@ -10,6 +10,8 @@ from attn_core.modules import MultiHeadAttention, StackedHeads, joined
 from attn_core.record import AttentionTrace
 from attn_core.transformer import DecoderLayer, LayerNorm, PositionalEncoding, Residual
 
+Heads = tuple[Tensor, Tensor, Tensor]
+
 
 def trace_without_source(self, x: Tensor, memory: Tensor | None = None, keep=None):
     """A record that knows no source: `trace` would see that q is no projection of x."""
@@ -28,8 +30,9 @@ class SplitByView(MultiHeadAttention):
 
 
 class SharedHeads(MultiHeadAttention):
-    def split_heads(self, x: Tensor, memory: Tensor | None = None) -> tuple[Tensor, ...]:
-        return tuple(heads[:, :1].expand_as(heads) for heads in super().split_heads(x, memory))
+    def split_heads(self, x: Tensor, memory: Tensor | None = None) -> Heads:
+        q, k, v = (t[:, :1].expand_as(t) for t in super().split_heads(x, memory))
+        return q, k, v
 
     trace = trace_without_source
 

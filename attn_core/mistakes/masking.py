@@ -13,29 +13,31 @@ from attn_core.mistakes.mistake import Formula, Given, Mistake
 HIDDEN_IS_ZERO = "(weights[~keep] == 0).all()"
 
 
-def only_masked(formula):
-    """The formula where there is a mask, the scaled scores where there is none."""
-    return {"masked": lambda a, scaled: scaled if a.keep is None else formula(a, scaled)}
+def only_masked(formula: Callable[[Tensor, Tensor], Tensor]) -> dict[str, Formula]:
+    """The formula of the scaled scores and the mask, if there is one; else the scaled scores."""
+    return {"masked": lambda a, scaled: scaled if a.keep is None else formula(scaled, a.keep)}
 
 
-def upper_triangle(a: Given, scaled: Tensor) -> Tensor:
-    upper = torch.ones(a.keep.shape[-2:], device=scaled.device).triu(diagonal=1)
+def upper_triangle(scaled: Tensor, keep: Tensor) -> Tensor:
+    upper = torch.ones(keep.shape[-2:], device=scaled.device).triu(diagonal=1)
     return scaled.masked_fill(upper == 0, -torch.inf)
 
 
-def read_anew(reading: Callable[[Keep, Tensor], Tensor]) -> Formula:
+def read_anew(reading: Callable[[Keep, Tensor], Tensor]) -> dict[str, Formula]:
     """The masked scores, each part of the mask read in another way.
 
     A mask that was given as cells has no rule to misread: it stays, and the mistake is not seen.
     """
 
     def formula(a: Given, scaled: Tensor) -> Tensor:
+        if a.keep is None or a.rule is None:
+            return scaled
         cells = torch.ones_like(a.keep)
         for part in a.rule.parts():
             cells = cells & reading(part, a.keep)
         return stages.masked(scaled, cells)
 
-    return formula
+    return {"masked": formula}
 
 
 def aligned_to_top_left(rule: Keep, keep: Tensor) -> Tensor:
@@ -67,7 +69,7 @@ MASKING = (
         check=HIDDEN_IS_ZERO,
         source=("2-02", "2-10"),
         where="masked",
-        formulas=only_masked(lambda a, scaled: scaled),
+        formulas=only_masked(lambda scaled, _: scaled),
         shows=examples.masked,
         hides=examples.seen_by_all,
     ),
@@ -82,7 +84,7 @@ MASKING = (
         check=HIDDEN_IS_ZERO,
         source=("lucidrains/x-transformers#160", "InseeFrLab/torchTextClassifiers#92"),
         where="masked",
-        formulas=only_masked(lambda a, scaled: stages.masked(scaled, ~a.keep)),
+        formulas=only_masked(lambda scaled, keep: stages.masked(scaled, ~keep)),
         shows=examples.padded,
         hides=examples.plain,
     ),
@@ -112,7 +114,7 @@ MASKING = (
         check=HIDDEN_IS_ZERO,
         source=("pytorch/pytorch#117939", "timeseriesAI/tsai#171", "2-12"),
         where="masked",
-        formulas=only_masked(lambda a, scaled: scaled + a.keep),
+        formulas=only_masked(lambda scaled, keep: scaled + keep),
         shows=examples.masked,
         hides=examples.seen_by_all,
         silent_from="weights",
@@ -128,7 +130,7 @@ MASKING = (
         check=HIDDEN_IS_ZERO,
         source=("georg-wolflein/good-features#1", "huggingface/transformers#542"),
         where="masked",
-        formulas=only_masked(lambda a, scaled: scaled * a.keep),
+        formulas=only_masked(lambda scaled, keep: scaled * keep),
         shows=examples.masked,
         hides=examples.seen_by_all,
     ),
@@ -143,7 +145,7 @@ MASKING = (
         check="(output[~keep.any(-1)] == 0).all()",
         source=("hyunwoongko/transformer#40", "3-12"),
         where="masked",
-        formulas=only_masked(lambda a, scaled: scaled.masked_fill(~a.keep, -1e9)),
+        formulas=only_masked(lambda scaled, keep: scaled.masked_fill(~keep, -1e9)),
         shows=examples.empty_rows,
         hides=examples.masked,
         silent_from="weights",
@@ -159,7 +161,7 @@ MASKING = (
         check="(weights[..., -1, :] > 0).all()",
         source=("pytorch/pytorch#144858", "pytorch/pytorch#108108", "2-04"),
         where="masked",
-        formulas=only_masked(read_anew(aligned_to_top_left)),
+        formulas=read_anew(aligned_to_top_left),
         shows=examples.cached,
         hides=examples.masked,
     ),
@@ -174,7 +176,7 @@ MASKING = (
         check=HIDDEN_IS_ZERO,
         source=("hyunwoongko/transformer#40", "bentrevett/pytorch-seq2seq#96"),
         where="masked",
-        formulas=only_masked(read_anew(padding_in_the_rows)),
+        formulas=read_anew(padding_in_the_rows),
         shows=examples.padded,
         hides=examples.full,
     ),

@@ -116,14 +116,14 @@ class Mistake:
 
     def pair(self, *, hidden: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
         """Of a module: the right and the wrong record, from the same x and the same weights."""
-        check_is_formula(self.name, self.run is not None, wanted="module")
-        return self.run(False, hidden).record, self.run(True, hidden).record
+        run = check_is_formula(self.name, self.run, wanted="module")
+        return run(False, hidden).record, run(True, hidden).record
 
     def names(self, *, wrong: bool) -> dict[str, Any]:
         """What `check` may use, of the input that shows the mistake; axes as in the record."""
         if self.run is not None:
             return {"torch": torch, **self.run(wrong, False).names}
-        record = self.shows()
+        record = check_is_formula(self.name, self.shows)()
         given = Given.of(record)
         found = stages_of(given, self.formulas if wrong else {})
         shared = {name: getattr(given, name) for name in ("q", "k", "v", "keep", "survives", "p")}

@@ -1,6 +1,7 @@
 """How a mistake of a module is run: right and wrong, on the same x and the same weights."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -10,11 +11,12 @@ from attn_core.kernels import trace
 from attn_core.masks import causal, of_cells
 from attn_core.mistakes import layers
 from attn_core.mistakes.mistake import Run
-from attn_core.modules import SelfAttention
+from attn_core.modules import Head, MultiHeadAttention, Part, SelfAttention, StackedHeads, each
 from attn_core.record import AttentionTrace
+from attn_core.transformer import DecoderLayer, LayerNorm, PositionalEncoding, Residual
 
 
-def filled(module: nn.Module) -> nn.Module:
+def filled(module: Part) -> Part:
     """The module with small weights from a rule; gains stay 1."""
     with torch.no_grad():
         for n, (name, part) in enumerate(module.named_parameters()):
@@ -41,7 +43,7 @@ def reading(x: Tensor) -> AttentionTrace:
     return filled(SelfAttention(x.shape[-1], 2)).trace(x)
 
 
-def heads_of(kind: type, hidden: bool) -> Run:
+def heads_of(kind: type[MultiHeadAttention], hidden: bool) -> Run:
     module = filled(kind(3, 4, 1 if hidden else 2))
     record = module.trace(words())
     rows = module.w_query(words())
@@ -49,13 +51,13 @@ def heads_of(kind: type, hidden: bool) -> Run:
     return Run(record, names)
 
 
-def mask_on_heads(kind: type, hidden: bool) -> Run:
+def mask_on_heads(kind: type[MultiHeadAttention], hidden: bool) -> Run:
     module = filled(kind(4, 6, 3, keep=None if hidden else causal()))
     record = module.trace(wide_words())
     return Run(record, {"weights": record.stage("weights")})
 
 
-def merged(kind: type, hidden: bool) -> Run:
+def merged(kind: type[MultiHeadAttention], hidden: bool) -> Run:
     module = filled(kind(3, 4, 1 if hidden else 2))
     nn.init.eye_(module.out_proj.weight)
     nn.init.zeros_(module.out_proj.bias)
@@ -64,11 +66,11 @@ def merged(kind: type, hidden: bool) -> Run:
     return Run(reading(made), names)
 
 
-def along_tokens(kind: type, hidden: bool) -> Run:
+def along_tokens(kind: type[StackedHeads], hidden: bool) -> Run:
     """All heads as one attention: side by side as heads, or one under the other as tokens."""
     module = filled(kind(4, 2, num_heads=1 if hidden else 2))
     x = toy.three_tokens().x[None]
-    records = [head.trace(x) for head in module.heads]
+    records = [head.trace(x) for head in each(module.heads, Head)]
     axis = 2 if kind is layers.HeadsAlongTokens else 1
     q, k, v = (torch.cat([getattr(r, name) for r in records], axis) for name in "qkv")
     keep = causal().dense(3, 3)
@@ -78,13 +80,13 @@ def along_tokens(kind: type, hidden: bool) -> Run:
     return Run(trace(q, k, v, keep=of_cells(keep)), names)
 
 
-def norm(kind: type, hidden: bool) -> Run:
+def norm(kind: type[LayerNorm], hidden: bool) -> Run:
     x = torch.arange(6.0).view(2, 3, 1).expand(2, 3, 4) if hidden else wide_words()
     normed = kind(4).requires_grad_(False)(x)
     return Run(reading(normed), {"normed": normed})
 
 
-def exponent(kind: type, hidden: bool) -> Run:
+def exponent(kind: type[PositionalEncoding], hidden: bool) -> Run:
     width = 2 if hidden else 4
     places = filled(kind(width, longest=8))
     table = places(torch.zeros(1, 3, width))[0]
@@ -92,13 +94,13 @@ def exponent(kind: type, hidden: bool) -> Run:
     return Run(reading(places(wide_words()[..., :width])), names)
 
 
-def along_batch(kind: type, hidden: bool) -> Run:
+def along_batch(kind: type[PositionalEncoding], hidden: bool) -> Run:
     places = filled(kind(4, longest=8))
     x = wide_words()[:1, :1] if hidden else wide_words()
     return Run(reading(places(x)), {"table": places(torch.zeros(2, 3, 4))[0]})
 
 
-def one_attention(kind: type, hidden: bool) -> Run:
+def one_attention(kind: type[DecoderLayer], hidden: bool) -> Run:
     layer = filled(kind(4, 2, hidden=8))
     if hidden:
         layer.cross_attention.load_state_dict(layer.self_attention.state_dict())
@@ -106,12 +108,12 @@ def one_attention(kind: type, hidden: bool) -> Run:
     before = layer(x[None], memory[None])
     record = layer.trace_cross(x[None], memory[None])
     with torch.no_grad():
-        layer.cross_attention.out_proj.bias += 1.0
-        layer.cross_attention.out_proj.weight *= 2.0
+        layer.cross_attention.out_proj.bias.add_(1.0)
+        layer.cross_attention.out_proj.weight.mul_(2.0)
     return Run(record, {"before": before, "after": layer(x[None], memory[None])})
 
 
-def after_norm(kind: type, hidden: bool) -> Run:
+def after_norm(kind: type[Residual], hidden: bool) -> Run:
     residual = filled(kind(4, dropout=0.0 if hidden else 0.5, seed=7))
     nn.init.constant_(residual.norm.bias, 0.125)
     x = wide_words()
@@ -119,7 +121,9 @@ def after_norm(kind: type, hidden: bool) -> Run:
     return Run(reading(stream), {"stream": stream, "norm": residual.norm, "x": x})
 
 
-def either(make, right: type, wrong: type):
+def either(
+    make: Callable[[type[Part], bool], Run], right: type[Part], wrong: type[Part]
+) -> Callable[[bool, bool], Run]:
     """How a mistake is run: (wrong?, on a hiding input?)."""
     return lambda is_wrong, hidden: make(wrong if is_wrong else right, hidden)
 
@@ -133,12 +137,14 @@ def remade(q: Tensor, k: Tensor, v: Tensor, record: AttentionTrace, keep=None) -
 
 
 def split_by_view(record: AttentionTrace) -> AttentionTrace:
-    rows = (t.transpose(1, 2).contiguous().view(t.shape) for t in (record.q, record.k, record.v))
-    return remade(*rows, record)
+    heads = record.q, record.k, record.v
+    q, k, v = (t.transpose(1, 2).contiguous().view(t.shape) for t in heads)
+    return remade(q, k, v, record)
 
 
 def first_head_for_all(record: AttentionTrace) -> AttentionTrace:
-    return remade(*(t[:, :1].expand_as(t) for t in (record.q, record.k, record.v)), record)
+    q, k, v = (t[:, :1].expand_as(t) for t in (record.q, record.k, record.v))
+    return remade(q, k, v, record)
 
 
 def mask_read_as_heads(record: AttentionTrace) -> AttentionTrace:

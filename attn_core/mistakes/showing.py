@@ -1,11 +1,12 @@
 """A mistake tried: where it shows, where it hides, and what its check says."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from attn_core.checks import STAGES
+from attn_core.checks import STAGES, check_is_formula
 from attn_core.digits import fixed
 from attn_core.mistakes.mistake import Mistake, right_stages
 
@@ -65,7 +66,7 @@ def evidence(mistake: Mistake) -> Evidence:
     attention that reads its result. Taught in chapter 11.
     """
     right, wrong = versions(mistake, hidden=False)
-    stage = first_difference(right, wrong)
+    stage = next(differences(right, wrong))
     cells = right[stage], wrong[stage]
     place: tuple[int, ...] = ()
     if cells[0].shape == cells[1].shape:
@@ -80,7 +81,8 @@ def evidence(mistake: Mistake) -> Evidence:
 def versions(mistake: Mistake, *, hidden: bool) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The right and the wrong stages on the mistake's own input."""
     if mistake.is_formula:
-        record = mistake.hides() if hidden else mistake.shows()
+        example = mistake.hides if hidden else mistake.shows
+        record = check_is_formula(mistake.name, example)()
         return right_stages(record), mistake.apply(record)
     right, wrong = mistake.pair(hidden=hidden)
     return right_stages(right), right_stages(wrong)
@@ -90,8 +92,15 @@ def first_difference(
     right: dict[str, Tensor], wrong: dict[str, Tensor], since: str = "scores"
 ) -> str | None:
     """The first stage, from one on, in which the two differ; None if there is none."""
+    return next(differences(right, wrong, since), None)
+
+
+def differences(
+    right: dict[str, Tensor], wrong: dict[str, Tensor], since: str = "scores"
+) -> Iterator[str]:
+    """The stages, from one on, in which the two differ."""
     later = STAGES[STAGES.index(since) :]
-    return next((s for s in later if unequal(right[s], wrong[s])), None)
+    return (stage for stage in later if unequal(right[stage], wrong[stage]))
 
 
 def unequal(a: Tensor, b: Tensor) -> bool:

@@ -9,7 +9,7 @@ from attn_core import stages
 from attn_core.masks import of_heads
 from attn_core.record import AttentionTrace
 
-STORES = {None: None, "float32": torch.float32, "float16": torch.float16}
+STORES = {"float32": torch.float32, "float16": torch.float16}
 MOST_WHOLE = 512  # longer maps are sent with an overview, and with the values of one head
 MOST_HEADS = 12  # of more heads only the values of the chosen one are sent
 OVERVIEW = 96
@@ -18,7 +18,7 @@ MOST_CELLS = 2**19  # of a map at a time, so that they stay near the processor
 
 def stored(tensor: Tensor, name: str, store: str | None) -> Tensor:
     """The tensor as it is sent. float16 holds three digits, and nothing above 65504."""
-    if STORES[store] is None:
+    if store is None:
         return tensor
     shorter = tensor.detach().to(STORES[store])
     if not shorter.isfinite().all():
@@ -28,7 +28,7 @@ def stored(tensor: Tensor, name: str, store: str | None) -> Tensor:
 
 
 def check_store(store: str | None) -> None:
-    if store not in STORES:
+    if store not in (None, *STORES):
         raise ValueError(f"store must be 'float16', 'float32' or None, got {store!r}")
 
 
@@ -50,9 +50,9 @@ def weight_error(record: AttentionTrace, store: str | None) -> float:
     largest = 0.0
     for b in range(B):
         for h in range(H):
-            pairs = [(record.q[b, h].double(), record.k[b, h].double())]
-            names = zip((record.q[b, h], record.k[b, h]), "qk", strict=True)
-            pairs.append(tuple(stored(tensor, name, store).double() for tensor, name in names))
+            own = record.q[b, h], record.k[b, h]
+            less = stored(own[0], "q", store), stored(own[1], "k", store)
+            pairs = [(q.double(), k.double()) for q, k in (own, less)]
             for start in range(0, L, step):
                 rows, cols = range(start, min(start + step, L)), range(S)
                 if record.keep is not None:

@@ -18,7 +18,7 @@ def font_families(text: str) -> list[str]:
 @cache
 def cjk_font() -> str:
     spec = find_spec(CJK_FONTS)
-    if spec is None:
+    if spec is None or spec.submodule_search_locations is None:
         found = {font.name for font in font_manager.fontManager.ttflist}
         names = ("Noto Sans SC", "Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC", "SimHei")
         return next((name for name in names if name in found), "")

@@ -39,7 +39,8 @@ def rgb_of(color: str) -> Color:
     >>> rgb_of("#ff0033")
     (1.0, 0.0, 0.2)
     """
-    return tuple(byte / 255 for byte in bytes.fromhex(color.removeprefix("#")))
+    red, green, blue = bytes.fromhex(color.removeprefix("#"))
+    return red / 255, green / 255, blue / 255
 
 
 def mix(share: float) -> Color:
@@ -48,7 +49,8 @@ def mix(share: float) -> Color:
     t = 2 * min(abs(share), 1.0)
     start, stop, part = (0, 1, t) if t < 1 else (1, 2, t - 1)
     pairs = zip(stops[start], stops[stop], strict=True)
-    return tuple(round((a + (b - a) * part) * 255) / 255 for a, b in pairs)
+    red, green, blue = (round((a + (b - a) * part) * 255) / 255 for a, b in pairs)
+    return red, green, blue
 
 
 def luminance(color: Color) -> float:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from matplotlib.patches import Rectangle
 
@@ -156,12 +157,11 @@ def draw(
     shown = [[math.nan if math.isinf(x) else x for x in row] for row in cells]
     image = axes.imshow(shown, cmap=colors_of(low, high, end), vmin=low, vmax=high, aspect="auto")
     is_whole = all(x.is_integer() for row in cells for x in row if math.isfinite(x))
+    hatched = partial(Rectangle, facecolor=MASKED, edgecolor="#c4c4cc", hatch="///", lw=0)
     for i, row in enumerate(cells):
         for j, x in enumerate(row):
             if x == -math.inf:
-                corner = (j - 0.5, i - 0.5)
-                hatch = {"facecolor": MASKED, "edgecolor": "#c4c4cc", "hatch": "///", "lw": 0}
-                axes.add_patch(Rectangle(corner, 1, 1, **hatch))
+                axes.add_patch(hatched((j - 0.5, i - 0.5), 1, 1))
             if m <= MOST_WRITTEN and n <= 24:
                 ink = INK if x == -math.inf else ink_on(mix(x / end))
                 text = written(x, is_whole, places)

@@ -112,5 +112,5 @@ def keeps_nothing(record: AttentionTrace, row: int, batch: int, head: int) -> bo
 def survives(record: AttentionTrace, row: int, col: int, batch: int, head: int) -> bool:
     if record.dropout is None:
         return True
-    place = (range(n, n + 1) for n in (batch, head, row, col))
-    return bool(record.dropout.survives(*place).item())
+    batches, heads, rows, cols = (range(n, n + 1) for n in (batch, head, row, col))
+    return bool(record.dropout.survives(batches, heads, rows, cols).item())

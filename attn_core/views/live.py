@@ -10,7 +10,8 @@ def is_live() -> bool:
     nbclient, nbconvert and nbval, which run notebooks to store or to compare them, cannot.
     """
     kernel = getattr(get_ipython(), "kernel", None)
-    if not hasattr(kernel, "get_parent"):
+    get_parent = getattr(kernel, "get_parent", None)
+    if get_parent is None:
         return False
-    request = kernel.get_parent("shell") or {}
+    request = get_parent("shell") or {}
     return bool(request.get("content", {}).get("allow_stdin"))

@@ -54,7 +54,7 @@ def wrong_record(record: AttentionTrace, name: str) -> AttentionTrace:
     return inputs(record)
 
 
-def check_other(record: AttentionTrace, other: object, name: str) -> None:
+def check_other(record: AttentionTrace, other: AttentionTrace, name: str) -> None:
     """A page shows both records under the same tokens and at the same places."""
     check_record(other)
     sizes = [(*r.shape, r.columns("output")) for r in (record, other)]

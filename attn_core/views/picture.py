@@ -4,6 +4,7 @@ import base64
 import io
 import math
 import warnings
+from functools import partial
 
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
@@ -58,11 +59,11 @@ def colors_of(low: float, high: float, end: float) -> ListedColormap:
 def light(axes, stage: str, n: int, m: int, i: int, j: int) -> None:
     """The row and the column of a cell between lines of their colours, the cell in a ring."""
     side = VALUE if stage == "output" else KEY
-    line = {"fill": False, "clip_on": False}
-    axes.add_patch(Rectangle((-0.5, i - 0.5), m, 1, edgecolor=QUERY, lw=1.6, **line))
-    axes.add_patch(Rectangle((j - 0.5, -0.5), 1, n, edgecolor=side, lw=1.6, **line))
-    axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, edgecolor="#ffffff", lw=4, **line))
-    axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, edgecolor=INK, lw=2.2, **line))
+    lines = partial(Rectangle, fill=False, clip_on=False)
+    axes.add_patch(lines((-0.5, i - 0.5), m, 1, edgecolor=QUERY, lw=1.6))
+    axes.add_patch(lines((j - 0.5, -0.5), 1, n, edgecolor=side, lw=1.6))
+    axes.add_patch(lines((j - 0.5, i - 0.5), 1, 1, edgecolor="#ffffff", lw=4))
+    axes.add_patch(lines((j - 0.5, i - 0.5), 1, 1, edgecolor=INK, lw=2.2))
     for axis, place in ((axes.yaxis, i), (axes.xaxis, j)):
         for label, at in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True):
             if at == place:

@@ -31,6 +31,7 @@ class State(traitlets.HasTraits):
 
     record: AttentionTrace
 
+    payload = traitlets.Dict().tag(sync=True)
     stage = traitlets.Enum(STAGES, "weights").tag(sync=True)
     batch = traitlets.Int(0, min=0).tag(sync=True)
     head = traitlets.Int(0, min=0).tag(sync=True)
@@ -89,8 +90,10 @@ class State(traitlets.HasTraits):
         try:
             if text:
                 p, seed = map(number_in, text.split(","))
-                Dropout(p, int(seed) if seed == int(seed) else seed)
-        except (ValueError, TypeError, OverflowError):
+                if p is None or seed is None or not seed.is_integer():
+                    raise ValueError(text)
+                Dropout(p, int(seed))
+        except ValueError:
             raise traitlets.TraitError(
                 f"dropout must be '' or a p from 0 to below 1 and a seed, '0.5,7', got {text!r}"
             ) from None

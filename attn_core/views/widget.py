@@ -1,9 +1,9 @@
 """The widget: a record in a live notebook, with its state in traits, and as HTML for a page."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anywidget
-import traitlets
 
 from attn_core.record import AttentionTrace
 from attn_core.views import script
@@ -13,6 +13,9 @@ from attn_core.views.markup import markup, write_beside
 from attn_core.views.state import State, dropout_text
 from attn_core.views.tiles import answer
 
+if TYPE_CHECKING:
+    import attn_core.views.picture
+
 HERE = Path(__file__).parent
 
 
@@ -21,8 +24,6 @@ class Explorer(State, anywidget.AnyWidget):
 
     _esm = script.module()
     _css = HERE / "explorer.css"
-
-    payload = traitlets.Dict().tag(sync=True)
 
     def __init__(self, record: AttentionTrace, payload: dict, text: str | None = None) -> None:
         view = payload["view"]
@@ -59,8 +60,8 @@ class Explorer(State, anywidget.AnyWidget):
         """The first state for a page: the element, its data, and what stands there unscripted."""
         return markup(self.record, self.payload, self.text)
 
-    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
-        data, metadata = super()._repr_mimebundle_(**kwargs)
+    def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         write_beside(self.payload)
         data |= {"text/plain": repr(self), "text/html": self.html}
         if self.text is None and not is_live():

@@ -48,6 +48,27 @@ def test_it_prints_as_without_it():
         assert f"{live[0]:.2f} {live.tolist()}" == "1.00 [1.0, 2.0]"
 
 
+LIVE_ELSEWHERE = """
+import torch
+from attn_core.devices import On
+from tests.devices import pretend
+
+library = pretend.register()
+with On(pretend.NAME):
+    made = 2 * torch.ones(1, requires_grad=True)
+    with torch.no_grad():
+        print(made)
+"""
+
+
+def test_it_prints_what_has_a_gradient_where_none_are_followed():
+    """A copy on the CPU that is made there comes from nothing."""
+    done = subprocess.run(
+        [sys.executable, "-c", LIVE_ELSEWHERE], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "tensor([2.], grad_fn=<MulBackward0>)\n"
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this is what a machine without a GPU says")
 @pytest.mark.parametrize("name", ["cuda", "nowhere"])
 def test_a_device_that_is_not_there_is_one_sentence(name):

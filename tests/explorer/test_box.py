@@ -131,7 +131,7 @@ def texts_of(record):
     for version in (None, MISTAKES["no-scale"]):
         stages = stages_of(record, version)
         for stage in STAGES:
-            one = candidate(stage, version and version.name, stages, rooms)
+            one = candidate(stage, version.name if version else "", stages, rooms)
             for part in (0.97, 1.03):
                 yield (one.cells + part * one.room.at(one.sizes)).tolist()
     for size in (1.0, 1e-3, 1e-8):

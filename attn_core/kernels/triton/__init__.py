@@ -29,7 +29,8 @@ def forward(
 
 def checked(lead, dtype, may_be_torchs, q, k, v, keep, scale, dropout) -> tuple[Tensor, ...]:
     """The GPU gets its work first; whether all numbers are finite is asked while it computes."""
-    lengths, statistics = lengths_of(q, k, v), ()
+    lengths = lengths_of(q, k, v)
+    statistics: list[Tensor] = []
     if may_be_torchs and dropout is None and sdpa.knows(keep, q, k, v, scale):
         output = sdpa.output(q, k, v, keep, scale)
     else:

@@ -33,7 +33,7 @@ class Plan:
         """What a launch for a map of `size` (L, S) needs of it, and what it is compiled for."""
         far = sum(size)
         names = ("stride_b", "stride_h", "stride_l", "stride_s")
-        strides = (0, 0, 0, 0)
+        strides = [0, 0, 0, 0]
         if self.cells is not None:
             # An axis of size 1 serves all.
             axes = zip(self.cells.shape, self.cells.stride(), strict=True)
@@ -62,9 +62,9 @@ def plan(keep: Keep | None, device: torch.device) -> Plan:
     """
     if keep is None:
         return Plan(FAR, FAR, None, None)
-    lengths = keep.lengths
-    if lengths is not None:
-        lengths = torch.tensor(lengths, dtype=torch.int64, device=device)
+    lengths = None
+    if keep.lengths is not None:
+        lengths = torch.tensor(keep.lengths, dtype=torch.int64, device=device)
     before = FAR if keep.before is None else keep.before
     after = FAR if keep.after is None else keep.after
     return Plan(before, after, lengths, keep.cells)

@@ -1,0 +1,31 @@
+"""`make lint` asks mypy, and mypy knows the library's types."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.slow
+def test_a_wrong_type_is_seen(tmp_path):
+    code = tmp_path / "wrong.py"
+    code.write_text(
+        "from attn_core import causal\n\nfirst: str = causal().after\n", encoding="utf-8"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert 'has type "int | None", variable has type "str"' in done.stdout
+    assert "Found 1 error in 1 file" in done.stdout
+
+
+def test_lint_asks_it():
+    done = subprocess.run(
+        ["make", "--dry-run", "lint"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ".venv/bin/mypy" in done.stdout.splitlines()
