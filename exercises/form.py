@@ -55,7 +55,7 @@ class Exercise:
     solution: str
     parameters: Callable[[int], Parameters]  # the numbers for a seed; seed 0: the chapter's own
     checks: Callable[[Names, Parameters], Checks]
-    mistakes: tuple[Mistake | Change, ...] = ()  # once it is made, each is a Mistake
+    mistakes: tuple[Mistake, ...] = ()  # once it is made, each has its code
     probes: Callable[[Parameters], list[tuple]] | None = None  # arguments that no reader sees
     fields: tuple[Field, ...] = ()  # what the page asks for; none: the exercise needs Python
     parts: tuple[str, ...] = ()  # of what a function gives, if they are several: their names

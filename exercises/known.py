@@ -16,12 +16,11 @@ class Mistake:
 
 
 @dataclass(frozen=True)
-class Change:
-    """A mistake as what differs from the solution, which `change` writes; `Exercise` makes it."""
+class Change(Mistake):
+    """A mistake as what differs from the solution, which `change` writes; `Exercise` gives it its
+    code."""
 
-    pairs: tuple[tuple[str, str], ...]  # each an old text and the new one
-    hint: str
-    name: str | None = None
+    pairs: tuple[tuple[str, str], ...] = ()  # each an old text and the new one
 
     def of(self, solution: str) -> Mistake:
         """The mistake: the solution with all old texts replaced at once.
@@ -55,8 +54,13 @@ def change(*texts: str | tuple[str, str], hint: str, name: str | None = None) ->
     hint: what to tell, as a `Mistake` has it.
     name: where it is one of attn_core.mistakes, its name.
     """
-    pairs = (texts,) if all(isinstance(text, str) for text in texts) else texts
-    for pair in pairs:
-        if not (isinstance(pair, tuple) and [*map(type, pair)] == [str, str]):
-            raise ValueError(f"change must get an old and a new text, or such pairs, got {pair!r}")
-    return Change(pairs, hint, name)
+    pairs = []
+    for pair in [texts] if all(isinstance(text, str) for text in texts) else texts:
+        match pair:
+            case (str(old), str(new)):
+                pairs.append((old, new))
+            case _:
+                raise ValueError(
+                    f"change must get an old and a new text, or such pairs, got {pair!r}"
+                )
+    return Change("", hint, name, tuple(pairs))
