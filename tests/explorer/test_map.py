@@ -269,14 +269,15 @@ MARKS = """async ([one, other, stage, at]) => {
     const [top, left] = [62 + (r * size - row) * h, 76 + (c * size - col) * w];
     const [bottom, right] = [top + size * h, left + size * w];
     if (top < 62 || left < 76 || bottom > map.canvas.height || right > map.canvas.width) continue;
-    let changed = 0;
+    let [all, changed] = [0, 0];
     for (let y = Math.ceil(top) + 1; y < bottom - 2; y++) {
       for (let x = Math.ceil(left) + 1; x < right - 2; x++) {
         const at = 4 * (y * map.canvas.width + x);
+        all++;
         if ([0, 1, 2].some((n) => before[at + n] !== after[at + n])) changed++;
       }
     }
-    blocks.push([r, c, changed > 0]);
+    blocks.push([r, c, changed / all]);
   }
   map.mark(null);
   const cleared = await shoot();
@@ -295,9 +296,30 @@ def test_cells_that_differ_have_a_corner(inside, length, at):
     size = found["size"]
     assert size == (1 if at else {100: 2, 600: 8}[length])
     assert len(found["blocks"]) > 40
-    assert {c for _, c, is_marked in found["blocks"] if is_marked} == {7 // size}
-    assert all(is_marked is (c == 7 // size) for _, c, is_marked in found["blocks"])
+    assert {c for _, c, share in found["blocks"] if share} == {7 // size}
+    assert all((share > 0) is (c == 7 // size) for _, c, share in found["blocks"])
+    assert max(share for _, _, share in found["blocks"]) < 0.5, "a corner, and not the whole block"
     assert found["isCleared"]
+
+
+HATCHED = """async ([payload, at]) => {
+  const data = new inside.Data(payload);
+  const map = new inside.AttentionMap(data);
+  document.body.append(map.element);
+  const settings = { batch: 0, head: 0, scale: data.scale, mask: "given" };
+  const attention = new inside.Attention(data, settings);
+  map.draw(attention, { stage: "masked", how: "max", select: null, at }, attention);
+  while (map.done < data.L || !map.plot) await new Promise(requestAnimationFrame);
+  for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
+  const { data: found } = map.context.getImageData(120, 120, 100, 100);
+  map.element.remove();
+  return new Set(new Uint32Array(found.buffer)).size;
+}"""
+
+
+def test_masked_cells_are_hatched(inside):
+    """Nothing else is in view, too small to be written on."""
+    assert inside.evaluate(HATCHED, [payload(long_record(keep=causal())), [30, 40, 30]]) > 1
 
 
 def touch(page, *moves):

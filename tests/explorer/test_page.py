@@ -404,6 +404,14 @@ def test_a_link_opens_a_state(bare, masked, over):
     assert page.get_by_label("scale as a number").input_value() == "0.5774"
 
 
+def test_a_link_within_the_page_starts_an_explorer_that_is_far(bare, explorer):
+    page = bare.open("<p>" + "<br>" * 1000 + "</p>", explorer)
+    page.evaluate("new Promise(requestAnimationFrame)")
+    expect(page.locator(".ax-root")).to_have_count(0)
+    page.evaluate("location.hash = '#x-journey?stage=output'")
+    expect(page.locator(".ax-stage input:checked")).to_have_value("output")
+
+
 @pytest.mark.parametrize(
     ("fragment", "said"),
     [
