@@ -524,6 +524,8 @@ def test_a_number_of_the_table_opens_too(bare):
     number.hover()
     assert page.locator(".ax-side.ax-lit").all_text_contents() == ["starts"]
     assert page.locator(".ax-head.ax-lit").all_text_contents() == ["journey"]
+    page.get_by_role("heading", level=1).hover()
+    assert page.locator(".ax-lit").count() == 0
     number.click()
     expect(cell(page, 2, 1)).to_have_attribute("aria-selected", "true")
     expect(number).to_have_class("ax-chosen")

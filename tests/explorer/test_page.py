@@ -404,10 +404,32 @@ def test_a_link_opens_a_state(bare, masked, over):
     assert page.get_by_label("scale as a number").input_value() == "0.5774"
 
 
-def test_a_link_within_the_page_starts_an_explorer_that_is_far(bare, explorer):
-    page = bare.open("<p>" + "<br>" * 1000 + "</p>", explorer)
+FAR = "<p>" + "<br>" * 1000 + "</p>"
+
+
+def opened_far(bare, *views):
+    """A page on which none of these is near."""
+    page = bare.open(*(part for view in views for part in (FAR, view)))
     page.evaluate("new Promise(requestAnimationFrame)")
     expect(page.locator(".ax-root")).to_have_count(0)
+    return page
+
+
+def test_tab_starts_the_explorer_that_is_next(bare, explorer, masked):
+    page = opened_far(bare, explorer, masked)
+    page.keyboard.press("Tab")
+    expect(page.locator("[name=journey] .ax-root")).to_be_attached()
+    assert page.locator("[name=masked] .ax-root").count() == 0
+
+
+def test_an_explorer_without_a_still_starts_to_be_printed(bare, explorer):
+    page = opened_far(bare, explorer)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator(".ax-root")).to_be_attached()
+
+
+def test_a_link_within_the_page_starts_an_explorer_that_is_far(bare, explorer):
+    page = opened_far(bare, explorer)
     page.evaluate("location.hash = '#x-journey?stage=output'")
     expect(page.locator(".ax-stage input:checked")).to_have_value("output")
 
@@ -783,6 +805,17 @@ def test_each_printed_number_knows_its_place(bare, stage, seed):
     assert places == [
         [b, h, i, j] for b in range(B) for h in range(H) for i in range(L) for j in range(width)
     ]
+
+
+def test_a_number_of_another_head_is_opened_from_a_print(bare):
+    record = projected_record(1)
+    page = bare.open(show(record, "weights"))
+    number = page.locator('[data-batch="1"][data-head="1"][data-row="2"][data-col="1"]')
+    number.hover()
+    lit = page.locator(".ax-print .ax-mate")
+    assert set(lit.evaluate_all("all => all.map((e) => e.dataset.head)")) == {"1"}
+    number.click()
+    assert tree_lines(page) == str(workings(record, "weights", 2, 1, batch=1, head=1))
 
 
 def test_a_shortened_print_knows_its_places_too(bare):
