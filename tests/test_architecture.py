@@ -98,6 +98,64 @@ def test_a_forbidden_import_is_seen():
     assert forbidden("views", "import matplotlib\nfrom attn_core.stages import scores") == set()
 
 
+def circles(stands_on: dict[str, set[str]]) -> list[set[str]]:
+    """The modules that stand on themselves, each with those that it meets on the way.
+
+    >>> circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == [{"b", "c"}]
+    True
+    """
+
+    def below(module: str) -> set[str]:
+        found, todo = set(), [module]
+        while todo:
+            new = stands_on[todo.pop()] - found
+            found |= new
+            todo += new
+        return found
+
+    under = {module: below(module) for module in stands_on}
+    found = []
+    for module, met in under.items():
+        circle = {other for other in met if module in under[other]}
+        if module in met and circle not in found:
+            found.append(circle)
+    return found
+
+
+def test_no_circle():
+    """Inside a package either, wherever in a module the import stands."""
+    files = {dotted(path): path.read_text(encoding="utf-8") for path in FILES}
+    stands_on = {
+        module: {found for found in imported(text) if found in files}
+        for module, text in files.items()
+    }
+    assert stands_on["attn_core.kernels.choosing"] >= {"attn_core.kernels.triton"}
+    assert circles(stands_on) == []
+
+
+def dotted(path: Path) -> str:
+    return ".".join(("attn_core", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    )
+
+
+def imported(source: str) -> set[str]:
+    """What a text imports of attn_core: modules, and what may be one, by their dotted names."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {n for n in names if is_module(n)} or {node.module}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found
+
+
+def is_module(name: str) -> bool:
+    place = PACKAGE.parent / Path(*name.split("."))
+    return place.is_dir() or place.with_suffix(".py").is_file()
+
+
 def test_import_is_light():
     """No picture, no widget, no compiler for who only wants the function."""
     heavy = ["matplotlib", "anywidget", "ipywidgets", "IPython", "triton", "attn_core.views"]

@@ -23,8 +23,8 @@ from tools import page_runs, page_score
 from tools.page_functions import Function, emptied, functions, marked
 from tools.page_score import LEAST, ROOT
 
-# What no test has noticed after tests of so many seconds counts as not noticed. Less is too little for
-# what two hundred tests enter and few look at.
+# What no test has noticed after tests of so many seconds counts as not noticed. Less is too little
+# for what two hundred tests enter and few look at.
 LONGEST = 240
 # A test that takes less than the first waits no longer than the second: most that notice wait.
 QUICK, SHORT = 0.7, 3

@@ -7,9 +7,8 @@ import torch
 
 from attn_core.checks import check_gpu
 from attn_core.kernels import cpu
+from attn_core.kernels.tiles import WIDEST
 from attn_core.record import Kernel
-
-WIDEST = 256  # heads for which Triton's tiles fit into a multiprocessor
 
 
 def kernel_for(device: torch.device, dtype: torch.dtype, widest: int) -> Kernel:

@@ -16,6 +16,7 @@ WIDTH = 2048  # keys in a block
 CELLS = 2**18  # scores in a block: 1 MB in float32, so that a cache holds them
 # A GPU has thousands of threads to feed, and a launch for each operation to pay.
 GPU_HEIGHT, GPU_CELLS = 2048, 2**24
+WIDEST = 256  # heads for which Triton's tiles fit into a multiprocessor
 
 
 class Tile:
