@@ -152,10 +152,10 @@ mutants: .venv-mutants/made $(if $(PAGE_ASKED),book)  ## change attn_core in sma
 	@$(if $(PAGE_ASKED),$(WITH_BROWSER) && $(MUTANTS) tools.page_mutants $(if $(AGAIN),--again))
 
 course: .venv-grading/made  ## a course for nbgrader, apart from the book (COURSE=../course CHAPTERS="03 04")
-	@$(GRADING) -m grading.make "$(COURSE)" $(CHAPTERS)
+	@$(GRADING) -m grading make "$(COURSE)" $(CHAPTERS)
 
 grade: .venv-grading/made  ## grade what was handed in, in a sandbox (COURSE=../course JOBS=4; REBUILD=1: a new gradebook)
-	@$(GRADING) -m grading.grade "$(COURSE)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") \
+	@$(GRADING) -m grading grade "$(COURSE)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") \
 	  $(if $(JOBS),--jobs $(JOBS)) $(if $(DASK),--dask "$(DASK)") $(if $(REBUILD),--rebuild)
 
 class-300: .venv-grading/made  ## measure the grading of a class of 300

@@ -1,6 +1,6 @@
 """Grade what was handed in: sandbox, nbgrader's gradebook, feedback pages, tables.
 
-    python -m grading.grade COURSE [--assignment NAME] [--jobs 4] [--dask local] [--rebuild]
+    python -m grading grade COURSE [--assignment NAME] [--jobs 4] [--dask local] [--rebuild]
 
 It may be ended at any time and started again: what is graded stays graded.
 """

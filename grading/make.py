@@ -1,6 +1,6 @@
 """Make a course, or make it anew after its settings have changed.
 
-    python -m grading.make COURSE [CHAPTER …]
+    python -m grading make COURSE [CHAPTER …]
 
 Nothing is released before the solution was graded to full marks and the blank to zero, in the
 sandbox, as a student's would be.
@@ -105,7 +105,7 @@ def make(course: Course) -> None:
 
 def main() -> None:
     if len(sys.argv) < 2:
-        stop("usage: python -m grading.make COURSE [CHAPTER …]")
+        stop("usage: python -m grading make COURSE [CHAPTER …]")
     folder = Path(sys.argv[1]).resolve()
     os.umask(0o077)
     try:

@@ -61,7 +61,7 @@ Measured on {date} by `make class-300`: {machine}, {cores} cores, Python {python
 
 
 def grading(course, asked) -> subprocess.Popen:
-    call = [sys.executable, "-m", "grading.grade", str(course.folder)]
+    call = [sys.executable, "-m", "grading", "grade", str(course.folder)]
     call += ["--assignment", "class", "--jobs", str(asked.jobs)]
     call += ["--dask", asked.dask] if asked.dask else []
     return subprocess.Popen(call, cwd=ROOT, start_new_session=True)
@@ -134,7 +134,7 @@ def measure(course, names: list[str], asked) -> tuple[dict, list[str]]:
     """Grade them all, with a kill in the middle. Returns what was measured, and wrong rows."""
     others = os.getloadavg()[0]
     wanted, peaks = fill(course, names), []
-    made = [sys.executable, "-m", "grading.make", str(course.folder)]
+    made = [sys.executable, "-m", "grading", "make", str(course.folder)]
     subprocess.run(made, cwd=ROOT, check=True)
 
     began = time.monotonic()

@@ -18,6 +18,7 @@ from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 
 import exercises
+from grading import __main__ as commands
 from grading import grade as grading
 from grading import make as making
 from grading.course import Assignment, Course, collision, start
@@ -58,7 +59,7 @@ EXERCISE = Exercise(
 
 
 def run(module: str, *arguments) -> subprocess.CompletedProcess:
-    call = [sys.executable, "-m", f"grading.{module}", *map(str, arguments)]
+    call = [sys.executable, "-m", "grading", module, *map(str, arguments)]
     return subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
 
 
@@ -121,6 +122,17 @@ def test_chapters_that_come_too_late_are_told_so(course, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["make", str(course.folder), "05"])
     making.main()
     assert "CHAPTERS changes nothing" in capsys.readouterr().out
+
+
+def test_an_interrupt_while_modules_are_read_is_a_sentence(monkeypatch):
+    def interrupted(name):
+        assert name == "grading.grade"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "import_module", interrupted)
+    monkeypatch.setattr(sys, "argv", ["grading", "grade", "course"])
+    with pytest.raises(SystemExit, match="Stopped before anything was begun"):
+        commands.main()
 
 
 @pytest.mark.slow

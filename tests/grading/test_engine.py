@@ -60,9 +60,9 @@ def test_one_that_takes_too_long_is_ended_and_gets_no_result(course):
 
 
 def test_a_kill_in_the_middle_loses_nothing(course):
-    made = [sys.executable, "-m", "grading.make", str(course.folder)]
+    made = [sys.executable, "-m", "grading", "make", str(course.folder)]
     subprocess.run(made, cwd=ROOT, check=True)
-    call = [sys.executable, "-m", "grading.grade", str(course.folder)]
+    call = [sys.executable, "-m", "grading", "grade", str(course.folder)]
     call += ["--assignment", "class", "--jobs", "1"]
     first = subprocess.Popen(call, cwd=ROOT, start_new_session=True)
     while not results(course) and first.poll() is None:
@@ -80,9 +80,9 @@ def test_a_kill_in_the_middle_loses_nothing(course):
 
 
 def test_a_stop_is_said_in_one_sentence_and_leaves_nothing(course):
-    made = [sys.executable, "-m", "grading.make", str(course.folder)]
+    made = [sys.executable, "-m", "grading", "make", str(course.folder)]
     subprocess.run(made, cwd=ROOT, check=True)
-    call = [sys.executable, "-m", "grading.grade", str(course.folder), "--jobs", "2"]
+    call = [sys.executable, "-m", "grading", "grade", str(course.folder), "--jobs", "2"]
     ctypes.CDLL(None).prctl(SUBREAPER, 1)
     before = set(psutil.Process().children(recursive=True))
     first = subprocess.Popen(call, cwd=ROOT, stderr=subprocess.PIPE, start_new_session=True)
