@@ -137,6 +137,7 @@ def shorten(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
+@pytest.mark.slow
 def test_a_new_exercise_and_its_notebooks(tmp_path):
     """From nothing to what all tests accept, in three commands; nothing else is written."""
     copy = Copy(tmp_path / "copy")
