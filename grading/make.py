@@ -26,7 +26,7 @@ from grading.terminal import ended, say, stop
 NOBODY = ".solution"  # no student's id begins with a dot
 PRIVATE = (
     *("source", "keys", "handout", "exercises", "submitted", "results", "rebuilt", "autograded"),
-    *("feedback", "grades", "by-hand"),
+    *("feedback", "grades", "by-hand", "roster.csv", "course.toml"),
 )
 
 
@@ -81,10 +81,10 @@ def release(course: Course, assignment: Assignment) -> None:
 
 def private(course: Course) -> None:
     """Let nobody else on this machine into what is the instructor's."""
-    for folder in filter(Path.is_dir, map(course.folder.joinpath, PRIVATE)):
-        mode = folder.stat().st_mode
+    for path in filter(Path.exists, map(course.folder.joinpath, PRIVATE)):
+        mode = path.stat().st_mode
         # A group that may write was let in on purpose.
-        folder.chmod(mode & 0o770 if mode & 0o020 else 0o700)
+        path.chmod(mode & (0o770 if mode & 0o020 else 0o700))
 
 
 def make(course: Course) -> None:

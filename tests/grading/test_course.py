@@ -265,6 +265,18 @@ def test_a_start_keeps_what_is_there(tmp_path):
     assert list(Course.open(tmp_path).assignments) == ["chapter-03"]
 
 
+def test_names_and_hand_ins_are_for_their_owner_alone(course):
+    modes = {"roster.csv": (0o644, 0o600), "keys": (0o755, 0o700), "submitted": (0o775, 0o770)}
+    for name, (before, _) in modes.items():
+        path = course.folder / name
+        if not path.exists():
+            path.mkdir()
+        path.chmod(before)
+    making.private(course)
+    for name, (_, after) in modes.items():
+        assert (course.folder / name).stat().st_mode & 0o777 == after, name
+
+
 def test_a_score_is_what_nbgrader_reads(course):
     assignment = course.assignment("class")
     notebook = rebuild(assignment, []).notebook
