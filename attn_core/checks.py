@@ -309,11 +309,6 @@ def check_is(name: str, value: object, kind: type) -> None:
         raise TypeError(f"{name} must be a {kind.__name__} or None, got {type(value).__name__}")
 
 
-def check_flag(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
-
-
 def check_finite(q: Tensor, k: Tensor, v: Tensor) -> None:
     """Looks at the inputs: in the results a mask can hide a NaN, and −inf can pass for a mask."""
     for name, tensor in (("q", q), ("k", k), ("v", v)):

@@ -42,8 +42,6 @@ class Kernel:
     cells(queries, keys, statistics, keep, scale, name, part, size): any part of a stage, scores to
         weights, from its rows of q and of k and, for weights, of row_max and row_sum.
     weights(q, k, keep, scale): those of all heads; None: as cells.
-    with_weights(q, k, v, keep, scale, dropout, given): output, and the weights of all heads; None:
-        one after the other.
     pooled(q, k, statistics, keep, scale, dropout, name, shape, how, batch, head): the overview of a
         stage, scores to dropped; None: from the cells.
     """
@@ -52,7 +50,6 @@ class Kernel:
     row_statistics: Callable[..., RowPair]
     cells: Callable[..., Float[Tensor, "b h rows cols"]]
     weights: Callable[..., Float[Tensor, "B H L S"]] | None = None
-    with_weights: Callable[..., tuple[Tensor, Tensor]] | None = None
     pooled: Callable[..., Float[Tensor, "rows cols"]] | None = None
 
 
@@ -84,7 +81,6 @@ class AttentionTrace:
     source: Projection | None = None  # where q, k and v come from, if that is known
     versions: dict = field(default_factory=dict)  # how often each tensor had been written in place
     known: dict[Heads, RowPair] = field(default_factory=dict)  # row statistics computed so far
-    weights_4d: Float[Tensor, "B H L S"] | None = None  # those of all heads, if they were needed
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -113,16 +109,12 @@ class AttentionTrace:
         """For copies and files."""
         self._check_output()
         self.check_source_unchanged()
-        state = dict(vars(self))
-        state["weights_4d"] = self._kept_weights()
-        return state
+        return dict(vars(self))
 
     def __setstate__(self, state: dict) -> None:
         vars(self).update(state)
         # The tensors of a copy count from their own beginning.
-        vars(self)["versions"] = versions_of(
-            self.q, self.k, self.v, self.output_4d, self.weights_4d, self.source
-        )
+        vars(self)["versions"] = versions_of(self.q, self.k, self.v, self.output_4d, self.source)
 
     def __deepcopy__(self, memo: dict) -> "AttentionTrace":
         """As through a file: without the graph of its gradients, of which torch makes no copy."""
@@ -195,18 +187,8 @@ class AttentionTrace:
         if self.kernel.weights is None:
             return None
         self.check_unchanged()
-        kept = self._kept_weights()
-        if kept is not None:
-            return kept
         with torch.no_grad(), torch.autocast(self.q.device.type, enabled=False):
             return self.kernel.weights(self.q, self.k, self.keep, self.scale)
-
-    def _kept_weights(self) -> Float[Tensor, "B H L S"] | None:
-        """Whoever was given them may have written into them."""
-        weights = self.weights_4d
-        if weights is None or version_of(weights) != self.versions["weights"]:
-            return None
-        return weights
 
     @between_graphs
     def tile(
@@ -396,13 +378,10 @@ def versions_of(
     k: Tensor,
     v: Tensor,
     output: Tensor,
-    weights: Tensor | None,
     source: Projection | None,
 ) -> dict[str, int | None]:
     """How often each tensor of a record has been written in place."""
     tensors = {"q": q, "k": k, "v": v, "output": output}
-    if weights is not None:
-        tensors["weights"] = weights
     if source is not None:
         tensors |= source.tensors()
     return {name: version_of(tensor) for name, tensor in tensors.items()}

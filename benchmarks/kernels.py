@@ -75,27 +75,7 @@ def no_slower(what: str, goal: float, times: dict, ours: str, theirs: str, note:
     return row(what, f"≤ {goal:g}×", *medians, f"{found:.2f}×", found <= goal, spread, note)
 
 
-def fresh_map(shape: tuple[int, ...]) -> Callable[[], torch.Tensor]:
-    """Writes each number of a map once into memory that nobody has touched."""
-    return lambda: torch.empty(*shape[:3], shape[2]).fill_(1.0)
-
-
-def no_map_kept(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Callable[[], None]:
-    """What no causal weights and output do without, 64 rows at a time: products, exponentials."""
-    q, k, v = q.flatten(0, 1), k.flatten(0, 1), v.flatten(0, 1)
-    some = max(1, 2**18 // (64 * q.shape[1]))
-
-    def run() -> None:
-        for heads in (slice(first, first + some) for first in range(0, len(q), some)):
-            for row in range(0, q.shape[1], 64):
-                queries, cols = q[heads, row : row + 64], slice(row + 64)
-                exps = torch.bmm(queries, k[heads, cols].mT).exp_()
-                torch.bmm(exps, v[heads, cols])
-
-    return run
-
-
-def maps(shape: tuple[int, ...], goals: tuple[float, float], rounds: int) -> list[dict]:
+def maps(shape: tuple[int, ...], goal: float, rounds: int) -> list[dict]:
     """The rows of one shape: with weights, without, and all weights at once."""
     q, k, v = inputs(*shape)
     calls = {
@@ -104,10 +84,7 @@ def maps(shape: tuple[int, ...], goals: tuple[float, float], rounds: int) -> lis
         "attention": lambda: attention(q, k, v, keep=causal()),
         "trace": lambda: trace(q, k, v, keep=causal()),
         "one head": lambda: one_head(trace(q, k, v, keep=causal())),
-        "all weights": lambda: all_weights(trace(q, k, v, keep=causal(), need_weights=True)),
-        "asked later": lambda: all_weights(trace(q, k, v, keep=causal())),
-        "fresh": fresh_map(shape),
-        "no map": no_map_kept(q, k, v),
+        "all weights": lambda: all_weights(trace(q, k, v, keep=causal())),
         "check": lambda: check_numbers(q, k, v, 0.125),
     }
     times = in_turn(calls, rounds)
@@ -116,21 +93,15 @@ def maps(shape: tuple[int, ...], goals: tuple[float, float], rounds: int) -> lis
     others = ", ".join(f"{name} {duration(medians[name])}" for name in WITH_WEIGHTS if name != best)
     alone = f"SDPA alone, no weights, no check: {medians[best] / medians['SDPA']:.2f}×"
     note = f"theirs: {best}; {others}; {alone}"
-    bound = (
-        f"with `need_weights=True`; products and exponentials take {duration(medians['no map'])}, "
-        f"a first touch of the map's memory {duration(medians['fresh'])}: "
-        f"at most {medians[best] / (medians['no map'] + medians['fresh']):.2f}×"
-    )
     read = 4 * (q.numel() + k.numel() + v.numel()) / 1e6
     checked = (
         f"ours reads the {read:.0f} MB of q, k and v once more, to refuse what is not finite: "
         f"{duration(medians['check'])} alone, {medians['check'] / medians['SDPA']:.1%} of SDPA"
     )
     found = [
-        faster(f"`trace`, {shape}", goals[0], times, "trace", best, note),
+        faster(f"`trace`, {shape}", goal, times, "trace", best, note),
         faster(f"`trace` and the weights of one head, {shape}", None, times, "one head", best),
-        faster(f"all weights of all heads, {shape}", goals[1], times, "all weights", best, bound),
-        faster(f"weights of all heads, asked later, {shape}", None, times, "asked later", best),
+        faster(f"all weights of all heads, {shape}", None, times, "all weights", best),
         no_slower(f"`attention` against SDPA, {shape}", 1.05, times, "attention", "SDPA", checked),
     ]
     if shape[2] >= 512:
@@ -318,15 +289,15 @@ def memory(T: int) -> int:
 
 def map_rows(rounds: int) -> list[dict]:
     found = []
-    for shape, goals in zip(SHAPES, ((2, 1.5), (2.5, 2), (4, 3)), strict=True):
-        found += maps(shape, goals, rounds)
+    for shape, goal in zip(SHAPES, (2, 2.5, 4), strict=True):
+        found += maps(shape, goal, rounds)
     return found
 
 
 def with_huge_pages(rounds: int) -> list[dict]:
     """The same first rows where both sides get huge pages."""
     found = in_another_process("benchmarks.kernels", "maps", str(rounds), **{HUGE_PAGES: "1"})
-    kept = [line for line in found if line["what"].startswith(("`trace`, ", "all weights"))]
+    kept = [line for line in found if line["what"].startswith("`trace`, ")]
     return [
         line | {"what": f"{line['what']}, huge pages", "goal": "", "met": None, "note": "a control"}
         for line in kept

@@ -54,7 +54,7 @@ def test_a_definition_is_taken_from_a_packages_text(tmp_path, monkeypatch):
 
 def test_every_row_says_what_was_measured(torch_alone):
     with torch.no_grad():
-        found = kernels.maps((1, 2, 520, 4), (2, 1.5), rounds=2)
+        found = kernels.maps((1, 2, 520, 4), 2, rounds=2)
         found += kernels.small(rounds=2) + kernels.settings(6, 2, rounds=2)
         found += kernels.gradients(SHAPE, rounds=2) + kernels.dropped(SHAPE, rounds=2)
     found += [line | {"section": "kernels"} for line in gpu.unmeasured()]

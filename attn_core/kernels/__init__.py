@@ -1,6 +1,5 @@
 """Attention in one call: its output, or the record from which every stage follows."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
@@ -12,7 +11,6 @@ from attn_core import masks
 from attn_core.checks import (
     check_broadcast,
     check_cells,
-    check_flag,
     check_is,
     check_no_sample,
     check_projection,
@@ -23,8 +21,7 @@ from attn_core.checks import (
 from attn_core.compiling import between_graphs, is_exporting
 from attn_core.dropout import Dropout
 from attn_core.kernels.choosing import kernel_for
-from attn_core.kernels.gradients import is_live
-from attn_core.kernels.whole_maps import is_small, whole
+from attn_core.kernels.whole_maps import whole
 from attn_core.masks import Keep, of_cells
 from attn_core.record import AttentionTrace, Kernel, everything, versions_of
 from attn_core.source import Projection
@@ -92,7 +89,6 @@ def trace(
     scale: float | None = None,
     dropout: Dropout | None = None,
     source: Projection | None = None,
-    need_weights: bool = False,
 ) -> AttentionTrace:
     """The record of one attention: its output, and every stage on demand.
 
@@ -104,32 +100,21 @@ def trace(
     source: Projection(x, w_query, w_key, w_value, biases) from which q, k and v were made, so that
         arithmetic and editing reach down to x; None ends them at q, k and v. One projection of x
         for all three: self-attention only.
-    need_weights: whether `stage("weights")` of all heads will be asked for. They are then made and
-        kept on the way to the output, in about three quarters of the time that one after the other
-        takes, and B·H·L·S numbers of memory; refused above 2**26 cells. Without it the record
-        answers the same.
     All other arguments, the errors and the source are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         check_no_sample(name, tensor)
-    check_flag("need_weights", need_weights)
     q4, k4, v4, keep, scale = prepared(q, k, v, keep, scale, dropout)
-    if need_weights:
-        check_cells("weights", (*q4.shape[:3], k4.shape[2]))
-    kernel, lead, statistics, weights = kernel_of(q, v), tuple(q.shape[:-2]), None, None
-    with_weights = maker_of_weights(kernel, q4, k4, v4) if need_weights else None
+    kernel, lead = kernel_of(q, v), tuple(q.shape[:-2])
     with without_autocast(q.device):
-        if with_weights is not None:
-            output, weights = with_weights(q4, k4, v4, keep, scale, dropout, lead)
-        else:
-            output, statistics = kernel.forward(q4, k4, v4, keep, scale, dropout, lead)
+        output, statistics = kernel.forward(q4, k4, v4, keep, scale, dropout, lead)
         if source is not None:
             compare_projection(source, q4, k4, v4)
-    versions = versions_of(q4, k4, v4, output, weights, source)
+    versions = versions_of(q4, k4, v4, output, source)
     known = {} if statistics is None else {everything(q4): statistics}
     return AttentionTrace(
-        q4, k4, v4, keep, scale, dropout, output, lead, kernel, source, versions, known, weights
+        q4, k4, v4, keep, scale, dropout, output, lead, kernel, source, versions, known
     )
 
 
@@ -146,14 +131,6 @@ def prepared(q, k, v, keep, scale, dropout) -> tuple[Tensor, Tensor, Tensor, Kee
 
 def kernel_of(q: Tensor, v: Tensor) -> Kernel:
     return kernel_for(q.device, q.dtype, max(q.shape[-1], v.shape[-1]))
-
-
-def maker_of_weights(kernel: Kernel, q: Tensor, k: Tensor, v: Tensor) -> Callable | None:
-    """What makes all weights with the output, unless they are as soon made when asked for.
-
-    A small map is; weights with gradients follow from the formulas.
-    """
-    return None if is_small(q, k) or is_live(q, k, v) else kernel.with_weights
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager:

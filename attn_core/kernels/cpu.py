@@ -120,28 +120,14 @@ def weights(
     return found
 
 
-def with_weights(q, k, v, keep, scale, dropout, lead) -> tuple[Heads, Map]:
-    """The output, checked as `forward` does it, and the weights of all heads."""
-    size, found = check_numbers(q, k, v, scale, lead=lead), empty_map(q, k)
-    output = whole_rows(q, k, v, keep, scale, dropout, found)
-    check_output(output, size, dropout, v.dtype)
-    return output, found
-
-
 def empty_map(q: Tensor, k: Tensor) -> Map:
     return q.new_empty((*q.shape[:3], k.shape[2]), dtype=float_type(q))
 
 
-def whole_rows(q, k, v, keep, scale, dropout, found: Map | None = None) -> Heads:
-    """The output in the dtype of v, in tiles of whole rows; weights into `found`.
-
-    While the weights of a tile are in the cache, they are multiplied with the values and written
-    down: a map that is kept is touched once.
-    """
+def whole_rows(q, k, v, keep, scale, dropout) -> Heads:
+    """The output in the dtype of v, in tiles of whole rows."""
     output = v.new_empty((*q.shape[:3], v.shape[3]))
     for tile, cells in weighed(q, k, v, keep, scale, dropout):
-        if found is not None:
-            write(tile, cells, found)
         output[tile.place] = tile.drop_(cells, tile.seen) @ tile.values(tile.seen)
     return output
 
@@ -181,4 +167,4 @@ def settled(highest: Rows, total: Rows) -> tuple[Rows, Rows]:
     return highest.masked_fill(dead, 0.0), total.masked_fill(dead, 1.0)
 
 
-KERNEL = Kernel(forward, row_statistics, parts.cells, weights, with_weights)
+KERNEL = Kernel(forward, row_statistics, parts.cells, weights)

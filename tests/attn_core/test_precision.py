@@ -80,7 +80,6 @@ def test_error_is_at_most_twice_torchs_own_and_one_rounding(call, is_live):
     record = trace(q, k, v, keep=keep, scale=scale)
     exact, most = most_error(q, k, v, record.keep, scale)
     found = attention(q.requires_grad_(is_live), k, v, keep=keep, scale=scale)
-    made = trace(q.detach(), k, v, keep=keep, scale=scale, need_weights=True)
-    for mine in (record.output, found.detach(), made.output):
+    for mine in (record.output, found.detach()):
         error = (mine.double() - exact).abs().max()
         assert error <= most, f"{error:.2g}, and at most {most:.2g}"

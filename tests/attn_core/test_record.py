@@ -372,17 +372,6 @@ class TestCopies:
         with pytest.raises(RuntimeError, match=r"^k must stay as it was"):
             copied(found)
 
-    @pytest.mark.parametrize("is_spoiled", [False, True])
-    def test_take_along_weights_that_are_as_they_were(self, copied, is_spoiled):
-        x = drawn(1, 300, 2)
-        found = trace(x, x, x, need_weights=True)
-        wanted = found.stage("weights").clone()
-        if is_spoiled:
-            found.stage("weights").zero_()
-        twin = copied(found)
-        assert (twin.weights_4d is None) == is_spoiled
-        torch.testing.assert_close(twin.stage("weights"), wanted, rtol=1e-12, atol=1e-12)
-
 
 def test_a_deep_copy_of_a_record_with_gradients_goes_without_their_graph():
     q, k, v = (drawn(seed, 4, 2).requires_grad_() for seed in (1, 2, 3))

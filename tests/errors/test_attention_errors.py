@@ -631,21 +631,6 @@ def source(x=X, w_query=W, w_key=W, w_value=W, biases=None):
     return lambda: trace(made, made, made, source=Projection(x, w_query, w_key, w_value, biases))
 
 
-@pytest.mark.parametrize("flag", [None, 1, "all", torch.tensor(True)])
-def test_need_weights(flag):
-    sentence = f"need_weights must be True or False, got {flag!r}"
-    refused(lambda: trace(Q, K, V, need_weights=flag), TypeError, sentence)
-
-
-def test_need_weights_of_a_large_map():
-    q = t(1, 1, 2**13 + 1, 1)
-    sentence = (
-        "stage 'weights' must have at most 2**26 cells to be made whole, got (1, 1, 8193, 8193): "
-        "take one part with tile() or an overview with pooled()"
-    )
-    refused(lambda: trace(q, q, q, need_weights=True), ValueError, sentence)
-
-
 SOURCES = {
     "not one": (
         lambda: trace(X, X, X, source=(X, W, W, W)), TypeError,

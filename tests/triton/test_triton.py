@@ -192,10 +192,9 @@ def test_masks_come_down_to_a_band():
     assert (found.before, found.after, found.lengths.tolist()) == (4, 0, [3, 4])
 
 
-def test_weights_that_are_needed_are_derived():
+def test_all_weights_are_derived():
     q, k, v = inputs(1, 1, 257, 257, 4, 4)
-    record = trace(q, k, v, keep=causal(), need_weights=True)
-    assert record.weights_4d is None
+    record = trace(q, k, v, keep=causal())
     close(record.stage("weights") @ v, record.output)
 
 
