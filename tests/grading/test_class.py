@@ -216,7 +216,7 @@ def test_terminal_and_tables_are_text(graded):
     lines = graded.said.replace("\r", "\n").split("\n")
     assert [line for line in lines if line != harmless(line)] == []
     for path in (graded.course.folder / "grades").glob("*.csv"):
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             cells = [cell for row in csv.reader(file) for cell in row]
         assert [cell for cell in cells if not cell.isprintable()] == []
         assert [cell for cell in cells if cell.lstrip()[:1] in tuple("=+-@")] in ([], [""])
