@@ -139,6 +139,7 @@ def test_what_the_search_finds_has_its_rules(open_page, site):
     results = page.locator("#search-results ul li")
     results.first.wait_for()
     assert missing(page) == {}
+    expect(page.get_by_text("Search finished")).to_be_visible()  # they come one after the other
     expect(page.locator("#search-results ul li p.context")).to_have_count(results.count())
     results.locator("a").first.click()
     page.locator("span.highlighted").first.wait_for(state="attached")
