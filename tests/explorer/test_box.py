@@ -182,6 +182,21 @@ def test_the_box_answers_as_python_does(opened, quick, name, stage):
     assert verdicts >= {"right", "mistake", "unknown", "refused"}
 
 
+def test_heads_in_one_table(opened):
+    """Side by side, in the order of memory, along the tokens; right, wrong and neither."""
+    record = RECORDS["questions"]
+    assert record.shape[1] > 1
+    wrong = MISTAKES["no-scale"].apply(record)["output"]
+    verdicts = set()
+    for output in (record.output.double(), wrong.double(), 0 * wrong.double()):
+        beside = output.transpose(-3, -2).flatten(-2)
+        for yours in (beside, output.reshape(beside.shape), output.flatten(-3, -2)):
+            (found,) = opened.evaluate(ASK, ["questions", [json.dumps(yours.tolist())], None])
+            assert found == pythons(yours.tolist(), record, None)
+            verdicts.add(found["verdict"])
+    assert verdicts == {"right", "mistake", "unknown"}
+
+
 @pytest.mark.parametrize(
     "text",
     [

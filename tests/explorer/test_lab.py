@@ -397,6 +397,34 @@ def test_a_mistake_stands_beside_what_is_right(bare):
     expect(page.locator(".ax-caption:visible")).to_have_count(0)
 
 
+def test_beside_a_mistake_the_arithmetic_is_that_of_what_is_right(bare):
+    """And a place that is pointed at in one matrix is lit in the other."""
+    words = toy.journey()
+    record = trace(words.x, words.x, words.x)
+    view = explore(record, tokens=words.tokens, name="lab", mistakes=["softmax-over-queries"])
+    page = bare.open(view, fragment="#x-lab?all=1&mistake=softmax-over-queries&select=2,0")
+    right, wrong = wanted_numbers(record, "weights")[2][0], grid(page, 1)[2][0]
+    assert right != wrong
+    first = page.locator(".ax-tree .ax-row, .ax-tree summary").first
+    expect(first).to_contain_text(right)
+    expect(first).not_to_contain_text(wrong)
+    page.locator(".ax-grid").nth(0).locator('[data-row="4"][data-col="3"]').hover()
+    for which in (0, 1):
+        lit = page.locator(".ax-grid").nth(which).locator(".ax-side.ax-lit, .ax-head.ax-lit")
+        expect(lit).to_have_text([words.tokens[3], words.tokens[4]])
+
+
+def test_the_numbers_of_the_two_rows_can_be_changed_where_they_stand(bare):
+    page = bare.open(journey_lab(), fragment="#x-lab?all=1&select=2,0")
+    rows = page.locator(".ax-vectors table")
+    expect(rows).to_have_attribute("role", "grid")
+    rows.locator('[data-edit="x.0.2.1"]').click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("-0.5")
+    page.keyboard.press("Enter")
+    expect(page.locator(".ax-changes")).to_have_text("You changed x[2, 1]. reset")
+
+
 def test_a_long_title_of_a_mistake_stays_inside(bare):
     x = toy.journey().x
     view = explore(trace(x, x, x), name="lab", mistakes=FORMULA)

@@ -243,6 +243,24 @@ def test_a_click_selects_the_cell_under_the_pointer(bare):
         expect(page.locator(".ax-sentence")).to_have_text(f"Query {i} gives {number} to key {j}.")
 
 
+@pytest.mark.parametrize("stage", ["weights", "scores"])
+def test_colours_end_at_what_half_of_the_rows_reach(inside, stage):
+    record = long_record(530)
+    reach = record.stage(stage).double()[:: -(-530 // 48)].abs().amax(1).sort().values
+    found = inside.evaluate(DRAW, [payload(record), stage, "max"])["end"]
+    assert found == pytest.approx(reach[len(reach) // 2].item(), rel=1e-6)
+    assert found < record.stage(stage).abs().max()
+
+
+def test_a_map_from_afar_is_seen_and_follows_the_theme(bare):
+    page = bare.open(explore(long_record(300), name="long"))
+    picture = "document.querySelector('canvas.ax-canvas')?.toDataURL()"
+    # An empty canvas takes hardly any room.
+    light = page.wait_for_function(f"() => {picture}?.length > 20_000 && {picture}").json_value()
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.wait_for_function(f"(was) => {picture} !== was", arg=light)
+
+
 MARKS = """async ([one, other, stage, at]) => {
   const settings = { batch: 0, head: 0, scale: 0.5, mask: "given" };
   const [a, b] = [one, other].map((each) => new inside.Attention(new inside.Data(each), settings));

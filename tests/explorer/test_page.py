@@ -914,3 +914,10 @@ def test_the_formula_names_the_mask_that_is_given(bare, masked):
     expect(page.locator(".ax-formula")).to_contain_text("exp(masked − row_max)")
     page.get_by_label("mask").last.select_option("none")
     expect(page.locator(".ax-formula")).to_contain_text("exp(scaled − row_max)")
+
+
+def test_in_a_notebook_the_address_is_not_read(bare, explorer):
+    """It is the notebook's own; JupyterLab's page holds its settings."""
+    mark = "<div id='jupyter-config-data'></div>"
+    page = bare.open(mark + explorer.html, fragment="#x-journey?stage=scores")
+    expect(page.locator(".ax-stage input:checked")).to_have_value("weights")
