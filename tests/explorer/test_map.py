@@ -252,11 +252,20 @@ def test_colours_end_at_what_half_of_the_rows_reach(inside, stage):
     assert found < record.stage(stage).abs().max()
 
 
+MIDDLE = """() => {
+  const map = document.querySelector("canvas.ax-canvas");
+  const { data } = map.getContext("2d").getImageData(map.width / 2, map.height / 2, 60, 60);
+  return new Set(new Uint32Array(data.buffer)).size;
+}"""
+
+
 def test_a_map_from_afar_is_seen_and_follows_the_theme(bare):
-    page = bare.open(explore(long_record(300), name="long"))
+    record = long_record(600)
+    page = bare.open(explore(trace(record.q, record.q, record.q), name="long"))
     picture = "document.querySelector('canvas.ax-canvas')?.toDataURL()"
     # An empty canvas takes hardly any room.
     light = page.wait_for_function(f"() => {picture}?.length > 20_000 && {picture}").json_value()
+    assert page.evaluate(MIDDLE) > 20, "cells, where no label stands"
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     page.wait_for_function(f"(was) => {picture} !== was", arg=light)
 
