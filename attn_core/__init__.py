@@ -2,11 +2,11 @@
 
 import os
 
+from attn_core.api import attention, trace
 from attn_core.arithmetic import workings
 from attn_core.devices import put_tensors_on
 from attn_core.diagnosis import diagnose
 from attn_core.dropout import Dropout
-from attn_core.kernels import attention, trace
 from attn_core.masks import Keep, causal, padding, prefill, window
 from attn_core.record import AttentionTrace
 from attn_core.source import Projection

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from attn_core.api import attention, trace
 from attn_core.checks import check_batch, check_heads, check_width
 from attn_core.dropout import Dropout
-from attn_core.kernels import attention, trace
 from attn_core.masks import Keep, causal
 from attn_core.record import AttentionTrace
 from attn_core.source import Projection

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from attn_core.api import attention, trace
 from attn_core.checks import check_whole, check_words
 from attn_core.grammar import CHINESE, END, ENGLISH, PAD, START, Pair, batch, ids, sentence
-from attn_core.kernels import attention, trace
 from attn_core.masks import padding
 from attn_core.record import AttentionTrace
 

@@ -9,6 +9,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attn_core import stages
+from attn_core.api import without_autocast
+from attn_core.call import Call
 from attn_core.checks import (
     check_is,
     check_no_sample,
@@ -20,8 +22,7 @@ from attn_core.checks import (
 )
 from attn_core.compiling import between_graphs
 from attn_core.dropout import Dropout
-from attn_core.kernels import as_keep, prepared, without_autocast
-from attn_core.kernels.whole_maps import softmax_
+from attn_core.engines.formulas import softmax_
 from attn_core.masks import Keep
 from attn_core.precision import widened
 
@@ -69,24 +70,24 @@ def sweep(
         check_settings(name, settings)
     for setting in dropout:
         check_is("dropout", setting, Dropout)
-    q4, k4, v4, *_ = prepared(q, k, v, None, None, None)
+    call = Call.of(q, k, v)
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         check_no_sample(name, tensor)
     given = [check_scale(setting, q) for setting in scale]
     # The largest scale is the one that can overflow.
     size = check_numbers(q, k, v, max(given, key=abs))
-    shape = (*q4.shape[:3], k4.shape[2])
-    check_sweep((len(scale), len(keep), len(dropout), *shape))
+    check_sweep((len(scale), len(keep), len(dropout), *call.shape))
     factors, of_scale = distinct(given)
-    made = {id(setting): as_keep(setting, q.shape[:-2], shape, q.device) for setting in keep}
+    made = {id(setting): None if setting is None else call.as_keep(setting) for setting in keep}
     masks, of_keep = distinct([made[id(setting)] for setting in keep])
     with without_autocast(q.device):
-        weights = weights_of(q4, k4, factors, masks)
+        weights = weights_of(call.q, call.k, factors, masks)
         if len(factors) < len(scale) or len(masks) < len(keep):
             weights = weights[of_scale][:, of_keep]
         dropped = all_dropped(weights, dropout)
         # Not stages.output, for which the values would be repeated for each setting.
-        output = torch.einsum("...bhls,bhsd->...bhld", dropped, v4.to(dropped.dtype)).to(v.dtype)
+        output = torch.einsum("...bhls,bhsd->...bhld", dropped, call.v.to(dropped.dtype))
+        output = output.to(v.dtype)
     for setting in dropout:
         check_output(output, size, setting)
     lead = q.shape[:-2]

@@ -18,6 +18,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from attn_core import attention, causal, trace
+from attn_core.call import Call
 from benchmarks import peers, report
 from benchmarks.kernels import faster, inputs, no_slower, row
 from benchmarks.timing import duration, in_turn
@@ -54,7 +55,7 @@ def after_the_gpu() -> float:
 def flash(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """SDPA by its flash backend and no other."""
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
-        return peers.torch_alone(q, k, v)
+        return peers.torch_alone(q, k, v, is_causal=True)
 
 
 def flex(T: int, device: str) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
@@ -66,16 +67,16 @@ def flex(T: int, device: str) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
 
 def throughput(T: int, heads: int, device: str, rounds: int = 30) -> list[dict]:
     """Output and row statistics of causal heads in half precision, and the output alone."""
-    from attn_core.kernels.triton.passes import one_pass
+    from attn_core.engines.triton.passes import one_pass
 
     q, k, v = (tensor.to(device, torch.float16) for tensor in inputs(1, heads, T, WIDTH))
     attend = flex(T, device)
     calls = {
         "trace": lambda: trace(q, k, v, keep=causal()).row_max,
-        "kernel": lambda: one_pass(q, k, v, causal(), WIDTH**-0.5, None, q.dtype),
+        "kernel": lambda: one_pass(Call.of(q, k, v, causal())),
         "attention": lambda: attention(q, k, v, keep=causal()),
         "flash": lambda: flash(q, k, v),
-        "SDPA": lambda: peers.torch_alone(q, k, v),
+        "SDPA": lambda: peers.torch_alone(q, k, v, is_causal=True),
         "FlexAttention": lambda: attend(q, k, v),
     }
     times = in_turn(calls, rounds, clock=after_the_gpu)

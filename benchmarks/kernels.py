@@ -17,9 +17,9 @@ from statistics import median
 
 import torch
 
-from attn_core import AttentionTrace, Dropout, attention, causal, padding, sweep, trace, window
+from attn_core import AttentionTrace, Dropout, causal, padding, sweep, trace, window
 from attn_core.checks import check_numbers
-from benchmarks import peers, report
+from benchmarks import every_mask, peers, report
 from benchmarks.timing import duration, in_another_process, in_turn, on_the_clock, ratio
 
 SHAPES = ((64, 12, 128, 64), (8, 12, 512, 64), (1, 16, 2048, 64))
@@ -76,15 +76,13 @@ def no_slower(what: str, goal: float, times: dict, ours: str, theirs: str, note:
 
 
 def maps(shape: tuple[int, ...], goal: float, rounds: int) -> list[dict]:
-    """The rows of one shape: with weights, without, and all weights at once."""
+    """A causal record against whoever gives weights, too; and all of its weights."""
     q, k, v = inputs(*shape)
     calls = {
         **{name: lambda attend=attend: attend(q, k, v) for name, attend in WITH_WEIGHTS.items()},
-        "SDPA": lambda: peers.torch_alone(q, k, v),
-        "attention": lambda: attention(q, k, v, keep=causal()),
+        "SDPA": lambda: peers.torch_alone(q, k, v, is_causal=True),
         "trace": lambda: trace(q, k, v, keep=causal()),
-        "one head": lambda: one_head(trace(q, k, v, keep=causal())),
-        "all weights": lambda: all_weights(trace(q, k, v, keep=causal())),
+        "all weights": lambda: trace(q, k, v, keep=causal()).stage("weights"),
         "check": lambda: check_numbers(q, k, v, 0.125),
     }
     times = in_turn(calls, rounds)
@@ -92,40 +90,16 @@ def maps(shape: tuple[int, ...], goal: float, rounds: int) -> list[dict]:
     best = min(WITH_WEIGHTS, key=medians.get)
     others = ", ".join(f"{name} {duration(medians[name])}" for name in WITH_WEIGHTS if name != best)
     alone = f"SDPA alone, no weights, no check: {medians[best] / medians['SDPA']:.2f}×"
-    note = f"theirs: {best}; {others}; {alone}"
     read = 4 * (q.numel() + k.numel() + v.numel()) / 1e6
     checked = (
         f"ours reads the {read:.0f} MB of q, k and v once more, to refuse what is not finite: "
         f"{duration(medians['check'])} alone, {medians['check'] / medians['SDPA']:.1%} of SDPA"
     )
-    found = [
-        faster(f"`trace`, {shape}", goal, times, "trace", best, note),
-        faster(f"`trace` and the weights of one head, {shape}", None, times, "one head", best),
+    note = f"theirs: {best}; {others}; {alone}; {checked}"
+    return [
+        faster(f"`trace` against who gives weights, {shape}", goal, times, "trace", best, note),
         faster(f"all weights of all heads, {shape}", None, times, "all weights", best),
-        no_slower(f"`attention` against SDPA, {shape}", 1.05, times, "attention", "SDPA", checked),
     ]
-    if shape[2] >= 512:
-        found.append(no_slower(f"`trace` against SDPA, {shape}", 1.15, times, "trace", "SDPA"))
-    return found
-
-
-def all_weights(record: AttentionTrace) -> torch.Tensor:
-    return record.stage("weights")
-
-
-def one_head(record: AttentionTrace) -> torch.Tensor:
-    return record.tile("weights", slice(None), slice(None), batch=0, head=0)
-
-
-def dropped(shape: tuple[int, ...], rounds: int) -> list[dict]:
-    """Dropout, apart: our bits are counted, so that they are the same everywhere; theirs drawn."""
-    q, k, v = inputs(*shape)
-    calls = {
-        "ours": lambda: trace(q, k, v, keep=causal(), dropout=Dropout(0.1, 1)),
-        "theirs": lambda: peers.torch_with_weights(0.1)(q, k, v),
-    }
-    note = "theirs: nn.MultiheadAttention's operations with drawn bits; ours are Philox by place"
-    return [faster(f"with dropout, {shape}", None, in_turn(calls, rounds), *calls, note)]
 
 
 def small(rounds: int) -> list[dict]:
@@ -232,22 +206,6 @@ def tile(record: AttentionTrace, rounds: int) -> list[dict]:
     ]  # fmt: skip
 
 
-def gradients(shape: tuple[int, ...], rounds: int) -> list[dict]:
-    def backward(attend: Callable) -> Callable:
-        tensors = [tensor.requires_grad_() for tensor in inputs(*shape)]
-        pull = torch.ones(shape)
-        return lambda: torch.autograd.grad(attend(*tensors), tensors, pull)
-
-    with torch.enable_grad():
-        calls = {
-            "ours": backward(lambda q, k, v: trace(q, k, v, keep=causal()).output),
-            "theirs": backward(lambda q, k, v: peers.textbook(q, k, v)[0]),
-        }
-        times = in_turn(calls, rounds)
-    note = "theirs: the textbook form"
-    return [faster(f"forward and backward, {shape}", 1.3, times, "ours", "theirs", note)]
-
-
 def long(T: int) -> list[dict]:
     """A tile and the row statistics of one long head, and the memory that they take."""
     q, k, v = inputs(1, 1, T, 64)
@@ -294,10 +252,17 @@ def map_rows(rounds: int) -> list[dict]:
     return found
 
 
+def every_mask_rows(rounds: int) -> list[dict]:
+    found = []
+    for shape in SHAPES:
+        found += every_mask.rows(inputs(*shape), rounds, faster, no_slower)
+    return found
+
+
 def with_huge_pages(rounds: int) -> list[dict]:
     """The same first rows where both sides get huge pages."""
     found = in_another_process("benchmarks.kernels", "maps", str(rounds), **{HUGE_PAGES: "1"})
-    kept = [line for line in found if line["what"].startswith("`trace`, ")]
+    kept = [line for line in found if line["what"].startswith("`trace` ")]
     return [
         line | {"what": f"{line['what']}, huge pages", "goal": "", "met": None, "note": "a control"}
         for line in kept
@@ -306,8 +271,8 @@ def with_huge_pages(rounds: int) -> list[dict]:
 
 def rows(rounds: int = 9) -> list[dict]:
     """The whole table but the long text's."""
-    found = map_rows(rounds) + with_huge_pages(3) + dropped(SHAPES[1], 3) + small(9)
-    return found + settings(6, 2, 9) + settings(64, 32, 9) + gradients(SHAPES[1], 3)
+    found = every_mask_rows(5) + map_rows(rounds) + with_huge_pages(3) + small(9)
+    return found + settings(6, 2, 9) + settings(64, 32, 9)
 
 
 def main() -> None:

@@ -14,6 +14,9 @@ from torch.nn.functional import dropout, scaled_dot_product_attention
 Attention = Callable[[Tensor, Tensor, Tensor], object]
 
 
+CAUSAL = torch.empty(0)  # what is meant where no mask is named
+
+
 def future(L: int) -> Tensor:
     """True above the diagonal."""
     return torch.ones(L, L, dtype=torch.bool).triu(1)
@@ -36,11 +39,20 @@ def textbook(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 def torch_with_weights(p: float = 0.0) -> Attention:
     """The operations of nn.MultiheadAttention(need_weights=True) between its projections."""
 
-    def attend(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    def attend(
+        q: Tensor, k: Tensor, v: Tensor, keep: Tensor | None = CAUSAL
+    ) -> tuple[Tensor, Tensor]:
         B, H, L, D = q.shape
-        mask = torch.zeros(L, L).masked_fill_(future(L), -torch.inf)
+        keep = ~future(L) if keep is CAUSAL else keep
         q, k, v = (tensor.reshape(B * H, *tensor.shape[2:]) for tensor in (q, k, v))
-        weights = torch.baddbmm(mask, q * math.sqrt(1 / D), k.mT)
+        q = q * math.sqrt(1 / D)
+        if keep is None:
+            weights = torch.bmm(q, k.mT)
+        else:
+            mask = torch.zeros(keep.shape).masked_fill_(~keep, -torch.inf)
+            if mask.ndim == 4 and len(mask) == B > 1:  # one for each sequence, and so for its heads
+                mask = mask.expand(B, H, *mask.shape[2:]).reshape(B * H, *mask.shape[2:])
+            weights = torch.baddbmm(mask.view(-1, *mask.shape[-2:]), q, k.mT)
         weights = torch.softmax(weights, dim=-1)
         if p > 0:
             weights = dropout(weights, p)
@@ -50,9 +62,16 @@ def torch_with_weights(p: float = 0.0) -> Attention:
     return attend
 
 
-def torch_alone(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def torch_alone(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    is_causal: bool = False,
+    p: float = 0.0,
+) -> Tensor:
     """torch's own attention, which gives no weights."""
-    return scaled_dot_product_attention(q, k, v, is_causal=True)
+    return scaled_dot_product_attention(q, k, v, mask, p, is_causal)
 
 
 def flash_of_torch(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:

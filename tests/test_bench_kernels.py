@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from attn_core import causal, trace
-from benchmarks import gpu, kernels, peers, report, timing
+from benchmarks import every_mask, gpu, kernels, peers, report, timing
 
 SHAPE = (2, 3, 7, 4)
 
@@ -38,10 +38,24 @@ def test_peers_compute_the_same():
     for attend in (peers.textbook, peers.torch_with_weights()):
         for found, exact in zip(attend(q, k, v), wanted, strict=True):
             torch.testing.assert_close(found, exact)
-    torch.testing.assert_close(peers.torch_alone(q, k, v), record.output)
+    torch.testing.assert_close(peers.torch_alone(q, k, v, is_causal=True), record.output)
     output, lse = peers.flash_of_torch(q, k, v)
     torch.testing.assert_close(output, record.output)
     torch.testing.assert_close(lse, record.lse)
+
+
+@pytest.mark.parametrize("name", every_mask.masks(2, 7))
+def test_all_sides_are_handed_the_same_mask(name):
+    with torch.no_grad():
+        calls = every_mask.calls(kernels.inputs(2, 3, 27, 4), name)
+        wanted = calls["attention"]()
+        torch.testing.assert_close(calls["SDPA"](), wanted)
+        torch.testing.assert_close(calls["trace"]().output, wanted)
+        output, weights = calls["MHA"]()
+        torch.testing.assert_close(output, wanted)
+        torch.testing.assert_close(calls["one head"](), weights[0, 0])
+        for mine, other in zip(calls["back"](), calls["SDPA, back"](), strict=True):
+            torch.testing.assert_close(mine, other)
 
 
 def test_a_definition_is_taken_from_a_packages_text(tmp_path, monkeypatch):
@@ -56,7 +70,8 @@ def test_every_row_says_what_was_measured(torch_alone):
     with torch.no_grad():
         found = kernels.maps((1, 2, 520, 4), 2, rounds=2)
         found += kernels.small(rounds=2) + kernels.settings(6, 2, rounds=2)
-        found += kernels.gradients(SHAPE, rounds=2) + kernels.dropped(SHAPE, rounds=2)
+        qkv = kernels.inputs(*SHAPE)
+        found += every_mask.rows(qkv, 2, kernels.faster, kernels.no_slower)
     found += [line | {"section": "kernels"} for line in gpu.unmeasured()]
     assert all(set(line) == set(report.KEYS) for line in found)
     assert len(report.table(found).splitlines()) == len(found) + 2

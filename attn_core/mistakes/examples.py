@@ -3,8 +3,8 @@
 import torch
 
 from attn_core import toy
+from attn_core.api import trace
 from attn_core.dropout import Dropout
-from attn_core.kernels import trace
 from attn_core.masks import Keep, causal, padding, prefill
 from attn_core.record import AttentionTrace
 from attn_core.source import Projection

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attn_core.kernels import trace
+from attn_core.api import trace
 from attn_core.modules import MultiHeadAttention, StackedHeads, joined
 from attn_core.record import AttentionTrace
 from attn_core.transformer import DecoderLayer, LayerNorm, PositionalEncoding, Residual

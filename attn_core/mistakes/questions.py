@@ -5,8 +5,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attn_core.api import trace
 from attn_core.dropout import Dropout
-from attn_core.kernels import trace
 from attn_core.masks import Keep, causal, padding
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.mistake import right_stages

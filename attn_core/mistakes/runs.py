@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from attn_core import toy
-from attn_core.kernels import trace
+from attn_core.api import trace
 from attn_core.masks import causal, of_cells
 from attn_core.mistakes import layers
 from attn_core.mistakes.mistake import Run

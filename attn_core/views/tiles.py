@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from attn_core.checks import check_index, check_stage
-from attn_core.record import TILE_CELLS, AttentionTrace
+from attn_core.derive import CELLS
+from attn_core.record import AttentionTrace
 
 MOST_SENT = 2**20  # numbers in one answer
 
@@ -72,7 +73,7 @@ def pooled_part(
     if not (0 < n <= len(rows) and 0 < m <= len(cols)):
         raise ValueError(f"pool must be at most {len(rows)}, {len(cols)}, got {n}, {m}")
     block = torch.div(torch.arange(1, len(cols) + 1) * m - 1, len(cols), rounding_mode="floor")
-    step = max(1, TILE_CELLS // record.shape[3])
+    step = max(1, CELLS // record.shape[3])
     reduce, start_at = ("amax", -torch.inf) if how == "max" else ("sum", 0.0)
     found = torch.full((n, m), start_at, dtype=torch.float64)
     counts = torch.zeros(n, m, dtype=torch.long)

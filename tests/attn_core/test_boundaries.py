@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from attn_core import Dropout, attention, causal, hiding, padding, trace, window
-from attn_core.kernels import tiles, whole_maps
+from attn_core.engines import formulas, tiles
 from tests.attn_core.reference import drawn
 
-WHOLE = math.isqrt(whole_maps.SMALL)
+WHOLE = math.isqrt(formulas.SMALL)
 HEIGHTS = (32, 64, 128, hiding.HEIGHT)  # rows of a tile, by the length of the map
 SIZES = [
     *((WHOLE // 2 + n, WHOLE) for n in (-1, 0, 1)),  # two sequences: the last that are made whole
@@ -88,7 +88,7 @@ def test_gradients_beside_the_boundaries_of_a_long_map():
         shapes = enumerate((1025, 2049, 2049))
         inputs = [drawn(seed, n, 2).requires_grad_() for seed, n in shapes]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(whole_maps, "SMALL", 10**9 if is_whole else whole_maps.SMALL)
+            patch.setattr(formulas, "SMALL", 10**9 if is_whole else formulas.SMALL)
             (attention(*inputs, keep=keep) * drawn(4, 1025, 2)).sum().backward()
         found.append([tensor.grad for tensor in inputs])
     for mine, other in zip(*found, strict=True):

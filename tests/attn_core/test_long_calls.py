@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from attn_core import Dropout, attention, causal, padding, trace, window
-from attn_core.kernels import cpu, sdpa, tiles, whole_maps
+from attn_core.call import Call
+from attn_core.engines import formulas, tiled, tiles, torch_sdpa
 from tests.attn_core.reference import drawn
 
 T = 300  # one map of T×T is above what is made whole
@@ -39,7 +40,6 @@ def test_float16_is_computed_in_float32_and_rounded_once(settings):
 def test_row_statistics_have_no_gradient_and_keep_float32(settings):
     q, k, v = (tensor.requires_grad_() for tensor in qkv(torch.float16))
     record = trace(q, k, v, **settings)
-    assert len(record.known) == 1, "they were on the way"
     for found in (record.row_max, record.row_sum):
         assert not found.requires_grad
         assert found.dtype == torch.float32
@@ -68,7 +68,7 @@ def test_second_derivatives_know_the_mask_and_the_dropout(settings, monkeypatch)
         return torch.autograd.grad((of_q**2).sum(), inputs)
 
     by_whole_maps = second()
-    monkeypatch.setattr(whole_maps, "SMALL", 0)
+    monkeypatch.setattr(formulas, "SMALL", 0)
     for found, wanted in zip(second(), by_whole_maps, strict=True):
         torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-9)
 
@@ -97,7 +97,7 @@ def test_autocast_lowers_no_long_call(settings, monkeypatch):
         return *found, *gradients
 
     lowered, plain = run(True), run(False)
-    monkeypatch.setattr(whole_maps, "SMALL", 2**30)
+    monkeypatch.setattr(formulas, "SMALL", 2**30)
     for other in (plain, run(False)):
         for mine, wanted in zip(lowered, other, strict=True):
             torch.testing.assert_close(mine, wanted, rtol=1e-4, atol=1e-4)
@@ -206,7 +206,7 @@ def test_how_much_a_tile_holds(sizes, dropout, shape):
     """Rows by the length of the map, and as many heads and batches as keep a block in the cache."""
     B, H, L, S = sizes
     q, k = torch.zeros(B, H, L, 1), torch.zeros(B, H, S, 1)
-    assert next(tiles.tiles(q, k, None, None, 1.0, dropout)).shape == shape
+    assert next(tiles.tiles(Call(q, k, k, None, 1.0, dropout, ()))).shape == shape
 
 
 @pytest.mark.parametrize(
@@ -223,71 +223,60 @@ def test_a_tile_on_a_gpu_holds_more(sizes, dropout, shape):
     """On torch's device without memory, which is no CPU either."""
     B, H, L, S = sizes
     q, k = torch.zeros(B, H, L, 1, device="meta"), torch.zeros(B, H, S, 1, device="meta")
-    assert next(tiles.tiles(q, k, None, None, 1.0, dropout)).shape == shape
+    assert next(tiles.tiles(Call(q, k, k, None, 1.0, dropout, ()))).shape == shape
 
 
 PATHS = {
-    "small": ((256, 128), {}, "whole_and_checked", "whole_and_checked"),
-    "few keys": ((257, 257), {"keep": causal()}, "torch's own", "torch's own"),
-    "no mask": ((130, 514), {}, "torch's own", "torch's own"),
-    "a mask unknown to torch": ((513, 513), {"keep": window(5)}, "whole_rows", "whole_rows"),
-    "another triangle": ((130, 514), {"keep": causal()}, "whole_rows", "whole_rows"),
-    "a scale of 0": ((513, 513), {"keep": causal(), "scale": 0.0}, "whole_rows", "whole_rows"),
-    "a scale below 0": ((513, 513), {"scale": -1.0}, "whole_rows", "whole_rows"),
-    "the least scale": ((513, 513), {"scale": 2.0**-126}, "torch's own", "torch's own"),
-    "one block": ((40, 2048), {"keep": window(5)}, "whole_rows", "whole_rows"),
-    "two blocks": ((40, 2049), {"keep": window(5)}, "tiled", "tiled"),
-    "dropout": ((300, 300), {"dropout": Dropout(0.2, 3)}, "tiled", "tiled"),
-    "dropout, long": ((513, 513), {"dropout": Dropout(0.2, 3)}, "tiled", "tiled"),
+    "small": ((256, 128), {}, "formulas"),
+    "few keys": ((257, 257), {"keep": causal()}, "torch's own"),
+    "no mask": ((130, 514), {}, "torch's own"),
+    "a band": ((513, 513), {"keep": window(5)}, "torch's own"),
+    "another triangle": ((130, 514), {"keep": causal()}, "torch's own"),
+    "a scale of 0": ((513, 513), {"keep": causal(), "scale": 0.0}, "torch's own"),
+    "a scale below 0": ((513, 513), {"scale": -1.0}, "torch's own"),
+    "the least scale": ((513, 513), {"scale": 2.0**-126}, "torch's own"),
+    "dropout": ((300, 300), {"dropout": Dropout(0.2, 3)}, "tiles"),
+    "narrow values": ((300, 300), {"width": 3}, "tiles"),
 }
 
 
 @pytest.fixture
 def passes(monkeypatch):
-    """The names of the functions that have computed, in turn."""
+    """The names of the passes that have computed, in turn."""
     noted = []
 
-    def note(home, function, name):
-        compute = getattr(home, function)
+    def note(engine, method, name):
+        compute = getattr(engine, method)
 
         def noting(*given):
             noted.append(name)
             return compute(*given)
 
-        monkeypatch.setattr(home, function, noting)
+        monkeypatch.setattr(engine, method, noting)
 
-    for function in ("whole_and_checked", "whole_rows", "tiled"):
-        note(cpu, function, function)
-    note(sdpa, "output", "torch's own")
+    note(formulas.FORMULAS, "forward", "formulas")
+    note(tiled.TILED, "one_pass", "tiles")
+    note(torch_sdpa.TORCH_SDPA, "one_pass", "torch's own")
     return noted
 
 
-@pytest.mark.parametrize(
-    ("size", "settings", "of_trace", "of_attention"), PATHS.values(), ids=PATHS
-)
-def test_which_pass_computes(size, settings, of_trace, of_attention, passes):
-    q, k, v = (drawn(seed, 1, 2, n, 4) for seed, n in enumerate((size[0], size[1], size[1]), 1))
+@pytest.mark.parametrize(("size", "settings", "wanted"), PATHS.values(), ids=PATHS)
+@pytest.mark.parametrize("live", [None, 0, 1, 2])
+def test_which_pass_computes(size, settings, wanted, live, passes):
+    """Gradients or not: each pass has its way back."""
+    settings = dict(settings)
+    sizes = (size[0], 4), (size[1], 4), (size[1], settings.pop("width", 4))
+    q, k, v = (drawn(seed, 1, 2, *size) for seed, size in enumerate(sizes, 1))
+    if live is not None:
+        (q, k, v)[live].requires_grad_()
     record, found = trace(q, k, v, **settings), attention(q, k, v, **settings)
-    assert passes == [of_trace, of_attention]
+    assert passes == [wanted, wanted]
     if "dropout" not in settings:
         cells = torch.ones(1, 1, *size, dtype=torch.bool)
         cells = cells if record.keep is None else record.keep.dense(*size)
         exact = of_whole_maps(q, k, v, cells, record.scale)[1]
         torch.testing.assert_close(record.output, exact)
         torch.testing.assert_close(found, exact)
-
-
-@pytest.mark.parametrize("live", [0, 1, 2])
-@pytest.mark.parametrize("size", [300, 520])
-def test_gradients_ask_for_our_own_pass(size, live, passes):
-    inputs = [drawn(seed, 1, 2, size, 4) for seed in (1, 2, 3)]
-    inputs[live].requires_grad_()
-    for attend in (attention, trace):
-        attend(*inputs, keep=causal())
-    assert passes == ["tiled", "tiled"]
-    with torch.no_grad():
-        attention(*inputs, keep=causal())
-    assert passes[2:] == ["torch's own"]
 
 
 class TestTorchsOwnOnAGpu:
@@ -303,14 +292,14 @@ class TestTorchsOwnOnAGpu:
 
         for name in ("flash", "efficient"):
             is_it = name == request.param
-            monkeypatch.setattr(sdpa, f"can_use_{name}_attention", answers(is_it))
+            monkeypatch.setattr(torch_sdpa, f"can_use_{name}_attention", answers(is_it))
         return asked
 
     @staticmethod
     def knows(keep=None, size=(1, 2, 600, 600), scale=1.0):
         B, H, L, S = size
         q, k = torch.zeros(B, H, L, 1, device="meta"), torch.zeros(B, H, S, 1, device="meta")
-        return sdpa.knows(keep, q, k, k, scale)
+        return torch_sdpa.serves_gpu(Call(q, k, k, keep, scale, None, ()))
 
     @pytest.mark.parametrize("keep", [None, causal()], ids=str)
     def test_serves_where_it_has_tiles(self, keep, backend):
@@ -322,7 +311,7 @@ class TestTorchsOwnOnAGpu:
 
     def test_serves_no_map_that_it_would_make_whole(self, monkeypatch):
         for name in ("flash", "efficient"):
-            monkeypatch.setattr(sdpa, f"can_use_{name}_attention", lambda asked: False)
+            monkeypatch.setattr(torch_sdpa, f"can_use_{name}_attention", lambda asked: False)
         assert not self.knows()
 
     @pytest.mark.parametrize(("size", "fits"), [(65_535, True), (65_536, False)])

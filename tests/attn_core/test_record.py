@@ -15,13 +15,14 @@ from attn_core import (
     Projection,
     causal,
     checks,
+    derive,
     padding,
     pooling,
-    record,
     toy,
     trace,
     workings,
 )
+from attn_core.engines.formulas import Engine
 from attn_core.modules import SelfAttention
 from attn_core.views import explore
 from tests.attn_core.reference import MAPS, STAGES, batches_and_heads, cases, drawn
@@ -120,55 +121,56 @@ def test_an_overview_goes_on_after_rows_that_see_nothing(how, monkeypatch):
     torch.testing.assert_close(found.pooled("weights", (1, 2), how)[0], wanted)
 
 
-def pooled_apart(q, k, statistics, keep, scale, dropout, name, shape, how, batch, head):
-    """What a kernel that pools is asked for, by the formulas."""
-    L, S = q.shape[2], k.shape[2]
-    cells = {"scores": q[batch, head] @ k[batch, head].mT}
-    cells["scaled"] = cells["scores"] * scale
-    cells["masked"] = cells["scaled"].masked_fill(~keep.dense(L, S)[0, 0], -torch.inf)
-    assert (statistics is None) == (name in cells)
-    if statistics is not None:
-        row_max, row_sum = (one[0, 0, :, None] for one in statistics)
-        cells["weights"] = torch.exp(cells["masked"] - row_max) / row_sum
-        place = range(batch, batch + 1), range(head, head + 1), range(L), range(S)
-        survives = dropout.survives(*place)[0, 0]
-        cells["dropped"] = cells["weights"] * survives / (1 - dropout.p)
-    return pooling.pool(lambda rows, _: cells[name][rows.start : rows.stop], (L, S), shape, how)
+class PoolsApart(Engine):
+    """An engine with overviews of its own; what it was asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def overview(self, *given, derive):
+        self.asked.append(given)
+        return super().overview(*given, derive)
 
 
 @pytest.mark.parametrize("name", STAGES)
 @pytest.mark.parametrize("how", ["mean", "max"])
-def test_a_kernel_that_pools_is_asked_for_an_overview(name, how):
-    found = small()
+def test_an_engine_is_asked_for_an_overview(name, how):
+    found, engine = small(), PoolsApart()
+    asks = dataclasses.replace(found, engine=engine)
     settings = {"how": how, "batch": 1, "head": 2}
-    kernel = dataclasses.replace(found.kernel, pooled=pooled_apart)
-    asked = dataclasses.replace(found, kernel=kernel).pooled(name, (2, 2), **settings)
-    torch.testing.assert_close(
-        asked, found.pooled(name, (2, 2), **settings), rtol=1e-13, atol=1e-13
-    )
+    asked, wanted = (each.pooled(name, (2, 2), **settings) for each in (asks, found))
+    assert torch.equal(asked, wanted)
+    if name == "output":
+        assert engine.asked == []
+        return
+    ((call, of_stage, place, shape, pooled_by, statistics),) = engine.asked
+    assert (call, of_stage, place, shape, pooled_by) == (asks, name, (1, 2), (2, 2), how)
+    if name in ("weights", "dropped"):
+        for mine, other in zip(statistics, (found.row_max, found.row_sum), strict=True):
+            assert torch.equal(mine, other[1:2, 2:3])
+    else:
+        assert statistics is None
 
 
-def test_a_kernel_that_pools_is_not_asked_where_gradients_or_changed_tensors_are():
-    def refuses(*_):
-        raise AssertionError
-
-    found = small()
-    asks = dataclasses.replace(found, kernel=dataclasses.replace(found.kernel, pooled=refuses))
-    with pytest.raises(AssertionError):
-        asks.pooled("weights", (2, 2))
+def test_it_is_not_asked_where_gradients_or_changed_tensors_are():
+    found, engine = small(), PoolsApart()
+    asks = dataclasses.replace(found, engine=engine)
     asks.k.requires_grad_()
     assert asks.pooled("weights", (2, 2)).requires_grad
     with torch.no_grad():
         asks.k.add_(1.0)
         with pytest.raises(RuntimeError, match="k must stay as it was"):
             asks.pooled("weights", (2, 2))
+    assert engine.asked == []
 
 
-def test_a_kernel_without_weights_of_its_own_derives_them():
+def test_an_engine_of_formulas_gives_what_is_not_known():
+    """Row statistics, and the weights from them."""
     found = small()
-    kernel = dataclasses.replace(found.kernel, weights=None)
-    derived = dataclasses.replace(found, kernel=kernel).stage("weights")
-    torch.testing.assert_close(derived, found.stage("weights"), rtol=1e-13, atol=1e-13)
+    fresh = dataclasses.replace(found, engine=Engine(), known={})
+    assert torch.equal(fresh.row_max, found.row_max)
+    torch.testing.assert_close(fresh.row_sum, found.row_sum)
+    torch.testing.assert_close(fresh.stage("weights"), found.stage("weights"))
 
 
 def test_an_overview_of_float16_outputs_does_not_overflow():
@@ -210,12 +212,9 @@ def test_each_of_many_leading_axes_stays_in_its_place():
 def test_lse_in_tiles_of_rows_equals_lse_at_once(case):
     found = traced(case)
     wanted = found.lse
-    before = record.TILE_CELLS
-    try:
-        record.TILE_CELLS = 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(derive, "CELLS", 1)
         assert torch.equal(found.lse, wanted)
-    finally:
-        record.TILE_CELLS = before
 
 
 class TestRefusal:

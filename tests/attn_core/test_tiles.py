@@ -11,16 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attn_core import Dropout, attention, causal, padding, prefill, trace, window
-from attn_core.kernels import cpu, tiles, whole_maps
+from attn_core.engines import formulas, tiled, tiles, torch_sdpa
 from tests.attn_core.reference import DTYPES, cases, drawn
 
 
-@pytest.fixture
-def small_tiles(monkeypatch):
-    """Blocks of five keys, a few heads at a time, and no map so small that it is made whole."""
-    monkeypatch.setattr(whole_maps, "SMALL", 0)
+@pytest.fixture(params=["ours", "torch's"])
+def small_tiles(request, monkeypatch):
+    """Blocks of five keys, a few heads at a time, and no map so small that it is made whole.
+
+    Or torch's own attention where it serves, under masks of 16 rows at a time.
+    """
+    monkeypatch.setattr(formulas, "SMALL", 0)
     monkeypatch.setattr(tiles, "WIDTH", 5)
     monkeypatch.setattr(tiles, "CELLS", 2000)
+    monkeypatch.setattr(torch_sdpa, "HEIGHT", 16)
+    if request.param == "ours":
+        monkeypatch.setattr(torch_sdpa, "serves", lambda call: False)
 
 
 def as_dropout(case):
@@ -44,7 +50,7 @@ def masks(L, S):
 def in_float64(q, k, v, keep, scale, dropout):
     """The six formulas on whole maps, in float64."""
     keep = None if keep is None else trace(q, k, v, keep=keep).keep
-    return whole_maps.whole(q.double(), k.double(), v.double(), keep, scale, dropout)
+    return formulas.whole(q.double(), k.double(), v.double(), keep, scale, dropout)
 
 
 def close(found, wanted, q, k, v, scale, share=1.0):
@@ -86,20 +92,20 @@ def test_weights_and_row_statistics_from_tiles(small_tiles, size, name, dtype):
     q, k = (drawn(i, 2, 2, n, 3).to(dtype) for i, n in zip((1, 2), size, strict=True))
     keep = masks(*size)[name]
     record = trace(q, k, k, keep=keep, scale=0.6)
-    in_place = cpu.weights(q, k, record.keep, 0.6)
-    weights, *statistics = whole_maps.whole_weights(q, k, record.keep, 0.6)
+    in_place = tiled.weights(record)
+    weights, *statistics = formulas.whole_weights(q, k, record.keep, 0.6)
     most = 400 * torch.finfo(weights.dtype).eps
     torch.testing.assert_close(in_place, weights, rtol=most, atol=most)
     assert torch.equal(record.stage("weights"), in_place)
     for b, h in ((0, 1), (1, 0)):
         one_head = range(b, b + 1), range(h, h + 1)
-        found = cpu.row_statistics(q, k, record.keep, 0.6, *one_head)
+        found = tiled.row_statistics(record, *one_head)
         for mine, other in zip(found, statistics, strict=True):
             torch.testing.assert_close(mine[0, 0], other[b, h], rtol=most, atol=most)
 
 
 def test_a_long_record_computes_row_statistics_for_the_head_that_is_looked_at(monkeypatch):
-    monkeypatch.setattr(whole_maps, "SMALL", 0)
+    monkeypatch.setattr(formulas, "SMALL", 0)
     q = drawn(1, 2, 3, 40, 4)
     record = trace(q, q, q, keep=causal())
     assert record.known == {}
@@ -113,7 +119,7 @@ def test_a_long_record_computes_row_statistics_for_the_head_that_is_looked_at(mo
 
 
 def test_row_statistics_of_numbers_that_have_changed_are_refused(monkeypatch):
-    monkeypatch.setattr(whole_maps, "SMALL", 0)
+    monkeypatch.setattr(formulas, "SMALL", 0)
     q = drawn(1, 40, 4)
     record = trace(q, q, q)
     q[0] = 1
@@ -128,7 +134,8 @@ def test_the_tiles_change_nothing(case, width, cells):
     q, k, v = case.q, case.k, case.v
     whole = trace(q, k, v, keep=case.keep, scale=case.scale, dropout=as_dropout(case))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(whole_maps, "SMALL", 0)
+        patch.setattr(formulas, "SMALL", 0)
+        patch.setattr(torch_sdpa, "serves", lambda call: False)
         patch.setattr(tiles, "WIDTH", width)
         patch.setattr(tiles, "CELLS", cells)
         found = trace(q, k, v, keep=case.keep, scale=case.scale, dropout=as_dropout(case))
@@ -145,7 +152,7 @@ def test_gradients_equal_those_of_whole_maps(small_tiles, name, dropped, monkeyp
     pull = drawn(9, 2, 2, 70, 3)
     found = []
     for small in (0, 10**9):
-        monkeypatch.setattr(whole_maps, "SMALL", small)
+        monkeypatch.setattr(formulas, "SMALL", small)
         inputs = [drawn(seed, 2, 2, 70, 3).requires_grad_() for seed in (1, 2, 3)]
         record = trace(*inputs, keep=keep, scale=-0.8, dropout=dropped)
         assert not record.row_max.requires_grad

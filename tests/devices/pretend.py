@@ -8,7 +8,6 @@ is computed by Triton's kernels, in Triton's interpreter. `register` adds the de
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -153,27 +152,25 @@ class Launch:
 
 def serve(by_triton: bool = True) -> None:
     """attn_core takes the device for a GPU; attention by Triton's kernels or torch's operations."""
-    from attn_core import checks, kernels
-    from attn_core.kernels import choosing, parts, triton
-    from attn_core.kernels.triton import looks, passes
+    from attn_core import api, checks
+    from attn_core.engines import choose, triton
+    from attn_core.engines.formulas import Engine
+    from attn_core.engines.triton import passes
+
+    class Served(triton.Triton):
+        """Maps are looked at by torch's operations: the interpreter would take minutes."""
+
+        cells, overview = Engine.cells, Engine.overview
 
     checks.DEVICES += (NAME,)
     passes.attend = Launch(passes.attend)
-    looks.overview, looks.part_of_stage = Launch(looks.overview), Launch(looks.part_of_stage)
-    chosen = choosing.kernel_for
-    # Looks at a map by torch's operations: the interpreter would take minutes for long ones.
-    ours = replace(triton.KERNEL, cells=parts.cells, pooled=None)
+    chosen, ours = choose.engine_for, Served()
 
-    def kernel_for(device, dtype, widest):
-        is_gpu = (
-            by_triton
-            and device.type == NAME
-            and dtype != torch.float64
-            and widest <= choosing.WIDEST
-        )
-        return ours if is_gpu else chosen(device, dtype, widest)
+    def engine_for(call, output_alone=False):
+        is_ours = by_triton and call.q.device.type == NAME and choose.is_tritons(call)
+        return ours if is_ours else chosen(call, output_alone)
 
-    kernels.kernel_for = kernel_for
+    api.engine_for = engine_for
 
 
 if os.environ.get("ATTN_DEVICE") == NAME:

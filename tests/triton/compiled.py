@@ -12,7 +12,7 @@ from triton import compile as compiled
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from attn_core.kernels.triton import launch, looks, passes
+from attn_core.engines.triton import launch, looks, passes
 
 POINTERS = {
     "row_max": "*fp32",

@@ -25,15 +25,14 @@ def kernels(monkeypatch):
     On the CPU tiles are small, so that short maps cross their ends.
     """
     pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
-    from attn_core.kernels import choosing, cpu, triton
-    from attn_core.kernels.triton import launch
+    from attn_core.engines import choose, triton
+    from attn_core.engines.triton import launch
 
-    def chosen(device, dtype, widest):
-        is_theirs = dtype != torch.float64 and widest <= choosing.WIDEST
-        return triton.KERNEL if is_theirs else cpu.KERNEL
+    def chosen(call, output_alone=False):
+        return triton.TRITON if choose.is_tritons(call) else choose.engine_for(call, output_alone)
 
     if DEVICE == "cpu":
-        monkeypatch.setattr("attn_core.kernels.kernel_for", chosen)
+        monkeypatch.setattr("attn_core.api.engine_for", chosen)
         small = {launch.WIDEST: launch.Tiling(32, 16, num_warps=4, num_stages=2)}
         monkeypatch.setattr(launch, "HALF", small)
         monkeypatch.setattr(launch, "FLOAT32", small)

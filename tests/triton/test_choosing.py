@@ -2,11 +2,16 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from attn_core.kernels import choosing, cpu
+from attn_core import Dropout, causal, padding
+from attn_core.call import Call
+from attn_core.engines import choose, torch_sdpa
+from attn_core.engines.formulas import FORMULAS
+from attn_core.engines.tiled import TILED
 
 GPU = torch.device("cuda", 0)
 
@@ -16,32 +21,79 @@ def gpu(monkeypatch):
     """What torch says of a GPU that may not be there."""
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H100")
-    choosing.triton_kernel.cache_clear()
+    choose.triton_engine.cache_clear()
     yield monkeypatch
-    choosing.triton_kernel.cache_clear()
+    choose.triton_engine.cache_clear()
+
+
+def on(device, dtype=torch.float32, widest=64):
+    """A call of 600 tokens on a device that may not be there; only its outside is asked."""
+    q = torch.empty(1, 2, 600, widest, dtype=dtype, device="meta")
+    q = SimpleNamespace(
+        device=torch.device(device), dtype=dtype, shape=q.shape, is_cpu=False, requires_grad=False
+    )
+    return Call(q, q, q, None, 1.0, None, ())
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
 def test_a_gpu_gets_tritons_kernels(gpu, dtype):
     pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
-    from attn_core.kernels import triton
+    from attn_core.engines import triton
 
-    assert choosing.kernel_for(GPU, dtype, 256) is triton.KERNEL
+    gpu.setattr(torch_sdpa, "serves_gpu", lambda call: True)
+    assert choose.engine_for(on(GPU, dtype, 256)) is triton.TRITON
+
+
+@pytest.mark.parametrize("serves", [True, False])
+@pytest.mark.parametrize(("dtype", "widest"), [(torch.float64, 64), (torch.float32, 257)], ids=str)
+def test_what_triton_has_no_room_for_gets_torchs(gpu, dtype, widest, serves):
+    gpu.setattr(torch_sdpa, "serves_gpu", lambda call: serves)
+    wanted = torch_sdpa.TORCH_SDPA_ON_GPU if serves else TILED
+    assert choose.engine_for(on(GPU, dtype, widest)) is wanted
+
+
+@pytest.mark.parametrize("serves", [True, False])
+def test_an_output_alone_is_torchs_where_it_has_tiles(gpu, serves):
+    pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
+    from attn_core.engines import triton
+
+    gpu.setattr(torch_sdpa, "serves_gpu", lambda call: serves)
+    found = choose.engine_for(on(GPU), output_alone=True)
+    assert found is (torch_sdpa.TORCH_SDPA_ON_GPU if serves else triton.TRITON)
+
+
+def test_with_gradients_a_gpu_gets_tritons_kernels(gpu):
+    pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
+    from attn_core.engines import triton
+
+    gpu.setattr(torch_sdpa, "serves_gpu", lambda call: True)
+    call = on(GPU)
+    call.q.requires_grad = True
+    assert choose.engine_for(call, output_alone=True) is triton.TRITON
 
 
 @pytest.mark.parametrize(
-    ("device", "dtype", "widest"),
-    [("cpu", torch.float32, 64), (GPU, torch.float64, 64), (GPU, torch.float32, 257)],
-    ids=str,
+    ("T", "settings", "wanted"),
+    [
+        (256, {}, FORMULAS),
+        (257, {}, torch_sdpa.TORCH_SDPA),
+        (257, {"keep": causal() & padding([9])}, torch_sdpa.TORCH_SDPA),
+        (257, {"dropout": Dropout(0.1, 1)}, TILED),
+    ],
+    ids=["small", "large", "a mask", "dropout"],
 )
-def test_all_else_gets_torchs_operations(gpu, device, dtype, widest):
-    assert choosing.kernel_for(torch.device(device), dtype, widest) is cpu.KERNEL
+def test_on_the_cpu(T, settings, wanted):
+    x = torch.ones(T, 4)
+    assert choose.engine_for(Call.of(x, x, x, **settings)) is wanted
+    assert choose.engine_for(Call.of(x, x, x, **settings), output_alone=True) is wanted
+    if T > 256:
+        assert choose.engine_for(Call.of(x, x, x[:, :3], **settings)) is TILED
 
 
 def test_a_gpu_without_triton_is_one_sentence(gpu):
-    gpu.setattr(choosing, "find_spec", lambda name: None)
+    gpu.setattr(choose, "find_spec", lambda name: None)
     with pytest.raises(RuntimeError) as caught:
-        choosing.kernel_for(GPU, torch.float32, 64)
+        choose.engine_for(on(GPU))
     assert str(caught.value) == (
         "q, k and v must be on the CPU where Triton is not installed (pip install triton), "
         "got them on NVIDIA H100"
@@ -52,7 +104,7 @@ def test_a_gpu_that_is_too_old_is_one_sentence(gpu):
     gpu.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
     gpu.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
     with pytest.raises(RuntimeError) as caught:
-        choosing.kernel_for(GPU, torch.float32, 64)
+        choose.engine_for(on(GPU))
     assert str(caught.value) == (
         "q, k and v must be on the CPU or on a GPU of compute capability 8.0 or more, "
         "got them on Tesla T4, which has 7.5"

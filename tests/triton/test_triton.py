@@ -9,6 +9,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 
 from attn_core import Dropout, attention, causal, padding, trace, window
+from attn_core.call import Call
 from tests.attn_core.reference import drawn
 from tests.attn_core.test_precision import calls, most_error
 from tests.attn_core.test_precision import masks as kinds_of_mask
@@ -45,6 +46,12 @@ def masks(B, H, L, S):
 MASKS = sorted(masks(1, 1, 4, 4))
 
 
+def is_tritons(record):
+    from attn_core.engines.triton import Triton
+
+    return isinstance(record.engine, Triton)
+
+
 def close(found, exact, most=3e-6):
     torch.testing.assert_close(found, exact.to(found.dtype), rtol=most, atol=most)
 
@@ -55,8 +62,8 @@ def both(shape, mask, dropout=None, dtype=torch.float32):
     settings = {"keep": masks(*shape[:4])[mask], "dropout": dropout}
     exact = trace(q.double(), k.double(), v.double(), **settings)
     record = trace(q, k, v, **settings)
-    assert record.kernel.pooled is not None
-    assert exact.kernel.pooled is None
+    assert is_tritons(record)
+    assert not is_tritons(exact)
     return record, exact
 
 
@@ -155,9 +162,7 @@ def test_stages_of_a_live_record_have_gradients():
 
 def test_row_statistics_of_some_heads(kernels):
     record, exact = both(SHAPES[1], "cells")
-    of_part = kernels.KERNEL.row_statistics(
-        record.q, record.k, record.keep, record.scale, range(1, 2), range(1, 3)
-    )
+    of_part = kernels.TRITON.row_statistics(record, range(1, 2), range(1, 3))
     for found, wanted in zip(of_part, (exact.row_max, exact.row_sum), strict=True):
         close(found, wanted[1:, 1:])
 
@@ -181,12 +186,12 @@ def test_what_is_not_finite_is_named():
 def test_wide_heads_and_float64_take_torchs_operations():
     wide = drawn(1, 4, 257).to(DEVICE)
     for tensor in (wide, wide.float()):
-        assert trace(tensor, tensor, tensor).kernel.pooled is None
-    assert trace(*[wide[:, 1:].float()] * 3).kernel.pooled is not None
+        assert not is_tritons(trace(tensor, tensor, tensor))
+    assert is_tritons(trace(*[wide[:, 1:].float()] * 3))
 
 
 def test_masks_come_down_to_a_band():
-    from attn_core.kernels.triton.launch import plan
+    from attn_core.engines.triton.launch import plan
 
     found = plan(causal() & window(4, 2) & padding([3, 5]) & padding([4, 4]), DEVICE)
     assert (found.before, found.after, found.lengths.tolist()) == (4, 0, [3, 4])
@@ -212,14 +217,15 @@ def test_a_row_of_any_length_fits_into_one_launch(width, kernels, monkeypatch):
     query, keys = torch.empty(1, 1, 1, width), torch.empty(1, 1, 1, width).expand(-1, -1, 2**21, -1)
     monkeypatch.setattr(torch.Tensor, "contiguous", lambda tensor: tensor)
     part = range(1), range(1), range(1), range(2**21)
-    kernels.KERNEL.cells(query, keys, None, None, 1.0, "scores", part, (1, 2**21))
+    call = Call(query, keys, keys, None, 1.0, None, ())
+    kernels.TRITON.cells(call, "scores", part, None)
     assert [len(grid) for grid in grids] == [1]
     assert 65_535 < grids[0][0] < 2**31
 
 
 @pytest.mark.parametrize("said", ["1", "true", "YES", "on", "y"])
 def test_the_interpreter_is_known_however_it_is_asked_for(said):
-    code = "from attn_core.kernels.triton import launch; print(launch.INTERPRETED)"
+    code = "from attn_core.engines.triton import launch; print(launch.INTERPRETED)"
     environment = os.environ | {"TRITON_INTERPRET": said}
     run = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

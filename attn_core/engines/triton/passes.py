@@ -1,7 +1,7 @@
 """Output and row statistics in one pass: a program for each tile of rows, nothing L×S in memory.
 
-`attend` is the loop of cpu.py, written for one tile of queries: it meets the keys tile by tile and
-keeps, for each row, the largest masked score so far, the sum of exponentials under it, and the
+`attend` is the loop of tiled.py for one tile of queries: it meets the keys tile by tile and keeps,
+for each row, the largest masked score so far, the sum of exponentials under it, and the
 output so far; when a larger score comes, sum and output shrink by the same factor. Dao,
 "FlashAttention-2" (2023), algorithm 1; Milakov and Gimelshein, "Online normalizer calculation for
 softmax" (2018). It meets only keys that the mask's band lets its rows see, and asks the mask only
@@ -15,10 +15,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from attn_core.dropout import Dropout
-from attn_core.kernels.triton.blocks import clear, exp, kept, rows_of, seen, survivors
-from attn_core.kernels.triton.launch import INTERPRETED, bits, current, plan, tiling, width
-from attn_core.masks import Keep
+from attn_core.call import Call
+from attn_core.engines.triton.blocks import clear, exp, kept, rows_of, seen, survivors
+from attn_core.engines.triton.launch import INTERPRETED, bits, current, plan, tiling, width
 
 
 @triton.jit
@@ -108,28 +107,20 @@ def attend(
     tl.store(place, mixed / total[:, None], inside)
 
 
-def one_pass(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    keep: Keep | None,
-    scale: float,
-    dropout: Dropout | None,
-    output_type: torch.dtype = torch.float32,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """output [B, H, L, Dv]; row_max and row_sum [B, H, L] in float32, all without gradient."""
-    B, H, L, D = q.shape
-    S, Dv = v.shape[2:]
-    q, k, v = (tensor.detach().contiguous() for tensor in (q, k, v))
-    output = torch.empty(B, H, L, Dv, dtype=output_type, device=q.device)
+def one_pass(call: Call) -> tuple[Tensor, Tensor, Tensor]:
+    """output [B, H, L, Dv]; row_max and row_sum [B, H, L]: all in float32, without gradient."""
+    B, H, L, D = call.q.shape
+    S, Dv = call.v.shape[2:]
+    q, k, v = (tensor.detach().contiguous() for tensor in (call.q, call.k, call.v))
+    output = torch.empty(B, H, L, Dv, dtype=torch.float32, device=q.device)
     row_max, row_sum = torch.empty(2, B, H, L, dtype=torch.float32, device=q.device)
-    running, compiled = plan(keep, q.device).arguments(q, (L, S))
+    running, compiled = plan(call.keep, q.device).arguments(q, (L, S))
     tile = tiling(q.dtype, max(D, Dv))
     with current(q.device):
         attend[(triton.cdiv(L, tile.M) * B * H,)](
-            q, k, v, output, row_max, row_sum, H=H, L=L, S=S, scale=scale,
-            **running, **bits(dropout),
+            q, k, v, output, row_max, row_sum, H=H, L=L, S=S, scale=call.scale,
+            **running, **bits(call.dropout),
             D=D, Dv=Dv, D_PAD=width(D), DV_PAD=width(Dv), **asdict(tile), **compiled,
-            drops=dropout is not None, as_float32=INTERPRETED,
+            drops=call.dropout is not None, as_float32=INTERPRETED,
         )  # fmt: skip
     return output, row_max, row_sum

@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attn_core.call import Call, as_slice
 from attn_core.hiding import hide_
 from attn_core.precision import widened
-from attn_core.record import as_slice
 
 Rows = Float[Tensor, "B H L"]
 
@@ -22,14 +22,12 @@ WIDEST = 256  # heads for which Triton's tiles fit into a multiprocessor
 class Tile:
     """Some rows of some heads, and what they need of the keys and the values."""
 
-    def __init__(self, q, k, v, keep, scale, dropout, part: tuple[range, range, range]) -> None:
-        self.q, self.k, self.v = q, k, v
-        self.keep, self.scale, self.dropout = keep, scale, dropout
+    def __init__(self, call: Call, part: tuple[range, range, range]) -> None:
+        self.call, self.keep, self.size = call, call.keep, call.size
         self.batches, self.head_range, self.rows = part
-        self.size = q.shape[2], k.shape[2]  # L, S
         self.shape = tuple(map(len, part))
         self.place = self.heads(self.rows)
-        self.queries = widened(q[self.place])
+        self.queries = widened(call.q[self.place])
 
     def nothing_yet(self) -> tuple[Rows, Rows]:
         """The highest score and the total of rows that have met no key."""
@@ -40,10 +38,10 @@ class Tile:
         return as_slice(self.batches), as_slice(self.head_range), as_slice(rows)
 
     def keys(self, cols: range) -> Tensor:
-        return widened(self.k[self.heads(cols)])
+        return widened(self.call.k[self.heads(cols)])
 
     def values(self, cols: range) -> Tensor:
-        return widened(self.v[self.heads(cols)])
+        return widened(self.call.v[self.heads(cols)])
 
     @property
     def seen(self) -> range:
@@ -63,35 +61,32 @@ class Tile:
 
     def masked(self, cols: range) -> Tensor:
         """The block at this stage."""
-        cells = (self.queries @ self.keys(cols).mT).mul_(self.scale)
+        cells = (self.queries @ self.keys(cols).mT).mul_(self.call.scale)
         return hide_(cells, self.keep, (self.batches, self.head_range, self.rows, cols), self.size)
 
     def drop_(self, cells: Tensor, cols: range) -> Tensor:
         """What dropout leaves of a block, written into it."""
-        if self.dropout is None or not cols:
+        dropout = self.call.dropout
+        if dropout is None or not cols:
             return cells
-        survives = self.dropout.survives(
-            self.batches, self.head_range, self.rows, cols, cells.device
-        )
-        return cells.mul_(survives).div_(1 - self.dropout.p)
+        survives = dropout.survives(self.batches, self.head_range, self.rows, cols, cells.device)
+        return cells.mul_(survives).div_(1 - dropout.p)
 
 
-def tiles(
-    q, k, v, keep, scale, dropout, part: tuple[range, range, range] | None = None
-) -> Iterator[Tile]:
+def tiles(call: Call, part: tuple[range, range, range] | None = None) -> Iterator[Tile]:
     """All rows of all heads or of a part, as many at a time as give blocks of CELLS scores."""
-    L, S = q.shape[2], k.shape[2]
-    batch_range, head_range, row_range = part or tuple(map(range, q.shape[:3]))
+    L, S = call.size
+    batch_range, head_range, row_range = part or (*call.everywhere, range(L))
     # The words from which dropout's bits are made take eight bytes each, several times over.
-    cells, least, most = (CELLS, 32, 256) if dropout is None else (CELLS // 16, 64, 128)
+    cells, least, most = (CELLS, 32, 256) if call.dropout is None else (CELLS // 16, 64, 128)
     height = min(L, least if L <= 512 else 64 if L <= 1024 else 128 if L <= 8192 else most)
-    if q.device.type != "cpu":
+    if call.q.device.type != "cpu":
         cells, height = GPU_CELLS, min(L, GPU_HEIGHT)
     maps = max(1, cells // (height * min(WIDTH, S)))
     for batches in parts(batch_range, max(1, maps // len(head_range))):
         for heads in parts(head_range, maps):
             for rows in parts(row_range, height):
-                yield Tile(q, k, v, keep, scale, dropout, (batches, heads, rows))
+                yield Tile(call, (batches, heads, rows))
 
 
 def parts(whole: range, step: int) -> list[range]:

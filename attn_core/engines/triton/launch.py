@@ -10,7 +10,7 @@ import triton
 from torch import Tensor
 
 from attn_core.dropout import Dropout
-from attn_core.kernels.tiles import WIDEST
+from attn_core.engines.tiles import WIDEST
 from attn_core.masks import Keep
 
 # The interpreter computes tl.dot of bfloat16 wrongly: there, tiles are float32.

@@ -1,17 +1,30 @@
-"""Derivatives of one pass over tiles, in torch's own operations, on any device."""
+"""Derivatives of one pass, of any order, whatever computes it and its way back."""
+
+from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from attn_core.call import Call
 from attn_core.checks import check_derivative
-from attn_core.kernels.tiles import tiles
-from attn_core.kernels.whole_maps import whole
-from attn_core.record import everything
+from attn_core.engines.formulas import whole
+from attn_core.engines.tiles import tiles
 
 
 def is_live(*tensors: Tensor) -> bool:
     """Whether what is computed from them now can be asked for gradients."""
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+
+
+def with_gradients(one_pass: Callable, way_back: Callable, call: Call) -> tuple[Tensor, ...]:
+    """What a pass gives for a call; its first tensor, the output, has derivatives.
+
+    one_pass(call): the output, and what the way back wants of the way there.
+    way_back(call, of_output, output, *kept): the gradients of q, k and v.
+    """
+    call_of = partial(Call, keep=call.keep, scale=call.scale, dropout=call.dropout, lead=call.lead)
+    return Pass.apply(one_pass, way_back, call.q, call.k, call.v, call_of)
 
 
 class ByItself(torch.autograd.Function):
@@ -27,20 +40,15 @@ class ByItself(torch.autograd.Function):
 
 
 class Pass(ByItself):
-    """One pass with its derivatives, of any order.
-
-    one_pass(q, k, v, keep, scale, dropout) gives a tuple: the output and, if they are on its way,
-    row_max and row_sum. row_statistics(q, k, keep, scale, batches, heads) gives the two where they
-    are not.
-    """
+    """One pass with its derivatives."""
 
     @staticmethod
-    def forward(one_pass, row_statistics, q, k, v, keep, scale, dropout):
-        return one_pass(q, k, v, keep, scale, dropout)
+    def forward(one_pass, way_back, q, k, v, call_of):
+        return one_pass(call_of(q, k, v))
 
     @staticmethod
     def setup_context(ctx, inputs, found):
-        _, ctx.row_statistics, q, k, v, *ctx.settings = inputs
+        _, ctx.way_back, q, k, v, ctx.call_of = inputs
         ctx.save_for_backward(q, k, v, *found)
         ctx.save_for_forward(q, k, v)
         ctx.mark_non_differentiable(*found[1:])
@@ -48,56 +56,52 @@ class Pass(ByItself):
 
     @staticmethod
     def backward(ctx, of_output, *_):
-        q, k, v, output, *statistics = ctx.saved_tensors
-        statistics = statistics or (None, None)
-        found = WayBack.apply(
-            q, k, v, of_output, output, *statistics, ctx.row_statistics, *ctx.settings
-        )
-        return None, None, *found, None, None, None
+        q, k, v, *found = ctx.saved_tensors
+        gradients = WayBack.apply(q, k, v, of_output, ctx.way_back, ctx.call_of, *found)
+        return None, None, *gradients, None
 
     @staticmethod
     def jvp(ctx, _, __, of_q, of_k, of_v, *___):
-        formulas = by_formulas(*ctx.settings)
+        formulas = by_formulas(ctx.call_of)
         tangent = tangents(formulas, ctx.saved_tensors[:3], (of_q, of_k, of_v))
         return tangent.to(ctx.dtype), *[None] * ctx.constants
 
 
 class WayBack(ByItself):
-    """The gradients of one pass: the weights are derived again, block by block.
+    """The gradients of one pass.
 
-    It has derivatives, too. They follow from the six formulas on whole maps, whose inputs are cut
-    off from the caller's graph: where q, k and v are one tensor, or come from one, each is
+    They have derivatives, too. These follow from the six formulas on whole maps, whose inputs are
+    cut off from the caller's graph: where q, k and v are one tensor, or come from one, each is
     differentiated as if it stood alone, and the caller's graph adds up.
     """
 
     @staticmethod
-    def forward(q, k, v, of_output, output, row_max, row_sum, row_statistics, keep, scale, dropout):
-        settings = keep, scale, dropout
-        if row_max is None:
-            row_max, row_sum = row_statistics(q, k, keep, scale, *everything(q))
+    def forward(q, k, v, of_output, way_back, call_of, *found):
         with torch.autocast(q.device.type, enabled=False):
-            return through_tiles(q, k, v, of_output, output, row_max, row_sum, settings)
+            return way_back(call_of(q, k, v), of_output, *found)
 
     @staticmethod
     def setup_context(ctx, inputs, _):
-        *inputs, _, _, _, _, keep, scale, dropout = inputs
-        ctx.settings = keep, scale, dropout
-        ctx.save_for_backward(*inputs)
-        ctx.save_for_forward(*inputs)
+        *tensors, _, ctx.call_of = inputs[:6]
+        ctx.others = len(inputs) - len(tensors)
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
 
     @staticmethod
     def backward(ctx, *of_gradients):
         with torch.autocast(of_gradients[0].device.type, enabled=False):
-            pull = torch.func.vjp(gradients_by_formulas(*ctx.settings), *ctx.saved_tensors)[1]
-            return *pull(of_gradients), *[None] * 7
+            pull = torch.func.vjp(gradients_by_formulas(ctx.call_of), *ctx.saved_tensors)[1]
+            return *pull(of_gradients), *[None] * ctx.others
 
     @staticmethod
     def jvp(ctx, *steps):
-        return tangents(gradients_by_formulas(*ctx.settings), ctx.saved_tensors, steps[:4])
+        return tangents(gradients_by_formulas(ctx.call_of), ctx.saved_tensors, steps[:4])
 
 
-def through_tiles(q, k, v, of_output, output, row_max, row_sum, settings):
-    """The gradients of q, k and v, in tiles.
+def through_tiles(
+    call: Call, of_output: Tensor, output: Tensor, row_max: Tensor, row_sum: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of q, k and v: the weights are derived again, block by block.
 
     With w the weights, d what dropout leaves of them, g the gradient of the output: that of v is
     dᵀ @ g, that of a weight what dropout leaves of g·v, that of a masked score
@@ -106,36 +110,37 @@ def through_tiles(q, k, v, of_output, output, row_max, row_sum, settings):
     On a GPU torch.set_float32_matmul_precision holds for these products, as for all of torch's, and
     not for those of the pass.
     """
-    of_q, of_k, of_v = (torch.zeros_like(t, dtype=output.dtype) for t in (q, k, v))
-    for tile in tiles(q, k, v, *settings):
+    of_q, of_k, of_v = (torch.zeros_like(t, dtype=output.dtype) for t in (call.q, call.k, call.v))
+    for tile in tiles(call):
         pull = of_output[tile.place]
         along = (pull * output[tile.place]).sum(-1, keepdim=True)
         for cols in tile.blocks():
             weights = tile.masked(cols).sub_(row_max[tile.place][..., None]).exp_()
             weights.div_(row_sum[tile.place][..., None])
             of_weights = tile.drop_(pull @ tile.values(cols).mT, cols)
-            of_scores = weights * of_weights.sub_(along) * tile.scale
+            of_scores = weights * of_weights.sub_(along) * call.scale
             of_q[tile.place] += of_scores @ tile.keys(cols)
             of_k[tile.heads(cols)] += of_scores.mT @ tile.queries
             of_v[tile.heads(cols)] += tile.drop_(weights, cols).mT @ pull
-    return of_q.to(q.dtype), of_k.to(k.dtype), of_v.to(v.dtype)
+    return of_q.to(call.q.dtype), of_k.to(call.k.dtype), of_v.to(call.v.dtype)
 
 
-def by_formulas(keep, scale, dropout):
+def by_formulas(call_of):
     """The output as a function of q, k and v, by the six formulas on whole maps."""
 
     def output(q, k, v):
-        check_derivative((*q.shape[:3], k.shape[2]))
-        return whole(q, k, v, keep, scale, dropout)[0]
+        call = call_of(q, k, v)
+        check_derivative(call.shape)
+        return whole(q, k, v, call.keep, call.scale, call.dropout)[0]
 
     return output
 
 
-def gradients_by_formulas(keep, scale, dropout):
+def gradients_by_formulas(call_of):
     """The gradients of q, k and v as a function of the three and of the output's."""
 
     def gradients(q, k, v, of_output):
-        return torch.func.vjp(by_formulas(keep, scale, dropout), q, k, v)[1](of_output)
+        return torch.func.vjp(by_formulas(call_of), q, k, v)[1](of_output)
 
     return gradients
 

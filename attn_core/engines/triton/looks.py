@@ -7,11 +7,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from attn_core.call import Call, Part
 from attn_core.checks import STAGES
-from attn_core.dropout import Dropout
-from attn_core.kernels.triton.blocks import derived, kept, rows_of, seen, survivors
-from attn_core.kernels.triton.launch import INTERPRETED, bits, current, plan, tiling, width
-from attn_core.masks import Keep
+from attn_core.engines.triton.blocks import derived, kept, rows_of, seen, survivors
+from attn_core.engines.triton.launch import INTERPRETED, bits, current, plan, tiling, width
 
 
 # 0 and 1 stay values: as constants they would have no type to convert.
@@ -99,68 +98,55 @@ def overview(
     tl.store(into + r * n_cols + c, answer)
 
 
-def cells(
-    queries: Tensor,
-    keys: Tensor,
-    statistics: tuple[Tensor, Tensor] | None,
-    keep: Keep | None,
-    scale: float,
-    name: str,
-    part: tuple[range, range, range, range],
-    size: tuple[int, int],
-) -> Tensor:
-    """Scores, scaled, masked or weights of any part of a map: see `kernels.parts.cells`."""
+def cells(call: Call, name: str, part: Part, statistics: tuple[Tensor, Tensor] | None) -> Tensor:
+    """Scores, scaled, masked or weights of any part of a map: see `formulas.cells`."""
     batches, heads, rows, cols = part
+    queries, keys = (rows.detach().contiguous() for rows in call.queries_and_keys(part))
     D = queries.shape[-1]
     into = torch.empty(tuple(map(len, part)), dtype=torch.float32, device=queries.device)
-    queries, keys = queries.detach().contiguous(), keys.detach().contiguous()
     row_max, row_sum = (one.contiguous() for one in statistics or (into, into))
-    running, compiled = plan(keep, queries.device).arguments(queries, size)
+    L, S = call.size
+    running, compiled = plan(call.keep, queries.device).arguments(queries, (L, S))
     tile = tiling(queries.dtype, D)
     across, down = triton.cdiv(len(cols), tile.N), triton.cdiv(len(rows), tile.M)
     with current(queries.device):
         part_of_stage[(across * down * len(batches) * len(heads),)](
             queries, keys, row_max, row_sum, into,
-            first_batch=batches.start, first_head=heads.start, n_heads=len(heads),
-            L=size[0], S=size[1],
+            first_batch=batches.start, first_head=heads.start, n_heads=len(heads), L=L, S=S,
             first_row=rows.start, row_step=rows.step, n_rows=len(rows),
-            first_col=cols.start, col_step=cols.step, n_cols=len(cols), scale=scale, **running,
-            D=D, D_PAD=width(D), **asdict(tile), **compiled,
+            first_col=cols.start, col_step=cols.step, n_cols=len(cols), scale=call.scale,
+            **running, D=D, D_PAD=width(D), **asdict(tile), **compiled,
             stage=STAGES.index(name), as_float32=INTERPRETED,
         )  # fmt: skip
     return into
 
 
-def pooled(
-    q: Tensor,
-    k: Tensor,
-    statistics: tuple[Tensor, Tensor] | None,
-    keep: Keep | None,
-    scale: float,
-    dropout: Dropout | None,
+def overview_of(
+    call: Call,
     name: str,
+    place: tuple[int, int],
     shape: tuple[int, int],
     how: str,
-    batch: int,
-    head: int,
+    statistics: tuple[Tensor, Tensor] | None,
 ) -> Tensor:
     """An overview [rows, cols] of one head's stage, one program for each of its cells.
 
     statistics: row_max and row_sum [1, 1, L] of this head, for weights and dropped weights.
     """
-    L, D = q.shape[2:]
-    S = k.shape[2]
-    into = torch.empty(shape, dtype=torch.float32, device=q.device)
-    queries, keys = (tensor[batch, head].detach().contiguous() for tensor in (q, k))
+    L, S = call.size
+    D = call.q.shape[-1]
+    batch, head = place
+    into = torch.empty(shape, dtype=torch.float32, device=call.q.device)
+    queries, keys = (tensor[batch, head].detach().contiguous() for tensor in (call.q, call.k))
     row_max, row_sum = (one.contiguous() for one in statistics or (into, into))
-    running, compiled = plan(keep, q.device).arguments(q, (L, S))
-    if name == "dropped" and dropout is None:
+    running, compiled = plan(call.keep, call.q.device).arguments(call.q, (L, S))
+    if name == "dropped" and call.dropout is None:
         name = "weights"
-    tile = tiling(q.dtype, D)
-    with current(q.device):
+    tile = tiling(call.q.dtype, D)
+    with current(call.q.device):
         overview[(shape[0] * shape[1],)](
             queries, keys, row_max, row_sum, into, batch=batch, head=head, L=L, S=S,
-            n_rows=shape[0], n_cols=shape[1], scale=scale, **running, **bits(dropout),
+            n_rows=shape[0], n_cols=shape[1], scale=call.scale, **running, **bits(call.dropout),
             D=D, D_PAD=width(D), **asdict(tile), **compiled,
             stage=STAGES.index(name), takes_max=how == "max", as_float32=INTERPRETED,
         )  # fmt: skip

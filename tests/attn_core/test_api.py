@@ -12,19 +12,19 @@ from attn_core import (
     Projection,
     attention,
     causal,
-    kernels,
     padding,
     prefill,
     toy,
     trace,
 )
-from attn_core.kernels import cpu
+from attn_core.call import Call
+from attn_core.engines.formulas import FORMULAS
 from tests.attn_core.reference import STAGES, by_loop, drawn
 
 
 def test_forward_gives_output_and_row_statistics_without_gradient():
     q, k, v = (drawn(seed, 1, 2, 3, 4).requires_grad_() for seed in (1, 2, 3))
-    output, (row_max, row_sum) = cpu.forward(q, k, v, causal(), 0.5, Dropout(0.3, 1))
+    output, (row_max, row_sum) = FORMULAS.forward(Call.of(q, k, v, causal(), 0.5, Dropout(0.3, 1)))
     keep = torch.ones(1, 2, 3, 3, dtype=torch.bool).tril()
     wanted = by_loop(q, k, v, keep, 0.5, (0.3, 1))
     torch.testing.assert_close(output.detach(), wanted["output"])
@@ -230,19 +230,3 @@ def test_a_sum_that_overflows_is_no_error():
     assert (found.stage("scores") == found.stage("scaled")).all()
     assert found.output.isfinite().all()
     torch.testing.assert_close(found.output, v)
-
-
-def test_kernels_are_chosen_by_device_dtype_and_the_wider_head(monkeypatch):
-    asked = []
-
-    def chosen(*call):
-        asked.append(call)
-        return cpu.KERNEL
-
-    monkeypatch.setattr(kernels, "kernel_for", chosen)
-    for width, value_width in ((7, 9), (9, 3)):
-        shapes = (2, 5, width), (2, 6, width), (2, 6, value_width)
-        tensors = [torch.ones(shape, dtype=torch.float64) for shape in shapes]
-        attention(*tensors)
-        trace(*tensors)
-    assert asked == 4 * [(torch.device("cpu"), torch.float64, 9)]

@@ -1,0 +1,127 @@
+"""Attention in one call: its output, or the record from which every stage follows."""
+
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+from torch import Tensor
+
+from attn_core.call import Call
+from attn_core.checks import (
+    check_cells,
+    check_is,
+    check_no_sample,
+    check_projection,
+    check_source,
+)
+from attn_core.compiling import between_graphs, is_exporting
+from attn_core.dropout import Dropout
+from attn_core.engines.choose import engine_for
+from attn_core.engines.formulas import whole
+from attn_core.masks import Keep
+from attn_core.record import AttentionTrace
+from attn_core.source import Projection
+
+
+@between_graphs
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    keep: Tensor | Keep | None = None,
+    scale: float | None = None,
+    dropout: Dropout | None = None,
+) -> Tensor:
+    """For each query the average of the values, weighted by softmax(scale·q·k).
+
+    >>> from attn_core import attention, toy
+    >>> x = toy.journey().x
+    >>> attention(x, x, x, scale=1.0)[1]
+    tensor([0.4419, 0.6515, 0.5683])
+
+    q [*, L, D], k [*, S, D], v [*, S, Dv]: [T, D] is one sequence, [B, T, D] a batch with one
+        head, [B, H, T, D] the full form; further leading axes are batch. Floats of one dtype on
+        one device, all finite.
+    keep: which keys a query may see (True = keep): a bool tensor that broadcasts to [*, L, S], or
+        causal(), window(), padding(), prefill(), or several of them joined by &.
+    scale: what the scores are multiplied by; 1/√D unless given.
+    dropout: Dropout(p, seed), or None.
+
+    Gives [*, L, Dv] in the dtype of v. A query that keeps nothing gets 0. ValueError or TypeError
+    with one sentence for what does not fit. Vaswani et al., "Attention Is All You Need" (2017),
+    equation 1. Taught in chapter 03.
+
+    Which code computes: up to 65,536 cells the six formulas on whole maps. Above it torch's
+    scaled_dot_product_attention, in float32 at least, if v is as wide as k and there is no dropout:
+    under any mask, of which some rows at a time are written out where torch does not know it. Else
+    tiles in torch's operations. Gradients go the way back of what computed. On a GPU all this is
+    done by kernels of Triton; by torch's attention, in the dtype of q, where nothing but the output
+    is asked for and torch knows the mask; float64 and heads wider than 256 take torch's operations.
+    Between all of them lies rounding and nothing more. `engines.choose` has the table.
+
+    Second derivatives and forward mode take whole maps, and are refused above 2**26 cells. Under
+    torch.vmap each sample is computed by itself. torch.compile runs the call as it stands, between
+    its graphs.
+    """
+    call = Call.of(q, k, v, keep, scale, dropout)
+    if is_exporting():
+        check_cells("weights", call.shape)
+        settings = call.keep, call.scale, call.dropout
+        return call.in_lead(whole(call.q, call.k, call.v, *settings)[0].to(v.dtype))
+    with without_autocast(q.device):
+        return call.in_lead(engine_for(call, output_alone=True).forward(call)[0])
+
+
+@between_graphs
+def trace(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    keep: Tensor | Keep | None = None,
+    scale: float | None = None,
+    dropout: Dropout | None = None,
+    source: Projection | None = None,
+) -> AttentionTrace:
+    """The record of one attention: its output, and every stage on demand.
+
+    >>> from attn_core import toy, trace
+    >>> x = toy.journey().x
+    >>> trace(x, x, x, scale=1.0).stage("scores")[1]
+    tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
+
+    source: Projection(x, w_query, w_key, w_value, biases) from which q, k and v were made, so that
+        arithmetic and editing reach down to x; None ends them at q, k and v. One projection of x
+        for all three: self-attention only.
+    All other arguments, the errors and the source are those of `attention`. Taught in chapter 03.
+    """
+    check_is("source", source, Projection)
+    for name, tensor in (("q", q), ("k", k), ("v", v)):
+        check_no_sample(name, tensor)
+    call = Call.of(q, k, v, keep, scale, dropout)
+    engine = engine_for(call)
+    with without_autocast(q.device):
+        output, statistics = engine.forward(call)
+        if source is not None:
+            compare_projection(source, call)
+    known = {} if statistics is None else {call.everywhere: statistics}
+    return AttentionTrace(
+        call.q, call.k, call.v, call.keep, call.scale, call.dropout, call.lead,
+        output, engine, source, known=known,
+    )  # fmt: skip
+
+
+def without_autocast(device: torch.device) -> AbstractContextManager:
+    """Lower precision is the caller's to choose, by the dtype of q, k and v."""
+    is_on = torch.is_autocast_enabled(device.type)
+    return torch.autocast(device.type, enabled=False) if is_on else nullcontext()
+
+
+def compare_projection(source: Projection, call: Call) -> None:
+    matrices = (source.w_query, source.w_key, source.w_value)
+    check_projection(source.x, matrices, source.biases, call.q)
+    with torch.no_grad():
+        named = zip(("q", "k", "v"), (call.q, call.k, call.v), source.project(), strict=True)
+        for name, tensor, made in named:
+            heads_side_by_side = tensor.transpose(1, 2).flatten(2)
+            check_source(name, heads_side_by_side, made.reshape(-1, *made.shape[-2:]))

@@ -1,0 +1,59 @@
+"""Which engine computes: the only place that decides."""
+
+from functools import cache
+from importlib.util import find_spec
+
+import torch
+
+from attn_core.call import Call
+from attn_core.checks import check_gpu
+from attn_core.engines import torch_sdpa
+from attn_core.engines.formulas import FORMULAS, Engine, is_small
+from attn_core.engines.gradients import is_live
+from attn_core.engines.tiled import TILED
+from attn_core.engines.tiles import WIDEST
+from attn_core.engines.torch_sdpa import TORCH_SDPA, TORCH_SDPA_ON_GPU
+
+
+def engine_for(call: Call, output_alone: bool = False) -> Engine:
+    """The engine of a call; the first line that fits.
+
+    | tensors | call | engine |
+    |---|---|---|
+    | on a GPU, of 4 bytes or less, heads up to 256 wide | `attention`, without gradients and \
+dropout, all keys or causal and square | torch's attention |
+    | the same | any | kernels of Triton |
+    | anywhere | up to 65,536 cells | the six formulas on whole maps |
+    | on the CPU, values as wide as keys | without dropout | torch's attention |
+    | anywhere | any | tiles in torch's operations |
+
+    output_alone: whether nothing but the output will be asked for. RuntimeError with one sentence
+    for a GPU that Triton does not serve.
+    """
+    is_on_gpu = call.q.device.type == "cuda"
+    may_be_torchs = is_on_gpu and not is_live(call.q, call.k, call.v)
+    if is_on_gpu and is_tritons(call):
+        triton = triton_engine(call.q.device)
+        is_torchs = output_alone and may_be_torchs and torch_sdpa.serves_gpu(call)
+        return TORCH_SDPA_ON_GPU if is_torchs else triton
+    if is_small(call):
+        return FORMULAS
+    if torch_sdpa.serves(call):
+        return TORCH_SDPA
+    return TORCH_SDPA_ON_GPU if may_be_torchs and torch_sdpa.serves_gpu(call) else TILED
+
+
+def is_tritons(call: Call) -> bool:
+    """Whether Triton's tiles have room for a call."""
+    widest = max(call.q.shape[-1], call.v.shape[-1])
+    return call.q.dtype != torch.float64 and widest <= WIDEST
+
+
+@cache
+def triton_engine(device: torch.device) -> Engine:
+    capability = torch.cuda.get_device_capability(device)
+    check_gpu(torch.cuda.get_device_name(device), capability, find_spec("triton"))
+    # Only now: whoever has no GPU needs no Triton.
+    from attn_core.engines import triton
+
+    return triton.TRITON

@@ -1,0 +1,170 @@
+"""Attention on whole maps, by the six formulas; what every other engine gives as well."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_core import stages
+from attn_core.call import Call, Part
+from attn_core.checks import adds_up, check_numbers, check_output
+from attn_core.hiding import hide_, strips
+from attn_core.masks import Keep
+from attn_core.pooling import pool
+from attn_core.precision import widened
+
+SMALL = 2**16  # cells of a map that is made whole
+Rows = Float[Tensor, "B H L"]
+RowPair = tuple[Rows, Rows]  # row_max and row_sum
+Heads = Float[Tensor, "B H L Dv"]
+Map = Float[Tensor, "B H L S"]
+
+
+class Engine:
+    """What computes for a call. This one makes whole maps; the others know a faster way."""
+
+    def forward(self, call: Call) -> tuple[Heads, RowPair | None]:
+        """The output in the dtype of v; row_max and row_sum, without gradient, if on the way.
+
+        One sentence is raised if q, k or v holds what is no finite number, or if they give such.
+        """
+        return whole_and_checked(call)
+
+    def row_statistics(self, call: Call, batches: range, heads: range) -> RowPair:
+        """row_max and row_sum of some heads, without gradient."""
+        part = batches, heads, *call.everything[2:]
+        return stages.row_statistics(self.cells(call, "masked", part, None))
+
+    def weights(self, call: Call) -> Map:
+        """The weights of all heads, without gradient."""
+        return whole_weights(call.q, call.k, call.keep, call.scale)[0]
+
+    def cells(
+        self, call: Call, name: str, part: Part, statistics: RowPair | None
+    ) -> Float[Tensor, "b h rows cols"]:
+        """Scores, scaled, masked or weights of any part of a map, without gradient.
+
+        statistics: row_max and row_sum of its rows, for weights.
+        """
+        return cells(call, name, part, statistics)
+
+    def overview(
+        self,
+        call: Call,
+        name: str,
+        place: tuple[int, int],
+        shape: tuple[int, int],
+        how: str,
+        statistics: RowPair | None,
+        derive: Callable[[range, range], Tensor],
+    ) -> Float[Tensor, "rows cols"]:
+        """A stage of the head at `place`, its cells pooled to a map of `shape`.
+
+        derive: gives any rows and columns of it, for engines that have no faster way.
+        """
+        seen = None
+        if call.keep is not None and name in ("weights", "dropped"):
+            seen = partial(call.keep.visible, shape=call.size)
+        size = call.size[0], call.columns(name)
+        return pool(derive, size, shape, how, seen, call.q.device)
+
+
+def is_small(call: Call) -> bool:
+    return math.prod(call.shape) <= SMALL
+
+
+def whole(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
+    """The six formulas one after the other; row_max and row_sum."""
+    return attended(scaled_scores(q, k, scale), v, keep, dropout)
+
+
+def whole_and_checked(call: Call) -> tuple[Heads, RowPair]:
+    """The same in the dtype of v; two sums tell whether all numbers are finite.
+
+    One that is not finite in q or in k makes a score that is not, one in v an output.
+    """
+    q, k, v, scale = call.q, call.k, call.v, call.scale
+    scaled = scaled_scores(q, k, scale)
+    scores_are_finite = adds_up(scaled)
+    output, row_max, row_sum = attended(scaled, v, call.keep, call.dropout)
+    if output.dtype != v.dtype:
+        output = output.to(v.dtype)
+    if not (scores_are_finite and adds_up(output)):
+        check_numbers(q, k, v, scale, lead=call.lead)
+        check_output(output, math.inf)
+    return output, (row_max, row_sum.detach() if row_sum.requires_grad else row_sum)
+
+
+def whole_weights(q, k, keep, scale) -> tuple[Map, Rows, Rows]:
+    """Scores to weights; row_max and row_sum."""
+    return softmax_(*masked(scaled_scores(q, k, scale), keep))
+
+
+def attended(scaled: Map, v: Tensor, keep, dropout) -> tuple[Heads, Rows, Rows]:
+    """From scaled scores to the output; row_max and row_sum."""
+    cells, row_max, row_sum = softmax_(*masked(scaled, keep))
+    if dropout is not None:
+        survives = dropout.survives(*map(range, cells.shape), cells.device)
+        cells = stages.dropped(cells, survives, dropout.p)
+    return stages.output(cells, widened(v)), row_max, row_sum
+
+
+def scaled_scores(q, k, scale) -> Map:
+    return stages.scaled(stages.scores(widened(q), widened(k)), scale)
+
+
+def masked(scaled: Map, keep: Keep | None) -> tuple[Map, bool]:
+    """The next stage, and whether each of its rows is known to keep something."""
+    if keep is None:
+        return scaled, True
+    L, S = scaled.shape[2:]
+    is_alive = bool(keep.unmasked(range(L), (L, S)))
+    return stages.masked(scaled, keep.dense(L, S, scaled.device)), is_alive
+
+
+def softmax_(
+    masked: Float[Tensor, "*lead L S"], is_alive: bool
+) -> tuple[Float[Tensor, "*lead L S"], Float[Tensor, "*lead L"], Float[Tensor, "*lead L"]]:
+    """Weights, row_max and row_sum; each exponential is taken once, in the place of its score.
+
+    is_alive: whether each row is known to keep something.
+    """
+    row_max = masked.detach().amax(-1)
+    if not is_alive:
+        dead = row_max == -torch.inf
+        row_max = row_max.masked_fill(dead, 0.0)
+    exps = masked.sub_(row_max.unsqueeze(-1)).exp_()
+    row_sum = exps.sum(-1)
+    if not is_alive:
+        row_sum = row_sum.masked_fill(dead, 1.0)
+    return exps / row_sum.unsqueeze(-1), row_max, row_sum
+
+
+def cells(
+    call: Call, name: str, part: Part, statistics: RowPair | None
+) -> Float[Tensor, "b h rows cols"]:
+    """Any part of a map, up to its weights, in place, as nobody else holds the cells yet."""
+    queries, keys = call.queries_and_keys(part)
+    if name in ("scores", "scaled"):
+        found = stages.scores(queries, keys)
+        return found if name == "scores" else found.mul_(call.scale)
+    batches, heads, rows, cols = part
+    least = -torch.inf if statistics is None else 0.0
+    found = queries.new_full(tuple(map(len, part)), least)
+    for strip, seen in strips(call.keep, rows, cols, call.size):
+        inside = batches, heads, rows[strip], cols[seen]
+        block = stages.scores(queries[:, :, strip], keys[:, :, seen]).mul_(call.scale)
+        if statistics is None:
+            found[:, :, strip, seen] = hide_(block, call.keep, inside, call.size)
+            continue
+        row_max, row_sum = (one[:, :, strip, None] for one in statistics)
+        # Hidden only after exp, which is slow at −inf; of a hidden score it may be infinite.
+        hide_(block.sub_(row_max).exp_(), call.keep, inside, call.size, least)
+        torch.div(block, row_sum, out=found[:, :, strip, seen])
+    return found
+
+
+FORMULAS = Engine()

@@ -1,0 +1,190 @@
+"""torch's own attention under any mask, with its own way back; it keeps its row statistics.
+
+It knows "all keys", "no later key" of a square map, and numbers that are added to the scores. A
+mask that is the same for all rows costs nothing, [B, 1, 1, S]; of others some rows at a time are
+written out, for the keys that these rows may see.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, finfo, float32
+from torch.backends.cuda import SDPAParams, can_use_efficient_attention, can_use_flash_attention
+from torch.nn.functional import scaled_dot_product_attention
+
+from attn_core.call import Call, as_slice
+from attn_core.engines.tiled import Tiled
+from attn_core.engines.tiles import parts
+from attn_core.masks import Keep, in_four_axes
+from attn_core.precision import widened
+
+# What scaled_dot_product_attention calls on a CPU: by name, to have its way back without a graph,
+# and for masks that are causal and padding at once. A private operation; there since torch 2.2.
+FLASH: Any = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
+FLASH_BACK: Any = getattr(
+    torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None
+)
+HEIGHT, CELLS = 512, 2**21  # rows of a mask that are written out at a time, and cells at most
+MOST_HEADS = 65_535  # or batches: so many blocks fit on one axis of a launch
+
+
+def serves(call: Call) -> bool:
+    """Whether torch has tiles for a call on the CPU: values as wide as keys, and no dropout."""
+    is_even = call.q.shape[-1] == call.v.shape[-1]
+    return FLASH is not None and call.q.is_cpu and is_even and call.dropout is None
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Some rows, the columns that they may see, and how torch is told of what it hides there."""
+
+    rows: range
+    cols: range
+    is_causal: bool = False
+    kept: Tensor | None = None  # None: everything
+    dead: Tensor | None = None  # rows that keep nothing; torch is told that they keep everything
+
+    @property
+    def places(self) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+        """Of the rows in q, and of the columns in k and v."""
+        everywhere = slice(None), slice(None)
+        return (*everywhere, as_slice(self.rows)), (*everywhere, as_slice(self.cols))
+
+    def added(self, dtype: torch.dtype) -> Tensor | None:
+        """What torch adds to the scores."""
+        if self.kept is None:
+            return None
+        shown = self.kept if self.dead is None else self.kept | self.dead
+        return torch.zeros(shown.shape, dtype=dtype).masked_fill_(~shown, -torch.inf)
+
+
+def strips(call: Call) -> Iterator[Strip]:
+    """As few parts of a map as torch can be told of.
+
+    >>> from attn_core import causal, prefill
+    >>> x = torch.zeros(600, 2)
+    >>> [(strip.rows, strip.is_causal) for strip in strips(Call.of(x, x, x, causal()))]
+    [(range(0, 600), True)]
+    >>> [(s.rows, s.cols) for s in strips(Call.of(x[:580], x, x, prefill(20)))]
+    [(range(0, 512), range(0, 532)), (range(512, 580), range(0, 600))]
+    """
+    keep, size, (_, _, rows, cols) = call.keep, call.size, call.everything
+    if keep is None:
+        yield Strip(rows, cols)
+        return
+    # torch hides what comes later before it multiplies by the scale: NaN at 0, +inf below.
+    is_causal = is_triangle(keep, size) and call.scale >= finfo(float32).tiny
+    rest = Keep(lengths=keep.lengths) if is_causal else keep
+    if is_same_for_all_rows(rest):
+        kept = None if rest == Keep() else rest.tile(range(1), range(size[1]), (1, size[1]))
+        yield Strip(rows, cols, is_causal, kept, dead_rows(kept))
+        return
+    widest = max(len(keep.visible(some, size)) for some in parts(rows, HEIGHT))
+    maps = keep.tile(range(1), range(1), size).numel()
+    for some in parts(rows, max(16, min(HEIGHT, CELLS // max(1, maps * widest)))):
+        seen = keep.visible(some, size)
+        kept = keep.tile(some, seen, size)
+        yield Strip(some, seen, False, kept, dead_rows(kept))
+
+
+def is_triangle(keep: Keep, size: tuple[int, int]) -> bool:
+    """Whether a mask hides the later keys of a square map, and padding, and nothing else."""
+    return (keep.before, keep.after, keep.cells) == (None, 0, None) and size[0] == size[1]
+
+
+def is_same_for_all_rows(keep: Keep) -> bool:
+    return (keep.before, keep.after) == (None, None) and (
+        keep.cells is None or in_four_axes(keep.cells).shape[2] == 1
+    )
+
+
+def dead_rows(kept: Tensor | None) -> Tensor | None:
+    """The rows that keep nothing, if there are any."""
+    dead = None if kept is None else ~kept.any(-1, keepdim=True)
+    return dead if dead is not None and dead.any() else None
+
+
+def without_gaps(*tensors: Tensor) -> list[Tensor]:
+    """In float32 at least, as half precision is hardly faster here; rows without gaps."""
+    wide = map(widened, tensors)
+    return [tensor if tensor.stride(-1) == 1 else tensor.contiguous() for tensor in wide]
+
+
+class TorchSdpa(Tiled):
+    """On the CPU; its pass keeps the log of each row's sum."""
+
+    def one_pass(self, call: Call) -> tuple[Tensor, Tensor]:
+        q, k, v = without_gaps(call.q, call.k, call.v)
+        found = [attend(strip, q, k, v, call.scale) for strip in strips(call)]
+        if len(found) == 1:
+            return found[0]
+        output, lse = (torch.cat(each, 2) for each in zip(*found, strict=True))
+        return output, lse
+
+    def way_back(self, call: Call, of_output: Tensor, output: Tensor, *kept: Tensor):
+        q, k, v, pull = without_gaps(call.q, call.k, call.v, of_output)
+        of_q, of_k, of_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+        for strip in strips(call):
+            if strip.cols:
+                rows, cols = strip.places
+                there = q[rows], k[cols], v[cols], output[rows], kept[0][rows]
+                found = back(strip, pull[rows], *there, call.scale)
+                of_q[rows] = found[0]
+                of_k[cols] += found[1]
+                of_v[cols] += found[2]
+        return of_q.to(call.q.dtype), of_k.to(call.k.dtype), of_v.to(call.v.dtype)
+
+    def statistics_of(self, kept: list[Tensor]) -> None:
+        return None
+
+
+def attend(strip: Strip, q: Tensor, k: Tensor, v: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """The output of some rows, and the log of each one's sum."""
+    rows, cols = strip.places
+    if not strip.cols:
+        return torch.zeros_like(q[rows]), q.new_zeros(q[rows].shape[:3])
+    told = {"attn_mask": strip.added(q.dtype), "scale": scale}
+    output, lse = FLASH(q[rows], k[cols], v[cols], 0.0, strip.is_causal, **told)
+    return output if strip.dead is None else output.masked_fill_(strip.dead, 0.0), lse
+
+
+def back(strip: Strip, of_output: Tensor, *there: Tensor | float) -> tuple[Tensor, ...]:
+    """The gradients of some rows of q, and what they add to those of k and of v."""
+    *tensors, scale = there
+    told = {"attn_mask": strip.added(of_output.dtype), "scale": scale}
+    if strip.dead is not None:
+        of_output = of_output.masked_fill(strip.dead, 0.0)
+    return FLASH_BACK(of_output, *tensors, 0.0, strip.is_causal, **told)
+
+
+def serves_gpu(call: Call) -> bool:
+    """Whether torch has tiles for a call on a GPU; of masks it is asked for causal ones alone.
+
+    It hides what no query may see, and what lies beyond the last key, before it multiplies by the
+    scale.
+    """
+    is_square = call.keep is not None and call.keep.is_causal and call.size[0] == call.size[1]
+    if call.scale < finfo(float32).tiny or not (call.keep is None or is_square):
+        return False
+    if call.dropout is not None or max(call.q.shape[:2]) > MOST_HEADS:
+        return False
+    asked = SDPAParams(call.q, call.k, call.v, None, 0.0, is_square, False)
+    return can_use_flash_attention(asked) or can_use_efficient_attention(asked)
+
+
+class TorchSdpaOnGpu(Tiled):
+    """In the dtype of q, without gradients."""
+
+    def one_pass(self, call: Call) -> tuple[Tensor]:
+        is_causal, scale = call.keep is not None, call.scale
+        q, k, v = call.q, call.k, call.v
+        return (scaled_dot_product_attention(q, k, v, is_causal=is_causal, scale=scale),)
+
+    def statistics_of(self, kept: list[Tensor]) -> None:
+        return None
+
+
+TORCH_SDPA = TorchSdpa()
+TORCH_SDPA_ON_GPU = TorchSdpaOnGpu()
