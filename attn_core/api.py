@@ -6,20 +6,14 @@ import torch
 from torch import Tensor
 
 from attn_core.call import Call
-from attn_core.checks import (
-    check_cells,
-    check_is,
-    check_no_sample,
-    check_projection,
-    check_source,
-)
+from attn_core.checks import check_cells, check_is, check_no_sample
 from attn_core.compiling import between_graphs, is_exporting
 from attn_core.dropout import Dropout
 from attn_core.engines.choose import engine_for
 from attn_core.engines.formulas import whole
 from attn_core.masks import Keep
 from attn_core.record import AttentionTrace
-from attn_core.source import Projection
+from attn_core.source import Projection, check_projection, check_source
 
 
 @between_graphs

@@ -1,5 +1,6 @@
 """What one attention is asked: three tensors and their settings, checked once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -7,9 +8,17 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attn_core import masks
-from attn_core.checks import check_broadcast, check_is, check_qkv, check_scale
+from attn_core.checks import (
+    DEVICES,
+    FLOATS,
+    check_dense,
+    check_is,
+    check_scale,
+    check_tensor,
+    shape_of,
+)
 from attn_core.dropout import Dropout
-from attn_core.masks import Keep, of_cells
+from attn_core.masks import Keep, check_broadcast, of_cells
 from attn_core.precision import float_type, widened
 
 Part = tuple[range, range, range, range]  # batches, heads, rows and columns of a map
@@ -128,3 +137,50 @@ def cells_of(
         spread = cells.expand(*lead, *cells.shape[-2:])
         return spread.reshape(*shape[:2], *cells.shape[-2:])
     return masks.in_four_axes(cells)
+
+
+def check_qkv(q: Tensor, k: Tensor, v: Tensor) -> None:
+    """q [*, L, D], k [*, S, D], v [*, S, Dv]: floats of one dtype on one device, no empty axis."""
+    for name, tensor in (("q", q), ("k", k), ("v", v)):
+        check_tensor(name, tensor)
+        check_dense(name, tensor)
+        if tensor.dtype not in FLOATS:
+            raise TypeError(
+                f"{name} must be float16, bfloat16, float32 or float64, got {tensor.dtype}"
+            )
+        if tensor.ndim < 2:
+            raise ValueError(f"{name} must have at least 2 axes [T, D], got {shape_of(tensor)}")
+        if tensor.numel() == 0:
+            raise ValueError(f"{name} must have no empty axis, got {shape_of(tensor)}")
+        if not tensor.is_cpu and tensor.device.type not in DEVICES:
+            raise ValueError(f"{name} must be on {' or '.join(DEVICES)}, got {tensor.device}")
+    lead, dtype, device = q.shape[:-2], q.dtype, q.device
+    for name, tensor in (("k", k), ("v", v)):
+        if tensor.dtype != dtype:
+            raise TypeError(f"{name} must have q's dtype {dtype}, got {tensor.dtype}")
+        if tensor.device != device:
+            raise ValueError(f"{name} must be on q's device {device}, got {tensor.device}")
+        if tensor.shape[:-2] != lead:
+            wanted, advice = f"q's leading axes {tuple(lead)}", ""
+            if tensor.ndim != q.ndim:
+                wanted = f"as many axes as q {shape_of(q)}"
+            elif is_grouped(tensor.shape[:-2], lead):
+                times = lead[-1] // tensor.shape[-3]
+                advice = f": repeat each head, {name}.repeat_interleave({times}, dim=-3)"
+            raise ValueError(f"{name} must have {wanted}, got {shape_of(tensor)}{advice}")
+    if k.shape[-1] != q.shape[-1]:
+        raise ValueError(f"k must have q's width {q.shape[-1]}, got {shape_of(k)}")
+    if v.shape[-2] != k.shape[-2]:
+        raise ValueError(
+            f"v must have one row for each of the {k.shape[-2]} keys, got {shape_of(v)}"
+        )
+
+
+def is_grouped(lead: Sequence[int], of_queries: Sequence[int]) -> bool:
+    """Whether some heads of the queries share one of these, and all else is alike."""
+    return (
+        len(lead) > 1
+        and lead[:-1] == of_queries[:-1]
+        and lead[-1] < of_queries[-1]
+        and of_queries[-1] % lead[-1] == 0
+    )

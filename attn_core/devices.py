@@ -4,8 +4,6 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from attn_core.checks import check_device
-
 MADE = {torch.tensor, torch.as_tensor, torch.arange, torch.linspace, torch.empty, torch.zeros}
 MADE |= {torch.ones, torch.full, torch.eye, torch.rand, torch.randn, torch.randint, torch.randperm}
 DRAWN_INTO = {Tensor.bernoulli_, Tensor.normal_, Tensor.random_, Tensor.uniform_}
@@ -63,3 +61,12 @@ def put_tensors_on(device: str) -> None:
     """From now on; `import attn_core` does so where ATTN_DEVICE names a device."""
     check_device("ATTN_DEVICE", device)
     On(device).__enter__()
+
+
+def check_device(name: str, device: str) -> None:
+    """A device of torch on which a number can be put."""
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError):
+        can = "cpu or cuda" if torch.cuda.is_available() else "cpu, as torch finds no GPU here"
+        raise ValueError(f"{name} must be {can}, got {device!r}") from None

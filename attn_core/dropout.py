@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Int64
 from torch import Tensor
 
-from attn_core.checks import check_dropout
+from attn_core.checks import check_whole, is_number
 
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
@@ -129,3 +129,11 @@ class Dropout:
         words = torch.stack(philox(counter, self.key), dim=-1)
         columns = axis(cols, 3).flatten() - 4 * blocks.start
         return words.flatten(-2)[..., columns]
+
+
+def check_dropout(p: float, seed: int) -> tuple[float, int]:
+    if not is_number(p):
+        raise TypeError(f"p must be a number, got {type(p).__name__}")
+    if not 0 <= p < 1:
+        raise ValueError(f"p must be at least 0 and below 1, got {p}")
+    return float(p), check_whole("seed", seed)

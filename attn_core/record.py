@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 
 import torch
 from jaxtyping import Float
@@ -10,14 +11,7 @@ from torch import Tensor
 
 from attn_core import stages
 from attn_core.call import Call, as_slice
-from attn_core.checks import (
-    check_cells,
-    check_index,
-    check_overview,
-    check_range,
-    check_stage,
-    check_tile,
-)
+from attn_core.checks import brief, check_cells, check_index, check_stage, check_tile, check_whole
 from attn_core.compiling import between_graphs
 from attn_core.derive import dead_rows, is_live, part_of_stage
 from attn_core.engines.formulas import Engine, RowPair
@@ -230,3 +224,38 @@ class AttentionTrace(Call):
         sizes = f"B={B}, H={H}, L={L}, S={S}, D={self.q.shape[-1]}, Dv={self.v.shape[-1]}"
         how = f"scale={self.scale:.4g}, keep={self.keep}, dropout={self.dropout}"
         return f"AttentionTrace({sizes}, {how}, {self.q.dtype})"
+
+
+def check_range(name: str, part: slice | range, size: int) -> range:
+    """The indices of a slice or range of an axis of this size; at least one, rising, inside it."""
+    if isinstance(part, slice):
+        for end in (part.start, part.stop, part.step):
+            if end is not None and not isinstance(end, Integral):
+                raise TypeError(f"{name} must be a slice of whole numbers, got {part}")
+        found = range(*part.indices(size)) if part.step != 0 else range(0, 0, -1)
+    elif isinstance(part, range):
+        found = part
+    else:
+        raise TypeError(f"{name} must be a slice or a range, got {type(part).__name__}")
+    if found.step < 0:
+        raise ValueError(f"{name} must have a step of at least 1, got {part}")
+    if len(found) == 0:
+        raise ValueError(f"{name} must name at least one of {size}, got {part}")
+    if min(found) < 0 or max(found) >= size:
+        raise ValueError(f"{name} must lie between 0 and {size - 1}, got {part}")
+    return found
+
+
+def check_overview(shape: Sequence[int], how: str, rows: int, cols: int) -> tuple[int, int]:
+    if how not in ("mean", "max"):
+        raise ValueError(f"how must be 'mean' or 'max', got {brief(how)}")
+    if not isinstance(shape, Sequence) or isinstance(shape, str):
+        raise TypeError(f"shape must be two whole numbers, got {brief(shape)}")
+    if len(shape) != 2:
+        raise ValueError(f"shape must be two whole numbers, got {len(shape)} of them")
+    sizes = []
+    for name, size, most in (("rows", shape[0], rows), ("columns", shape[1], cols)):
+        sizes.append(check_whole(f"{name} of shape", size, least=1))
+        if size > most:
+            raise ValueError(f"{name} of shape must be at most {most}, got {size}")
+    return sizes[0], sizes[1]

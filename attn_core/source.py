@@ -1,9 +1,13 @@
 """Where q, k and v come from: x and three matrices."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
+
+from attn_core.checks import brief, largest, shape_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,3 +39,50 @@ class Projection:
         found = {f"{name} of source": getattr(self, name) for name in names}
         biases = enumerate(self.biases or ())
         return found | {f"biases[{i}] of source": bias for i, bias in biases}
+
+
+def check_projection(
+    x: Tensor, matrices: Sequence[Tensor], biases: Sequence[Tensor] | None, q: Tensor
+) -> None:
+    """x [*, T, E] can be multiplied by the matrices [E, ·], in q's dtype and on its device."""
+    names = ("w_query", "w_key", "w_value")
+    tensors = {"x": x, **dict(zip(names, matrices, strict=True))}
+    if biases is not None:
+        if not isinstance(biases, (tuple, list)) or len(biases) != 3:
+            raise TypeError(f"biases of source must be three tensors or None, got {brief(biases)}")
+        tensors |= {f"biases[{i}]": bias for i, bias in enumerate(biases)}
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name} of source must be a torch tensor, got {brief(tensor)}")
+        if tensor.dtype != q.dtype:
+            raise TypeError(f"{name} of source must have q's dtype {q.dtype}, got {tensor.dtype}")
+        if tensor.device != q.device:
+            raise ValueError(
+                f"{name} of source must be on q's device {q.device}, got {tensor.device}"
+            )
+    if x.ndim < 2:
+        raise ValueError(f"x of source must have at least 2 axes [T, E], got {shape_of(x)}")
+    for name, matrix in zip(names, matrices, strict=True):
+        if matrix.ndim != 2 or matrix.shape[0] != x.shape[-1]:
+            raise ValueError(
+                f"{name} of source must have the shape ({x.shape[-1]}, columns), "
+                f"got {shape_of(matrix)}"
+            )
+    for i, bias in enumerate(biases or ()):
+        if bias.shape != matrices[i].shape[1:]:
+            raise ValueError(
+                f"biases[{i}] of source must have the shape {shape_of(matrices[i])[1:]}, "
+                f"got {shape_of(bias)}"
+            )
+
+
+def check_source(name: str, wanted: Tensor, given: Tensor) -> None:
+    """The projection of x must be what was handed in as q, k or v, up to rounding."""
+    if wanted.shape != given.shape:
+        raise ValueError(
+            f"source must give {name} of shape {shape_of(wanted)}, got {shape_of(given)}"
+        )
+    error = (wanted - given).abs().max().item()
+    most = max(1e-4, 2 * torch.finfo(wanted.dtype).eps) * max(1.0, largest(wanted))
+    if not error <= most:
+        raise ValueError(f"source must give {name}, got numbers that are off by {error:.2g}")

@@ -11,17 +11,10 @@ from torch import Tensor
 from attn_core import stages
 from attn_core.api import without_autocast
 from attn_core.call import Call
-from attn_core.checks import (
-    check_is,
-    check_no_sample,
-    check_numbers,
-    check_output,
-    check_scale,
-    check_settings,
-    check_sweep,
-)
+from attn_core.checks import brief, check_is, check_no_sample, check_scale, check_sweep
 from attn_core.compiling import between_graphs
 from attn_core.dropout import Dropout
+from attn_core.engines.finite import check_numbers, check_output
 from attn_core.engines.formulas import softmax_
 from attn_core.masks import Keep
 from attn_core.precision import widened
@@ -139,3 +132,10 @@ def all_dropped(weights: Tensor, dropout: Sequence[Dropout | None]) -> Tensor:
     shares = [1.0 if setting is None else 1 - setting.p for setting in dropout]
     share = torch.tensor(shares, dtype=weights.dtype, device=weights.device)
     return (weights.unsqueeze(2) * torch.stack(survives)).div_(share.view(-1, 1, 1, 1, 1))
+
+
+def check_settings(name: str, settings: object) -> None:
+    if not isinstance(settings, (list, tuple)):
+        raise TypeError(f"{name} must be a list of settings, got {brief(settings)}")
+    if not settings:
+        raise ValueError(f"{name} must name at least one setting, got an empty list")

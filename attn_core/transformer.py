@@ -9,13 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attn_core.checks import (
-    check_batch,
-    check_even_width,
-    check_is_given,
-    check_length,
-    check_whole,
-)
+from attn_core.checks import check_batch, check_length, check_whole
 from attn_core.masks import Keep, causal
 from attn_core.modules import MultiHeadAttention, StepDropout, each
 from attn_core.precision import widened
@@ -415,3 +409,15 @@ class Transformer(nn.Module):
             traces.append(layer.trace_cross(x, memory, **keeps))
             x = layer(x, memory, **keeps)
         return traces
+
+
+def check_even_width(width: int) -> None:
+    check_whole("width", width, least=2)
+    if width % 2:
+        raise ValueError(f"width must be even, a sine and a cosine for each rate, got {width}")
+
+
+def check_is_given(name: str, value: object, wanted: bool) -> None:
+    if (value is not None) != wanted:
+        was = "nothing" if value is None else type(value).__name__
+        raise ValueError(f"{name} must {'be given' if wanted else 'be None'} here, got {was}")

@@ -18,7 +18,7 @@ from statistics import median
 import torch
 
 from attn_core import AttentionTrace, Dropout, causal, padding, sweep, trace, window
-from attn_core.checks import check_numbers
+from attn_core.engines.finite import check_numbers
 from benchmarks import every_mask, peers, report
 from benchmarks.timing import duration, in_another_process, in_turn, on_the_clock, ratio
 

@@ -24,7 +24,7 @@ STANDS_ON = {
     "stages": ["checks"],
     "hiding": ["masks"],
     "pooling": [],
-    "source": [],
+    "source": ["checks"],
     "call": ["masks", "dropout"],
     "stamps": [],
     "engines": ["call", "stages", "hiding", "pooling"],

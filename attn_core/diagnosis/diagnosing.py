@@ -5,14 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attn_core.checks import (
-    STAGES,
-    check_fits_a_stage,
-    check_made_by_trace,
-    check_no_nan,
-    check_stage,
-    check_yours,
-)
+from attn_core.checks import STAGES, check_made_by_trace, check_stage
 from attn_core.diagnosis.comparing import (
     Candidate,
     Room,
@@ -33,6 +26,7 @@ from attn_core.diagnosis.sentences import (
     nearest,
     places,
 )
+from attn_core.diagnosis.yours import check_fits_a_stage, check_no_nan, check_yours
 from attn_core.digits import fixed
 from attn_core.mistakes import MISTAKES
 from attn_core.record import AttentionTrace

@@ -6,7 +6,6 @@ from importlib.util import find_spec
 import torch
 
 from attn_core.call import Call
-from attn_core.checks import check_gpu
 from attn_core.engines import torch_sdpa
 from attn_core.engines.formulas import FORMULAS, Engine, is_small
 from attn_core.engines.gradients import is_live
@@ -57,3 +56,18 @@ def triton_engine(device: torch.device) -> Engine:
     from attn_core.engines import triton
 
     return triton.TRITON
+
+
+def check_gpu(name: str, capability: tuple[int, int], triton: object) -> None:
+    """What the kernels for GPUs need: Triton, and a GPU that it serves."""
+    if triton is None:
+        raise RuntimeError(
+            f"q, k and v are on {name}, whose kernels need Triton, which is not installed: "
+            "pip install triton"
+        )
+    if capability < (8, 0):
+        had = ".".join(map(str, capability))
+        raise RuntimeError(
+            f"q, k and v are on {name}, of compute capability {had}, "
+            "and Triton's kernels need 8.0: put them on the CPU"
+        )

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attn_core import stages
 from attn_core.call import Call, Part
-from attn_core.checks import adds_up, check_numbers, check_output
+from attn_core.engines.finite import adds_up, check_numbers, check_output
 from attn_core.hiding import hide_, strips
 from attn_core.masks import Keep
 from attn_core.pooling import pool

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from attn_core.call import Call, as_slice
-from attn_core.checks import check_numbers, check_output, lengths_of
+from attn_core.engines.finite import check_numbers, check_output, lengths_of
 from attn_core.engines.formulas import Engine, Heads, Map, RowPair, Rows
 from attn_core.engines.gradients import through_tiles, with_gradients
 from attn_core.engines.tiles import tiles

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attn_core import stages
-from attn_core.checks import STAGES, check_cells, check_is_formula
+from attn_core.checks import STAGES, Fits, check_cells
 from attn_core.masks import Keep
 from attn_core.record import AttentionTrace
 
@@ -156,3 +156,11 @@ def wrong_stages(record: AttentionTrace, mistake: Mistake) -> dict[str, Tensor]:
         found = stages_of(Given.of(record), mistake.formulas)
     found["output"] = found["output"].to(record.v.dtype)
     return {name: cells.reshape(*record.lead, *cells.shape[-2:]) for name, cells in found.items()}
+
+
+def check_is_formula(name: str, fits: Fits | None, wanted: str = "formula") -> Fits:
+    """What a mistake of the wanted kind has, and one of the other has not."""
+    if not fits:
+        has = "pair()" if wanted == "formula" else "apply()"
+        raise ValueError(f"{name} must be a mistake of a {wanted}, got one that has {has} instead")
+    return fits

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attn_core.checks import STAGES, check_is_formula
+from attn_core.checks import STAGES
 from attn_core.digits import fixed
-from attn_core.mistakes.mistake import Mistake, right_stages
+from attn_core.mistakes.mistake import Mistake, check_is_formula, right_stages
 
 AXES = ("sentence", "head")
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from attn_core import checks, pretrained
+from attn_core import pretrained
 
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
@@ -69,7 +69,7 @@ def test_it_looks_at_the_animal(word, weight):
 
 def test_another_file_is_refused():
     with pytest.raises(RuntimeError, match=r"tokenizer.json must have the SHA-256 abc, got def"):
-        checks.check_sha256("tokenizer.json", "def", "abc")
+        pretrained.check_sha256("tokenizer.json", "def", "abc")
 
 
 def test_a_missing_package_is_named(monkeypatch):

@@ -95,8 +95,8 @@ def test_a_gpu_without_triton_is_one_sentence(gpu):
     with pytest.raises(RuntimeError) as caught:
         choose.engine_for(on(GPU))
     assert str(caught.value) == (
-        "q, k and v must be on the CPU where Triton is not installed (pip install triton), "
-        "got them on NVIDIA H100"
+        "q, k and v are on NVIDIA H100, whose kernels need Triton, which is not installed: "
+        "pip install triton"
     )
 
 
@@ -106,8 +106,8 @@ def test_a_gpu_that_is_too_old_is_one_sentence(gpu):
     with pytest.raises(RuntimeError) as caught:
         choose.engine_for(on(GPU))
     assert str(caught.value) == (
-        "q, k and v must be on the CPU or on a GPU of compute capability 8.0 or more, "
-        "got them on Tesla T4, which has 7.5"
+        "q, k and v are on Tesla T4, of compute capability 7.5, and Triton's kernels need 8.0: "
+        "put them on the CPU"
     )
 
 
