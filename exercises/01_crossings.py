@@ -2,7 +2,7 @@
 
 import torch
 
-from attn_core import seq2seq
+from attn_core.translators import recurrent
 from exercises import Clue, Draws, Exercise, Field, change, whole
 
 ENGLISH = ["Tom", "chases", "Jerry", "in", "the", "garden"]
@@ -12,7 +12,7 @@ CHINESE = ["汤姆", "在", "花园", "里", "追逐", "杰瑞"]
 def parameters(seed):
     if seed == 0:
         with torch.no_grad():
-            return {"weights": seq2seq.stored(True).alignment(ENGLISH, CHINESE).stage("weights")}
+            return {"weights": recurrent.stored(True).alignment(ENGLISH, CHINESE).stage("weights")}
     scores = Draws(seed).uniform(5 + seed % 3, 4 + seed % 4, high=4.0)
     return {"weights": torch.softmax(scores, dim=-1)}
 

@@ -36,9 +36,7 @@ STANDS_ON = {
     "views": ["arithmetic", "diagnosis"],  # the explorer says what a mistake does
     "modules": ["api"],
     "transformer": ["modules"],
-    "grammar": ["dropout"],
-    "seq2seq": ["modules", "grammar"],
-    "translation": ["transformer", "grammar"],
+    "translators": ["transformer"],
     "pretrained": ["transformer"],
     "mistakes": ["transformer", "toy", "digits"],
     "diagnosis": ["mistakes"],

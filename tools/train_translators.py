@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 from torch import nn
 from tqdm import tqdm
 
-from attn_core import seq2seq, translation
+from attn_core.translators import recurrent, training, transformer
 
 
 def trained(name: str, steps: int, train: Callable[..., nn.Module]) -> nn.Module:
@@ -23,13 +22,12 @@ def trained(name: str, steps: int, train: Callable[..., nn.Module]) -> nn.Module
 def main() -> None:
     for attends in (False, True):
         name = "with attention" if attends else "one fixed vector"
-        model = trained(name, seq2seq.STEPS, partial(seq2seq.train, attends))
-        file = seq2seq.weights_file(attends)
-        file.parent.mkdir(exist_ok=True)
-        weights = {name: weight.float().numpy() for name, weight in model.state_dict().items()}
-        np.savez_compressed(file, **weights)
-    translation.store(trained("Transformer", translation.STEPS, translation.train))
-    for file in sorted(translation.WEIGHTS.parent.glob("*.npz")):
+        model = trained(name, recurrent.STEPS, partial(recurrent.train, attends))
+        training.store(model, recurrent.weights_of(attends))
+    training.store(
+        trained("Transformer", transformer.STEPS, transformer.train), transformer.WEIGHTS
+    )
+    for file in sorted(training.WEIGHTS.glob("*.npz")):
         print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
 
 

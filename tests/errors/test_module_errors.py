@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from attn_core import seq2seq, translation
 from attn_core.modules import MultiHeadAttention
 from attn_core.transformer import ActivationDropout, DecoderLayer, PositionalEncoding, Transformer
+from attn_core.translators import recurrent, transformer
 from tests.errors.test_attention_errors import refused
 
 HEADS = MultiHeadAttention(8, 8, 2)
@@ -50,16 +50,16 @@ def test_a_batch_is_a_tensor(part):
 
 MODEL = Transformer(5, 5, width=8, num_heads=2, hidden=8, num_layers=1)
 SOURCE = torch.tensor([[3, 4]])
-FIXED, PAPER = seq2seq.stored(attends=False), translation.stored()
+FIXED, PAPER = recurrent.stored(attends=False), transformer.stored()
 TOM = ["Tom", "chases", "Jerry"]
 EMPTY = "must have at least one word, got none"
 LONGEST = "longest must be at least 1, got 0"
 WRITTEN = {
-    "transformer": (lambda: translation.translate(PAPER, []), f"english {EMPTY}"),
+    "transformer": (lambda: transformer.translate(PAPER, []), f"english {EMPTY}"),
     "transformer's alignment": (
-        lambda: translation.alignment(PAPER, [], TOM), f"english {EMPTY}",
+        lambda: transformer.alignment(PAPER, [], TOM), f"english {EMPTY}",
     ),
-    "nothing written": (lambda: translation.alignment(PAPER, TOM, []), f"chinese {EMPTY}"),
+    "nothing written": (lambda: transformer.alignment(PAPER, TOM, []), f"chinese {EMPTY}"),
     "translator": (lambda: FIXED.translate([]), f"english {EMPTY}"),
     "one of several": (lambda: FIXED.translate_all([TOM, []]), f"english {EMPTY}"),
     "translator's alignment": (lambda: FIXED.alignment([], TOM), f"english {EMPTY}"),

@@ -68,7 +68,7 @@ def pairs(left: list[float], right: list[float]) -> list[float]:
 
 
 def library(module: str):
-    """A module of the library, for its constants: library("seq2seq").PAIRS."""
+    """A module of the library, for its constants: library("translators.training").PAIRS."""
     return importlib.import_module(f"attn_core.{module}")
 
 

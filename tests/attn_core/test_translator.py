@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from attn_core.grammar import CHINESE, END, START, batch, sentence
 from attn_core.masks import padding, window
 from attn_core.transformer import DecoderLayer
-from attn_core.translation import (
+from attn_core.translators import training
+from attn_core.translators.grammar import CHINESE, END, START, batch, sentence
+from attn_core.translators.training import TESTING, store
+from attn_core.translators.transformer import (
     LONGEST,
-    TESTING,
     WEIGHTS,
     alignment,
-    store,
     stored,
     train,
     translate,
@@ -139,13 +139,13 @@ def test_without_positions_two_orders_are_one():
 
 
 def test_the_weights_are_small():
-    assert WEIGHTS.stat().st_size < 400_000
+    assert (training.WEIGHTS / f"{WEIGHTS}.npz").stat().st_size < 400_000
 
 
 def test_what_is_stored_is_read_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("attn_core.translation.WEIGHTS", tmp_path / "t.npz")
+    monkeypatch.setattr(training, "WEIGHTS", tmp_path)
     model = untrained()
-    store(model)
+    store(model, WEIGHTS)
     for ours, theirs in zip(stored().parameters(), model.parameters(), strict=True):
         assert torch.equal(ours, theirs.float().double())
 

@@ -2,27 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from attn_core.checks import check_words
-from attn_core.grammar import CHINESE, END, ENGLISH, PAD, START, batch, ids, sentence
 from attn_core.masks import padding
 from attn_core.record import AttentionTrace
 from attn_core.transformer import Transformer
+from attn_core.translators import training
+from attn_core.translators.grammar import CHINESE, END, ENGLISH, START, Batch, ids
 
 WIDTH, HEADS, HIDDEN, LAYERS = 32, 4, 64, 2
-PAIRS = 6400
-BATCH = 64
 LONGEST = 13
 STEPS = 400
-TRAINING, TESTING = 1, 2  # the seeds of the sentences to learn from and of those to test on
-WEIGHTS = Path(__file__).with_name("weights") / "transformer.npz"
+WEIGHTS = "transformer"  # the name of their file
 
 
 class Translation(NamedTuple):
@@ -73,29 +69,17 @@ def alignment(
 
 
 def train(*, report: Callable[[int, float], None] | None = None) -> Transformer:
-    """Trains on 6,400 sentence pairs of up to 13 words: less than a minute on one core.
-
-    In float64, so that no number of threads changes it. Another processor rounds otherwise, and
-    gets other weights, which translate as these do.
-    """
+    """Trains on 6,400 sentence pairs of up to 13 words: less than a minute on one core."""
     model = untrained()
-    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.008, total_steps=STEPS)
-    pairs = [sentence(TRAINING, number, LONGEST) for number in range(PAIRS)]
-    for step in range(STEPS):
-        start = step * BATCH % PAIRS
-        source, lengths, target = batch(pairs[start : start + BATCH])
-        scores = model(source, target[:, :-1], source_keep=padding(lengths))
-        loss = nn.functional.cross_entropy(
-            scores.flatten(0, 1), target[:, 1:].flatten(), ignore_index=CHINESE.index(PAD)
-        )
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-        if report:
-            report(step, loss.item())
-    return model.eval()
+
+    def scores(learned: Batch) -> Tensor:
+        keep = padding(learned.lengths)
+        return model(learned.source, learned.target[:, :-1], source_keep=keep)
+
+    betas = 0.9, 0.98
+    return training.train(
+        model, scores, longest=LONGEST, steps=STEPS, max_lr=0.008, betas=betas, report=report
+    )
 
 
 def stored() -> Transformer:
@@ -106,15 +90,4 @@ def stored() -> Transformer:
 
     `make train` trains it again and stores it. Taught in chapter 09.
     """
-    model = untrained()
-    with np.load(WEIGHTS) as arrays, torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(torch.from_numpy(arrays[name]))
-    return model.eval()
-
-
-def store(model: Transformer) -> None:
-    """Its numbers in float32, as `stored` reads them."""
-    numbers = {name: p.detach().float().cpu().numpy() for name, p in model.named_parameters()}
-    # NumPy's stub takes any name for that of its own option.
-    np.savez_compressed(WEIGHTS, **numbers)  # type: ignore[arg-type]
+    return training.loaded(untrained(), WEIGHTS)

@@ -3,8 +3,19 @@
 import pytest
 import torch
 
-from attn_core.grammar import CHINESE, END, ENGLISH, START, Dice, Pair, batch, ids, sentence
-from attn_core.seq2seq import TESTING, Translator, stored, train, weights_file
+from attn_core.translators.grammar import (
+    CHINESE,
+    END,
+    ENGLISH,
+    START,
+    Dice,
+    Pair,
+    batch,
+    ids,
+    sentence,
+)
+from attn_core.translators.recurrent import Translator, stored, train, weights_of
+from attn_core.translators.training import TESTING, WEIGHTS
 from tests.attn_core.reference import philox_by_hand
 
 
@@ -144,7 +155,8 @@ def test_the_alignment_follows_the_words():
 
 
 def test_the_weights_are_small():
-    assert sum(weights_file(attends).stat().st_size for attends in (False, True)) < 500_000
+    files = [WEIGHTS / f"{weights_of(attends)}.npz" for attends in (False, True)]
+    assert sum(file.stat().st_size for file in files) < 500_000
 
 
 # Not compared with the stored weights: the last bit of a processor's rounding grows over the steps.

@@ -1,25 +1,22 @@
 """Chapter 01's translators: the same two recurrent networks, with one fixed vector or attention."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attn_core.api import attention, trace
 from attn_core.checks import check_whole, check_words
-from attn_core.grammar import CHINESE, END, ENGLISH, PAD, START, Pair, batch, ids, sentence
 from attn_core.masks import padding
 from attn_core.record import AttentionTrace
+from attn_core.translators import training
+from attn_core.translators.grammar import CHINESE, END, ENGLISH, START, Batch, Pair, batch, ids
 
 WIDTH = 48
-PAIRS = 6400
-BATCH = 64
 LONGEST = 30
 STEPS = 800
-TRAINING, TESTING = 1, 2  # the seeds of the sentences to learn from and of those to test on
 
 
 class Translator(nn.Module):
@@ -140,34 +137,30 @@ class Translator(nn.Module):
         return trace(self.ask(written)[0], states[0], states[0])
 
 
+def untrained(attends: bool) -> Translator:
+    """One of the two before its training, in float64: 48 numbers a word."""
+    torch.manual_seed(0)
+    return Translator(len(ENGLISH), len(CHINESE), width=WIDTH, attends=attends).double()
+
+
 def train(
     attends: bool, *, steps: int = STEPS, report: Callable[[int, float], None] | None = None
 ) -> Translator:
-    """Trains one of the two on 6,400 sentence pairs of up to 30 words, in a minute or two.
+    """Trains one of the two on 6,400 sentence pairs of up to 30 words, in a minute or two."""
+    model = untrained(attends)
 
-    In float64, so that no number of threads changes it. Another processor rounds otherwise, and
-    gets other weights, which translate as these do.
-    """
-    torch.manual_seed(0)
-    model = Translator(len(ENGLISH), len(CHINESE), width=WIDTH, attends=attends).double()
-    optimizer = torch.optim.Adam(model.parameters())
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.01, total_steps=steps)
-    pairs = [sentence(TRAINING, number, LONGEST) for number in range(PAIRS)]
-    for step in range(steps):
-        start = step * BATCH % PAIRS
-        source, lengths, target = batch(pairs[start : start + BATCH])
-        scores = model(source, lengths, target[:, :-1])
-        loss = nn.functional.cross_entropy(
-            scores.flatten(0, 1), target[:, 1:].flatten(), ignore_index=ENGLISH.index(PAD)
-        )
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        if report:
-            report(step, loss.item())
-    return model
+    def scores(learned: Batch) -> Tensor:
+        return model(learned.source, learned.lengths, learned.target[:, :-1])
+
+    return training.train(
+        model,
+        scores,
+        longest=LONGEST,
+        steps=steps,
+        max_lr=0.01,
+        longest_gradient=1.0,
+        report=report,
+    )
 
 
 def stored(attends: bool) -> Translator:
@@ -178,11 +171,9 @@ def stored(attends: bool) -> Translator:
 
     `make train` trains both again and stores them. Taught in chapter 01.
     """
-    model = Translator(len(ENGLISH), len(CHINESE), width=WIDTH, attends=attends).double()
-    with np.load(weights_file(attends)) as arrays:
-        model.load_state_dict({name: torch.from_numpy(arrays[name]) for name in arrays.files})
-    return model.eval()
+    return training.loaded(untrained(attends), weights_of(attends))
 
 
-def weights_file(attends: bool) -> Path:
-    return Path(__file__).with_name("weights") / f"{'attention' if attends else 'fixed'}.npz"
+def weights_of(attends: bool) -> str:
+    """The name of their file."""
+    return "attention" if attends else "fixed"

@@ -1,0 +1,1 @@
+"""Small translators of English into Chinese, and the grammar that writes what they learn from."""
