@@ -12,9 +12,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attn_core.checks import check_length
+from attn_core.layers import EncoderLayer, LayerNorm
 from attn_core.modules import each
 from attn_core.record import AttentionTrace
-from attn_core.transformer import EncoderLayer, LayerNorm
 
 if TYPE_CHECKING:
     import tokenizers

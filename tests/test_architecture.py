@@ -35,10 +35,11 @@ STANDS_ON = {
     "arithmetic": ["record", "digits"],
     "views": ["arithmetic", "diagnosis"],  # the explorer says what a mistake does
     "modules": ["api"],
-    "transformer": ["modules"],
+    "layers": ["modules"],
+    "transformer": ["layers"],
     "translators": ["transformer"],
-    "pretrained": ["transformer"],
-    "mistakes": ["transformer", "toy", "digits"],
+    "pretrained": ["layers"],
+    "mistakes": ["layers", "toy", "digits"],
     "diagnosis": ["mistakes"],
 }
 

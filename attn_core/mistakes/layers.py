@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from attn_core.api import trace
+from attn_core.layers import DecoderLayer, LayerNorm, PositionalEncoding, Residual
 from attn_core.modules import MultiHeadAttention, StackedHeads, joined
 from attn_core.record import AttentionTrace
-from attn_core.transformer import DecoderLayer, LayerNorm, PositionalEncoding, Residual
 
 Heads = tuple[Tensor, Tensor, Tensor]
 

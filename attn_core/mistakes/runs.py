@@ -8,12 +8,12 @@ from torch import Tensor, nn
 
 from attn_core import toy
 from attn_core.api import trace
+from attn_core.layers import DecoderLayer, LayerNorm, PositionalEncoding, Residual
 from attn_core.masks import causal, of_cells
 from attn_core.mistakes import layers
 from attn_core.mistakes.mistake import Run
 from attn_core.modules import Head, MultiHeadAttention, Part, SelfAttention, StackedHeads, each
 from attn_core.record import AttentionTrace
-from attn_core.transformer import DecoderLayer, LayerNorm, PositionalEncoding, Residual
 
 
 def filled(module: Part) -> Part:

@@ -1,9 +1,9 @@
 """Mistakes around the formulas: how a module splits, merges, normalises and places its numbers."""
 
+from attn_core.layers import DecoderLayer, LayerNorm, PositionalEncoding, Residual
 from attn_core.mistakes import layers, runs
 from attn_core.mistakes.mistake import Mistake
 from attn_core.modules import MultiHeadAttention, StackedHeads
-from attn_core.transformer import DecoderLayer, LayerNorm, PositionalEncoding, Residual
 
 WIRING = (
     Mistake(

@@ -1,7 +1,6 @@
 """Chapter 01's translators: the same two recurrent networks, with one fixed vector or attention."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import torch
 from jaxtyping import Float, Int

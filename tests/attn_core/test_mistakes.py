@@ -10,11 +10,11 @@ from hypothesis import given, settings
 
 from attn_core import Dropout, toy, trace
 from attn_core.checks import STAGES
+from attn_core.layers import Residual
 from attn_core.mistakes import MISTAKES, layers, runs
 from attn_core.mistakes.mistake import FORMULAS, Given, right_stages, stages_of
 from attn_core.mistakes.questions import alike, questions
 from attn_core.mistakes.showing import evidence, first_difference, unequal, versions
-from attn_core.transformer import Residual
 from tests.attn_core import test_modules, test_stages, test_transformer
 from tests.attn_core.reference import Case, cases
 

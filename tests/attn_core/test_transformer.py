@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from attn_core import padding
-from attn_core.transformer import (
+from attn_core.layers import (
     ActivationDropout,
     DecoderLayer,
     EncoderLayer,
@@ -16,10 +16,10 @@ from attn_core.transformer import (
     LayerNorm,
     PositionalEncoding,
     Residual,
-    Transformer,
     WordEmbedding,
     sinusoids,
 )
+from attn_core.transformer import Transformer
 from tests.attn_core.reference import copy_attention, copy_rest
 
 WIDTH = 16

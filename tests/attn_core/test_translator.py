@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from attn_core.layers import DecoderLayer
 from attn_core.masks import padding, window
-from attn_core.transformer import DecoderLayer
 from attn_core.translators import training
 from attn_core.translators.grammar import CHINESE, END, START, batch, sentence
 from attn_core.translators.training import TESTING, store

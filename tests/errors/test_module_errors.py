@@ -3,8 +3,9 @@
 import pytest
 import torch
 
+from attn_core.layers import ActivationDropout, DecoderLayer, PositionalEncoding
 from attn_core.modules import MultiHeadAttention
-from attn_core.transformer import ActivationDropout, DecoderLayer, PositionalEncoding, Transformer
+from attn_core.transformer import Transformer
 from attn_core.translators import recurrent, transformer
 from tests.errors.test_attention_errors import refused
 

@@ -15,6 +15,15 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 from attn_core import Dropout, attention, causal, padding, prefill, toy, trace
+from attn_core.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    FeedForward,
+    LayerNorm,
+    PositionalEncoding,
+    Residual,
+    WordEmbedding,
+)
 from attn_core.modules import (
     CausalAttention,
     MultiHeadAttention,
@@ -22,16 +31,7 @@ from attn_core.modules import (
     SelfAttentionV1,
     StackedHeads,
 )
-from attn_core.transformer import (
-    DecoderLayer,
-    EncoderLayer,
-    FeedForward,
-    LayerNorm,
-    PositionalEncoding,
-    Residual,
-    Transformer,
-    WordEmbedding,
-)
+from attn_core.transformer import Transformer
 from tests.attn_core.reference import copy_attention, copy_rest
 
 close = torch.testing.assert_close

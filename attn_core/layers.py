@@ -1,0 +1,304 @@
+"""The layers of chapter 09, a sentence of the paper each, around the attention of chapter 08."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import cast
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from attn_core.checks import check_batch, check_length, check_whole
+from attn_core.masks import Keep, causal
+from attn_core.modules import MultiHeadAttention, StepDropout, each
+from attn_core.precision import widened
+from attn_core.record import AttentionTrace
+
+Tokens = Float[Tensor, "B T E"]
+
+
+class WordEmbedding(nn.Embedding):
+    """A row of numbers for each word, times √width, so that it is as large as the positions.
+
+    >>> WordEmbedding(10, 4)(torch.tensor([[1, 2, 3]])).shape
+    torch.Size([1, 3, 4])
+
+    The rows start with variance 1/width; the factor brings it to 1. Vaswani et al. (2017), 3.4.
+    Taught in chapter 09.
+    """
+
+    def __init__(self, vocabulary: int, width: int) -> None:
+        super().__init__(vocabulary, width)
+        nn.init.normal_(self.weight, std=width**-0.5)
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Tokens:
+        return super().forward(ids) * math.sqrt(self.embedding_dim)
+
+
+def sinusoids(length: int, width: int) -> Float[Tensor, "length width"]:
+    """A row of numbers for each position: sines and cosines, slower from pair to pair.
+
+    >>> sinusoids(2, 4)
+    tensor([[0.0000, 1.0000, 0.0000, 1.0000],
+            [0.8415, 0.5403, 0.0100, 0.9999]])
+
+    Columns 2i and 2i+1 are sin and cos of position / 10000^(2i/width); width must be even, for a
+    sine without its cosine could not be turned into another position. Vaswani et al. (2017), 3.5.
+    Taught in chapter 09.
+    """
+    check_even_width(width)
+    rate = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    angle = torch.arange(length, dtype=torch.float64)[:, None] * rate
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1).float()
+
+
+class ActivationDropout(nn.Module):
+    """Dropout of single numbers of [B, T, E], with the bits of `Dropout`.
+
+    >>> ActivationDropout(0.5, seed=7)(torch.ones(1, 1, 6))
+    tensor([[[2., 2., 0., 0., 0., 2.]]])
+
+    ValueError for other numbers of axes, in eval too. It counts its steps as StepDropout does.
+    Taught in chapter 07.
+    """
+
+    def __init__(self, p: float, seed: int = 0) -> None:
+        super().__init__()
+        self.drop = StepDropout(p, seed)
+
+    def forward(self, x: Tokens) -> Tokens:
+        check_batch("x", x)
+        dropout = self.drop()
+        if dropout is None:
+            return x
+        B, T, E = x.shape
+        survives = dropout.survives(range(B), range(1), range(T), range(E), x.device)[:, 0]
+        return x * survives / (1 - dropout.p)
+
+
+class PositionalEncoding(nn.Module):
+    """Adds to each word the row of its position, then drops out.
+
+    >>> PositionalEncoding(4, longest=10)(torch.zeros(1, 2, 4))[0, 1]
+    tensor([0.8415, 0.5403, 0.0100, 0.9999])
+
+    Added, not concatenated. ValueError if x is not [B, T, width], or has more tokens than
+    `longest`. Vaswani et al. (2017), 3.5 and 5.4. Taught in chapter 09.
+    """
+
+    positions: Tensor
+
+    def __init__(
+        self, width: int, *, longest: int = 5000, dropout: float = 0.0, seed: int = 0
+    ) -> None:
+        super().__init__()
+        self.register_buffer("positions", sinusoids(longest, width), persistent=False)
+        self.drop = ActivationDropout(dropout, seed)
+
+    def forward(self, x: Tokens) -> Tokens:
+        check_batch("x", x, self.positions.shape[1])
+        check_length(x.shape[1], len(self.positions))
+        return self.drop(x + self.positions[: x.shape[1]].to(x.dtype))
+
+
+class LayerNorm(nn.Module):
+    """Each token's numbers, brought to mean 0 and variance 1, then times a gain plus a bias.
+
+    >>> LayerNorm(4)(torch.tensor([1.0, 2.0, 3.0, 4.0])).detach()
+    tensor([-1.3416, -0.4472,  0.4472,  1.3416])
+
+    The variance divides by n, not by n − 1; eps stands under the root. Both are computed in
+    float32 at least: in float16 the square of 256 is infinite, and an eps of 1e-12 is 0. Ba,
+    Kiros, Hinton, "Layer Normalization" (2016), equation 4. Taught in chapter 09.
+    """
+
+    def __init__(self, width: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.eps = eps
+        self.gain = nn.Parameter(torch.ones(width))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x: Float[Tensor, "*B E"]) -> Float[Tensor, "*B E"]:
+        variance, mean = torch.var_mean(widened(x), -1, correction=0, keepdim=True)
+        normed = (x - mean) * torch.rsqrt(variance + self.eps)
+        return normed.to(x.dtype) * self.gain + self.bias
+
+
+class FeedForward(nn.Module):
+    """Each token on its own: wider, ReLU, back to its width.
+
+    >>> FeedForward(4, 16)(torch.zeros(1, 2, 4)).shape
+    torch.Size([1, 2, 4])
+
+    max(0, x·W₁ + b₁)·W₂ + b₂; some models put another function in the place of max(0, ·). Vaswani
+    et al. (2017), equation 2. Taught in chapter 09.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        hidden: int,
+        *,
+        dropout: float = 0.0,
+        seed: int = 0,
+        activation: Callable[[Tensor], Tensor] = torch.relu,
+    ) -> None:
+        super().__init__()
+        self.activation = activation
+        self.widen = nn.Linear(width, hidden)
+        self.drop = ActivationDropout(dropout, seed)
+        self.narrow = nn.Linear(hidden, width)
+
+    def forward(self, x: Tokens) -> Tokens:
+        return self.narrow(self.drop(self.activation(self.widen(x))))
+
+
+class Residual(nn.Module):
+    """x plus what a sublayer makes of it, with a norm after the sum (post) or before (pre).
+
+    >>> Residual(4)(torch.zeros(1, 2, 4), lambda x: x + 1).shape
+    torch.Size([1, 2, 4])
+
+    Post: norm(x + dropout(sublayer(x))). Pre: x + dropout(sublayer(norm(x))). Vaswani et al.
+    (2017), 3.1 and 5.4; Xiong et al., "On Layer Normalization in the Transformer Architecture"
+    (2020). Taught in chapter 09.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        dropout: float = 0.0,
+        seed: int = 0,
+        norm_first: bool = False,
+        eps: float = 1e-5,
+    ) -> None:
+        super().__init__()
+        self.norm = LayerNorm(width, eps)
+        self.drop = ActivationDropout(dropout, seed)
+        self.norm_first = norm_first
+
+    def forward(self, x: Tokens, sublayer: Callable[[Tensor], Tensor]) -> Tokens:
+        if self.norm_first:
+            return x + self.drop(sublayer(self.norm(x)))
+        return self.norm(x + self.drop(sublayer(x)))
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each in its residual.
+
+    >>> EncoderLayer(8, num_heads=2, hidden=32)(torch.zeros(1, 5, 8)).shape
+    torch.Size([1, 5, 8])
+
+    `keep` says which tokens may be seen: padding, as a rule. Vaswani et al. (2017), 3.1. Taught in
+    chapter 09.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        num_heads: int,
+        hidden: int,
+        *,
+        dropout: float = 0.0,
+        seed: int = 0,
+        norm_first: bool = False,
+        activation: Callable[[Tensor], Tensor] = torch.relu,
+        eps: float = 1e-5,
+    ) -> None:
+        super().__init__()
+        part = partial(Residual, width, dropout=dropout, norm_first=norm_first, eps=eps)
+        self.attention = MultiHeadAttention(
+            width, width, num_heads, dropout=dropout, seed=seed, bias=True
+        )
+        self.feed_forward = FeedForward(
+            width, hidden, dropout=dropout, seed=seed + 1, activation=activation
+        )
+        self.residuals = nn.ModuleList((part(seed=seed + 2), part(seed=seed + 3)))
+
+    def forward(self, x: Tokens, keep: Keep | Tensor | None = None) -> Tokens:
+        x = self.residuals[0](x, lambda z: self.attention(z, keep=keep))
+        return self.residuals[1](x, self.feed_forward)
+
+
+class DecoderLayer(nn.Module):
+    """Causal self-attention, cross-attention to the memory, feed-forward, each with own weights.
+
+    >>> layer = DecoderLayer(8, num_heads=2, hidden=32)
+    >>> layer(torch.zeros(1, 3, 8), memory=torch.zeros(1, 5, 8)).shape
+    torch.Size([1, 3, 8])
+
+    With `right_to_left=True` a further cross-attention, between the memory's and the feed-forward,
+    reads the states of a decoder that runs from right to left. Vaswani et al. (2017), 3.1; Zhang
+    et al., "Asynchronous Bidirectional Decoding" (2018). Taught in chapter 09.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        num_heads: int,
+        hidden: int,
+        *,
+        dropout: float = 0.0,
+        seed: int = 0,
+        norm_first: bool = False,
+        right_to_left: bool = False,
+    ) -> None:
+        super().__init__()
+        attend = partial(MultiHeadAttention, width, width, num_heads, dropout=dropout, bias=True)
+        part = partial(Residual, width, dropout=dropout, norm_first=norm_first)
+        self.self_attention = attend(keep=causal(), seed=seed)
+        self.cross_attention = attend(seed=seed + 1)
+        last = attend(seed=seed + 2) if right_to_left else None
+        # Not called where it is None: check_is_given sees to it.
+        self.right_to_left = cast("MultiHeadAttention", last)
+        self.feed_forward = FeedForward(width, hidden, dropout=dropout, seed=seed + 3)
+        self.residuals = nn.ModuleList(part(seed=seed + 4 + i) for i in range(3 + right_to_left))
+
+    def forward(
+        self,
+        x: Tokens,
+        memory: Float[Tensor, "B S E"],
+        *,
+        keep: Keep | Tensor | None = None,
+        memory_keep: Keep | Tensor | None = None,
+        right_to_left: Float[Tensor, "B R E"] | None = None,
+    ) -> Tokens:
+        check_is_given("right_to_left", right_to_left, wanted=self.right_to_left is not None)
+        sublayers = [
+            lambda z: self.self_attention(z, keep=keep),
+            lambda z: self.cross_attention(z, memory, keep=memory_keep),
+        ]
+        if right_to_left is not None:
+            sublayers.append(lambda z: self.right_to_left(z, right_to_left))
+        sublayers.append(self.feed_forward)
+        for residual, sublayer in zip(self.residuals, sublayers, strict=True):
+            x = residual(x, sublayer)
+        return x
+
+    def trace_cross(
+        self,
+        x: Tokens,
+        memory: Float[Tensor, "B S E"],
+        *,
+        keep: Keep | Tensor | None = None,
+        memory_keep: Keep | Tensor | None = None,
+    ) -> AttentionTrace:
+        """The record of the attention to the memory, in eval: a row for each token of x."""
+        first, second, *_ = each(self.residuals, Residual)
+        x = first(x, lambda z: self.self_attention(z, keep=keep))
+        asking = second.norm(x) if second.norm_first else x
+        return self.cross_attention.trace(asking, memory, keep=memory_keep)
+
+
+def check_even_width(width: int) -> None:
+    check_whole("width", width, least=2)
+    if width % 2:
+        raise ValueError(f"width must be even, a sine and a cosine for each rate, got {width}")
+
+
+def check_is_given(name: str, value: object, wanted: bool) -> None:
+    if (value is not None) != wanted:
+        was = "nothing" if value is None else type(value).__name__
+        raise ValueError(f"{name} must {'be given' if wanted else 'be None'} here, got {was}")
