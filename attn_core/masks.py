@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -100,7 +100,7 @@ class Keep:
     @property
     def is_causal(self) -> bool:
         """Whether it hides what comes after the query, and nothing else."""
-        return (self.before, self.after, self.lengths, self.cells) == (None, 0, None, None)
+        return replace(self, cached=None) == Keep(after=0)
 
     def check(self, shape: tuple[int, int, int, int], device: torch.device) -> None:
         """Raises one sentence if the mask cannot serve a map of shape (B, H, L, S)."""
@@ -173,7 +173,8 @@ class Keep:
             "cells": both,
             "cached": same,
         }
-        return Keep(**{n: joined(getattr(self, n), getattr(other, n), joins[n]) for n in joins})
+        pairs = {name: (mine, getattr(other, name)) for name, mine in vars(self).items()}
+        return Keep(**{name: joined(*pair, joins[name]) for name, pair in pairs.items()})
 
     def __rand__(self, other: Tensor) -> "Keep":
         """A bool tensor & a mask."""
@@ -187,7 +188,7 @@ class Keep:
 
     def _identity(self) -> tuple:
         """Cells are equal to themselves alone: to compare them all takes as long as a map."""
-        return self.before, self.after, self.lengths, self.cached, id(self.cells)
+        return tuple(id(x) if isinstance(x, Tensor) else x for x in vars(self).values())
 
 
 def joined(one: Any, other: Any, how: Callable) -> Any:

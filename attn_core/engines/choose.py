@@ -1,5 +1,6 @@
 """Which engine computes: the only place that decides."""
 
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 
@@ -12,6 +13,7 @@ from attn_core.engines.gradients import is_live
 from attn_core.engines.tiled import TILED
 from attn_core.engines.tiles import WIDEST
 from attn_core.engines.torch_sdpa import TORCH_SDPA, TORCH_SDPA_ON_GPU
+from attn_core.masks import Keep
 
 
 def engine_for(call: Call, output_alone: bool = False) -> Engine:
@@ -45,7 +47,10 @@ dropout, all keys or causal and square | torch's attention |
 def is_tritons(call: Call) -> bool:
     """Whether Triton's tiles have room for a call."""
     widest = max(call.q.shape[-1], call.v.shape[-1])
-    return call.q.dtype != torch.float64 and widest <= WIDEST
+    # A mask is a band, lengths and cells to them; what it may learn to say beside takes tiles.
+    told = dict.fromkeys(("before", "after", "lengths", "cells", "cached"))
+    is_known = call.keep is None or replace(call.keep, **told) == Keep()
+    return call.q.dtype != torch.float64 and widest <= WIDEST and is_known
 
 
 @cache

@@ -6,7 +6,7 @@ written out, for the keys that these rows may see.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -91,13 +91,13 @@ def strips(call: Call) -> Iterator[Strip]:
 
 def is_triangle(keep: Keep, size: tuple[int, int]) -> bool:
     """Whether a mask hides the later keys of a square map, and padding, and nothing else."""
-    return (keep.before, keep.after, keep.cells) == (None, 0, None) and size[0] == size[1]
+    triangle = Keep(after=0, lengths=keep.lengths, cached=keep.cached)
+    return keep == triangle and size[0] == size[1]
 
 
 def is_same_for_all_rows(keep: Keep) -> bool:
-    return (keep.before, keep.after) == (None, None) and (
-        keep.cells is None or in_four_axes(keep.cells).shape[2] == 1
-    )
+    rest = replace(keep, lengths=None, cells=None, cached=None)
+    return rest == Keep() and (keep.cells is None or in_four_axes(keep.cells).shape[2] == 1)
 
 
 def dead_rows(kept: Tensor | None) -> Tensor | None:

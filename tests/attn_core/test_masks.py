@@ -1,7 +1,10 @@
 """Masks: each drawing, each rule cell by cell, alignment, tiles, and the form that a page gets."""
 
 import base64
+import dataclasses
+import functools
 import json
+import operator
 
 import numpy as np
 import pytest
@@ -233,3 +236,23 @@ def test_cells_of_more_axes_may_be_joined(T):
     for i, j in ((0, 2), (1, 1)):
         alone = attention(*[x[i, j]] * 3, keep=cells[i, j] & shared[j] & lower)
         torch.testing.assert_close(found[i, j], alone)
+
+
+OF_EACH_FIELD = {
+    "before": window(2, 9),
+    "after": causal(),
+    "lengths": padding([2, 3]),
+    "cells": causal() & torch.eye(3, dtype=torch.bool),
+    "cached": prefill(0),
+}
+
+
+def test_each_field_of_a_mask_is_known_wherever_masks_are_taken_apart():
+    """A new field needs its way through `&` and `parts`, of which the page and repr are made."""
+    names = {field.name for field in dataclasses.fields(Keep)}
+    assert names == set(OF_EACH_FIELD), "an example of each field"
+    for name, keep in OF_EACH_FIELD.items():
+        assert getattr(keep, name) is not None
+        assert keep & Keep() == Keep() & keep == keep
+        assert functools.reduce(operator.and_, keep.parts()) == keep
+        assert keep != dataclasses.replace(keep, **{name: None})
