@@ -105,10 +105,10 @@ CELLS = {
     ),
     "memory": ("held = []\nwhile True:\n    held.append(bytearray(50_000_000))", MEMORY),
     "memory of many": (
-        # Together a little more than they may take: to write more would take a cell's time.
+        # Where a machine gives its memory slowly, a cell's time is used up before it is taken.
         "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n"
         "        held = b'x' * 450_000_000; time.sleep(1e6)\ntime.sleep(1e6)",
-        MEMORY,
+        "in cell",
     ),
     "shared memory": (
         "import mmap\nheld = mmap.mmap(-1, 10**12)\nfor n in range(0, 10**12, 4096): held[n] = 1",

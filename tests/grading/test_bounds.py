@@ -111,6 +111,18 @@ def test_to_run_a_notebook_takes_little_memory(cells):
     assert int(said(RUNNING.format(cells=HUGE[cells])).split("\n")[-2]) < MOST
 
 
+def test_what_many_processes_take_together_is_counted():
+    """Each alone takes less than it may; the time is long, as some machines give memory slowly."""
+    forks = (
+        "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n"
+        "        held = b'x' * 300_000_000\n        time.sleep(1e6)\ntime.sleep(1e6)"
+    )
+    with run("x = 1", forks, limits=Limits(cell=200, memory=2**30), x="x = ...") as ran:
+        assert ran.flags == ["memory in cell 2"]
+        with asked(ran) as answer:
+            assert answer.value("x") == 1
+
+
 @pytest.mark.parametrize("number", range(2))
 def test_too_much_output_is_said(number):
     cell = ('raise Exception("a" * 150_000_000)', "print('a' * 400_000_000)")[number]
