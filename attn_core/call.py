@@ -19,7 +19,7 @@ from attn_core.checks import (
 )
 from attn_core.dropout import Dropout
 from attn_core.masks import Keep, check_broadcast, of_cells
-from attn_core.precision import float_type, widened
+from attn_core.precision import float_type, upcast
 
 Part = tuple[range, range, range, range]  # batches, heads, rows and columns of a map
 
@@ -91,7 +91,7 @@ class Call:
     def queries_and_keys(self, part: Part) -> tuple[Tensor, Tensor]:
         """The rows of q and of k from which a part of the map follows, in float32 at least."""
         batches, heads, rows, cols = map(as_slice, part)
-        return widened(self.q[batches, heads, rows]), widened(self.k[batches, heads, cols])
+        return upcast(self.q[batches, heads, rows]), upcast(self.k[batches, heads, cols])
 
     def in_lead(self, tensor: Tensor) -> Tensor:
         """[B, H, …] in the caller's rank: [*lead, …]."""

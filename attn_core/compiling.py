@@ -6,20 +6,20 @@ from typing import ParamSpec, TypeVar
 
 import torch
 
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 Got = TypeVar("Got")
 
 EAGER: dict[Callable, Callable] = {}  # a function: the same, closed to torch.compile
 
 
-def between_graphs(function: Callable[Given, Got]) -> Callable[Given, Got]:
+def between_graphs(function: Callable[Arguments, Got]) -> Callable[Arguments, Got]:
     """The function; torch.compile breaks its graph there and calls it as it stands.
 
     A loop over tiles would be unrolled, and the whole map made.
     """
 
     @wraps(function)
-    def as_it_stands(*args: Given.args, **kwargs: Given.kwargs) -> Got:
+    def as_it_stands(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Got:
         if torch.compiler.is_dynamo_compiling() and not is_exporting():
             return closed(function)(*args, **kwargs)
         return function(*args, **kwargs)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attn_core.checks import check_batch, check_length, check_whole
 from attn_core.masks import Keep, causal
 from attn_core.modules import MultiHeadAttention, StepDropout, each
-from attn_core.precision import widened
+from attn_core.precision import upcast
 from attn_core.record import AttentionTrace
 
 Tokens = Float[Tensor, "B T E"]
@@ -120,7 +120,7 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(width))
 
     def forward(self, x: Float[Tensor, "*B E"]) -> Float[Tensor, "*B E"]:
-        variance, mean = torch.var_mean(widened(x), -1, correction=0, keepdim=True)
+        variance, mean = torch.var_mean(upcast(x), -1, correction=0, keepdim=True)
         normed = (x - mean) * torch.rsqrt(variance + self.eps)
         return normed.to(x.dtype) * self.gain + self.bias
 

@@ -171,10 +171,10 @@ class Keep:
             "after": min,
             "lengths": shorter,
             "cells": both,
-            "cached": same,
+            "cached": agreed,
         }
         pairs = {name: (mine, getattr(other, name)) for name, mine in vars(self).items()}
-        return Keep(**{name: joined(*pair, joins[name]) for name, pair in pairs.items()})
+        return Keep(**{name: joined_field(*pair, joins[name]) for name, pair in pairs.items()})
 
     def __rand__(self, other: Tensor) -> "Keep":
         """A bool tensor & a mask."""
@@ -191,7 +191,7 @@ class Keep:
         return tuple(id(x) if isinstance(x, Tensor) else x for x in vars(self).values())
 
 
-def joined(one: Any, other: Any, how: Callable) -> Any:
+def joined_field(one: Any, other: Any, how: Callable) -> Any:
     """A field of two masks; None hides nothing."""
     if one is None or other is None:
         return other if one is None else one
@@ -203,7 +203,7 @@ def shorter(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(map(min, one, other))
 
 
-def same(one: int, other: int) -> int:
+def agreed(one: int, other: int) -> int:
     check_same("cached", one, other)
     return one
 

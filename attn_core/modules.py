@@ -248,7 +248,7 @@ class MultiHeadAttention(nn.Module):
         keep: Keep | Tensor | None = None,
     ) -> Float[Tensor, "B L HDv"]:
         q, k, v = self.split_heads(x, memory)
-        heads = attention(q, k, v, keep=joined(self.keep, keep), dropout=self.drop())
+        heads = attention(q, k, v, keep=both_masks(self.keep, keep), dropout=self.drop())
         return self.out_proj(heads.transpose(1, 2).flatten(2))
 
     def trace(
@@ -263,7 +263,7 @@ class MultiHeadAttention(nn.Module):
             source = projection(x, self.w_query, self.w_key, self.w_value)
         return trace(
             *self.split_heads(x, memory),
-            keep=joined(self.keep, keep),
+            keep=both_masks(self.keep, keep),
             dropout=self.drop.now(),
             source=source,
         )
@@ -284,10 +284,10 @@ def projection(x: Tensor, query: nn.Linear, key: nn.Linear, value: nn.Linear) ->
     return Projection(x, query.weight.T, key.weight.T, value.weight.T, biases)
 
 
-def joined(own: Keep | None, given: Keep | Tensor | None) -> Keep | Tensor | None:
-    if own is None or given is None:
-        return given if own is None else own
-    return own & given
+def both_masks(own: Keep | None, asked: Keep | Tensor | None) -> Keep | Tensor | None:
+    if own is None or asked is None:
+        return asked if own is None else own
+    return own & asked
 
 
 def check_heads(width: int, num_heads: int) -> None:

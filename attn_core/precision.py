@@ -13,7 +13,7 @@ def float_type(tensor: Tensor) -> torch.dtype:
     return torch.promote_types(tensor.dtype, torch.float32)
 
 
-def widened(tensor: Tensor) -> Tensor:
+def upcast(tensor: Tensor) -> Tensor:
     """In float32 at least."""
-    # The short way first: in a call of six words three tensors are widened.
+    # The short way first: in a call of six words three tensors are upcast.
     return tensor.to(float_type(tensor)) if tensor.dtype.itemsize < 4 else tensor

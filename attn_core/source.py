@@ -76,13 +76,13 @@ def check_projection(
             )
 
 
-def check_source(name: str, wanted: Tensor, given: Tensor) -> None:
+def check_source(name: str, wanted: Tensor, projected: Tensor) -> None:
     """The projection of x must be what was handed in as q, k or v, up to rounding."""
-    if wanted.shape != given.shape:
+    if wanted.shape != projected.shape:
         raise ValueError(
-            f"source must give {name} of shape {shape_of(wanted)}, got {shape_of(given)}"
+            f"source must give {name} of shape {shape_of(wanted)}, got {shape_of(projected)}"
         )
-    error = (wanted - given).abs().max().item()
+    error = (wanted - projected).abs().max().item()
     most = max(1e-4, 2 * torch.finfo(wanted.dtype).eps) * max(1.0, largest(wanted))
     if not error <= most:
         raise ValueError(f"source must give {name}, got numbers that are off by {error:.2g}")

@@ -17,7 +17,7 @@ from attn_core.dropout import Dropout
 from attn_core.engines.finite import check_numbers, check_output
 from attn_core.engines.formulas import softmax_
 from attn_core.masks import Keep
-from attn_core.precision import widened
+from attn_core.precision import upcast
 
 Setting = TypeVar("Setting", bound=Hashable)
 
@@ -66,15 +66,15 @@ def sweep(
     call = Call.of(q, k, v)
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         check_no_sample(name, tensor)
-    given = [check_scale(setting, q) for setting in scale]
+    scales = [check_scale(setting, q) for setting in scale]
     # The largest scale is the one that can overflow.
-    size = check_numbers(q, k, v, max(given, key=abs))
+    size = check_numbers(q, k, v, max(scales, key=abs))
     check_sweep((len(scale), len(keep), len(dropout), *call.shape))
-    factors, of_scale = distinct(given)
+    factors, of_scale = distinct(scales)
     made = {id(setting): None if setting is None else call.as_keep(setting) for setting in keep}
     masks, of_keep = distinct([made[id(setting)] for setting in keep])
     with without_autocast(q.device):
-        weights = weights_of(call.q, call.k, factors, masks)
+        weights = all_weights(call.q, call.k, factors, masks)
         if len(factors) < len(scale) or len(masks) < len(keep):
             weights = weights[of_scale][:, of_keep]
         dropped = all_dropped(weights, dropout)
@@ -100,10 +100,10 @@ def distinct(settings: Sequence[Setting]) -> tuple[list[Setting], list[int]]:
     return list(places), of_each
 
 
-def weights_of(
+def all_weights(
     q: Tensor, k: Tensor, factors: Sequence[float], masks: Sequence[Keep | None]
 ) -> Float[Tensor, "scale keep B H L S"]:
-    scores = stages.scores(widened(q), widened(k))
+    scores = stages.scores(upcast(q), upcast(k))
     scale = torch.tensor(factors, dtype=scores.dtype, device=q.device).view(-1, 1, 1, 1, 1)
     scaled = scores * scale
     L, S = scores.shape[2:]

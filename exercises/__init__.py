@@ -109,7 +109,7 @@ from exercises.comparing import (
 )
 from exercises.draws import Draws
 from exercises.form import LEVELS, Clue, Exercise, Field, Names, Parameters
-from exercises.hearing import Handed
+from exercises.functions import Handed
 from exercises.known import Mistake, change
 
 __all__ = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from exercises.hearing import Heard
+from exercises.functions import RecordedFunction
 from exercises.known import Change, Mistake
 from exercises.plain import plain
 from exercises.wording import worded
@@ -128,9 +128,10 @@ class Exercise:
         """
         found = {name: names[name] for name in self.answers if name in names}
         found = {name: plain(value) for name, value in found.items()}
-        heard = {name: found.get(name) for name in self.functions}
+        asked = {name: found.get(name) for name in self.functions}
         return found | {
-            n: f if isinstance(f, Heard) else Heard(f, self.parts) for n, f in heard.items()
+            n: f if isinstance(f, RecordedFunction) else RecordedFunction(f, self.parts)
+            for n, f in asked.items()
         }
 
     def check(self, names: Names, seed: int = 0) -> Checks:

@@ -88,7 +88,7 @@ def bring(course: Course, assignment: str, student: str) -> None:
 
 def record(course: Course, assignment: Assignment) -> Failures:
     """Put new results into nbgrader's gradebook, and write the feedback. Returns what failed."""
-    if not gradebook.knows(course, assignment):
+    if not gradebook.has_assignment(course, assignment):
         gradebook.register(course, assignment)
     noted = gradebook.Noted(course, assignment)
     known = gradebook.hands(course, assignment)

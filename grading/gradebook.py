@@ -107,7 +107,7 @@ def register(course: Course, assignment: Assignment) -> None:
     must(api(course.folder).generate_assignment(assignment.name), f"release {assignment.name}")
 
 
-def knows(course: Course, assignment: Assignment) -> bool:
+def has_assignment(course: Course, assignment: Assignment) -> bool:
     with opened(course) as book, contextlib.suppress(MissingEntry):
         return bool(book.find_notebook(assignment.name, assignment.name))
     return False
@@ -132,7 +132,7 @@ def check_exercises(course: Course, assignment: Assignment) -> None:
 def hands(course: Course, assignment: Assignment) -> dict[str, Hand]:
     """What stands in the gradebook by the hand of a person, by student."""
     found: dict[str, Hand] = {}
-    if not knows(course, assignment):
+    if not has_assignment(course, assignment):
         return found
     with opened(course) as book:
         for submission in book.assignment_submissions(assignment.name):

@@ -38,7 +38,7 @@ from exercises.comparing import (
     truth,
     whole,
 )
-from exercises.hearing import Heard
+from exercises.functions import RecordedFunction
 from exercises.recognise import holds, observe, recognise
 from tools.prose.numbers import WORDS
 
@@ -472,7 +472,7 @@ def test_one_number():
 
 
 def test_what_cannot_be_copied_is_heard():
-    heard = Heard(lambda value: value)
+    heard = RecordedFunction(lambda value: value)
     row = torch.ones(2, requires_grad=True) * 2
     assert heard(row).requires_grad
     assert heard(slip) is slip
@@ -480,15 +480,15 @@ def test_what_cannot_be_copied_is_heard():
 
 
 def test_a_generator_is_read_once():
-    heard = Heard(lambda: (number for number in (1, 2)))
+    heard = RecordedFunction(lambda: (number for number in (1, 2)))
     assert (heard(), heard(), heard.said) == ([1, 2], [1, 2], [[1, 2], [1, 2]])
 
 
 def test_an_input_is_a_copy():
-    given, heard = torch.ones(2), Heard(torch.Tensor.zero_)
+    given, heard = torch.ones(2), RecordedFunction(torch.Tensor.zero_)
     assert heard(given).tolist() == [0.0, 0.0]
     assert (given.tolist(), heard.changed) == ([1.0, 1.0], True)
-    heard = Heard(lambda table, word, count, row: table + 1)
+    heard = RecordedFunction(lambda table, word, count, row: table + 1)
     heard(given, "a", 1, (1, 2))
     assert not heard.changed
 

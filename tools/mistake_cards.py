@@ -44,7 +44,7 @@ def card(mistake: Mistake) -> str:
     return CARD.format(
         title=mistake.title[0].upper() + mistake.title[1:],
         does=mistake.does,
-        looks=mistake.looks,
+        symptom=mistake.symptom,
         wrong=mistake.wrong,
         right=mistake.right,
         invisible=mistake.invisible[0].lower() + mistake.invisible[1:],

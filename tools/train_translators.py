@@ -23,7 +23,7 @@ def main() -> None:
     for attends in (False, True):
         name = "with attention" if attends else "one fixed vector"
         model = trained(name, recurrent.STEPS, partial(recurrent.train, attends))
-        training.store(model, recurrent.weights_of(attends))
+        training.store(model, recurrent.weights_name(attends))
     training.store(
         trained("Transformer", transformer.STEPS, transformer.train), transformer.WEIGHTS
     )

@@ -16,22 +16,22 @@ MOST_SHARE = 0.9  # below 1, or zeros would be the same as anything
 
 
 class Room(NamedTuple):
-    """How far a number may be off and still be the same: `given + base`, and a share of its size.
+    """How far a number may be off and still be the same: `yours + base`, and a share of its size.
 
-    >>> Room(given=0.0, base=0.25, share=0.5).at(torch.tensor([0.0, 1.0, 2.0]))
+    >>> Room(yours=0.0, base=0.25, share=0.5).at(torch.tensor([0.0, 1.0, 2.0]))
     tensor([0.2500, 0.7500, 1.2500])
     """
 
-    given: float  # what the decimals or the dtype of yours leave open
+    yours: float  # what the decimals or the dtype of yours leave open
     base: float
     share: float
 
     def at(self, sizes: Tensor) -> Tensor:
-        return self.given + self.base + self.share * sizes
+        return self.yours + self.base + self.share * sizes
 
     def times(self, factor: float) -> "Room":
-        """The room of a stage times a factor; twice `given`, as the factor comes from yours."""
-        return Room(2 * self.given, self.base * factor, self.share)
+        """The room of a stage times a factor; twice `yours`, as the factor comes from yours."""
+        return Room(2 * self.yours, self.base * factor, self.share)
 
 
 class Candidate(NamedTuple):
@@ -49,11 +49,11 @@ def bare(cells: Tensor) -> Tensor:
     return cells
 
 
-def stages_of(record: AttentionTrace, mistake: Mistake | None = None) -> dict[str, Tensor]:
+def compared_stages(record: AttentionTrace, mistake: Mistake | None = None) -> dict[str, Tensor]:
     """The six stages, right or as a mistake makes them, and "size": Σ |dropped|·|v|."""
     stages = right_stages(record) if mistake is None else mistake.apply(record)
-    given = record if mistake is None or mistake.inputs is None else mistake.inputs(record)
-    v = given.v.detach().abs().reshape(*record.lead, *given.v.shape[2:])
+    taken = record if mistake is None or mistake.inputs is None else mistake.inputs(record)
+    v = taken.v.detach().abs().reshape(*record.lead, *taken.v.shape[2:])
     found = {name: bare(cells.double().cpu()) for name, cells in stages.items()}
     return found | {"size": found["dropped"].abs() @ bare(v.double().cpu())}
 
@@ -89,11 +89,11 @@ def rooms_of(record: AttentionTrace, eps: float, slack: float) -> dict[str, Room
     found = {"scores": (scores, 0.0), "scaled": (scaled, 0.0), "masked": (scaled, 0.0)}
     found |= {"weights": (weights, share), "dropped": (weights / (1 - p), share)}
     found |= {"output": (weights / (1 - p) * size[2], share + of_values)}
-    given = slack + (SMALLEST_HALF if eps == torch.finfo(torch.float16).eps else 0.0)
-    return {name: Room(given, 1e-12 + base, share) for name, (base, share) in found.items()}
+    yours = slack + (SMALLEST_HALF if eps == torch.finfo(torch.float16).eps else 0.0)
+    return {name: Room(yours, 1e-12 + base, share) for name, (base, share) in found.items()}
 
 
-def same(cells: Tensor, candidate: Candidate) -> bool:
+def agree(cells: Tensor, candidate: Candidate) -> bool:
     other = candidate.cells
     return cells.shape == other.shape and not bool(differing(cells, candidate).any())
 
@@ -115,10 +115,10 @@ def wrong_candidates(
     """Each stage of each mistake that differs from the right one on this input."""
     for name, mistake in MISTAKES.items():
         if mistake.is_replayed:
-            made = stages_of(record, mistake)
+            made = compared_stages(record, mistake)
             for stage in STAGES:
                 found = candidate(stage, name, made, rooms)
-                if only in (None, stage) and not same(right[stage], found):
+                if only in (None, stage) and not agree(right[stage], found):
                     yield found
 
 
@@ -135,4 +135,4 @@ def factor_of(cells: Tensor, candidate: Candidate) -> float | None:
     room = candidate.room.times(factor)
     times = candidate._replace(cells=other * factor, sizes=candidate.sizes * factor, room=room)
     zeros = torch.where(cells.isfinite(), 0.0, cells)
-    return factor if same(cells, times) and not same(zeros, times) else None
+    return factor if agree(cells, times) and not agree(zeros, times) else None

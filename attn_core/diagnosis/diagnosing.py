@@ -9,15 +9,15 @@ from attn_core.checks import STAGES, check_made_by_trace, check_stage
 from attn_core.diagnosis.comparing import (
     Candidate,
     Room,
+    agree,
     bare,
     candidate,
+    compared_stages,
     factor_of,
     rooms_of,
-    same,
-    stages_of,
     wrong_candidates,
 )
-from attn_core.diagnosis.merging import heads_of
+from attn_core.diagnosis.merging import unmerged_heads
 from attn_core.diagnosis.sentences import (
     NAMES,
     Diagnosis,
@@ -62,7 +62,7 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     cells = bare(cells)
     decimals = f", to the {places(slack)} decimals given" if slack else ""
     rooms = rooms_of(trace, eps, slack)
-    if stage in (None, "output") and (heads := heads_of(cells, trace)):
+    if stage in (None, "output") and (heads := unmerged_heads(cells, trace)):
         return of_merged(heads, trace, rooms, decimals)
     return of_stage(cells, trace, stage, rooms, decimals)
 
@@ -74,14 +74,14 @@ def of_stage(
     rooms: dict[str, Room],
     decimals: str,
 ) -> Diagnosis:
-    stages = stages_of(record)
+    stages = compared_stages(record)
     right = [candidate(name, "", stages, rooms) for name in STAGES if stage in (None, name)]
     check_fits_a_stage(cells, [one.cells for one in right])
-    found = [c for c in right if same(cells, c)]
+    found = [c for c in right if agree(cells, c)]
     if found:
         seen = {c.mistake for c in wrong_candidates(record, stages, rooms, found[0].stage)}
         return is_right(found, seen, decimals)
-    wrong = [c for c in wrong_candidates(record, stages, rooms, stage) if same(cells, c)]
+    wrong = [c for c in wrong_candidates(record, stages, rooms, stage) if agree(cells, c)]
     if wrong:
         return is_wrong(wrong, right, decimals)
     check_no_nan(cells)
@@ -91,7 +91,7 @@ def of_stage(
 def of_other(cells: Tensor, right: list[Candidate]) -> Diagnosis:
     """Transposed, times a factor, or not recognised."""
     for one in right:
-        if same(cells.mT, one):
+        if agree(cells.mT, one):
             text = f"{NAMES[one.stage]}, transposed: rows and columns are exchanged"
             return Diagnosis(text, "transposed", (one.stage,))
     fitting = [c for c in right if c.cells.shape == cells.shape]

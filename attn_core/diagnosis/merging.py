@@ -6,7 +6,7 @@ from attn_core.diagnosis.comparing import bare
 from attn_core.record import AttentionTrace
 
 
-def heads_of(cells: Tensor, record: AttentionTrace) -> dict[str, Tensor]:
+def unmerged_heads(cells: Tensor, record: AttentionTrace) -> dict[str, Tensor]:
     """The heads [*, H, L, Dv] of a merged output, for each way in which it may have been merged.
 
     "" is the right way, heads side by side; the others have the names of mistakes. Empty if it

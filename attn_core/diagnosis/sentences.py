@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attn_core.checks import STAGES
+from attn_core.diagnosis.classes import shown_by, tells_apart
 from attn_core.diagnosis.comparing import Candidate, differing
-from attn_core.diagnosis.telling import shown_by, tells_apart
 from attn_core.digits import fixed
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.questions import Question, questions

@@ -11,10 +11,10 @@ from torch import Tensor
 from attn_core import stages
 from attn_core.call import Call, Part
 from attn_core.engines.finite import adds_up, check_numbers, check_output
-from attn_core.hiding import hide_, strips
+from attn_core.masking import mask_, strips
 from attn_core.masks import Keep
 from attn_core.pooling import pool
-from attn_core.precision import widened
+from attn_core.precision import upcast
 
 SMALL = 2**16  # cells of a map that is made whole
 Rows = Float[Tensor, "B H L"]
@@ -109,11 +109,11 @@ def attended(scaled: Map, v: Tensor, keep, dropout) -> tuple[Heads, Rows, Rows]:
     if dropout is not None:
         survives = dropout.survives(*map(range, cells.shape), cells.device)
         cells = stages.dropped(cells, survives, dropout.p)
-    return stages.output(cells, widened(v)), row_max, row_sum
+    return stages.output(cells, upcast(v)), row_max, row_sum
 
 
 def scaled_scores(q, k, scale) -> Map:
-    return stages.scaled(stages.scores(widened(q), widened(k)), scale)
+    return stages.scaled(stages.scores(upcast(q), upcast(k)), scale)
 
 
 def masked(scaled: Map, keep: Keep | None) -> tuple[Map, bool]:
@@ -158,11 +158,11 @@ def cells(
         inside = batches, heads, rows[strip], cols[seen]
         block = stages.scores(queries[:, :, strip], keys[:, :, seen]).mul_(call.scale)
         if statistics is None:
-            found[:, :, strip, seen] = hide_(block, call.keep, inside, call.size)
+            found[:, :, strip, seen] = mask_(block, call.keep, inside, call.size)
             continue
         row_max, row_sum = (one[:, :, strip, None] for one in statistics)
         # Hidden only after exp, which is slow at −inf; of a hidden score it may be infinite.
-        hide_(block.sub_(row_max).exp_(), call.keep, inside, call.size, least)
+        mask_(block.sub_(row_max).exp_(), call.keep, inside, call.size, least)
         torch.div(block, row_sum, out=found[:, :, strip, seen])
     return found
 

@@ -34,8 +34,8 @@ class ByItself(torch.autograd.Function):
     def vmap(cls, info, in_dims, *inputs):
         found = []
         for sample in range(info.batch_size):
-            given = zip(inputs, in_dims, strict=True)
-            found.append(cls.apply(*(x if d is None else x.select(d, sample) for x, d in given)))
+            batched = zip(inputs, in_dims, strict=True)
+            found.append(cls.apply(*(x if d is None else x.select(d, sample) for x, d in batched)))
         return tuple(map(torch.stack, zip(*found, strict=True))), (0,) * len(found[0])
 
 

@@ -72,9 +72,9 @@ def tiled(call: Call) -> tuple[Heads, Rows, Rows]:
         highest, total = tile.nothing_yet()
         mixed = row_max.new_zeros(*tile.shape, call.v.shape[-1])
         for cols in tile.blocks():
-            exps, highest, total, shrink = meet(tile.masked(cols), highest, total)
+            exps, highest, total, shrink = add_block(tile.masked(cols), highest, total)
             mixed.mul_(shrink[..., None]).add_(tile.drop_(exps, cols) @ tile.values(cols))
-        row_max[tile.place], row_sum[tile.place] = highest, total = settled(highest, total)
+        row_max[tile.place], row_sum[tile.place] = highest, total = finished(highest, total)
         output[tile.place] = mixed.div_(total[..., None])
     return output, row_max, row_sum
 
@@ -86,8 +86,8 @@ def row_statistics(call: Call, batches: range, heads: range) -> RowPair:
     for tile in tiles(replace(call, dropout=None), (batches, heads, range(call.size[0]))):
         highest, total = tile.nothing_yet()
         for cols in tile.blocks():
-            _, highest, total, _ = meet(tile.masked(cols), highest, total)
-        row_max[tile.place], row_sum[tile.place] = settled(highest, total)
+            _, highest, total, _ = add_block(tile.masked(cols), highest, total)
+        row_max[tile.place], row_sum[tile.place] = finished(highest, total)
     part = as_slice(batches), as_slice(heads)
     return row_max[part], row_sum[part]
 
@@ -109,7 +109,7 @@ def weights(call: Call) -> Map:
     return found
 
 
-def meet(cells: Tensor, highest: Rows, total: Rows) -> tuple[Tensor, Rows, Rows, Rows]:
+def add_block(cells: Tensor, highest: Rows, total: Rows) -> tuple[Tensor, Rows, Rows, Rows]:
     """One block more: exp(cells − highest') in the place of the cells, highest', total', shrink."""
     newest = torch.maximum(highest, cells.amax(-1))
     # A row that has kept nothing yet: −inf − (−inf) would be no number.
@@ -119,7 +119,7 @@ def meet(cells: Tensor, highest: Rows, total: Rows) -> tuple[Tensor, Rows, Rows,
     return exps, newest, total * shrink + exps.sum(-1), shrink
 
 
-def settled(highest: Rows, total: Rows) -> tuple[Rows, Rows]:
+def finished(highest: Rows, total: Rows) -> tuple[Rows, Rows]:
     """After the last block; a row that kept nothing has maximum 0 and sum 1."""
     dead = highest == -torch.inf
     return highest.masked_fill(dead, 0.0), total.masked_fill(dead, 1.0)

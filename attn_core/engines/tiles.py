@@ -7,8 +7,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attn_core.call import Call, as_slice
-from attn_core.hiding import hide_
-from attn_core.precision import widened
+from attn_core.masking import mask_
+from attn_core.precision import upcast
 
 Rows = Float[Tensor, "B H L"]
 
@@ -27,7 +27,7 @@ class Tile:
         self.batches, self.head_range, self.rows = part
         self.shape = tuple(map(len, part))
         self.place = self.heads(self.rows)
-        self.queries = widened(call.q[self.place])
+        self.queries = upcast(call.q[self.place])
 
     def nothing_yet(self) -> tuple[Rows, Rows]:
         """The highest score and the total of rows that have met no key."""
@@ -38,10 +38,10 @@ class Tile:
         return as_slice(self.batches), as_slice(self.head_range), as_slice(rows)
 
     def keys(self, cols: range) -> Tensor:
-        return widened(self.call.k[self.heads(cols)])
+        return upcast(self.call.k[self.heads(cols)])
 
     def values(self, cols: range) -> Tensor:
-        return widened(self.call.v[self.heads(cols)])
+        return upcast(self.call.v[self.heads(cols)])
 
     @property
     def seen(self) -> range:
@@ -62,7 +62,7 @@ class Tile:
     def masked(self, cols: range) -> Tensor:
         """The block at this stage."""
         cells = (self.queries @ self.keys(cols).mT).mul_(self.call.scale)
-        return hide_(cells, self.keep, (self.batches, self.head_range, self.rows, cols), self.size)
+        return mask_(cells, self.keep, (self.batches, self.head_range, self.rows, cols), self.size)
 
     def drop_(self, cells: Tensor, cols: range) -> Tensor:
         """What dropout leaves of a block, written into it."""

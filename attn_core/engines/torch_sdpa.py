@@ -18,7 +18,7 @@ from attn_core.call import Call, as_slice
 from attn_core.engines.tiled import Tiled
 from attn_core.engines.tiles import parts
 from attn_core.masks import Keep, in_four_axes
-from attn_core.precision import widened
+from attn_core.precision import upcast
 
 # What scaled_dot_product_attention calls on a CPU: by name, to have its way back without a graph,
 # and for masks that are causal and padding at once. A private operation; there since torch 2.2.
@@ -108,7 +108,7 @@ def dead_rows(kept: Tensor | None) -> Tensor | None:
 
 def without_gaps(*tensors: Tensor) -> list[Tensor]:
     """In float32 at least, as half precision is hardly faster here; rows without gaps."""
-    wide = map(widened, tensors)
+    wide = map(upcast, tensors)
     return [tensor if tensor.stride(-1) == 1 else tensor.contiguous() for tensor in wide]
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from attn_core import stages
 from attn_core.masks import Keep
 from attn_core.mistakes import examples
-from attn_core.mistakes.mistake import Formula, Given, Mistake
+from attn_core.mistakes.mistake import Formula, Inputs, Mistake
 
 HIDDEN_IS_ZERO = "(weights[~keep] == 0).all()"
 
@@ -29,7 +29,7 @@ def read_anew(reading: Callable[[Keep, Tensor], Tensor]) -> dict[str, Formula]:
     A mask that was given as cells has no rule to misread: it stays, and the mistake is not seen.
     """
 
-    def formula(a: Given, scaled: Tensor) -> Tensor:
+    def formula(a: Inputs, scaled: Tensor) -> Tensor:
         if a.keep is None or a.rule is None:
             return scaled
         cells = torch.ones_like(a.keep)
@@ -62,7 +62,7 @@ MASKING = (
         name="no-mask",
         title="no mask",
         does="The mask is left out.",
-        looks="Weights above the diagonal or on padding; in training a loss that is too good.",
+        symptom="Weights above the diagonal or on padding; in training a loss that is too good.",
         invisible="Where every query may see every key, as when one token is decoded with a cache.",
         wrong="weights = torch.softmax(scaled, dim=-1)",
         right="weights = torch.softmax(scaled.masked_fill(~keep, -torch.inf), dim=-1)",
@@ -70,14 +70,14 @@ MASKING = (
         source=("2-02", "2-10"),
         where="masked",
         formulas=only_masked(lambda scaled, _: scaled),
-        shows=examples.masked,
-        hides=examples.seen_by_all,
+        seen_on=examples.masked,
+        unseen_on=examples.seen_by_all,
     ),
     Mistake(
         name="mask-turned",
         title="the mask turned round",
         does="True is taken for “hide” where it means “keep”, or the other way round.",
-        looks="Each query sees what it must not, and nothing else.",
+        symptom="Each query sees what it must not, and nothing else.",
         invisible="Without a mask.",
         wrong="masked = scaled.masked_fill(keep, -torch.inf)",
         right="masked = scaled.masked_fill(~keep, -torch.inf)",
@@ -85,14 +85,14 @@ MASKING = (
         source=("lucidrains/x-transformers#160", "InseeFrLab/torchTextClassifiers#92"),
         where="masked",
         formulas=only_masked(lambda scaled, keep: stages.masked(scaled, ~keep)),
-        shows=examples.padded,
-        hides=examples.plain,
+        seen_on=examples.padded,
+        unseen_on=examples.plain,
     ),
     Mistake(
         name="upper-triangle-kept",
         title="the upper triangle kept",
         does="The triangle above the diagonal marks what to hide, and is used as what to keep.",
-        looks="Each word sees the future and not itself; the last row sees nothing.",
+        symptom="Each word sees the future and not itself; the last row sees nothing.",
         invisible="Without a mask.",
         wrong="masked = scaled.masked_fill(torch.triu(ones, diagonal=1) == 0, -torch.inf)",
         right="masked = scaled.masked_fill(torch.triu(ones, diagonal=1) == 1, -torch.inf)",
@@ -100,14 +100,14 @@ MASKING = (
         source=("rasbt/LLMs-from-scratch#1061", "2-01"),
         where="masked",
         formulas=only_masked(upper_triangle),
-        shows=examples.masked,
-        hides=examples.plain,
+        seen_on=examples.masked,
+        unseen_on=examples.plain,
     ),
     Mistake(
         name="mask-added",
         title="a mask of ones and zeros added",
         does="A mask of 1 and 0 is added to the scores; only one of 0 and −∞ may be.",
-        looks="Nothing is hidden: what should be kept weighs e times as much as before, no more.",
+        symptom="Nothing is hidden: what should be kept weighs e times as much as before, no more.",
         invisible="Without a mask; and in the weights of a row that keeps every key.",
         wrong="masked = scaled + keep",
         right="masked = scaled + torch.zeros(L, S).masked_fill(~keep, -torch.inf)",
@@ -115,15 +115,15 @@ MASKING = (
         source=("pytorch/pytorch#117939", "timeseriesAI/tsai#171", "2-12"),
         where="masked",
         formulas=only_masked(lambda scaled, keep: scaled + keep),
-        shows=examples.masked,
-        hides=examples.seen_by_all,
+        seen_on=examples.masked,
+        unseen_on=examples.seen_by_all,
         silent_from="weights",
     ),
     Mistake(
         name="mask-multiplied",
         title="the mask multiplied in",
         does="Hidden scores become 0 instead of −∞, and exp(0) = 1.",
-        looks="Hidden keys get a weight, the same one along a row.",
+        symptom="Hidden keys get a weight, the same one along a row.",
         invisible="Where every query may see every key.",
         wrong="masked = scaled * keep",
         right="masked = scaled.masked_fill(~keep, -torch.inf)",
@@ -131,14 +131,14 @@ MASKING = (
         source=("georg-wolflein/good-features#1", "huggingface/transformers#542"),
         where="masked",
         formulas=only_masked(lambda scaled, keep: scaled * keep),
-        shows=examples.masked,
-        hides=examples.seen_by_all,
+        seen_on=examples.masked,
+        unseen_on=examples.seen_by_all,
     ),
     Mistake(
         name="minus-1e9",
         title="−1e9 in the place of −∞",
         does="A large negative number hides as well as −∞, as long as one key of the row is kept.",
-        looks="A row that keeps nothing gets equal weights over all that is forbidden.",
+        symptom="A row that keeps nothing gets equal weights over all that is forbidden.",
         invisible="In the weights, where every row keeps at least one key.",
         wrong="masked = scaled.masked_fill(~keep, -1e9)",
         right="masked = scaled.masked_fill(~keep, -torch.inf)  # and a row that keeps nothing: 0",
@@ -146,15 +146,17 @@ MASKING = (
         source=("hyunwoongko/transformer#40", "3-12"),
         where="masked",
         formulas=only_masked(lambda scaled, keep: scaled.masked_fill(~keep, -1e9)),
-        shows=examples.empty_rows,
-        hides=examples.masked,
+        seen_on=examples.empty_rows,
+        unseen_on=examples.masked,
         silent_from="weights",
     ),
     Mistake(
         name="mask-ignores-cache",
         title="a mask that ignores the cache",
         does="Query i is put at position i, though it stands behind the keys in the cache.",
-        looks="With a cache, the first new word sees one key; what it has read is hidden from it.",
+        symptom=(
+            "With a cache, the first new word sees one key; what it has read is hidden from it."
+        ),
         invisible="As many queries as keys: training, and the first pass.",
         wrong="keep = torch.tril(torch.ones(L, S)).bool()  # and is_causal=True",
         right="keep = torch.tril(torch.ones(L, S), diagonal=S - L).bool()",
@@ -162,14 +164,14 @@ MASKING = (
         source=("pytorch/pytorch#144858", "pytorch/pytorch#108108", "2-04"),
         where="masked",
         formulas=read_anew(aligned_to_top_left),
-        shows=examples.cached,
-        hides=examples.masked,
+        seen_on=examples.cached,
+        unseen_on=examples.masked,
     ),
     Mistake(
         name="padding-on-queries",
         title="padding hidden as queries",
         does="The padding mask lies along the rows: padded queries are empty, padded keys seen.",
-        looks="Real words give weight to padding, and the rows of the padding are empty.",
+        symptom="Real words give weight to padding, and the rows of the padding are empty.",
         invisible="No padding: each sentence as long as the batch.",
         wrong="keep = is_word[:, None, :, None]",
         right="keep = is_word[:, None, None, :]",
@@ -177,7 +179,7 @@ MASKING = (
         source=("hyunwoongko/transformer#40", "bentrevett/pytorch-seq2seq#96"),
         where="masked",
         formulas=read_anew(padding_in_the_rows),
-        shows=examples.padded,
-        hides=examples.full,
+        seen_on=examples.padded,
+        unseen_on=examples.full,
     ),
 )

@@ -15,8 +15,8 @@ from attn_core.record import AttentionTrace
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """What the six formulas are given: a record's inputs, each with the four axes of a map."""
+class Inputs:
+    """What the six formulas take: a record's tensors, each with the four axes of a map."""
 
     q: Float[Tensor, "B H L D"]
     k: Float[Tensor, "B H S D"]
@@ -29,7 +29,7 @@ class Given:
     model_width: int  # E of the tokens where they are known, else the heads side by side
 
     @classmethod
-    def of(cls, record: AttentionTrace) -> "Given":
+    def of(cls, record: AttentionTrace) -> "Inputs":
         B, H, L, S = record.shape
         wide = record.float_type
         q, k, v = (tensor.detach().to(wide) for tensor in (record.q, record.k, record.v))
@@ -44,9 +44,9 @@ class Given:
         return cls(q, k, v, keep, record.keep, record.scale, survives, p, width)
 
 
-Formula = Callable[[Given, Tensor], Tensor]
+Formula = Callable[[Inputs, Tensor], Tensor]
 
-# Each stage from what is given and the stage before it.
+# Each stage from the inputs and the stage before it.
 FORMULAS: dict[str, Formula] = {
     "scores": lambda a, _: stages.scores(a.q, a.k),
     "scaled": lambda a, scores: stages.scaled(scores, a.scale),
@@ -84,7 +84,7 @@ class Mistake:
     name: str  # "softmax-over-queries"
     title: str  # what "the weights with …" ends with
     does: str
-    looks: str
+    symptom: str
     invisible: str  # on which inputs it changes nothing
     wrong: str  # the line that people write
     right: str
@@ -93,11 +93,11 @@ class Mistake:
     where: str  # the first stage that it can touch, or the module
     formulas: Mapping[str, Formula] = field(default_factory=dict)  # those of FORMULAS it changes
     inputs: Callable[[AttentionTrace], AttentionTrace] | None = None  # or what it makes of a record
-    shows: Callable[[], AttentionTrace] | None = None  # a record on which it is seen
-    hides: Callable[[], AttentionTrace] | None = None  # a record on which it is not
-    run: Callable[[bool, bool], Run] | None = None  # of a module: (wrong?, on a hiding input?)
+    seen_on: Callable[[], AttentionTrace] | None = None  # a record on which it is seen
+    unseen_on: Callable[[], AttentionTrace] | None = None  # a record on which it is not
+    run: Callable[[bool, bool], Run] | None = None  # of a module: (wrong?, where it is unseen?)
     replaces: tuple[type, ...] = ()  # of a module: the wrong classes, each on top of its right one
-    silent_from: str = "scores"  # on a hiding input all stages from this one on are the right ones
+    silent_from: str = "scores"  # where it is unseen: the stage from which on all are right
 
     @property
     def is_formula(self) -> bool:
@@ -123,23 +123,24 @@ class Mistake:
         """What `check` may use, of the input that shows the mistake; axes as in the record."""
         if self.run is not None:
             return {"torch": torch, **self.run(wrong, False).names}
-        record = check_is_formula(self.name, self.shows)()
-        given = Given.of(record)
-        found = stages_of(given, self.formulas if wrong else {})
-        shared = {name: getattr(given, name) for name in ("q", "k", "v", "keep", "survives", "p")}
-        return {"torch": torch, **shared, "scale": given.scale, **found}
+        record = check_is_formula(self.name, self.seen_on)()
+        inputs = Inputs.of(record)
+        shared = ("q", "k", "v", "keep", "survives", "p", "scale")
+        names = {name: getattr(inputs, name) for name in shared}
+        made = stages_with(inputs, self.formulas if wrong else {})
+        return {"torch": torch, **names, **made}
 
     def passes(self, *, wrong: bool) -> bool:
         """What the check says of the right or of the wrong version."""
         return bool(eval(self.check, self.names(wrong=wrong)))
 
 
-def stages_of(given: Given, changed: Mapping[str, Formula]) -> dict[str, Tensor]:
+def stages_with(inputs: Inputs, changed: Mapping[str, Formula]) -> dict[str, Tensor]:
     """The six stages [B, H, L, ·], some formulas changed."""
-    found, before = {}, given.q
+    made, before = {}, inputs.q
     for stage in STAGES:
-        found[stage] = before = changed.get(stage, FORMULAS[stage])(given, before)
-    return found
+        made[stage] = before = changed.get(stage, FORMULAS[stage])(inputs, before)
+    return made
 
 
 def right_stages(record: AttentionTrace) -> dict[str, Tensor]:
@@ -153,7 +154,7 @@ def wrong_stages(record: AttentionTrace, mistake: Mistake) -> dict[str, Tensor]:
     if mistake.inputs is not None:
         record = mistake.inputs(record)
     with torch.no_grad():
-        found = stages_of(Given.of(record), mistake.formulas)
+        found = stages_with(Inputs.of(record), mistake.formulas)
     found["output"] = found["output"].to(record.v.dtype)
     return {name: cells.reshape(*record.lead, *cells.shape[-2:]) for name, cells in found.items()}
 

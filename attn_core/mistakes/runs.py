@@ -43,7 +43,7 @@ def reading(x: Tensor) -> AttentionTrace:
     return filled(SelfAttention(x.shape[-1], 2)).trace(x)
 
 
-def heads_of(kind: type[MultiHeadAttention], hidden: bool) -> Run:
+def several_heads(kind: type[MultiHeadAttention], hidden: bool) -> Run:
     module = filled(kind(3, 4, 1 if hidden else 2))
     record = module.trace(words())
     rows = module.w_query(words())
@@ -124,7 +124,7 @@ def after_norm(kind: type[Residual], hidden: bool) -> Run:
 def either(
     make: Callable[[type[Part], bool], Run], right: type[Part], wrong: type[Part]
 ) -> Callable[[bool, bool], Run]:
-    """How a mistake is run: (wrong?, on a hiding input?)."""
+    """How a mistake is run: (wrong?, where it is unseen?)."""
     return lambda is_wrong, hidden: make(wrong if is_wrong else right, hidden)
 
 

@@ -21,7 +21,7 @@ class Evidence:
     place: tuple[int, ...]  # of the first row that differs: sentence, head, row
     right: Tensor  # that row, or the whole stage if the two have other sizes
     wrong: Tensor
-    is_hidden: bool  # True if on the hiding input nothing differs
+    is_hidden: bool  # True if nothing differs where it should be unseen
     since: str  # … from this stage on
     passes: tuple[bool, bool]  # what the check says of the right and of the wrong version
     sizes: tuple[int, ...]  # of the axes that `place` counts along
@@ -52,7 +52,7 @@ class Evidence:
 
 
 def evidence(mistake: Mistake) -> Evidence:
-    """Tries a mistake on an input that shows it, and on one that hides it.
+    """Tries a mistake on an input on which it is seen, and on one on which it is not.
 
     >>> from attn_core.mistakes import MISTAKES, evidence
     >>> evidence(MISTAKES["scale-by-model-width"])
@@ -81,7 +81,7 @@ def evidence(mistake: Mistake) -> Evidence:
 def versions(mistake: Mistake, *, hidden: bool) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The right and the wrong stages on the mistake's own input."""
     if mistake.is_formula:
-        example = mistake.hides if hidden else mistake.shows
+        example = mistake.unseen_on if hidden else mistake.seen_on
         record = check_is_formula(mistake.name, example)()
         return right_stages(record), mistake.apply(record)
     right, wrong = mistake.pair(hidden=hidden)

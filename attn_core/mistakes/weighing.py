@@ -4,33 +4,33 @@ import torch
 from torch import Tensor
 
 from attn_core.mistakes import examples
-from attn_core.mistakes.mistake import FORMULAS, Given, Mistake
+from attn_core.mistakes.mistake import FORMULAS, Inputs, Mistake
 
 ROWS_SUM_TO_ONE = "((weights.sum(-1) - 1).abs() < 1e-5).all()"
 
 
-def divided(a: Given, masked: Tensor) -> Tensor:
+def divided(a: Inputs, masked: Tensor) -> Tensor:
     shares = masked if a.keep is None else masked.masked_fill(~a.keep, 0.0)
     return shares / shares.sum(-1, keepdim=True)
 
 
-def masked_weights(a: Given, masked: Tensor) -> Tensor:
+def masked_weights(a: Inputs, masked: Tensor) -> Tensor:
     weights = FORMULAS["weights"](a, masked)
     return weights if a.keep is None else weights * a.keep
 
 
-def naive(a: Given, masked: Tensor) -> Tensor:
+def naive(a: Inputs, masked: Tensor) -> Tensor:
     """A row that keeps nothing stays 0: that it may become nan is another mistake."""
     keeps_none = masked.isneginf().all(-1, keepdim=True)
     weights = torch.exp(masked) / torch.exp(masked).sum(-1, keepdim=True)
     return weights.masked_fill(keeps_none, 0.0)
 
 
-def not_rescaled(a: Given, weights: Tensor) -> Tensor:
+def not_rescaled(a: Inputs, weights: Tensor) -> Tensor:
     return weights if a.survives is None else weights * a.survives
 
 
-def rescaled_by_p(a: Given, weights: Tensor) -> Tensor:
+def rescaled_by_p(a: Inputs, weights: Tensor) -> Tensor:
     return weights if a.survives is None or a.p == 0 else weights * a.survives / a.p
 
 
@@ -39,7 +39,7 @@ WEIGHING = (
         name="softmax-over-queries",
         title="softmax over queries",
         does="Softmax runs down the columns: the queries share out each key.",
-        looks="The columns sum to 1 and the rows do not; hidden columns become nan.",
+        symptom="The columns sum to 1 and the rows do not; hidden columns become nan.",
         invisible=(
             "A table in which every row and every column holds the same numbers in some order, as "
             "for two words at a right angle. To be symmetric is not enough."
@@ -54,14 +54,14 @@ WEIGHING = (
         ),
         where="weights",
         formulas={"weights": lambda a, masked: torch.softmax(masked, -2)},
-        shows=examples.plain,
-        hides=examples.mirrored,
+        seen_on=examples.plain,
+        unseen_on=examples.mirrored,
     ),
     Mistake(
         name="naive-softmax",
         title="a softmax that overflows",
         does="exp of the scores themselves, without subtracting the row's maximum first.",
-        looks=(
+        symptom=(
             "nan where a score is above 88.7 (float32), inf/inf, and where all of a row are below "
             "−104, 0/0."
         ),
@@ -72,14 +72,14 @@ WEIGHING = (
         source=("pytorch/executorch#18407", "0-05"),
         where="weights",
         formulas={"weights": naive},
-        shows=examples.large,
-        hides=examples.plain,
+        seen_on=examples.large,
+        unseen_on=examples.plain,
     ),
     Mistake(
         name="nan-in-empty-row",
         title="a softmax over nothing",
         does="A row that keeps nothing goes through softmax: (−∞) − (−∞) is nan.",
-        looks="nan in that row, and in the next layer everywhere.",
+        symptom="nan in that row, and in the next layer everywhere.",
         invisible="Where every row keeps at least one key.",
         wrong="weights = torch.softmax(masked, dim=-1)",
         right="weights = torch.softmax(masked, dim=-1).masked_fill(~keep, 0.0)",
@@ -87,14 +87,16 @@ WEIGHING = (
         source=("pytorch/pytorch#103963", "robertknight/rten#1321", "4-12"),
         where="weights",
         formulas={"weights": lambda a, masked: torch.softmax(masked, -1)},
-        shows=examples.empty_rows,
-        hides=examples.masked,
+        seen_on=examples.empty_rows,
+        unseen_on=examples.masked,
     ),
     Mistake(
         name="divided-by-sum",
         title="division by the sum instead of softmax",
         does="The scores are divided by their sum, with no exp.",
-        looks="Rows sum to 1; but a negative score is a negative weight, and a sum of 0 gives nan.",
+        symptom=(
+            "Rows sum to 1; but a negative score is a negative weight, and a sum of 0 gives nan."
+        ),
         invisible="Equal scores along each row, unless they are 0.",
         wrong="weights = scaled / scaled.sum(-1, keepdim=True)",
         right="weights = torch.softmax(scaled, dim=-1)",
@@ -102,14 +104,14 @@ WEIGHING = (
         source=("0-06",),
         where="weights",
         formulas={"weights": divided},
-        shows=examples.signed,
-        hides=examples.alike,
+        seen_on=examples.signed,
+        unseen_on=examples.alike,
     ),
     Mistake(
         name="mask-after-softmax",
         title="the mask after softmax",
         does="Softmax shares out over all keys, then the hidden weights are set to 0.",
-        looks="Rows sum to less than 1, the more so the more is hidden.",
+        symptom="Rows sum to less than 1, the more so the more is hidden.",
         invisible="Where every query may see every key.",
         wrong="weights = torch.softmax(scaled, dim=-1) * keep",
         right="weights = torch.softmax(scaled.masked_fill(~keep, -torch.inf), dim=-1)",
@@ -117,14 +119,14 @@ WEIGHING = (
         source=("abisee/pointer-generator#88", "0-19"),
         where="masked",
         formulas={"masked": lambda a, scaled: scaled, "weights": masked_weights},
-        shows=examples.masked,
-        hides=examples.seen_by_all,
+        seen_on=examples.masked,
+        unseen_on=examples.seen_by_all,
     ),
     Mistake(
         name="rounded-weights",
         title="rounding to one decimal",
         does="The weights are rounded to read them better, and used so.",
-        looks="Rows sum to 0.9 or 1.1, and the outputs are off in their first decimal.",
+        symptom="Rows sum to 0.9 or 1.1, and the outputs are off in their first decimal.",
         invisible="Weights that have one decimal, as for five equal keys.",
         wrong="weights = torch.round(weights, decimals=1)",
         right="torch.round(weights, decimals=1)  # shown, and not kept",
@@ -132,14 +134,16 @@ WEIGHING = (
         source=("1-01",),
         where="weights",
         formulas={"weights": lambda a, masked: FORMULAS["weights"](a, masked).round(decimals=1)},
-        shows=examples.unscaled,
-        hides=examples.alike,
+        seen_on=examples.unscaled,
+        unseen_on=examples.alike,
     ),
     Mistake(
         name="dropped-as-weights",
         title="dropout already in them",
         does="What dropout has left is handed out under the name of the weights.",
-        looks="Rows of “weights” that do not sum to 1 in training, with zeros and numbers above 1.",
+        symptom=(
+            "Rows of “weights” that do not sum to 1 in training, with zeros and numbers above 1."
+        ),
         invisible="Without dropout: in eval.",
         wrong="weights = dropout(torch.softmax(masked, dim=-1)); return weights @ v, weights",
         right="dropped = dropout(weights); return dropped @ v, weights",
@@ -150,14 +154,14 @@ WEIGHING = (
             "weights": lambda a, masked: FORMULAS["dropped"](a, FORMULAS["weights"](a, masked)),
             "dropped": lambda a, weights: weights,
         },
-        shows=lambda: examples.dropping(0.5),
-        hides=examples.plain,
+        seen_on=lambda: examples.dropping(0.5),
+        unseen_on=examples.plain,
     ),
     Mistake(
         name="dropout-not-rescaled",
         title="dropout not rescaled",
         does="What survives is not divided by 1 − p.",
-        looks="In training all outputs are too small, on average by the factor 1 − p.",
+        symptom="In training all outputs are too small, on average by the factor 1 − p.",
         invisible="Without dropout, and with p = 0.",
         wrong="dropped = weights * survives",
         right="dropped = weights * survives / (1 - p)",
@@ -165,14 +169,14 @@ WEIGHING = (
         source=("kaldi-asr/kaldi#2815",),
         where="dropped",
         formulas={"dropped": not_rescaled},
-        shows=lambda: examples.dropping(0.5),
-        hides=lambda: examples.dropping(0.0),
+        seen_on=lambda: examples.dropping(0.5),
+        unseen_on=lambda: examples.dropping(0.0),
     ),
     Mistake(
         name="dropout-over-p",
         title="dropout rescaled by 1/p",
         does="What survives is divided by p, the share that is dropped, and not by 1 − p.",
-        looks="With p = 0.1 everything that survives is ten times as large.",
+        symptom="With p = 0.1 everything that survives is ten times as large.",
         invisible="p = 0.5, where 1/p and 1/(1 − p) are the same.",
         wrong="dropped = weights * survives / p",
         right="dropped = weights * survives / (1 - p)",
@@ -180,14 +184,14 @@ WEIGHING = (
         source=("rasbt/LLMs-from-scratch#431", "NVIDIA/apex#816", "0-16"),
         where="dropped",
         formulas={"dropped": rescaled_by_p},
-        shows=lambda: examples.dropping(0.1),
-        hides=lambda: examples.dropping(0.5),
+        seen_on=lambda: examples.dropping(0.1),
+        unseen_on=lambda: examples.dropping(0.5),
     ),
     Mistake(
         name="dropout-thrown-away",
         title="dropout thrown away",
         does="A slip in a name: what dropout returns goes to a variable that nobody reads.",
-        looks="Two passes in training are equal, bit for bit. No error, no warning.",
+        symptom="Two passes in training are equal, bit for bit. No error, no warning.",
         invisible="Without dropout: in eval.",
         wrong="atten_weigths = dropout(atten_weights)",
         right="atten_weights = dropout(atten_weights)",
@@ -195,7 +199,7 @@ WEIGHING = (
         source=("zhouhaoyi/Informer2020#97", "0-03"),
         where="dropped",
         formulas={"dropped": lambda a, weights: weights},
-        shows=lambda: examples.dropping(0.5),
-        hides=examples.plain,
+        seen_on=lambda: examples.dropping(0.5),
+        unseen_on=examples.plain,
     ),
 )

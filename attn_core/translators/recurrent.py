@@ -170,9 +170,9 @@ def stored(attends: bool) -> Translator:
 
     `make train` trains both again and stores them. Taught in chapter 01.
     """
-    return training.loaded(untrained(attends), weights_of(attends))
+    return training.loaded(untrained(attends), weights_name(attends))
 
 
-def weights_of(attends: bool) -> str:
+def weights_name(attends: bool) -> str:
     """The name of their file."""
     return "attention" if attends else "fixed"

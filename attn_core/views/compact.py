@@ -59,12 +59,12 @@ def weight_error(record: AttentionTrace, store: str | None) -> float:
                     cols = record.keep.visible(rows, (L, S))
                 if not cols:
                     continue
-                given, sent = (weights_of(record, q, k, rows, cols, b, h) for q, k in pairs)
-                largest = max(largest, (given - sent).abs().max().item())
+                exact, sent = (weights_rows(record, q, k, rows, cols, b, h) for q, k in pairs)
+                largest = max(largest, (exact - sent).abs().max().item())
     return largest
 
 
-def weights_of(
+def weights_rows(
     record: AttentionTrace, q: Tensor, k: Tensor, rows: range, cols: range, batch: int, head: int
 ) -> Tensor:
     """Some rows of weights from this q and k; they see no other columns than these."""

@@ -67,8 +67,8 @@ def explore(
     labels = token_lists(record, tokens, key_tokens)
     names = check_head_names(record, head_names)
     view = first_view(record, stage, select, head, batch, places)
-    for given in stages or ():
-        check_stage(given)
+    for stage in stages or ():
+        check_stage(stage)
     check_controls("hide", hide, (*CONTROLS, *FURTHER))
     check_controls("show", show, FURTHER)
     if show:
@@ -129,8 +129,8 @@ def first_view(
     return {"stage": stage, "batch": batch, "head": head, "select": select, "places": places}
 
 
-def check_controls(argument: str, given: Sequence[str], known: Sequence[str]) -> None:
-    for control in given:
+def check_controls(argument: str, controls: Sequence[str], known: Sequence[str]) -> None:
+    for control in controls:
         if control not in known:
             raise ValueError(f"{argument} must name some of {', '.join(known)}, got {control!r}")
 

@@ -28,7 +28,7 @@ def mistakes_of(
         if other is not None:
             check_other(record, other, name)
         numbers = None if other is None else numbers_of(other, store, head)
-        says = f"{mistake.does} {mistake.looks}"
+        says = f"{mistake.does} {mistake.symptom}"
         found.append({"name": name, "title": mistake.title, "says": says, "other": numbers})
     return found
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from attn_core.checks import STAGES
-from attn_core.diagnosis.comparing import bare, rooms_of, stages_of
+from attn_core.diagnosis.classes import classes_of
+from attn_core.diagnosis.comparing import bare, compared_stages, rooms_of
 from attn_core.diagnosis.sentences import NAMES, first_stage
-from attn_core.diagnosis.telling import classes_of
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.questions import Question, questions
 from attn_core.record import AttentionTrace
@@ -53,7 +53,7 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
     The answers are those of `diagnose`. What is pasted stays in the browser. Taught in chapter 11.
     """
     check_record(record)
-    stages = stages_of(record)
+    stages = compared_stages(record)
     cells = stages["weights"].numel()
     if cells > MOST_CELLS:
         raise ValueError(f"record must have at most {MOST_CELLS} weights, got {cells}")
@@ -78,7 +78,7 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
                 {
                     "name": mistake.name,
                     "first": first_stage(mistake.name),
-                    "stages": pool.put(stages_of(record, mistake)),
+                    "stages": pool.put(compared_stages(record, mistake)),
                 }
                 for mistake in known
             ],
@@ -110,7 +110,7 @@ class Pool:
 
     def place(self, cells: Tensor) -> int:
         for place, kept in enumerate(self.kept):
-            if same(kept, cells):
+            if are_equal(kept, cells):
                 return place
         data = np.ascontiguousarray(cells.cpu().numpy()).astype("<f8").tobytes()
         text = base64.b64encode(data).decode("ascii")
@@ -119,7 +119,7 @@ class Pool:
         return len(self.arrays) - 1
 
 
-def same(kept: Tensor, cells: Tensor) -> bool:
+def are_equal(kept: Tensor, cells: Tensor) -> bool:
     if kept.shape != cells.shape:
         return False
     return torch.allclose(kept, cells, rtol=2e-6, atol=1e-7, equal_nan=True)

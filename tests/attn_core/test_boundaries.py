@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 
-from attn_core import Dropout, attention, causal, hiding, padding, trace, window
+from attn_core import Dropout, attention, causal, masking, padding, trace, window
 from attn_core.engines import formulas, tiles
 from tests.attn_core.reference import drawn
 
 WHOLE = math.isqrt(formulas.SMALL)
-HEIGHTS = (32, 64, 128, hiding.HEIGHT)  # rows of a tile, by the length of the map
+HEIGHTS = (32, 64, 128, masking.HEIGHT)  # rows of a tile, by the length of the map
 SIZES = [
     *((WHOLE // 2 + n, WHOLE) for n in (-1, 0, 1)),  # two sequences: the last that are made whole
     *((512 + n, 150) for n in (0, 1)),  # the next height
@@ -68,7 +68,7 @@ def test_rows_beside_each_boundary(size, name, dropout):
     q, k, v = (drawn(seed, 2, n, 3) for seed, n in ((1, L), (2, S), (3, S)))
     settings = {"keep": mask(name, S), "scale": 0.7, "dropout": dropout}
     record, output = trace(q, k, v, **settings), attention(q, k, v, **settings)
-    cols = near(S, tiles.WIDTH, hiding.HEIGHT)
+    cols = near(S, tiles.WIDTH, masking.HEIGHT)
     rows = near(L, *HEIGHTS)
     tile = record.tile("weights", range(L), range(S), batch=1)
     for i in rows:

@@ -12,7 +12,7 @@ from attn_core import Dropout, toy, trace
 from attn_core.checks import STAGES
 from attn_core.layers import Residual
 from attn_core.mistakes import MISTAKES, layers, runs
-from attn_core.mistakes.mistake import FORMULAS, Given, right_stages, stages_of
+from attn_core.mistakes.mistake import FORMULAS, Inputs, right_stages, stages_with
 from attn_core.mistakes.questions import alike, questions
 from attn_core.mistakes.showing import evidence, first_difference, unequal, versions
 from tests.attn_core import test_modules, test_stages, test_transformer
@@ -72,7 +72,7 @@ def test_the_evidence_in_words():
 def test_form(mistake):
     assert MISTAKES[mistake.name] is mistake
     assert re.fullmatch(r"[a-z0-9-]+", mistake.name)
-    for text in (mistake.does, mistake.looks, mistake.invisible):
+    for text in (mistake.does, mistake.symptom, mistake.invisible):
         assert text.endswith(".")
     assert mistake.source
     for source in mistake.source:
@@ -90,7 +90,7 @@ def test_at_least_twenty_with_names_of_their_own():
 def test_the_formulas_unchanged_are_the_records_stages():
     for question in questions():
         record = question.trace()
-        found = stages_of(Given.of(record), {})
+        found = stages_with(Inputs.of(record), {})
         for stage, cells in right_stages(record).items():
             torch.testing.assert_close(found[stage], cells, rtol=0, atol=0)
 

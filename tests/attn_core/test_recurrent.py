@@ -14,7 +14,7 @@ from attn_core.translators.grammar import (
     ids,
     sentence,
 )
-from attn_core.translators.recurrent import Translator, stored, train, weights_of
+from attn_core.translators.recurrent import Translator, stored, train, weights_name
 from attn_core.translators.training import TESTING, WEIGHTS
 from tests.attn_core.reference import philox_by_hand
 
@@ -155,7 +155,7 @@ def test_the_alignment_follows_the_words():
 
 
 def test_the_weights_are_small():
-    files = [WEIGHTS / f"{weights_of(attends)}.npz" for attends in (False, True)]
+    files = [WEIGHTS / f"{weights_name(attends)}.npz" for attends in (False, True)]
     assert sum(file.stat().st_size for file in files) < 500_000
 
 

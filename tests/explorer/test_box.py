@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from attn_core import Dropout, causal, diagnose, toy, trace
 from attn_core.checks import STAGES
-from attn_core.diagnosis.comparing import candidate, rooms_of, stages_of
+from attn_core.diagnosis.comparing import candidate, compared_stages, rooms_of
 from attn_core.mistakes import MISTAKES, mistake
 from attn_core.mistakes.questions import questions
 from attn_core.views import script
@@ -129,7 +129,7 @@ def texts_of(record):
     yield tiny.tolist()
     rooms = rooms_of(record, torch.finfo(torch.float64).eps, 0.0)
     for version in (None, MISTAKES["no-scale"]):
-        stages = stages_of(record, version)
+        stages = compared_stages(record, version)
         for stage in STAGES:
             one = candidate(stage, version.name if version else "", stages, rooms)
             for part in (0.97, 1.03):

@@ -56,7 +56,7 @@ def test_the_page_gives_pythons_numbers(page, name):
     k = torch.tensor([[-110.0], [-111.0], [-112.0]])
     low = trace(torch.ones(2, 1), k, k, scale=1.0)  # exp of each score is 0
     records = [*(question.trace() for question in questions()), projected(), low]
-    for record in (*records, MISTAKES[name].shows()):
+    for record in (*records, MISTAKES[name].seen_on()):
         payload = json.loads(json.dumps(explore(record).payload, allow_nan=False))
         found = page.evaluate(DERIVE, [payload, name])
         wanted = MISTAKES[name].apply(record)

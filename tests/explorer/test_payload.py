@@ -30,7 +30,7 @@ def test_a_mistake_of_a_formula_is_sent_by_its_name(name):
         {
             "name": name,
             "title": mistake.title,
-            "says": f"{mistake.does} {mistake.looks}",
+            "says": f"{mistake.does} {mistake.symptom}",
             "other": None,
         }
     ]

@@ -30,7 +30,7 @@ def test_every_mistake_is_tried_below_its_entry():
 def test_an_entry_says_all_that_the_mistake_knows():
     for mistake in MISTAKES.values():
         card = mistake_cards.card(mistake)
-        for text in (mistake.does, mistake.looks, f"- {mistake.wrong}", f"+ {mistake.right}"):
+        for text in (mistake.does, mistake.symptom, f"- {mistake.wrong}", f"+ {mistake.right}"):
             assert text in card
         assert f"`{mistake.check}`" in card
         assert card.count("](") == len({mistake_cards.link(one) for one in mistake.source})

@@ -171,24 +171,26 @@ def test_what_is_written_can_be_read():
 
 
 def test_rules_vouch_only_for_what_is_right():
-    def settled(text, page="05_trainable_weights.ipynb"):
+    def explained(text, page="05_trainable_weights.ipynb"):
         passage = Passage("p", text)
-        rest = rules.settled(Page(Path(page), [passage]), passage)
+        rest = rules.explained(Page(Path(page), [passage]), passage)
         return [n.written for n in passage.numbers if n.start in rest]
 
-    assert settled("[04: by hand](04_by_hand.ipynb)") == ["04"]
-    assert settled("[04: by hand](03_self_attention.ipynb)") == []
-    assert settled("[*Three states, four questions*](x.ipynb#three-states-four-questions)") == [
+    assert explained("[04: by hand](04_by_hand.ipynb)") == ["04"]
+    assert explained("[04: by hand](03_self_attention.ipynb)") == []
+    assert explained("[*Three states, four questions*](x.ipynb#three-states-four-questions)") == [
         "Three",
         "four",
     ]
-    assert settled("# 05 Trainable weights") == ["05"]
-    assert settled("# 06 Trainable weights") == []
-    assert settled("**1.** Why?\n\n**3.** How?") == ["1"]
-    assert settled("## Three questions first\n\n**1.** a\n\n**2.** b\n\n**3.** c")[:1] == ["Three"]
-    assert settled("## Four questions first\n\n**1.** a\n\n**2.** b\n\n**3.** c")[:1] == ["1"]
-    assert settled("They add up to 1, and not to 2.") == ["1"]
-    assert settled("`weights.sum(-1)`, `weights.sum(-7)` and `x[1, 2]`") == ["-1"]
+    assert explained("# 05 Trainable weights") == ["05"]
+    assert explained("# 06 Trainable weights") == []
+    assert explained("**1.** Why?\n\n**3.** How?") == ["1"]
+    assert explained("## Three questions first\n\n**1.** a\n\n**2.** b\n\n**3.** c")[:1] == [
+        "Three"
+    ]
+    assert explained("## Four questions first\n\n**1.** a\n\n**2.** b\n\n**3.** c")[:1] == ["1"]
+    assert explained("They add up to 1, and not to 2.") == ["1"]
+    assert explained("`weights.sum(-1)`, `weights.sum(-7)` and `x[1, 2]`") == ["-1"]
 
 
 def test_the_places_of_a_page_of_markdown():

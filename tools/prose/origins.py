@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tools.prose.numbers import Number
 from tools.prose.pages import ROOT, Page, Passage
-from tools.prose.rules import settled
+from tools.prose.rules import explained
 
 FOLDER = ROOT / "tests" / "sources" / "origins"
 
@@ -60,7 +60,7 @@ def parse(text: str) -> Origins:
 
 def due(page: Page, passage: Passage) -> list[Number]:
     """The numbers of a passage that need an origin: no rule vouches for them."""
-    rest = settled(page, passage)
+    rest = explained(page, passage)
     return [number for number in passage.numbers if number.start not in rest]
 
 

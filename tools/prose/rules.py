@@ -132,6 +132,6 @@ def said(page: Page, passage: Passage) -> set[int]:
 RULES = (linked, titled, labelled, counted, generated, quoted, said)
 
 
-def settled(page: Page, passage: Passage) -> set[int]:
+def explained(page: Page, passage: Passage) -> set[int]:
     """Where the numbers start that a rule vouches for."""
     return set().union(*(rule(page, passage) for rule in RULES))

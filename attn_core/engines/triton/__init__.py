@@ -10,7 +10,7 @@ from torch import Tensor
 from attn_core.call import Call, Part, as_slice
 from attn_core.engines.formulas import Engine, Map, RowPair
 from attn_core.engines.tiled import Tiled
-from attn_core.engines.triton.looks import cells, overview_of
+from attn_core.engines.triton.derive import cells, overview_of
 from attn_core.engines.triton.passes import one_pass
 
 

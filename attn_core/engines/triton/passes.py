@@ -21,7 +21,7 @@ from attn_core.engines.triton.launch import INTERPRETED, bits, current, plan, ti
 
 
 @triton.jit
-def meet(
+def add_block(
     most, total, mixed, start, stop, queries, k, v, dense, lengths, batch, head, rows,
     L, S, scale, before, after, stride_b, stride_h, stride_l, stride_s,
     seed, threshold, survivor_scale,
@@ -91,7 +91,7 @@ def attend(
             lo, hi = from_clear, to_clear
         else:
             lo, hi = to_clear, stop
-        most, total, mixed = meet(
+        most, total, mixed = add_block(
             most, total, mixed, lo, hi, queries, k, v, dense, lengths, batch, head, rows,
             L, S, scale, before, after, stride_b, stride_h, stride_l, stride_s,
             seed, threshold, survivor_scale, D, Dv, D_PAD, DV_PAD, M, N, banded, padded_keys,

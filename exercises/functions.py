@@ -12,20 +12,20 @@ from exercises.comparing import numbers, parts, same
 from exercises.plain import plain
 
 
-class Heard:
+class RecordedFunction:
     """A function of an answer that never raises, and remembers what it was asked and said.
 
-    >>> heard = Heard(lambda x: 1 / x)
-    >>> heard(2), heard(0)
+    >>> asked = RecordedFunction(lambda x: 1 / x)
+    >>> asked(2), asked(0)
     (0.5, None)
-    >>> heard.said, heard.error
+    >>> asked.said, asked.error
     ([0.5, 'ZeroDivisionError'], ZeroDivisionError('division by zero'))
 
     It gets copies of what it is asked with, so that a function that writes into its input can
     neither change what the right answer is worked out from, nor lose anything by it.
 
-    >>> table, heard = [1.0, 2.0], Heard(list.clear)
-    >>> heard(table), table, heard.changed
+    >>> table, asked = [1.0, 2.0], RecordedFunction(list.clear)
+    >>> asked(table), table, asked.changed
     (None, [1.0, 2.0], True)
 
     parts: the names of what it gives, in order, if that is several things; they may come by name.

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from attn_core.diagnosis.comparing import candidate, rooms_of, same, stages_of
+from attn_core.diagnosis.comparing import agree, candidate, compared_stages, rooms_of
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.questions import questions
 
@@ -12,12 +12,12 @@ def classes_of(number: int, stage: str) -> dict[str, int]:
     """What one of the questions tells apart in a stage: equal numbers are the same; 0 is right."""
     record = questions()[number].trace()
     rooms = rooms_of(record, 2**-23, 0.0)
-    kinds = [candidate(stage, "", stages_of(record), rooms)]
+    kinds = [candidate(stage, "", compared_stages(record), rooms)]
     found = {}
     for mistake in MISTAKES.values():
         if mistake.is_replayed:
-            made = stages_of(record, mistake)
-            ours = [same(made[stage], kind) for kind in kinds]
+            made = compared_stages(record, mistake)
+            ours = [agree(made[stage], kind) for kind in kinds]
             found[mistake.name] = ours.index(True) if True in ours else len(kinds)
             if found[mistake.name] == len(kinds):
                 kinds.append(candidate(stage, "", made, rooms))

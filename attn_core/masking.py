@@ -31,7 +31,7 @@ def strips(
             yield strip, seen
 
 
-def hide_(
+def mask_(
     cells: Float[Tensor, "b h rows cols"],
     keep: Keep | None,
     part: tuple[range, range, range, range],
@@ -42,7 +42,7 @@ def hide_(
 
     >>> from attn_core import causal
     >>> part = range(1), range(1), range(0, 2), range(0, 3)
-    >>> hide_(torch.ones(1, 1, 2, 3), causal(), part, (5, 5))
+    >>> mask_(torch.ones(1, 1, 2, 3), causal(), part, (5, 5))
     tensor([[[[1., -inf, -inf],
               [1., 1., -inf]]]])
 

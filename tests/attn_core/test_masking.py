@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_core import causal, hiding, padding, window
-from attn_core.hiding import hide_, places, strips
+from attn_core import causal, masking, padding, window
+from attn_core.masking import mask_, places, strips
 from attn_core.masks import of_cells
 from tests.attn_core.reference import drawn
 
@@ -42,14 +42,14 @@ def test_hidden_cells_get_the_least_and_no_other_cell_changes(case, batches, hea
     kept = kept[:, :, list(rows)][..., list(cols)]
     for least, start in ((-math.inf, cells), (0.0, cells.exp())):
         found = start.clone()
-        assert hide_(found, keep, (batches, heads, rows, cols), size, least) is found
+        assert mask_(found, keep, (batches, heads, rows, cols), size, least) is found
         assert torch.equal(found, start.masked_fill(~kept, least))
 
 
 def test_an_infinite_number_can_be_hidden_and_minus_zero_stays():
     """exp of a hidden score that is larger than all kept ones can be infinite."""
     cells = torch.tensor([[[[-0.0, torch.inf], [-0.0, -0.0]]]])
-    found = hide_(cells, causal(), (range(1), range(1), range(2), range(2)), (2, 2), 0.0)
+    found = mask_(cells, causal(), (range(1), range(1), range(2), range(2)), (2, 2), 0.0)
     assert torch.equal(found, torch.zeros(1, 1, 2, 2))
     assert found.signbit().flatten().tolist() == [True, False, True, True]
 
@@ -59,7 +59,7 @@ def test_strips_hold_every_cell_that_is_kept(case, height):
     make, rows, cols, size = case
     keep = make()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hiding, "HEIGHT", height)
+        patch.setattr(masking, "HEIGHT", height)
         found = list(strips(keep, rows, cols, size))
     covered = torch.zeros(len(rows), len(cols), dtype=torch.bool)
     for strip, seen in found:
