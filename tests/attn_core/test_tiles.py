@@ -65,14 +65,15 @@ def close(found, wanted, q, k, v, scale, share=1.0):
     assert ((found[2].double() - wanted[2]) / wanted[2]).abs().max() <= relative
 
 
-SIZES = [(64, 64), (65, 11), (63, 70), pytest.param((129, 130), marks=pytest.mark.slow)]
+SIZES = [(65, 11), (63, 70), pytest.param((129, 130), marks=pytest.mark.slow)]
+EVERY = [(name, dtype) for name in masks(9, 9) for dtype in (torch.float32, torch.bfloat16)]
+EVERY += [("joined", dtype) for dtype in DTYPES if ("joined", dtype) not in EVERY]
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("dropped", [None, Dropout(0.3, 5)], ids=["kept", "dropout"])
-@pytest.mark.parametrize("name", masks(9, 9))
+@pytest.mark.parametrize(("name", "dtype"), EVERY)
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_every_mask_and_dtype_against_float64(small_tiles, size, name, dropped, dtype):
+def test_every_mask_and_dtype_against_float64(small_tiles, size, name, dtype, dropped):
     L, S = size
     q, k, v = (drawn(i, 2, 2, n, 3).to(dtype) for i, n in ((1, L), (2, S), (3, S)))
     keep = masks(L, S)[name]
@@ -84,8 +85,8 @@ def test_every_mask_and_dtype_against_float64(small_tiles, size, name, dropped, 
     assert found[1].dtype == found[2].dtype == torch.promote_types(dtype, torch.float32)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("name", masks(9, 9))
+@pytest.mark.parametrize("small_tiles", ["ours"], indirect=True)
+@pytest.mark.parametrize(("name", "dtype"), EVERY)
 @pytest.mark.parametrize("size", [(65, 11), (63, 70)], ids=str)
 def test_weights_and_row_statistics_from_tiles(small_tiles, size, name, dtype):
     """What is derived later: the weights of all heads, and the two numbers of each row of one."""

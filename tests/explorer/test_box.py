@@ -163,12 +163,12 @@ def quick(monkeypatch):
     monkeypatch.setattr(mistake, "wrong_stages", functools.cache(mistake.wrong_stages))
 
 
-@pytest.mark.parametrize("stage", [None, "weights", "output"])
 @pytest.mark.parametrize(
-    "name",
+    ("name", "stage"),
     [
-        pytest.param(name, marks=pytest.mark.slow if name in ("questions", "causal") else ())
+        pytest.param(name, stage, marks=() if name in ("plain", "sums") else pytest.mark.slow)
         for name in RECORDS
+        for stage in (None, "weights", "output")
     ],
 )
 def test_the_box_answers_as_python_does(opened, quick, name, stage):
