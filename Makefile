@@ -37,7 +37,7 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library exercise notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library exercise notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ serve: book  ## serve the site on http://localhost:8000 (PORT=… for another po
 
 lab: .venv/book  ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab chapters
+
+quick: .venv/test  ## in a minute: the library and who may import whom, no browser and no notebook
+	@$(PYTEST) -q -m "not slow and not deep" tests/attn_core tests/errors tests/test_architecture.py attn_core
 
 test: .venv/test  ## all tests that take less than half a minute each (LOAD=1: while all processors are busy)
 	@$(GROUPS) book $(QUICK)

@@ -167,6 +167,35 @@ def test_import_is_light():
     assert run.stdout.strip() == "[]"
 
 
+WITHOUT_VIEWS = """
+import sys
+from importlib import import_module
+
+sys.modules.update(dict.fromkeys(("anywidget", "ipywidgets", "jinja2", "matplotlib", "traitlets")))
+for name in sys.argv[1:]:
+    import_module(name)
+import torch
+from attn_core import trace
+print(trace(*torch.ones(3, 2, 2)).stage("weights").tolist())
+try:
+    import attn_core.views
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def test_the_library_needs_nothing_that_its_pictures_need():
+    paths = [path.relative_to(PACKAGE.parent).with_suffix("") for path in FILES]
+    names = [".".join(path.parts).removesuffix(".__init__") for path in paths]
+    others = [name for name in names if "views" not in name and "triton" not in name]
+    command = [sys.executable, "-c", WITHOUT_VIEWS, *others]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said == (
+        "[[0.5, 0.5], [0.5, 0.5]]\n"
+        "attn_core.views needs anywidget: pip install 'attn_core[views]'\n"
+    )
+
+
 def test_entry_is_short():
     assert len((PACKAGE / "__init__.py").read_text(encoding="utf-8").splitlines()) < 25
 

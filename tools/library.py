@@ -37,10 +37,15 @@ def promised() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
+def packages() -> list[str]:
+    """What it needs, its pictures included."""
+    project = promised()
+    return project["dependencies"] + project["optional-dependencies"]["views"]
+
+
 def oldest() -> dict[str, str]:
     """The oldest version that is promised, by the package's name."""
-    named = promised()["dependencies"]
-    return dict(re.fullmatch(r"([\w-]+)>=([\w.]+)", one).groups() for one in named)
+    return dict(re.fullmatch(r"([\w-]+)>=([\w.]+)", one).groups() for one in packages())
 
 
 def environment(folder: Path) -> Path:
@@ -67,7 +72,7 @@ def install(python: Path, torch: str, index: str) -> None:
         pins = [f"{name}=={version}" for name, version in oldest().items()]
         limits = []
     else:
-        pins = [f"torch=={torch}", *promised()["dependencies"]]
+        pins = [f"torch=={torch}", *packages()]
         limits = constraints()
     file = python.parents[1] / "constraints.txt"
     file.write_text("".join(f"{line}\n" for line in limits), encoding="utf-8")

@@ -33,7 +33,7 @@ SETUP = """\
 import importlib.util
 
 if importlib.util.find_spec("attn_core") is None:
-    %pip install -q "attn_core @ git+{url}"
+    %pip install -q "attn_core[views] @ git+{url}"
 """
 
 BOX = """\

@@ -5,9 +5,14 @@ And the box that says which mistake made the numbers that are put into it.
 
 from importlib import import_module
 
-from attn_core.views.explorer import explore, show
-from attn_core.views.paste import paste
-from attn_core.views.widget import Explorer
+try:
+    from attn_core.views.explorer import explore, show
+    from attn_core.views.paste import paste
+    from attn_core.views.widget import Explorer
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"attn_core.views needs {error.name}: pip install 'attn_core[views]'", name=error.name
+    ) from None
 
 __all__ = ["Explorer", "Picture", "explore", "figure", "paste", "show"]
 
