@@ -58,7 +58,7 @@ lab: .venv/book  ## open the chapters in JupyterLab
 quick: .venv/test  ## in a minute: the library and who may import whom, no browser and no notebook
 	@$(PYTEST) -q -m "not slow and not deep" tests/attn_core tests/errors tests/test_architecture.py attn_core
 
-test: .venv/test  ## all tests that take less than half a minute each (LOAD=1: while all processors are busy)
+test: .venv/test  ## all tests but the slow ones (LOAD=1: while all processors are busy)
 	@$(GROUPS) book $(QUICK)
 
 slow: .venv/test  ## the tests that take longer

@@ -99,6 +99,7 @@ def test_a_goal_is_met_or_not():
     assert kernels.no_slower("", 0.5, times, "ours", "theirs")["met"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux says it in /proc")
 def test_a_long_text_is_measured(torch_alone):
     with torch.no_grad():

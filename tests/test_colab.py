@@ -94,8 +94,7 @@ def machine(tmp_path_factory):
 def each_chapter():
     """One chapter in every run, which installs attn_core; all others take long together."""
     for path in CHAPTERS:
-        slow = [] if path.name.startswith("03") else [pytest.mark.slow]
-        yield pytest.param(path, id=path.stem, marks=slow)
+        yield pytest.param(path, id=path.stem, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("chapter", list(each_chapter()))

@@ -89,6 +89,8 @@ def grown():
     return json.loads(run.stdout)
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("memory")
 @pytest.mark.parametrize("name", CALLS)
 def test_no_call_makes_a_map(name, grown):
     assert grown[name] < MOST, f"{grown[name] / 1e6:.0f} MB; a map takes {MAP / 1e6:.0f} MB"

@@ -31,7 +31,7 @@ def folder(bare_folder, monkeypatch, large):
         path.unlink()
 
 
-@pytest.mark.parametrize("over", ["http", "file"])
+@pytest.mark.parametrize("over", [pytest.param("http", marks=pytest.mark.slow), "file"])
 def test_a_page_reads_the_data_beside_it(bare, folder, large, over):
     assert len(large.html) < 100_000
     page = bare.open(large, over=over, script="classic")

@@ -45,7 +45,7 @@ def cell(page, i, j):
     return page.locator(f'.ax-cell[data-row="{i}"][data-col="{j}"]')
 
 
-@pytest.mark.parametrize("over", ["http", "file"])
+@pytest.mark.parametrize("over", [pytest.param("http", marks=pytest.mark.slow), "file"])
 def test_each_stage_shows_attn_cores_numbers(bare, over):
     x = toy.three_tokens().x
     for record in (trace(x, x, x, keep=causal()), projected_record(1), random_record(5)):

@@ -69,6 +69,7 @@ def said(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)
 def test_to_read_a_file_takes_little_memory(file):
     assert int(said(READING.format(raw=FILES[file]))) < MOST
@@ -111,6 +112,7 @@ def test_to_run_a_notebook_takes_little_memory(cells):
     assert int(said(RUNNING.format(cells=HUGE[cells])).split("\n")[-2]) < MOST
 
 
+@pytest.mark.slow
 def test_what_many_processes_take_together_is_counted():
     """Each alone takes less than it may; the time is long, as some machines give memory slowly."""
     forks = (
@@ -123,7 +125,7 @@ def test_what_many_processes_take_together_is_counted():
             assert answer.value("x") == 1
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_too_much_output_is_said(number):
     cell = ('raise Exception("a" * 150_000_000)', "print('a' * 400_000_000)")[number]
     with run(cell, "x = 1", x="x = ...") as ran, asked(ran) as answer:

@@ -149,6 +149,7 @@ def test_handouts_are_never_deleted(tmp_path):
         assert sorted(course.folder.glob("handout/*/*/*")) == before
 
 
+@pytest.mark.slow
 def test_a_wrong_solution_stops_before_anything_is_released(tmp_path):
     course = own_course(tmp_path, solution="3 * n")
     settings = course.folder / "course.toml"
@@ -317,6 +318,7 @@ def test_the_blank_must_get_nothing(course, monkeypatch):
         making.prove(course, course.assignment("class"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["03-largest", "03-all-scores"])
 def test_an_exercise_on_a_page_is_as_good_as_the_books_own(name, tmp_path):
     """That on the page for instructors, and that in the docstring with the rules."""

@@ -79,6 +79,7 @@ def words(course: Course) -> str:
     return " ".join(html.unescape(text).split())
 
 
+@pytest.mark.slow
 def test_what_waits_for_a_person_is_no_zero(course):
     said = words(course)
     assert "own: 4 of 6 points so far" in said
@@ -89,6 +90,7 @@ def test_what_waits_for_a_person_is_no_zero(course):
     assert "# Attention" not in said, "the first cell is shown as it was handed out"
 
 
+@pytest.mark.slow
 def test_points_that_no_command_has_seen_survive_a_new_gradebook(course):
     by_hand(course, 1.5, "Say for whom.")
     assert "2 graded" in graded(course, "--rebuild")
@@ -96,6 +98,7 @@ def test_points_that_no_command_has_seen_survive_a_new_gradebook(course):
     assert "Say for whom." in words(course)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_renamed_is_flagged_and_not_run_again(course):
     file = course.folder / "submitted" / "ada" / "own" / "own.ipynb"
     file.rename(file.with_name("mine.ipynb"))

@@ -126,7 +126,9 @@ def test_nothing_of_ours_is_among_the_names_and_nothing_of_theirs_is_used():
         assert answer.value("y") == 2
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize(
+    "number", [1, *(pytest.param(number, marks=pytest.mark.slow) for number in (2, 3))]
+)
 def test_what_a_cell_takes_with_it_costs_no_other(number):
     cells = ("x = 1", *["import os; os._exit(3)"] * number, "y = x + 1")
     with run(*cells, y="y = ...") as ran, asked(ran) as answer:
@@ -258,6 +260,7 @@ with run("x = 1", "def f(n): return n", x="x = ...", f="def f(n): ...") as ran:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", [list, as_ordinary], ids=["as I am", "as an ordinary user"])
 def test_what_else_its_user_runs_takes_no_room_from_it(who):
     """300 threads of the same user, which an ordinary limit on processes would count."""

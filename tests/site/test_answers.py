@@ -195,7 +195,11 @@ def test_by_keyboard(chapter):
 
 
 @pytest.mark.parametrize(
-    ("scheme", "phone"), [("light", False), ("dark", True)], ids=["wide-light", "phone-dark"]
+    ("scheme", "phone"),
+    [
+        pytest.param("light", False, marks=pytest.mark.slow, id="wide-light"),
+        pytest.param("dark", True, id="phone-dark"),
+    ],
 )
 def test_axe_and_width(open_page, site, scheme, phone):
     size = {"width": 360, "height": 740} if phone else {"width": 1280, "height": 800}
