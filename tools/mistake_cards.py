@@ -17,7 +17,7 @@ NOTES = (
 CARD = """\
 ### {title}
 
-{does} {looks}
+{does} {symptom}
 
 ```diff
 - {wrong}

@@ -128,7 +128,7 @@ MASKING = (
         wrong="masked = scaled * keep",
         right="masked = scaled.masked_fill(~keep, -torch.inf)",
         check=HIDDEN_IS_ZERO,
-        source=("georg-wolflein/good-features#1", "huggingface/transformers#542"),
+        source=("georg-wolflein/good-features#1",),
         where="masked",
         formulas=only_masked(lambda scaled, keep: scaled * keep),
         seen_on=examples.masked,

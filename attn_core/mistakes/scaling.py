@@ -71,7 +71,7 @@ SCALING = (
         wrong="weights = torch.softmax(dropout(scaled), dim=-1)",
         right="dropped = dropout(torch.softmax(scaled, dim=-1))",
         check="(dropped[~survives] == 0).all()",
-        source=("arghosh/AKT#11", "0-17"),
+        source=("PaddlePaddle/Parakeet#74", "0-17"),
         where="scaled",
         formulas={"scaled": drop_scores, "dropped": lambda a, weights: weights},
         seen_on=lambda: examples.dropping(0.5),
