@@ -100,7 +100,7 @@ def built() -> dict[str, str]:
     from attn_core.views import script
 
     scripts = script.files() | {
-        "diagnosis.js": script.classic(script.joined(script.order("box"))),
+        "diagnosis.js": script.alone(script.BOX),
         "answer.js": exercise_boxes.script(),
     }
     for name in SITE:

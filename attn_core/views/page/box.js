@@ -72,5 +72,3 @@ export class AttentionDiagnosis extends HTMLElement {
 }
 
 if (!customElements.get("attention-diagnosis")) customElements.define("attention-diagnosis", AttentionDiagnosis);
-
-export default {};
