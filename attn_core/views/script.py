@@ -21,11 +21,18 @@ from pathlib import Path
 PAGE = Path(__file__).parent / "page"
 # The scripts that few pages need, each with the module that it brings.
 PARTS = {
-    name: name
-    for name in ("map", "heads", "print", "lab", "mistakes", "philox", "beside", "embed", "zh")
+    "map": "features/map",
+    "heads": "features/heads",
+    "print": "features/print",
+    "lab": "features/lab",
+    "mistakes": "core/mistakes",
+    "philox": "core/philox",
+    "beside": "features/beside",
+    "embed": "features/embed",
+    "zh": "features/chinese",
 }
 CORE = "main"  # what every page needs
-NOTEBOOK = ("tiles", "widget")  # what only a live notebook needs
+NOTEBOOK = ("features/tiles", "widget")  # what only a live notebook needs
 BOX = "box"  # the box for pasted numbers: a script that stands alone
 
 IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"([^"]+)\.js";\n', re.MULTILINE)
@@ -36,7 +43,8 @@ MODULE_SYNTAX = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 # A string, a template or a regular expression, which may hold what looks like a comment; or one.
 COMMENT = re.compile(
     r"""( "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | `(?:[^`\\]|\\.)*`
-        | (?:(?<=[(,=:\[!&|?{};>])|(?<=return))\s*/(?![/*])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/ )
+        | (?:(?<=[(,=:\[!&|?{};>])|(?<=return))
+          \s*/(?![/*])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/ )
       | [ \t]*//[^\n]* | [ \t]*/\*.*?\*/""",
     re.VERBOSE | re.DOTALL,
 )
@@ -74,8 +82,8 @@ def place_of(file: str, name: str) -> str:
 def order(*entries: str) -> list[str]:
     """The modules that the entries need, each after those that it imports.
 
-    >>> order("workings")
-    ['digits', 'workings']
+    >>> order("core/workings")
+    ['core/digits', 'core/workings']
     """
     found: list[str] = []
 

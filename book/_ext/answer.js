@@ -1,7 +1,7 @@
 // The answer field under an exercise: it says whether typed numbers are right, or which known mistake
 // they look like. The page has no answer, only a hash of each number (exercises/keys.py). It is a module
 // that exercise_boxes.py joins with one of attn_core/views/page: the explorer reads numbers as it does.
-import { numberIn } from "../../attn_core/views/page/numbers.js";
+import { numberIn } from "../../attn_core/views/page/core/numbers.js";
 
 // FNV-1a, 32 bits, of ASCII.
 function fnv(text) {
@@ -12,7 +12,7 @@ function fnv(text) {
   return found.toString(16).padStart(8, "0");
 }
 
-const count = (n, one, many) => (n === 1 ? `one ${one}` : `${n} ${many ?? one + "s"}`);
+const count = (n, one, many) => (n === 1 ? `one ${one}` : `${n} ${many ?? `${one}s`}`);
 
 function shapeOf({ rows, columns }) {
   if (rows === 1 && columns === 1) return "one number";
@@ -34,7 +34,10 @@ function read(text, key) {
   if (isWhole && /^\s*-?[1-9]\d{0,2}(,\d{3})+\s*$/.test(bare)) {
     bare = bare.replaceAll(",", "");
   }
-  const lines = bare.replace(/\]\s*,?\s*\[|;/g, "\n").replace(/[[\]]/g, " ").split("\n");
+  const lines = bare
+    .replace(/\]\s*,?\s*\[|;/g, "\n")
+    .replace(/[[\]]/g, " ")
+    .split("\n");
   const rows = [];
   for (const line of lines) {
     const tokens = line.split(/[\s,]+/).filter((token) => token !== "");
@@ -68,8 +71,7 @@ function fits(id, field, cell, value, places, hash) {
 
 // {verdict, text, hint} for the numbers of one field; the hint is HTML from the build.
 function judge(id, field, key, given) {
-  const agree = (hashes) =>
-    hashes.map((hash, i) => fits(id, field, i, given[i], key.places, hash));
+  const agree = (hashes) => hashes.map((hash, i) => fits(id, field, i, given[i], key.places, hash));
   const right = agree(key.right);
   if (right.every(Boolean)) return { verdict: "right", text: "Right." };
   for (const mistake of key.mistakes) {
@@ -118,8 +120,7 @@ class AttentionAnswer extends HTMLElement {
     const form = make("form", {}, label, note, make("div", {}, box, button), said);
     const check = () => {
       const given = read(box.value, key);
-      const found =
-        typeof given === "string" ? { verdict: "unread", text: given } : judge(id, number, key, given);
+      const found = typeof given === "string" ? { verdict: "unread", text: given } : judge(id, number, key, given);
       form.dataset.verdict = found.verdict;
       box.setAttribute("aria-invalid", String(found.verdict === "unread"));
       said.textContent = found.text;

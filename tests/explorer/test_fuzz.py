@@ -377,7 +377,7 @@ TYPE = """([html, changes]) => {
   main.querySelector(".ax-inputs").open = true;
   const steps = [];
   const { last } = window;
-  last.lab.inputs.render();
+  last.features.find(({ tables }) => tables).draw();
   for (const [nth, text] of changes) {
     const cells = [...main.querySelectorAll(".ax-inputs [data-edit]")];
     const cell = cells[nth % cells.length];

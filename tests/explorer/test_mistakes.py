@@ -32,7 +32,9 @@ DERIVE = """([payload, name]) => {
 @pytest.fixture(scope="module")
 def page(bare_folder, browser):
     folder, address = bare_folder
-    modules = script.joined(script.order("mistakes", "philox"))
+    modules = script.joined(
+        script.order("core/mistakes", "core/data", "core/attention", "core/philox")
+    )
     opened = f"{modules}window.wrong = Object.assign({{}}, ...Object.values(modules));\n"
     (folder / "mistakes.js").write_text(script.classic(opened), encoding="utf-8")
     (folder / "mistakes.html").write_text(

@@ -1,8 +1,8 @@
 // The box on a page that says which mistake made the numbers that a reader pastes.
 
-import { Answers } from "./diagnosis.js";
-import { Refused } from "./pasted.js";
-import { make } from "./dom.js";
+import { Answers } from "./core/diagnosis/answers.js";
+import { Refused } from "./core/diagnosis/pasted.js";
+import { make } from "./ui/dom.js";
 
 let boxes = 0;
 
@@ -33,19 +33,39 @@ export class AttentionDiagnosis extends HTMLElement {
     this.stage = make("select", { id: `${id}-stage` }, make("option", { value: "" }, "any stage"));
     for (const name of Object.keys(this.payload.right)) this.stage.append(make("option", { value: name }, name));
     const ask = make("button", { type: "button", onclick: () => this.ask() }, "Which mistake is it?");
-    const fill = example && make("button", {
-      type: "button",
-      onclick: () => {
-        this.text.value = example;
-        this.ask();
-      },
-    }, "Try an example");
+    const fill =
+      example &&
+      make(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            this.text.value = example;
+            this.ask();
+          },
+        },
+        "Try an example",
+      );
     this.said = make("div", { class: "ax-answer", role: "status", "aria-live": "polite" });
     const label = make("label", { for: id }, `Your numbers, ${sizes}: paste a printed tensor, lists, or rows`);
-    const row = make("div", { class: "ax-controls" },
-      make("label", { for: `${id}-stage`, class: "ax-label" }, "it should be"), this.stage, ask, ...(fill ? [fill] : []));
-    this.append(make("div", { class: "ax-root ax-box", role: "group", "aria-label": "Which mistake is it?", lang: "en" },
-      label, this.text, row, this.said));
+    const row = make(
+      "div",
+      { class: "ax-controls" },
+      make("label", { for: `${id}-stage`, class: "ax-label" }, "it should be"),
+      this.stage,
+      ask,
+      ...(fill ? [fill] : []),
+    );
+    this.append(
+      make(
+        "div",
+        { class: "ax-root ax-box", role: "group", "aria-label": "Which mistake is it?", lang: "en" },
+        label,
+        this.text,
+        row,
+        this.said,
+      ),
+    );
   }
 
   ask() {
@@ -62,10 +82,13 @@ export class AttentionDiagnosis extends HTMLElement {
     const found = [make("p", { class: `ax-verdict ax-${verdict}` }, `${text}.`)];
     const title = (name) => this.payload.titles[name];
     const fold = (summary, ...inside) => make("details", {}, make("summary", {}, summary), ...inside);
-    if (unseen.length) found.push(fold("Which would not be seen here", make("p", {}, `${unseen.map(title).join("; ")}.`)));
+    if (unseen.length)
+      found.push(fold("Which would not be seen here", make("p", {}, `${unseen.map(title).join("; ")}.`)));
     if (question) {
       const why = unseen.length ? "An input that shows more" : "An input on which they differ";
-      found.push(fold(why, make("div", { class: "ax-input", tabindex: "0", role: "region", "aria-label": why }, question.text)));
+      found.push(
+        fold(why, make("div", { class: "ax-input", tabindex: "0", role: "region", "aria-label": why }, question.text)),
+      );
     }
     this.said.replaceChildren(...found);
   }

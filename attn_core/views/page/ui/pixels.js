@@ -1,0 +1,50 @@
+// Numbers as pixels: what the long map and the small maps of the heads are painted with.
+
+import { make } from "./dom.js";
+import { HEAT, inkOn, mix } from "./heat.js";
+
+export const isDark = (element) => {
+  const scheme = getComputedStyle(element).colorScheme;
+  return scheme === "dark" || (scheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+};
+
+// Acts when the element turns light or dark.
+export function onTheme(element, act) {
+  let was = null;
+  const look = () => {
+    const is = isDark(element);
+    if (was !== null && is !== was) act();
+    was = is;
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", look);
+  const observer = new MutationObserver(look);
+  for (const root of [document.documentElement, document.body]) observer.observe(root, { attributes: true });
+  requestAnimationFrame(look);
+}
+
+// The colours for −1 to 1 in 401 steps, the same as pixels, and the ink on them.
+const shadesOf = {};
+export const shades = (mode) => (shadesOf[mode] ??= newShades(mode));
+
+function newShades(mode) {
+  const colours = Array.from({ length: 401 }, (_, n) =>
+    mix(HEAT[mode][n < 200 ? "less" : "more"], Math.abs(n - 200) / 200),
+  );
+  const pixels = new Uint8Array(colours.flatMap((rgb) => [...rgb, 255]));
+  const css = colours.map((rgb) => `rgb(${rgb.join(" ")})`);
+  return { css, inks: colours.map(inkOn), pixels: new Uint32Array(pixels.buffer) };
+}
+
+export const shadeAt = (share) => Math.round(Math.max(-1, Math.min(1, share)) * 200) + 200;
+
+// Numbers as pixels; a masked one is left clear, so that the hatching shows.
+export function paint(context, numbers, columns, end, shades, y = 0) {
+  const image = context.createImageData(columns, numbers.length / columns);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let n = 0; n < numbers.length; n++) {
+    if (numbers[n] !== -Infinity) pixels[n] = shades.pixels[shadeAt(numbers[n] / end)];
+  }
+  context.putImageData(image, 0, y);
+}
+
+export const surface = (width, height) => make("canvas", { width, height }).getContext("2d");
