@@ -66,7 +66,7 @@ function fits(id, field, cell, value, places, hash) {
   if (places === 0 && Math.abs(scaled - Math.round(scaled)) > 1e-6) return false;
   const unit = Math.round(scaled) || 0; // never −0
   const near = places ? [unit, unit - 1, unit + 1] : [unit];
-  return near.some((one) => fnv(`${id} ${field} ${cell} ${one}`) === hash);
+  return near.some((units) => fnv(`${id} ${field} ${cell} ${units}`) === hash);
 }
 
 // {verdict, text, hint} for the numbers of one field; the hint is HTML from the build.

@@ -22,7 +22,8 @@ export class AttentionDiagnosis extends HTMLElement {
       this.append(make("p", { class: "ax-notice", role: "status" }, "This box cannot start: its data cannot be read."));
       return;
     }
-    for (const child of this.children) if (child !== script) child.hidden = true;
+    for (const child of this.querySelectorAll(":scope > *"))
+      if (child !== script) child.toggleAttribute("hidden", true);
     this.build();
   }
 
@@ -79,18 +80,18 @@ export class AttentionDiagnosis extends HTMLElement {
   }
 
   show({ text, verdict, unseen, question }) {
-    const found = [make("p", { class: `ax-verdict ax-${verdict}` }, `${text}.`)];
+    const parts = [make("p", { class: `ax-verdict ax-${verdict}` }, `${text}.`)];
     const title = (name) => this.payload.titles[name];
     const fold = (summary, ...inside) => make("details", {}, make("summary", {}, summary), ...inside);
     if (unseen.length)
-      found.push(fold("Which would not be seen here", make("p", {}, `${unseen.map(title).join("; ")}.`)));
+      parts.push(fold("Which would not be seen here", make("p", {}, `${unseen.map(title).join("; ")}.`)));
     if (question) {
       const why = unseen.length ? "An input that shows more" : "An input on which they differ";
-      found.push(
+      parts.push(
         fold(why, make("div", { class: "ax-input", tabindex: "0", role: "region", "aria-label": why }, question.text)),
       );
     }
-    this.said.replaceChildren(...found);
+    this.said.replaceChildren(...parts);
   }
 }
 

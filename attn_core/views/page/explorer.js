@@ -16,17 +16,53 @@ import { say, sayParts, sentenceKey } from "./words/words.js";
 let count = 0; // for the names of radio groups
 const MOST_REFUSED = 4; // sentences about what can't be taken
 
+/**
+ * @typedef {import("./core/state.js").State} State
+ *
+ * @typedef {object} How
+ * @property {State} [start] what differs from the payload's view
+ * @property {(state: State, first: State) => void} [chosen] is told what the reader does
+ * @property {((state: State, first: State) => string) | null} [link] gives the address of what is shown
+ */
+
 export class Explorer {
-  // `start` differs from the payload's view; `chosen` is told what the reader does; `link` gives
-  // the address of what is shown.
+  /** @type {HTMLElement} */ root;
+  /** @type {HTMLElement} */ body;
+  /** @type {HTMLElement} the matrix and what stands around it */ map;
+  /** @type {any} the matrix: a Grid, or one of `views` */ view;
+  /** @type {Controls} */ controls;
+  /** @type {HTMLInputElement[]} */ stages;
+  /** @type {HTMLElement} */ strip;
+  /** @type {HTMLElement} */ formula;
+  /** @type {HTMLElement} */ noticeLine;
+  /** @type {HTMLElement} */ legend;
+  /** @type {HTMLElement} */ changes;
+  /** @type {HTMLElement | undefined} sentences of features above the matrix */ said;
+
+  /**
+   * @param {Element} host
+   * @param {any} payload
+   * @param {How} how
+   */
   constructor(host, payload, { start = {}, chosen = () => {}, link = null } = {}) {
     this.data = new Data(payload);
-    Object.assign(this, { payload, chosen, link, id: `ax-${++count}`, point: null, notice: "", made: new Map() });
+    this.payload = payload;
+    this.chosen = chosen;
+    this.link = link;
+    this.id = `ax-${++count}`;
+    /** @type {number[] | null} the place that is pointed at, in the state `pointed` */
+    this.point = null;
+    this.notice = "";
+    /** @type {Map<string, Attention>} */
+    this.attentions = new Map();
     this.View = views.find((each) => each.fits(this.data, payload)) || Grid;
     this.settings = settingsOf(this.data, this.View.settings?.(this.data));
+    /** @type {import("./features/feature.js").Feature[]} */
     this.features = [];
+    /** @type {State} */
     this.first = {};
     this.addSettings(this.settings);
+    /** @type {State} */
     this.state = { ...this.first };
     this.build(host);
     this.open(start);
@@ -41,22 +77,32 @@ export class Explorer {
     return this.data.columns(this.state.stage);
   }
 
+  /** @param {string} name of a control */
   hides(name) {
     return this.state.hide.split(",").includes(name);
   }
 
+  /** @param {string} name */
   shows(name) {
     const isLeftOut =
       this.features.some(({ onRequest }) => onRequest.includes(name)) && !this.data.view.show?.includes(name);
     return this.state.all || !(this.hides(name) || isLeftOut);
   }
 
-  // The state with what is wanted, as far as it can be taken, and sentences about the rest.
+  /**
+   * The state with what is wanted, as far as it can be taken, and sentences about the rest.
+   *
+   * @param {State} wanted
+   */
   accept(wanted) {
     return accepted(this.settings, this.state, wanted, (state) => this.attention(this.unspoiled(state)).check());
   }
 
-  // What the reader does: taken, or said why not. Further controls are loaded when all are asked for.
+  /**
+   * What the reader does: taken, or said why not. Further controls are loaded when all are asked for.
+   *
+   * @param {State} wanted
+   */
   choose(wanted) {
     const [next, [why]] = this.accept(wanted);
     this.notice = why ? `${why}.` : "";
@@ -69,7 +115,11 @@ export class Explorer {
     if (wanted.all && !this.features.length) withParts(FURTHER, () => this.open(this.state), failed);
   }
 
-  // What the outside wants (an address, Python): what can't be taken is said, the rest is shown.
+  /**
+   * What the outside wants (an address, Python): what can't be taken is said, the rest is shown.
+   *
+   * @param {State} wanted
+   */
   apply(wanted) {
     const [next, refused] = this.accept(wanted);
     const list = refused.slice(0, MOST_REFUSED);
@@ -78,13 +128,18 @@ export class Explorer {
     this.enter(next);
   }
 
-  // The same, with all that isn't named as at first.
+  /**
+   * The same, with all that isn't named as at first.
+   *
+   * @param {State} wanted
+   */
   open(wanted) {
     if (!this.features.length) this.addFeatures();
     this.state = { ...this.first };
     this.apply(wanted);
   }
 
+  /** @param {State} state */
   enter(state) {
     this.state = state;
     this.keepInside();
@@ -102,6 +157,7 @@ export class Explorer {
     }
   }
 
+  /** @param {import("./core/state.js").Settings} settings */
   addSettings(settings) {
     Object.assign(this.settings, settings);
     for (const [name, { first }] of Object.entries(settings)) this.first[name] = first;
@@ -109,7 +165,7 @@ export class Explorer {
 
   keepInside() {
     const { state, data } = this;
-    const inside = ([i, j]) => [Math.min(i, data.L - 1), Math.min(j, this.columns - 1)];
+    const inside = (/** @type {number[]} */ [i, j]) => [Math.min(i, data.L - 1), Math.min(j, this.columns - 1)];
     if (state.select) state.select = inside(state.select);
     if (this.point) this.point = inside(this.point);
     if (state.stage === "output" && !data.hasValues(state.head)) {
@@ -184,11 +240,16 @@ export class Explorer {
     this.leave({ ...this.first, all: this.state.all });
   }
 
+  /** @param {State} wanted */
   leave(wanted = { select: null }) {
     this.choose(wanted);
     this.view.focus();
   }
 
+  /**
+   * @param {number[] | null} place
+   * @param {State} [where] of a printed tensor: batch and head
+   */
   pointAt(place, where) {
     if (String(place) === String(this.point) && !this.isPrint) return;
     this.point = place;
@@ -198,16 +259,21 @@ export class Explorer {
     this.root.dispatchEvent(new CustomEvent("ax-point", { bubbles: true, composed: true, detail: this }));
   }
 
-  // The numbers of a state, derived once.
+  /**
+   * The numbers of a state, derived once.
+   *
+   * @param {State} state
+   * @returns {Attention}
+   */
   attention(state) {
     const key = [state.batch, state.head, ...this.altering.map((name) => state[name])].join("|");
-    if (!this.made.has(key)) {
-      if (this.made.size > 5) this.made.clear();
-      this.made.set(key, this.derive(state));
-    }
-    return this.made.get(key);
+    const made = this.attentions.get(key) ?? this.derive(state);
+    if (this.attentions.size > 5 && !this.attentions.has(key)) this.attentions.clear();
+    this.attentions.set(key, made);
+    return made;
   }
 
+  /** @param {State} state */
   derive(state) {
     const { batch, head, scale, mask } = state;
     const given = { data: this.data, settings: { batch, head, scale, mask } };
@@ -220,11 +286,20 @@ export class Explorer {
     return Object.keys(this.settings).filter((name) => this.settings[name].alters);
   }
 
+  /**
+   * @param {State} state
+   * @returns {State}
+   */
   unspoiled(state) {
-    return this.features.reduce((found, feature) => feature.unspoiled(found), state);
+    return this.features.reduce((result, feature) => feature.unspoiled(result), state);
   }
 
-  // What is shown is compared with this state, where the colours end, too: all as given, if no feature has another.
+  /**
+   * The state that this one is compared with, and whose cells give the colours their end: all as given, if no
+   * feature has another.
+   *
+   * @returns {State}
+   */
   original() {
     for (const feature of this.features) {
       const state = feature.original();
@@ -233,10 +308,18 @@ export class Explorer {
     return { ...this.state, ...Object.fromEntries(this.altering.map((name) => [name, this.first[name]])) };
   }
 
+  /**
+   * @param {State} state
+   * @returns {State}
+   */
   explained(state) {
-    return this.features.reduce((found, feature) => feature.explained(found), state);
+    return this.features.reduce((result, feature) => feature.explained(result), state);
   }
 
+  /**
+   * @param {string} part
+   * @param {number[]} place
+   */
   inputAt(part, place) {
     for (const feature of this.features) {
       const input = feature.inputAt(part, place);
@@ -245,8 +328,13 @@ export class Explorer {
     return undefined;
   }
 
-  // What the sentence about a number tells.
-  told(place, state) {
+  /**
+   * What the sentence about a number tells.
+   *
+   * @param {number[]} place
+   * @param {State} state
+   */
+  compared(place, state) {
     for (const feature of this.features) {
       const compared = feature.compared(place, state);
       if (compared) return compared;
@@ -269,14 +357,14 @@ export class Explorer {
     this.renderLegend(this.view.draw(shown, state, original));
     for (const feature of all) feature.draw(shown, original);
     if (this.said) {
-      this.said.textContent = all.reduce((list, feature) => feature.says(list), []).join(" ");
+      this.said.textContent = all.reduce((list, feature) => feature.says(list), /** @type {string[]} */ ([])).join(" ");
       this.said.hidden = !this.said.textContent;
     }
     const isWide = this.View.isWide || this.columns > 8 || all.some((feature) => feature.isWide);
     this.root.classList.toggle("ax-wide", isWide);
-    const changed = all.reduce((list, feature) => feature.changes(list), []);
+    const changed = all.reduce((list, feature) => feature.changes(list), /** @type {string[]} */ ([]));
     this.changes.textContent = changes(settings, first, state, changed);
-    this.changes.parentNode.hidden = !this.changes.textContent;
+    this.changes.parentElement.hidden = !this.changes.textContent;
   }
 
   // A box that goes on to the right says so by its edge.
@@ -286,12 +374,13 @@ export class Explorer {
     }
   };
 
+  /** @param {Attention} shown */
   renderTop(shown) {
     const { state, data } = this;
     const stages = (!state.all && data.view.stages) || STAGES;
     for (const input of this.stages) {
       input.checked = input.value === state.stage;
-      input.parentNode.hidden = !stages.includes(input.value) && !input.checked;
+      input.parentElement.hidden = !stages.includes(input.value) && !input.checked;
     }
     this.strip.hidden = !this.shows("strip");
     // A hidden stage is named if it changes something.

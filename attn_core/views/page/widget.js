@@ -27,6 +27,7 @@ const TRAITS = [
   "hide",
 ];
 
+/** @param {{ model: any, el: HTMLElement }} widget see anywidget */
 export function render({ model, el }) {
   const traits = TRAITS.filter((name) => model.get(name) !== undefined);
   const read = () => Object.fromEntries(traits.map((name) => [name, model.get(name)]));

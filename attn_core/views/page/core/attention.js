@@ -1,25 +1,49 @@
 // The stages of one head under some settings, row by row, derived when they are asked for.
 
 import { say } from "../words/words.js";
+import { FORMULAS } from "./formulas.js";
 import { keepRule, maskJson } from "./masks.js";
 import { parts } from "./parts.js";
 import { Problem } from "./problem.js";
-import { FORMULAS, STAGES } from "./stages.js";
+import { STAGES } from "./stages.js";
 
 const MOST_HELD = 2 ** 23; // cells of rows: with more, all are derived again
 
+/**
+ * @typedef {object} Settings
+ * @property {number} batch
+ * @property {number} head
+ * @property {number} scale
+ * @property {string} mask
+ * @property {import("./data.js").Dropout | null} [dropout] undefined: as given, null: none
+ * @property {number[][]} [drawn] [row, column] of cells toggled over the mask
+ *
+ * @typedef {{ exps: Float64Array, max: number, sum: number, isDead: boolean }} Statistics
+ */
+
 export class Attention {
-  // settings: batch, head, scale, mask, dropout (undefined: as given, null: none), drawn ([row,
-  // column] of cells toggled over the mask); `formulas` may override some of the six.
+  /**
+   * @param {import("./data.js").Data} data
+   * @param {Settings} settings
+   * @param {Record<string, import("./formulas.js").Formula>} formulas some of the six may be others
+   */
   constructor(data, { batch, head, scale, mask, dropout = data.dropout, drawn = [] }, formulas = FORMULAS) {
-    Object.assign(this, { data, batch, head, scale, formulas: { ...FORMULAS, ...formulas }, dropout, drawn });
-    this.masks = mask
-      .split("+")
-      .map((part) => (part === "given" ? data.keepJson : maskJson(part)))
-      .filter(Boolean);
+    this.data = data;
+    this.batch = batch;
+    this.head = head;
+    this.scale = scale;
+    this.dropout = dropout;
+    this.drawn = drawn;
+    this.formulas = { ...FORMULAS, ...formulas };
+    const masks = mask.split("+").map((part) => (part === "given" ? data.keepJson : maskJson(part)));
+    this.masks = masks.filter((json) => json !== null);
     this.rules = this.masks.map((json) => keepRule(json, data.L, data.S));
     this.isGiven = scale === data.scale && mask === "given" && !drawn.length && formulas === FORMULAS && !data.base;
+    /** @type {Float64Array[]} */
     this.columns = [];
+    this.held = 0; // cells in all rows
+    /** @type {Record<string, any[]>} */
+    this.rows = {};
     this.forget();
   }
 
@@ -29,7 +53,7 @@ export class Attention {
     const { data, scale, dropout } = this;
     const { dtype } = data.q;
     if (dtype !== "float64") return;
-    const [q, k, v] = ["q", "k", "v"].map((name) => data.largest(name));
+    const [q, k, v] = [data.largest("q"), data.largest("k"), data.largest("v")];
     const most = Math.max(data.D * q * k * Math.max(1, Math.abs(scale)), v / (1 - (dropout?.p ?? 0)));
     if (Number.isFinite(most)) return;
     for (let i = 0; i < data.L; i++) {
@@ -44,6 +68,15 @@ export class Attention {
     this.rows = Object.fromEntries([...STAGES, "keeps", "survives", "statistics"].map((name) => [name, []]));
   }
 
+  /**
+   * What is made once for a row, and kept while there is room.
+   *
+   * @template T
+   * @param {string} name
+   * @param {number} i
+   * @param {() => T} make
+   * @returns {T}
+   */
   hold(name, i, make) {
     if (this.rows[name][i]) return this.rows[name][i];
     const made = make();
@@ -53,14 +86,29 @@ export class Attention {
     return made;
   }
 
+  /**
+   * @param {string} stage
+   * @param {number} i
+   * @returns {Float64Array}
+   */
   row(stage, i) {
     return this.rows[stage][i] || this.hold(stage, i, () => this.formulas[stage](this, i));
   }
 
+  /**
+   * @param {string} stage
+   * @param {number} i
+   * @param {number} j
+   */
   cell(stage, i, j) {
     return this.row(stage, i)[j];
   }
 
+  /**
+   * A 1 for each key that the masks keep.
+   *
+   * @param {number} i
+   */
   keeps(i) {
     return this.hold("keeps", i, () => {
       const row = new Uint8Array(this.data.S).fill(1);
@@ -70,12 +118,23 @@ export class Attention {
     });
   }
 
+  /**
+   * A 1 for each weight that survives dropout; null without dropout.
+   *
+   * @param {number} i
+   * @returns {Uint8Array | null}
+   */
   survives(i) {
     if (!this.dropout) return null;
     return this.hold("survives", i, () => parts.philox(this.dropout, this.batch, this.head, i, this.data.S));
   }
 
-  // Of a row that keeps nothing: max 0, sum 1, and weights 0.
+  /**
+   * Of a row that keeps nothing: max 0, sum 1, and weights 0.
+   *
+   * @param {number} i
+   * @returns {Statistics}
+   */
   statistics(i) {
     return this.hold("statistics", i, () => {
       const exps = this.row("masked", i).slice();
@@ -87,6 +146,7 @@ export class Attention {
     });
   }
 
+  /** @param {number} d a column of v */
   values(d) {
     const { data, batch, head } = this;
     this.columns[d] ??= Float64Array.from({ length: data.S }, (_, j) => data.number("v", batch, head, j, d));

@@ -1,15 +1,29 @@
 // How numbers are written: the rule of digits.py.
 
-// toFixed and toExponential round exactly, but take a tie up where Python takes it to even.
-// x has its tie after p decimals exactly if x·2^(p+1) is odd.
+/**
+ * toFixed and toExponential round exactly, but take a tie up where Python takes it to even.
+ * x has its tie after p decimals exactly if x·2^(p+1) is odd.
+ *
+ * @type {(size: number, p: number) => boolean}
+ */
 export const isTie = (size, p) => (size * 2 ** (p + 1)) % 2 === 1;
-export const toEven = (text) => text.replace(/^([\d.]*)([13579])(?=e|$)/, (_, start, digit) => start + (digit - 1));
+/** @type {(text: string) => string} */
+export const toEven = (text) =>
+  text.replace(/^([\d.]*)([13579])(?=e|$)/, (_, start, digit) => `${start}${Number(digit) - 1}`);
 
+/**
+ * @param {number} size
+ * @param {number} places
+ */
 export function decimals(size, places) {
   const text = size.toFixed(places);
   return isTie(size, places) ? toEven(text) : text;
 }
 
+/**
+ * @param {number} size
+ * @param {number} places
+ */
 export function scientific(size, places) {
   const p = places - Number(size.toExponential().split("e")[1]);
   const unit = Number(`1e${-p}`);
@@ -19,6 +33,11 @@ export function scientific(size, places) {
   return text.replace(/e([+-])(\d)$/, "e$10$2");
 }
 
+/**
+ * @param {number} x
+ * @param {number} [places] decimals
+ * @param {number} [most] larger numbers are written with an exponent
+ */
 export function fixed(x, places = 4, most = 1e6) {
   if (!Number.isFinite(x)) return `${x}`.toLowerCase().replace("inity", "");
   const size = Math.abs(x);
@@ -27,13 +46,25 @@ export function fixed(x, places = 4, most = 1e6) {
   return x < 0 ? `-${text}` : text;
 }
 
+/**
+ * The same without zeros at the end, where nothing is lost.
+ *
+ * @param {number} x
+ * @param {number} [places]
+ * @param {number} [most]
+ */
 export function plain(x, places, most) {
   const text = fixed(x, places, most);
-  const isAll = Number(text) === x || Math.fround(text) === x;
+  const isAll = Number(text) === x || Math.fround(Number(text)) === x;
   return isAll && /\.\d+$/.test(text) ? text.replace(/\.?0+$/, "") : text;
 }
 
-// In a line of arithmetic, beside the number that it is multiplied by.
+/**
+ * In a line of arithmetic, beside the number that it is multiplied by.
+ *
+ * @param {number} x
+ * @param {number} beside
+ */
 export function written(x, beside = 0) {
   const [size, other] = [x, beside].map(Math.abs);
   if (size >= 1e11 && size < Infinity) return x.toExponential();

@@ -3,9 +3,33 @@
 import { bytesOf } from "./arrays.js";
 import { Problem } from "./problem.js";
 
-// A mask's JSON form as a rule that writes 0 into a row of ones where it does not keep.
+/**
+ * A mask in its JSON form.
+ *
+ * @typedef {object} Keep
+ * @property {string} kind
+ * @property {number} [before]
+ * @property {number} [after]
+ * @property {number[]} [lengths] of padding, one a sequence
+ * @property {Keep[]} [of] what "and" joins
+ * @property {string} [bits] of a dense mask
+ * @property {number[]} [shape] of a dense mask
+ *
+ * Writes 0 into a row of ones where the mask does not keep.
+ * @typedef {(row: Uint8Array, batch: number, head: number, i: number) => void} KeepRule
+ */
+
+/**
+ * A mask's JSON form as a rule.
+ *
+ * @param {Keep} json
+ * @param {number} L
+ * @param {number} S
+ * @returns {KeepRule}
+ */
 export function keepRule(json, L, S) {
   const first = S - L;
+  /** @param {number} j */
   const past = (j) => Math.max(0, j);
   switch (json.kind) {
     case "causal":
@@ -16,21 +40,24 @@ export function keepRule(json, L, S) {
         row
           .fill(0, 0, past(i + first - (json.before ?? Infinity)))
           .fill(0, past(i + first + (json.after ?? Infinity) + 1));
-    case "padding":
-      return (row, b) => row.fill(0, json.lengths[b]);
+    case "padding": {
+      const { lengths = [] } = json;
+      return (row, b) => row.fill(0, lengths[b]);
+    }
     case "and": {
-      const rules = json.of.map((part) => keepRule(part, L, S));
+      const rules = (json.of ?? []).map((part) => keepRule(part, L, S));
       return (...row) => {
         for (const rule of rules) rule(...row);
       };
     }
     case "dense": {
-      const bits = bytesOf(json.bits);
-      const [B, H, R, C] = json.shape.map((size) => size > 1);
+      const { shape = [] } = json;
+      const bits = bytesOf(json.bits ?? "");
+      const [B, H, R, C] = shape.map((size) => size > 1);
       return (row, b, h, i) => {
-        const start = ((B ? b : 0) * json.shape[1] + (H ? h : 0)) * json.shape[2] + (R ? i : 0);
+        const start = ((B ? b : 0) * shape[1] + (H ? h : 0)) * shape[2] + (R ? i : 0);
         for (let j = 0; j < S; j++) {
-          const at = start * json.shape[3] + (C ? j : 0);
+          const at = start * shape[3] + (C ? j : 0);
           if (!((bits[at >> 3] >> (at & 7)) & 1)) row[j] = 0;
         }
       };
@@ -40,7 +67,12 @@ export function keepRule(json, L, S) {
   }
 }
 
-// The JSON form of a mask that a setting names, such as "window:2,0".
+/**
+ * The JSON form of a mask that a setting names, such as "window:2,0"; null for "none".
+ *
+ * @param {string} mask
+ * @returns {Keep | null}
+ */
 export function maskJson(mask) {
   const [kind, sizes = ""] = mask.split(":");
   const numbers = sizes.split(",").map(Number);

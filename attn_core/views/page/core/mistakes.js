@@ -1,14 +1,26 @@
 // The formula mistakes of attn_core.mistakes: under their names, the formulas that they change.
 
 import { stored } from "./arrays.js";
+import { FORMULAS } from "./formulas.js";
 import { keepRule } from "./masks.js";
 import { parts } from "./parts.js";
-import { FORMULAS } from "./stages.js";
 
+/**
+ * @typedef {import("./attention.js").Attention} Attention
+ * @typedef {import("./formulas.js").Formula} Formula
+ * @typedef {import("./masks.js").Keep} Keep
+ */
+
+/** @type {(a: Attention) => boolean} */
 const hasMask = (a) => a.rules.length > 0 || a.drawn.length > 0;
+/** @type {(a: Attention, before: string, i: number, rule: (cell: number, j: number) => number) => Float64Array} */
 const changed = (a, before, i, rule) => Float64Array.from(a.row(before, i), rule);
 
-// exp(cell − max) / sum; nan of nothing but −∞.
+/**
+ * exp(cell − max) / sum; nan of nothing but −∞.
+ *
+ * @param {Float64Array} cells
+ */
 function softmax(cells) {
   const max = cells.reduce((a, b) => Math.max(a, b), -Infinity);
   const exps = cells.map((cell) => Math.exp(cell - max));
@@ -17,24 +29,37 @@ function softmax(cells) {
 }
 
 const right = FORMULAS.weights;
+/** @type {Formula} */
 const scores = (a, i) => a.row("scores", i);
+/** @type {Formula} */
 const weights = (a, i) => a.row("weights", i);
 
+/** @type {(a: Attention, i: number, row: Float64Array, factor: number) => Float64Array} */
 function keptByDropout(a, i, row, factor) {
   const survives = a.survives(i);
   return survives ? row.map((cell, j) => cell * survives[j] * factor) : row;
 }
 
-// A mistake of the mask: the cells from the scaled ones.
+/**
+ * A mistake of the mask: the cells from the scaled ones.
+ *
+ * @type {(rule: (a: Attention, i: number, keeps: Uint8Array) => Float64Array) => Record<string, Formula>}
+ */
 const masked = (rule) => ({
   masked: (a, i) => (hasMask(a) ? rule(a, i, a.keeps(i)) : a.row("scaled", i)),
 });
 
+/** @type {(a: Attention, i: number, keeps: Uint8Array) => Float64Array} */
 const hiding = (a, i, keeps) => changed(a, "scaled", i, (cell, j) => (keeps[j] ? cell : -Infinity));
 
-const partsOf = (json) => (json.kind === "and" ? json.of.flatMap(partsOf) : [json]);
+/** @type {(json: Keep) => Keep[]} */
+const partsOf = (json) => (json.kind === "and" ? (json.of ?? []).flatMap(partsOf) : [json]);
 
-// The mask's parts, each written into the row by a rule of ours; then the cells that were toggled.
+/**
+ * The mask's parts, each written into the row by a rule of ours; then the cells that were toggled.
+ *
+ * @type {(a: Attention, i: number, rule: (row: Uint8Array, part: Keep) => void) => Uint8Array}
+ */
 function keepsBy(a, i, rule) {
   const row = new Uint8Array(a.data.S).fill(1);
   for (const part of a.masks.flatMap(partsOf)) rule(row, part);
@@ -42,47 +67,53 @@ function keepsBy(a, i, rule) {
   return row;
 }
 
+/** @type {(a: Attention, i: number) => Uint8Array} */
 function fromFirstKey(a, i) {
   const { L, S } = a.data;
   return keepsBy(a, i, (row, part) => keepRule(part, part.kind === "dense" ? L : S, S)(row, a.batch, a.head, i));
 }
 
+/** @type {(a: Attention, i: number) => Uint8Array} */
 function paddedQueries(a, i) {
   const { L, S } = a.data;
   return keepsBy(a, i, (row, part) => {
     if (part.kind !== "padding") keepRule(part, L, S)(row, a.batch, a.head, i);
-    else if (i >= part.lengths[a.batch]) row.fill(0);
+    else if (i >= (part.lengths ?? [])[a.batch]) row.fill(0);
   });
 }
 
-// Down each column: its softmax over the queries.
+/**
+ * Down each column: its softmax over the queries.
+ *
+ * @type {WeakMap<Attention, Float64Array[]>}
+ */
 const columnsOf = new WeakMap();
 
+/** @type {Formula} */
 function overQueries(a, i) {
-  if (!columnsOf.has(a)) {
-    const { L, S } = a.data;
-    columnsOf.set(
-      a,
-      Array.from({ length: S }, (_, j) => softmax(Float64Array.from({ length: L }, (_, r) => a.row("masked", r)[j]))),
-    );
-  }
-  return Float64Array.from(columnsOf.get(a), (column) => column[i]);
+  const { L, S } = a.data;
+  const column = (/** @type {number} */ j) => Float64Array.from({ length: L }, (_, r) => a.row("masked", r)[j]);
+  const columns = columnsOf.get(a) ?? Array.from({ length: S }, (_, j) => softmax(column(j)));
+  columnsOf.set(a, columns);
+  return Float64Array.from(columns, (weights) => weights[i]);
 }
 
-// As Python computes: in float32 at least.
+/**
+ * As Python computes: in float32 at least.
+ *
+ * @type {(a: Attention, x: number) => number}
+ */
 const rounded = (a, x) => stored(x, a.data.q.dtype);
 
+/** @type {Formula} */
 function naive(a, i) {
   const exps = a.row("masked", i).map((cell) => rounded(a, Math.exp(cell)));
-  const sum = a.statistics(i).isDead
-    ? 1
-    : rounded(
-        a,
-        exps.reduce((x, y) => x + y, 0),
-      );
+  const total = exps.reduce((x, y) => x + y, 0);
+  const sum = a.statistics(i).isDead ? 1 : rounded(a, total);
   return exps.map((e) => e / sum);
 }
 
+/** @type {Formula} */
 function dividedBySum(a, i) {
   const keeps = a.keeps(i);
   const row = a.row("masked", i).map((cell, j) => (keeps[j] ? cell : 0));
@@ -90,7 +121,11 @@ function dividedBySum(a, i) {
   return row.map((cell) => cell / sum);
 }
 
-// To even at a tie, as torch rounds.
+/**
+ * To even at a tie, as torch rounds.
+ *
+ * @type {(a: Attention, x: number) => number}
+ */
 function toOneDecimal(a, x) {
   const tenths = rounded(a, rounded(a, x) * 10);
   const below = Math.floor(tenths);
@@ -98,10 +133,12 @@ function toOneDecimal(a, x) {
   return (below + (up ? 1 : 0)) / 10;
 }
 
+/** @param {Attention} a */
 function modelWidth(a) {
   return a.data.source ? a.data.source.x.shape[2] : a.data.H * a.data.D;
 }
 
+/** @type {Record<string, Record<string, Formula>>} */
 export const MISTAKES = {
   "no-scale": { scaled: scores },
   "scale-by-model-width": {

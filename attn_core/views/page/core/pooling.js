@@ -3,29 +3,43 @@
 import { bytesOf } from "./arrays.js";
 import { Problem } from "./problem.js";
 
-// Rows of cells pooled into rows × columns: the largest, or the mean of those that are kept.
+/**
+ * Rows of cells pooled into rows × columns: the largest, or the mean of those that are kept.
+ *
+ * @param {ArrayLike<number>[]} cells
+ * @param {number} rows
+ * @param {number} columns
+ * @param {string} how "max" or "mean"
+ */
 export function pooled(cells, rows, columns, how) {
   const [height, width] = [cells.length, cells[0].length];
-  const [found, counts] = [new Float64Array(rows * columns), new Float64Array(rows * columns)];
-  if (how === "max") found.fill(-Infinity);
+  const [blocks, counts] = [new Float64Array(rows * columns), new Float64Array(rows * columns)];
+  if (how === "max") blocks.fill(-Infinity);
   for (let i = 0; i < height; i++) {
     const start = Math.floor((i * rows) / height) * columns;
     for (let j = 0; j < width; j++) {
       const [x, at] = [cells[i][j], start + Math.floor((j * columns) / width)];
       if (x === -Infinity) continue;
       counts[at]++;
-      if (how !== "max") found[at] += x;
-      else if (x > found[at]) found[at] = x;
+      if (how !== "max") blocks[at] += x;
+      else if (x > blocks[at]) blocks[at] = x;
     }
   }
-  for (let n = 0; n < found.length; n++) {
-    if (!counts[n]) found[n] = -Infinity;
-    else if (how !== "max") found[n] /= counts[n];
+  for (let n = 0; n < blocks.length; n++) {
+    if (!counts[n]) blocks[n] = -Infinity;
+    else if (how !== "max") blocks[n] /= counts[n];
   }
-  return found;
+  return blocks;
 }
 
-// Cells joined two by two, along rows and columns.
+/**
+ * Cells joined two by two, along rows and columns.
+ *
+ * @param {Float64Array} cells
+ * @param {number} columns
+ * @param {(a: number, b: number) => number} join
+ * @param {number} nothing what a block begins with
+ */
 export function halved(cells, columns, join, nothing) {
   const [height, width] = [Math.ceil(cells.length / columns / 2), Math.ceil(columns / 2)];
   const made = new Float64Array(height * width).fill(nothing);
@@ -37,7 +51,13 @@ export function halved(cells, columns, join, nothing) {
   return made;
 }
 
-// The pooled weights that came with the data, while nothing is changed that they follow from.
+/**
+ * The pooled weights that came with the data, while nothing is changed that they follow from.
+ *
+ * @param {import("./attention.js").Attention} attention
+ * @param {string} stage
+ * @param {string} how
+ */
 export function overviewOf({ data, batch, head, isGiven }, stage, how) {
   if (!isGiven || stage !== "weights" || !data.overview) return null;
   const sent = data.overview[how] || {};

@@ -11,6 +11,10 @@ import { say } from "../words/words.js";
 import { Feature } from "./feature.js";
 
 export class Comparison extends Feature {
+  /** @type {any} the second matrix, once there is one */
+  other;
+  /** @type {any} the two attentions in whose matrices cells are marked */
+  pair;
   onRequest = ["compare"];
 
   constructor(explorer) {
@@ -84,7 +88,7 @@ export class Comparison extends Feature {
     const { explorer, mistake } = this;
     const sides = [explorer.attention(state), explorer.attention(explorer.original())];
     const [attention, other] = mistake ? sides.reverse() : sides;
-    const number = fixed(other.cell(state.stage, ...place), explorer.data.places);
+    const number = fixed(other.cell(state.stage, place[0], place[1]), explorer.data.places);
     return { attention, more: [" ", say(mistake ? "wrongGives" : "originalGives", { number })] };
   }
 
@@ -92,7 +96,7 @@ export class Comparison extends Feature {
     const { explorer, isWide } = this;
     const { state } = explorer;
     this.first = isWide ? firstDifference(original, shown) : "";
-    for (const input of explorer.stages) input.parentNode.classList.toggle("ax-differs", input.value === this.first);
+    for (const input of explorer.stages) input.parentElement.classList.toggle("ax-differs", input.value === this.first);
     if (isWide) {
       this.other ??= this.place(explorer.newView());
       this.other.draw(original, state, shown);

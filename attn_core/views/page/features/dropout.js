@@ -35,10 +35,10 @@ export class Dropout extends Feature {
     };
     const more = { class: "ax-number ax-short", inputmode: "decimal", value: 0 };
     const [p, seed] = ["p", "seed"].map((name) => field(name, read, more));
-    controls.shown.push(({ dropout }) => {
+    controls.updates.push(({ dropout }) => {
       const now = dropoutIn(dropout);
-      controls.show(p, now ? String(now.p) : "0");
-      if (now) controls.show(seed, String(now.seed));
+      controls.fill(p, now ? String(now.p) : "0");
+      if (now) controls.fill(seed, String(now.seed));
     });
     controls.box("dropout", say("dropout"), make("i", {}, "p"), p, say("seed"), seed);
   }

@@ -15,7 +15,11 @@ addWords({
 const MOST_A_SIDE = 64; // rows and columns of a small map, unless the data have an overview
 const A_FRAME = 8; // milliseconds of work at a time
 
-// Full rows where that is possible, as in views/multiples.py.
+/**
+ * Full rows where that is possible, as in views/multiples.py.
+ *
+ * @param {number} count
+ */
 export function acrossOf(count) {
   if (count <= 6) return count;
   for (let across = 12; across > 3; across--) if (count % across === 0 && count > across) return across;
@@ -24,13 +28,13 @@ export function acrossOf(count) {
 
 // Heads that are named by their layer, "layer 3, head 5", in layers of equally many; or nothing.
 function layersOf(names) {
-  const found = new Map();
+  const byLayer = new Map();
   for (const [h, name] of names.entries()) {
     const [, layer, head] = /^(\D*\d+\D*?)[,，] *\D*(\d+)\D*$/.exec(name) || [];
     if (!layer) return null;
-    found.set(layer, [...(found.get(layer) || []), { h, layer, head }]);
+    byLayer.set(layer, [...(byLayer.get(layer) || []), { h, layer, head }]);
   }
-  const layers = [...found.values()];
+  const layers = [...byLayer.values()];
   const isInOrder = layers.flat().every(({ h }, n) => h === n);
   return isInOrder && layers.every(({ length }) => length === layers[0].length) ? layers : null;
 }
@@ -43,11 +47,22 @@ function titleOf([{ layer }]) {
 
 // Tells `onpick(head)`.
 export class Heads {
+  /** @type {string} the state of the maps, as a text */
+  shown;
+  /** @type {any[] | undefined} the numbers of the small maps, once they are derived */
+  maps;
+  /** @type {(head: number) => import("../core/attention.js").Attention} */
+  attentionOf;
+  stage = "weights";
+  how = "max";
+  step = 1; // rows for which one is drawn
+  /** @param {import("../core/data.js").Data} data */
   constructor(data) {
     this.data = data;
     this.names = data.headNames || Array.from({ length: data.H }, (_, h) => `${say("head")} ${h}`);
     const layers = layersOf(this.names);
     this.across = layers ? Math.min(12, layers[0].length) : acrossOf(data.H);
+    /** @type {(head: number) => void} */
     this.onpick = () => {};
     this.canvases = this.names.map(() => make("canvas", { width: 1, height: 1 }));
     const numbers = layers ? layers.flatMap((heads) => heads.map(({ head }) => head)) : Object.keys(this.names);
@@ -85,7 +100,12 @@ export class Heads {
     onTheme(this.element, () => this.paint());
   }
 
-  // attentionOf(head) gives its Attention; it's asked for all heads, so it should keep none of them.
+  /**
+   * attentionOf(head) gives its Attention; it's asked for all heads, so it should keep none of them.
+   *
+   * @param {(head: number) => import("../core/attention.js").Attention} attentionOf
+   * @param {import("../core/state.js").State} state
+   */
   draw(attentionOf, state) {
     const { head, stage, batch, how = "max" } = state;
     this.buttons.forEach((button, h) => {
@@ -107,7 +127,7 @@ export class Heads {
 
   // Derives some of the maps, then lets the page paint a frame; the colours need all of them.
   work() {
-    const { maps } = this;
+    const { maps = [] } = this;
     const stop = performance.now() + A_FRAME;
     while (maps.length < this.data.H && performance.now() < stop) {
       maps.push(this.mapOf(this.attentionOf(maps.length)));
@@ -116,7 +136,11 @@ export class Heads {
     else this.paint();
   }
 
-  // The numbers of a small map. Of a long one each row stands for several: the caption says so.
+  /**
+   * The numbers of a small map. Of a long one each row stands for several: the caption says so.
+   *
+   * @param {import("../core/attention.js").Attention} attention
+   */
   mapOf(attention) {
     const blocks = overviewOf(attention, this.stage, this.how);
     if (blocks) return blocks;

@@ -38,10 +38,13 @@ const ROLES = {
 };
 
 export class Inputs extends Feature {
+  /** @type {string | undefined} the changes that `data` have */
+  edits;
   onRequest = ["inputs"];
 
   constructor(explorer) {
     super(explorer);
+    this.data = explorer.data;
     const fits = (text) => edited(explorer.data, text);
     this.settings = { edits: { ...textSetting("", fits, "editForm"), listed: true, alters: true } };
   }
@@ -60,7 +63,7 @@ export class Inputs extends Feature {
     explorer.root.append(this.element);
     const cellOf = ({ target }) => target.closest?.("[data-edit]");
     explorer.root.addEventListener("click", (event) => cellOf(event) && this.open(cellOf(event)));
-    explorer.root.addEventListener("keydown", (event) => event.target.matches("[data-edit]") && this.key(event));
+    explorer.root.addEventListener("keydown", (event) => cellOf(event) === event.target && this.key(event));
   }
 
   derive(made, { edits }) {
@@ -98,7 +101,7 @@ export class Inputs extends Feature {
     const { source } = data;
     if (!source) {
       const columns = d === undefined ? keptTerms(data[name].shape[3]) : [d];
-      return columns.map((n) => this.inputAt(name, [batch, head, i, n]));
+      return columns.map((n) => this.inputAt(name, [batch, head, i, n]) ?? "");
     }
     const [side, column] = [SIDES[name], head * data[name].shape[3] + d];
     const pairs = keptTerms(source.x.shape[2]).flatMap((e) => [`x.${batch}.${i}.${e}`, `w_${side}.${e}.${column}`]);
@@ -133,7 +136,8 @@ export class Inputs extends Feature {
     this.element.hidden = !explorer.shows("inputs");
     if (this.element.hidden || !this.element.open || tables.querySelector("input:focus")) return;
     const { activeElement } = document;
-    const { edit } = tables.contains(activeElement) ? activeElement.dataset : {};
+    const { edit } =
+      activeElement instanceof HTMLElement && tables.contains(activeElement) ? activeElement.dataset : {};
     const nth = edit ? this.cellsOf(edit).indexOf(activeElement) : 0;
     const [data, given] = [this.current, explorer.data];
     const held = inputsOf(given).filter((name) => heldAt(arrayOf(given, name), explorer.state.head) >= 0);
@@ -143,6 +147,7 @@ export class Inputs extends Feature {
   }
 
   // An input may stand in several places: in the tables, beside the matrix, in the arithmetic.
+  /** @returns {any[]} */
   cellsOf(edit) {
     return [...this.explorer.root.querySelectorAll(`[data-edit="${edit}"]`)];
   }

@@ -14,7 +14,7 @@ export class Link extends Feature {
 
   copy() {
     const { link, state, first, noticeLine } = this.explorer;
-    const url = link(state, first);
+    const url = link?.(state, first);
     const tell = (...what) => {
       noticeLine.replaceChildren(...what);
       noticeLine.hidden = false;

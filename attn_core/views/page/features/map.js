@@ -31,13 +31,31 @@ const MOST_MARKED = 2 ** 24; // cells: of a longer map only some rows are compar
 const COLOURS = { light: ["#0072b2", "#c24e00", "#00795a"], dark: ["#56b4e9", "#ff9e5e", "#3ddbb0"] };
 
 export class AttentionMap {
+  /** @type {import("../core/attention.js").Attention} */ attention;
+  /** @type {import("../core/state.js").State} */ state;
+  /** @type {number} columns of the matrix */ width;
+  /** @type {string} how blocks of cells are pooled */ how;
+  /** @type {number[] | null} */ selected;
+  /** @type {any} where the colours end, once that is known */ ends;
+  /** @type {any} the attention that is painted */ drawn;
+  /** @type {string} its stage, and how it is pooled */ kind;
+
   static isWide = true;
 
+  /**
+   * @param {import("../core/data.js").Data} data
+   * @param {any} payload
+   */
   static fits({ L, S, Dv }, { form }) {
     return form !== "tensor" && isLong(L, S, Dv);
   }
 
-  // Beside the settings of all matrices: what is in view, and how blocks of cells are made.
+  /**
+   * Beside the settings of all matrices: what is in view, and how blocks of cells are made.
+   *
+   * @param {import("../core/data.js").Data} data
+   * @returns {import("../core/state.js").Settings}
+   */
   static settings({ L, view: { select } }) {
     return {
       at: {
@@ -51,6 +69,7 @@ export class AttentionMap {
     };
   }
 
+  /** @param {import("../core/data.js").Data} data */
   constructor(data) {
     this.data = data;
     this.canvas = make("canvas", { class: "ax-canvas", tabindex: 0, role: "application" });
@@ -70,7 +89,9 @@ export class AttentionMap {
     this.element = make("div", { class: "ax-scroll" }, this.canvas, touch, this.spoken);
     this.element.style.width = "100%";
     this.context = this.canvas.getContext("2d");
-    this.onpoint = this.onselect = this.onview = () => {};
+    this.onpoint = (_place) => {};
+    this.onselect = (_place) => {};
+    this.onview = (_at) => {};
     this.pointers = new Map();
     const listen = (name, act, how) => this.canvas.addEventListener(name, act, how);
     listen("pointerdown", (event) => this.down(event));
@@ -110,22 +131,33 @@ export class AttentionMap {
     document.fonts.addEventListener("loadingdone", () => this.ask());
   }
 
+  /**
+   * @param {import("../core/attention.js").Attention} attention
+   * @param {import("../core/state.js").State} state
+   * @param {import("../core/attention.js").Attention} given
+   */
   draw(attention, state, given) {
     this.data = attention.data;
     const [L, width] = [this.data.L, this.data.columns(state.stage)];
     const isNew = width !== this.width;
-    Object.assign(this, { attention, state, width, selected: state.select, how: state.how || "max" });
+    this.attention = attention;
+    this.state = state;
+    this.width = width;
+    this.selected = state.select;
+    this.how = state.how || "max";
     if (isNew || !this.place) this.place = [0, 0];
     this.place = [
       Math.min((state.select || this.place)[0], L - 1),
       Math.min((state.select || this.place)[1], width - 1),
     ];
     if (isNew) this.resize();
-    if (isNew || String(state.at) !== this.told) this.setView(state.at || [0, 0, width]);
-    this.told = String(state.at);
+    if (isNew || String(state.at) !== this.shownAt) this.setView(state.at || [0, 0, width]);
+    this.shownAt = String(state.at);
     const kindNow = [state.stage, this.how].join();
     if (this.drawn !== attention || this.kind !== kindNow) {
-      Object.assign(this, { drawn: attention, kind: kindNow, ends: this.findEnds(given) });
+      this.drawn = attention;
+      this.kind = kindNow;
+      this.ends = this.findEnds(given);
       this.restart();
     }
     const columns = say(state.stage === "output" ? "columns" : "keys");
@@ -162,7 +194,11 @@ export class AttentionMap {
     return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, write };
   }
 
-  // In a live notebook: `tiles` asks Python.
+  /**
+   * In a live notebook: `tiles` asks Python.
+   *
+   * @param {import("./tiles.js").Tiles} tiles
+   */
   live(tiles) {
     this.data.tiles = tiles;
     this.restart();
@@ -244,8 +280,8 @@ export class AttentionMap {
   // In a live notebook Python pools what is in view, as fine as the screen is.
   wantTile() {
     if (!this.isLive || !this.plot) return;
-    clearTimeout(this.asking);
-    this.asking = setTimeout(async () => {
+    clearTimeout(this.tileTimer);
+    this.tileTimer = setTimeout(async () => {
       const {
         attention,
         data: { L, tiles },
@@ -301,8 +337,12 @@ export class AttentionMap {
     return Math.min(LEAST, this.width, this.readable);
   }
 
-  // [first row, first column, columns in view], kept inside the matrix. What is to be read from near has as
-  // many columns as a narrow screen lets be read.
+  /**
+   * [first row, first column, columns in view], kept inside the matrix. What is to be read from near has as
+   * many columns as a narrow screen lets be read.
+   *
+   * @param {number[]} wanted
+   */
   setView(wanted) {
     this.wanted = wanted;
     const [row, col, columns] = wanted;
@@ -322,10 +362,10 @@ export class AttentionMap {
     this.wantTile();
     this.ask();
     const [row, col, columns] = this.view.map(Math.round);
-    clearTimeout(this.telling);
+    clearTimeout(this.viewTimer);
     const at = columns >= this.width ? null : [Math.min(row, this.data.L - 1), col, columns];
-    this.telling = setTimeout(() => {
-      this.told = String(at);
+    this.viewTimer = setTimeout(() => {
+      this.shownAt = String(at);
       this.onview(at);
     }, 200);
   }
@@ -377,10 +417,11 @@ export class AttentionMap {
 
   // One of two fingers went on: what is between them goes half as far, and grows as they part.
   pinch(before, after, other) {
-    const apart = (one) => Math.max(1, Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY));
+    const distance = (finger) =>
+      Math.max(1, Math.hypot(finger.clientX - other.clientX, finger.clientY - other.clientY));
     this.setView(this.movedBy((after.clientX - before.clientX) / 2, (after.clientY - before.clientY) / 2));
     const between = { clientX: (after.clientX + other.clientX) / 2, clientY: (after.clientY + other.clientY) / 2 };
-    this.zoom(apart(before) / apart(after), between);
+    this.zoom(distance(before) / distance(after), between);
   }
 
   up(event) {
@@ -458,7 +499,7 @@ export class AttentionMap {
     if (this.hasRoom(h, w) || (!isExact && w >= 12 && h >= 6)) this.cells(Math.floor(row), Math.floor(col), last, h, w);
     else {
       // Each image spans the rows and columns that it has, of which those in view are drawn.
-      const place = (image, [top, below], [left, right]) => {
+      const place = (image, /** @type {number[]} */ [top, below], /** @type {number[]} */ [left, right]) => {
         const [y, x] = [(below - top) / image.height, (right - left) / image.width];
         const [first, start] = [Math.max(0, Math.floor((row - top) / y)), Math.max(0, Math.floor((col - left) / x))];
         const down = Math.min(image.height, Math.ceil((row + rows - top) / y)) - first;
@@ -476,14 +517,11 @@ export class AttentionMap {
           down * y * h,
         );
       };
-      const whole = [
-        [0, data.L],
-        [0, width],
-      ];
-      if (this.done < data.L || this.isLive) place(this.preview, ...whole);
+      if (this.done < data.L || this.isLive) place(this.preview, [0, data.L], [0, width]);
       if (this.tile) place(this.tile.image, this.tile.rows, this.tile.cols);
       const level = this.levels.find(({ size }) => size * Math.min(w, h) * ratio >= 1) || this.levels.at(-1);
-      if (level) place(level.context.canvas, ...whole.map(([, to]) => [0, Math.ceil(to / level.size) * level.size]));
+      const inBlocks = (count) => [0, Math.ceil(count / level.size) * level.size];
+      if (level) place(level.context.canvas, inBlocks(data.L), inBlocks(width));
     }
     this.marks?.draw(context, this);
     const cross = (place, colours, line) => {
@@ -511,6 +549,13 @@ export class AttentionMap {
     return size.every((length, axis) => length >= ROOM_TO_READ[axis]);
   }
 
+  /**
+   * @param {number} row
+   * @param {number} col
+   * @param {number[]} last
+   * @param {number} h
+   * @param {number} w
+   */
   cells(row, col, [bottom, right], h, w) {
     const { context, ends } = this;
     const { css, inks } = this.shades;

@@ -10,9 +10,21 @@ const MOST_CORNER = 9;
 const INKS = { light: ["#1b1b22", "#ffffff"], dark: ["#eceaf3", "#1b1b22"] };
 
 export class Marks {
-  // differing(i) tells of each column of a row whether it differs.
+  /**
+   * differing(i) tells of each column of a row whether it differs.
+   *
+   * @param {number} rows
+   * @param {number} columns
+   * @param {(i: number) => boolean[]} differing
+   */
   constructor(rows, columns, differing) {
-    Object.assign(this, { rows, columns, differing, done: 0, levels: [], sheet: make("canvas").getContext("2d") });
+    this.rows = rows;
+    this.columns = columns;
+    this.differing = differing;
+    this.done = 0;
+    /** @type {{ size: number, context: CanvasRenderingContext2D }[]} */
+    this.levels = [];
+    this.sheet = make("canvas").getContext("2d");
     for (let size = 1; size <= A_SWEEP; size *= 2) {
       const [height, width] = [Math.ceil(rows / size), Math.ceil(columns / size)];
       if (height * width <= 2 ** 22) this.levels.push({ size, context: surface(width, height) });
@@ -44,7 +56,8 @@ export class Marks {
   // which those of the marked blocks are left.
   draw(context, { view: [row, col], cellSize: [h, w], plot: [height, across], ratio, mode }) {
     const { sheet } = this;
-    const level = this.levels.find(({ size }) => size * Math.min(h, w) >= LEAST_BLOCK) || this.levels.at(-1);
+    const level =
+      this.levels.find(({ size }) => size * Math.min(h, w) >= LEAST_BLOCK) || this.levels[this.levels.length - 1];
     const image = level.context.canvas;
     const block = [h * level.size, w * level.size];
     Object.assign(sheet.canvas, { width: Math.ceil(across * ratio), height: Math.ceil(height * ratio) });
@@ -57,6 +70,11 @@ export class Marks {
     context.drawImage(sheet.canvas, col * w, row * h, sheet.canvas.width / ratio, sheet.canvas.height / ratio);
   }
 
+  /**
+   * @param {number[]} block
+   * @param {number} ratio
+   * @param {string[]} inks
+   */
   corners([height, width], ratio, [ink, paper]) {
     const [down, along] = [height, width].map((size) => Math.max(1, Math.round(size * ratio)));
     const tile = surface(along, down);

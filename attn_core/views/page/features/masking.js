@@ -14,7 +14,7 @@ export class Masking extends Feature {
     super(explorer);
     const { L, S } = explorer.data;
     const isCell = (text) => /^\d+\.\d+$/.test(text);
-    const isInside = ([i, j]) => i < L && j < S;
+    const isInside = (/** @type {number[]} */ [i, j]) => i < L && j < S;
     const fits = (text) => listOf(text).every(isCell) && drawnIn(text).every(isInside);
     this.settings = {
       drawn: { ...textSetting("", fits, "cells"), listed: true, alters: true, phrase: "theMask" },
@@ -27,7 +27,7 @@ export class Masking extends Feature {
     controls.addMasks("padding", "causal+padding");
     const value = Array(B).fill(Math.max(1, S - 1));
     const lengths = field("lengths", () => controls.readMask(), { value: value.join(","), hidden: true });
-    controls.sizes.padding = {
+    controls.maskFields.padding = {
       box: lengths,
       text: () => lengths.value.replaceAll(" ", ""),
       show: (json) => {

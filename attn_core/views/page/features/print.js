@@ -8,6 +8,7 @@ import { addWords, say } from "../words/words.js";
 // The indices of the numbers in torch's text; of a long tensor it prints the ends of its axes.
 function printed(shape) {
   const isCut = shape.reduce((a, b) => a * b, 1) > 1000;
+  /** @type {number[][]} */
   let places = [[]];
   for (const size of shape) {
     const axis = isCut && size > 6 ? [0, 1, 2, size - 3, size - 2, size - 1] : [...Array(size).keys()];
@@ -24,12 +25,18 @@ addWords({
 
 // Tells `onpoint(place | null, where)` and `onselect(place, where)`; where is { batch, head }.
 export class Print {
+  onpoint = (_place, _where) => {};
+  onselect = (_place, _where) => {};
   static isPrint = true;
 
   static fits(_data, { form }) {
     return form === "tensor";
   }
 
+  /**
+   * @param {import("../core/data.js").Data} data
+   * @param {{ text: string, lead?: number[] }} payload
+   */
   constructor(data, payload) {
     const { text, lead = [] } = payload;
     this.data = data;
@@ -136,7 +143,8 @@ export class Print {
 }
 
 // A number that is pointed at lights its row in all prints of the same record.
-addEventListener("ax-point", ({ detail: { view, payload, pointed, point } }) => {
+addEventListener("ax-point", (event) => {
+  const { view, payload, pointed, point } = /** @type {CustomEvent} */ (event).detail;
   for (const print of prints) {
     const isSame = ["q", "k"].every((name) => print.payload[name].data === payload[name].data);
     if (!print.element.isConnected) prints.delete(print);

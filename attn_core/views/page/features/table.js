@@ -14,6 +14,10 @@ function range(size, at = 0) {
   return Array.from({ length: Math.min(size, MOST_IN_TABLE) }, (_, n) => from + n);
 }
 
+/**
+ * @param {import("../core/attention.js").Attention} attention
+ * @param {import("../core/state.js").State} state
+ */
 function tableOf(attention, { stage, select }) {
   const { data } = attention;
   const isOutput = stage === "output";

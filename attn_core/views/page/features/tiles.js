@@ -4,12 +4,20 @@ import { MOST_KEPT } from "../core/data.js";
 import { parts } from "../core/parts.js";
 
 export class Tiles {
+  /** @param {any} model of anywidget */
   constructor(model) {
-    Object.assign(this, { model, waiting: new Map(), last: 0 });
-    model.on("msg:custom", (message, buffers) => this.hear(message, buffers));
+    this.model = model;
+    /** @type {Map<number, { done: (tile: [Float32Array, number[]]) => void, fail: (error: Error) => void }>} */
+    this.waiting = new Map();
+    this.last = 0;
+    model.on("msg:custom", (message, buffers) => this.receive(message, buffers));
   }
 
-  // Python's record has the given settings; and shorter maps are derived here sooner.
+  /**
+   * Python's record has the given settings; and shorter maps are derived here sooner.
+   *
+   * @param {import("../core/attention.js").Attention} attention
+   */
   canGive({ data, dropout, isGiven }) {
     return (
       isGiven &&
@@ -18,7 +26,12 @@ export class Tiles {
     );
   }
 
-  // stage, batch, head, rows and cols as [from, to], pool as [rows, columns], how: numbers and shape.
+  /**
+   * stage, batch, head, rows and cols as [from, to], pool as [rows, columns], how: numbers and shape.
+   *
+   * @param {Record<string, any>} what
+   * @returns {Promise<[Float32Array, number[]]>}
+   */
   ask(what) {
     const id = ++this.last;
     return new Promise((done, fail) => {
@@ -27,7 +40,7 @@ export class Tiles {
     });
   }
 
-  hear(message, buffers) {
+  receive(message, buffers) {
     const asked = message && message.kind === "tile" && this.waiting.get(message.id);
     if (!asked) return;
     this.waiting.delete(message.id);

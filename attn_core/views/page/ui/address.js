@@ -19,14 +19,24 @@ function addressed() {
   });
 }
 
-// The explorer to which the address leads.
+/**
+ * The explorer to which the address leads.
+ *
+ * @type {() => string | undefined}
+ */
 export const linked = () => addressed()[0]?.name;
 
+/**
+ * What an address asks of an explorer; null if it does not name it.
+ *
+ * @param {string} name
+ * @returns {import("../core/state.js").State | null}
+ */
 export function readAddress(name) {
-  const found = addressed().find((each) => each.name === name);
-  if (!found) return null;
+  const own = addressed().find((each) => each.name === name);
+  if (!own) return null;
   return Object.fromEntries(
-    found.query
+    own.query
       .split("&")
       .filter(Boolean)
       .map((part) => {
@@ -36,7 +46,13 @@ export function readAddress(name) {
   );
 }
 
-// The part of an address that opens a state; nothing for the first one.
+/**
+ * The part of an address that opens a state; nothing for the first one.
+ *
+ * @param {string} name
+ * @param {import("../core/state.js").State} state
+ * @param {import("../core/state.js").State} first
+ */
 export function fragmentOf(name, state, first) {
   const write = (value) => encodeURIComponent(value === true ? 1 : (value ?? "")).replace(/%(2C|3A|2B)/g, unescape);
   const parts = Object.keys(first)
@@ -45,6 +61,11 @@ export function fragmentOf(name, state, first) {
   return parts.length ? `#x-${name}?${parts.join("&")}` : "";
 }
 
+/**
+ * @param {string} name
+ * @param {import("../core/state.js").State} state
+ * @param {import("../core/state.js").State} first
+ */
 export function writeAddress(name, state, first) {
   const before = addressed();
   const others = before

@@ -7,9 +7,16 @@ import { heat, PLAIN } from "./heat.js";
 
 // More tokens and more cells are drawn on a map: a table of them takes more than a frame to change.
 const [MOST_SHOWN, MOST_CELLS] = [32, 24 ** 2];
+/** @type {(L: number, S: number, Dv: number) => boolean} */
 export const isLong = (L, S, Dv) => Math.max(L, S) > MOST_SHOWN || L * Math.max(S, Dv) > MOST_CELLS;
 
-// Where the colours end, of rows of cells: with those of the given settings, so that more ink is more.
+/**
+ * Where the colours end, of rows of cells: with those of the given settings, so that more ink is more.
+ *
+ * @param {number[]} shown
+ * @param {number[]} given
+ * @param {number} places
+ */
 export function endsOf(shown, given, places) {
   const all = shown.concat(given).filter(Number.isFinite);
   const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
@@ -30,13 +37,15 @@ function show(cell, x, { end, write }) {
   cell.style.color = ink;
 }
 
-// Tells `onpoint(place | null)` and `onselect(place)`; a place is [row, column].
+/** Tells `onpoint(place | null)` and `onselect(place)`; a place is [row, column]. */
 export class Grid {
+  /** @param {import("../core/data.js").Data} data */
   constructor(data) {
     this.data = data;
     this.table = make("table", { class: "ax-grid", role: "grid" });
     this.element = make("div", { class: "ax-scroll" }, this.table);
-    this.onpoint = this.onselect = () => {};
+    this.onpoint = (_place) => {};
+    this.onselect = (_place) => {};
     const placeOf = ({ target }) => {
       const cell = target.closest?.("[data-col]");
       return cell && [Number(cell.dataset.row), Number(cell.dataset.col)];
@@ -61,7 +70,13 @@ export class Grid {
     });
   }
 
-  // Returns where the colours end, for the legend.
+  /**
+   * Returns where the colours end, for the legend.
+   *
+   * @param {import("../core/attention.js").Attention} attention
+   * @param {import("../core/state.js").State} state
+   * @param {import("../core/attention.js").Attention} given whose cells give the colours their end, too
+   */
   draw(attention, state, given) {
     const { data } = attention;
     const { stage } = state;
@@ -85,7 +100,11 @@ export class Grid {
     return ends;
   }
 
-  // Cells that differ from those of another matrix: pair.differing(row) tells which.
+  /**
+   * Cells that differ from those of another matrix: pair.differing(row) tells which.
+   *
+   * @param {{ differing: (i: number) => boolean[] } | null} pair
+   */
   mark(pair) {
     for (const [i, line] of this.cells.entries()) {
       const marks = pair ? pair.differing(i) : [];
@@ -137,7 +156,11 @@ export class Grid {
     this.stop.focus();
   }
 
-  // The row and the column of a place.
+  /**
+   * The row and the column of a place.
+   *
+   * @param {number[] | null} place
+   */
   light(place) {
     const { selected } = this;
     const [r, c] = place || [-1, -1];
@@ -157,7 +180,14 @@ export class Grid {
   }
 }
 
-// Where a key leads from a place: the place itself for Enter, nothing for other keys.
+/**
+ * Where a key leads from a place: the place itself for Enter, nothing for other keys.
+ *
+ * @param {KeyboardEvent} event
+ * @param {number[]} place
+ * @param {number[]} sizes
+ * @returns {number[] | undefined}
+ */
 export function moved(event, place, sizes) {
   const [i, j] = place;
   const [bottom, right] = sizes.map((size) => size - 1);

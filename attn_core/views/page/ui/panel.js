@@ -6,7 +6,13 @@ import { Workings } from "../core/workings.js";
 import { say, sayParts, sentenceKey } from "../words/words.js";
 import { coloured, make, token } from "./dom.js";
 
-// One sentence about a number, as parts of an element.
+/**
+ * One sentence about a number, as parts of an element.
+ *
+ * @param {import("../core/attention.js").Attention} attention
+ * @param {string} stage
+ * @param {number[]} place
+ */
 export function sentence(attention, stage, [i, j]) {
   const { data } = attention;
   const query = token(data.queries[i], "q");
@@ -20,8 +26,11 @@ export function sentence(attention, stage, [i, j]) {
 }
 
 export class Panel {
+  /** @param {import("../explorer.js").Explorer} explorer */
   constructor(explorer) {
-    Object.assign(this, { explorer, open: {} });
+    this.explorer = explorer;
+    /** @type {Record<string, boolean>} what is open, by its path in the tree */
+    this.open = {};
     this.close = make(
       "button",
       { type: "button", class: "ax-close", "aria-label": say("closeLabel"), onclick: () => explorer.leave() },
@@ -47,13 +56,17 @@ export class Panel {
       for (const part of [line, tree]) part.replaceChildren();
       return;
     }
-    line.replaceChildren(...this.said(select, explorer.state));
+    line.replaceChildren(...this.describe(select, explorer.state));
     const workings = new Workings(explorer.attention(explorer.explained(explorer.state)), select[0]);
     tree.replaceChildren(this.branch(workings[stage](select[1]), `${[stage, select]}`, true));
   }
 
-  said(place, where) {
-    const { attention, more } = this.explorer.told(place, where);
+  /**
+   * @param {number[]} place
+   * @param {import("../core/state.js").State} where
+   */
+  describe(place, where) {
+    const { attention, more } = this.explorer.compared(place, where);
     return [...sentence(attention, where.stage, place), ...more];
   }
 
@@ -66,7 +79,7 @@ export class Panel {
     explorer.root.classList.toggle("ax-idle", !place);
     const where = explorer.point ? explorer.pointed : state;
     this.hint.hidden = !!state.select;
-    this.hint.replaceChildren(...(place ? this.said(place, where) : [say("hint")]));
+    this.hint.replaceChildren(...(place ? this.describe(place, where) : [say("hint")]));
     if (!place || vectors.hidden || vectors.querySelector("input:focus")) return;
     const attention = explorer.attention(explorer.explained(where));
     const { data } = attention;
@@ -102,7 +115,13 @@ export class Panel {
     vectors.tabIndex = vectors.scrollWidth > vectors.clientWidth ? 0 : -1;
   }
 
-  // What is open stays so when a number changes.
+  /**
+   * What is open stays so when a number changes.
+   *
+   * @param {import("../core/workings.js").Term} term
+   * @param {string} path
+   * @param {boolean} [isFirst]
+   */
   branch(term, path, isFirst) {
     const line = coloured(term.line);
     if (!term.parts) {

@@ -11,6 +11,7 @@ const observer = new IntersectionObserver(
   { rootMargin: `${ROOM}px` },
 );
 
+/** @param {Element} element */
 export function startNow(element) {
   const start = waiting.get(element);
   waiting.delete(element);
@@ -18,6 +19,10 @@ export function startNow(element) {
   start?.();
 }
 
+/**
+ * @param {Element} element
+ * @param {() => void} start
+ */
 export function startWhenNear(element, start) {
   waiting.set(element, start);
   const [box] = element.getClientRects();
@@ -43,7 +48,12 @@ addEventListener("beforeprint", () => {
   for (const element of [...waiting.keys()]) if (!element.matches(":has(+ .ax-still)")) startNow(element);
 });
 
-// Where the browser does not see to it: what is in view stays there when something above it grows.
+/**
+ * Where the browser does not see to it: what is in view stays there when something above it grows.
+ *
+ * @param {DOMRect} before
+ * @param {Element} element
+ */
 export function keepPlace(before, element) {
   if (before.bottom > 0 || CSS.supports("overflow-anchor", "auto")) return;
   scrollBy(0, element.getBoundingClientRect().height - before.height);

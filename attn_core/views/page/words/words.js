@@ -1,6 +1,10 @@
 // What the explorer says; in zh.js the same in Chinese.
 
-// A phrase may hold {places}.
+/**
+ * A phrase may hold {places}.
+ *
+ * @type {Record<string, string>}
+ */
 export const WORDS = {
   lang: "en",
   scores: "scores",
@@ -90,15 +94,29 @@ export const WORDS = {
   overflow: "q, k, v and scale must give numbers below {most}, the largest {dtype}",
 };
 
-// A phrase, its places filled, in parts or as text.
+/**
+ * A phrase, its places filled, in parts or as text.
+ *
+ * @type {(key: string, places?: Record<string, any>) => any[]}
+ */
 export const sayParts = (key, places = {}) =>
   WORDS[key].split(/[{}]/).map((part, n) => (n % 2 ? (places[part] ?? "") : part));
-// A text that came from outside, short enough for a sentence.
+/**
+ * A text that came from outside, short enough for a sentence.
+ *
+ * @type {(text: any, most?: number) => string}
+ */
 export const brief = (text, most = 60) => {
   const given = String(text ?? "") || say("nothing");
   return given.length > most ? `${given.slice(0, most)}…` : given;
 };
-// Words of a part; those of another language that are there already stay.
+/**
+ * Words of a part; those of another language that are there already stay.
+ *
+ * @type {(words: Record<string, string>) => void}
+ */
 export const addWords = (words) => Object.assign(WORDS, { ...words, ...WORDS });
+/** @type {(kind: string, name: string) => string} */
 export const sentenceKey = (kind, name) => kind + name[0].toUpperCase() + name.slice(1);
+/** @type {(key: string, places?: Record<string, any>) => string} */
 export const say = (key, places) => sayParts(key, places).join("");

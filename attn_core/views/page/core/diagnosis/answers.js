@@ -18,27 +18,70 @@ import {
 } from "./comparing.js";
 import { Refused, read, shown } from "./pasted.js";
 
+/**
+ * @typedef {import("./pasted.js").Table} Table
+ * @typedef {import("./comparing.js").Candidate} Candidate
+ * @typedef {Record<string, number>} Stages where the numbers of each stage stand in the pool
+ * @typedef {(a: Table, b: Candidate) => boolean} Same
+ *
+ * An input that tells mistakes apart: those of one class give the same numbers.
+ * @typedef {{ text: string, classes: Record<string, Record<string, number>> }} Question
+ *
+ * @typedef {object} Answer
+ * @property {string} text
+ * @property {string} verdict "right", "mistake", "transposed", "factor" or "unknown"
+ * @property {string[]} stages
+ * @property {string[]} mistakes
+ * @property {string[]} unseen mistakes that this input cannot show
+ * @property {Question | null} question
+ */
+
 export class Answers {
+  /** @param {any} payload what views/paste.py wrote */
   constructor(payload) {
-    Object.assign(this, payload);
-    this.pool = payload.arrays.map(({ shape, data }) => {
+    /** @type {Record<string, string>} */
+    this.names = payload.names;
+    /** @type {Record<string, string>} */
+    this.titles = payload.titles;
+    /** @type {number[]} */
+    this.output = payload.output;
+    /** @type {Record<string, [number, number]>} */
+    this.rooms = payload.rooms;
+    /** @type {{ name: string, first: string, stages: Stages }[]} */
+    this.mistakes = payload.mistakes;
+    /** @type {Question[]} */
+    this.questions = payload.questions;
+    /** @type {Table[]} */
+    this.pool = payload.arrays.map((/** @type {{ shape: number[], data: string }} */ { shape, data }) => {
       const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
       return { shape, cells: new Float64Array(bytes.buffer) };
     });
     this.right = STAGES.map((stage) => this.made(stage, payload.right));
   }
 
-  // One stage, and its room: an error of a score is a share of its weight.
+  /**
+   * One stage, and its room: an error of a score is a share of its weight.
+   *
+   * @param {string} stage
+   * @param {Stages} stages
+   * @returns {Candidate}
+   */
   made(stage, stages) {
-    const cellsOf = (name) => this.pool[stages[name]].cells;
-    const most = (name) => cellsOf(name).reduce((max, cell) => Math.max(max, Math.abs(cell)), 0);
+    const cellsOf = (/** @type {string} */ name) => this.pool[stages[name]].cells;
+    const most = (/** @type {string} */ name) => cellsOf(name).reduce((max, cell) => Math.max(max, Math.abs(cell)), 0);
     let [base, share] = this.rooms[stage];
     if (share) share = Math.min(0.9, share + (this.rooms.scores[0] * most("scaled")) / (most("scores") || 1));
     const sizes = cellsOf(stage === "output" ? "size" : stage);
-    return { stage, mistake: null, ...this.pool[stages[stage]], sizes, room: [base, share] };
+    return { stage, mistake: "", ...this.pool[stages[stage]], sizes, room: [base, share] };
   }
 
-  // { text, verdict, stages, mistakes, unseen, question }; raises Refused.
+  /**
+   * { text, verdict, stages, mistakes, unseen, question }; raises Refused.
+   *
+   * @param {string} pasted
+   * @param {string | null} stage
+   * @returns {Answer}
+   */
   diagnose(pasted, stage = null) {
     const yours = bare(read(pasted));
     const slack = slackOf(yours.cells);
@@ -47,28 +90,44 @@ export class Answers {
     const heads = stage === null || stage === "output" ? headsOf(yours, this.output) : {};
     const ways = Object.keys(heads);
     if (!ways.length) return this.ofStage(yours, stage, slack, decimals);
-    const found = ways.map((way) => this.ofStage(bare(heads[way]), "output", slack, decimals));
-    return this.ofMerged(ways, found, decimals);
+    const answers = ways.map((way) => this.ofStage(bare(heads[way]), "output", slack, decimals));
+    return this.ofMerged(ways, answers, decimals);
   }
 
+  /**
+   * @param {Table} yours
+   * @param {string | null} stage
+   * @param {number} slack
+   * @param {string} decimals
+   * @returns {Answer}
+   */
   ofStage(yours, stage, slack, decimals) {
+    /** @type {Same} */
     const same = (a, b) => sameShape(a, b) && !differing(a, b, slack).includes(1);
-    const right = this.right.filter((one) => stage === null || one.stage === stage);
+    const right = this.right.filter((candidate) => stage === null || candidate.stage === stage);
     fits(yours, right);
-    const found = right.filter((one) => same(yours, one));
-    if (found.length) {
-      const seen = this.wrong(found[0].stage, same).map((one) => one.mistake);
-      return this.isRight(found, seen, decimals);
+    const equal = right.filter((candidate) => same(yours, candidate));
+    if (equal.length) {
+      const seen = this.wrong(equal[0].stage, same).map((candidate) => candidate.mistake);
+      return this.isRight(equal, seen, decimals);
     }
-    const wrong = this.wrong(stage, same).filter((one) => same(yours, one));
+    const wrong = this.wrong(stage, same).filter((candidate) => same(yours, candidate));
     if (wrong.length) return this.isWrong(wrong, slack, decimals);
     const nan = yours.cells.findIndex(Number.isNaN);
     if (nan >= 0) throw new Refused(`yours must hold numbers, got nan at ${shown(placeOf(nan, yours.shape))}`);
     return this.isOther(yours, right, slack, same);
   }
 
-  // The output with all heads in one table: heads that are right may be merged wrongly.
-  ofMerged(ways, found, decimals) {
+  /**
+   * The output with all heads in one table: heads that are right may be merged wrongly.
+   *
+   * @param {string[]} ways
+   * @param {Answer[]} answers
+   * @param {string} decimals
+   * @returns {Answer}
+   */
+  ofMerged(ways, answers, decimals) {
+    /** @type {(text: string, verdict: string, mistakes: string[]) => Answer} */
     const answer = (text, verdict, mistakes) => ({
       text,
       verdict,
@@ -77,8 +136,8 @@ export class Answers {
       unseen: [],
       question: null,
     });
-    const beside = found[ways.indexOf(BESIDE)];
-    const way = ways.find((name, n) => name !== BESIDE && found[n].verdict === "right");
+    const beside = answers[ways.indexOf(BESIDE)];
+    const way = ways.find((name, n) => name !== BESIDE && answers[n].verdict === "right");
     if (way && !(beside && beside.verdict === "right")) {
       return answer(`${this.names.output} with ${this.titles[way]}${decimals}. Each head is right`, "mistake", [way]);
     }
@@ -92,27 +151,42 @@ export class Answers {
     return { ...beside, text };
   }
 
-  // Each stage of each mistake that differs from the right one on this input.
+  /**
+   * Each stage of each mistake that differs from the right one on this input.
+   *
+   * @param {string | null} only
+   * @param {Same} same
+   */
   wrong(only, same) {
-    const found = [];
+    /** @type {Candidate[]} */
+    const candidates = [];
     for (const { name, stages } of this.mistakes) {
       const masked = this.pool[stages.masked];
       for (const stage of STAGES) {
         if (only !== null && stage !== only) continue;
         const isLate = STAGES.indexOf(stage) >= STAGES.indexOf("weights");
-        const one = { ...this.made(stage, stages), mistake: name, empty: isLate ? masked : null };
-        if (!same(this.right[STAGES.indexOf(stage)], one)) found.push(one);
+        const candidate = { ...this.made(stage, stages), mistake: name, empty: isLate ? masked : null };
+        if (!same(this.right[STAGES.indexOf(stage)], candidate)) candidates.push(candidate);
       }
     }
-    return found;
+    return candidates;
   }
 
-  isRight(found, seen, decimals) {
-    const stages = found.map((one) => one.stage);
+  /**
+   * @param {Candidate[]} equal
+   * @param {string[]} seen
+   * @param {string} decimals
+   * @returns {Answer}
+   */
+  isRight(equal, seen, decimals) {
+    const stages = equal.map((candidate) => candidate.stage);
     let text = `right: ${this.names[stages[0]]}${decimals}`;
     if (stages.length > 1) text += ` (here ${stages.join(" and ")} are the same)`;
-    const reaches = (one) => STAGES.indexOf(stages[0]) >= STAGES.indexOf(one.first);
-    const unseen = this.mistakes.filter((one) => !seen.includes(one.name) && reaches(one)).map((one) => one.name);
+    const reaches = (/** @type {{ first: string }} */ { first }) => STAGES.indexOf(stages[0]) >= STAGES.indexOf(first);
+    const unseen = this.mistakes
+      .filter((mistake) => !seen.includes(mistake.name) && reaches(mistake))
+      .map(({ name }) => name);
+    /** @type {Question | null} */
     let question = null;
     if (unseen.length) {
       const counts = this.questions.map(({ classes }) => unseen.filter((name) => classes[stages[0]][name]).length);
@@ -123,21 +197,28 @@ export class Answers {
     return { text, verdict: "right", stages, mistakes: [], unseen, question };
   }
 
+  /**
+   * @param {Candidate[]} wrong
+   * @param {number} slack
+   * @param {string} decimals
+   * @returns {Answer}
+   */
   isWrong(wrong, slack, decimals) {
+    /** @type {Map<string, Candidate>} */
     const first = new Map();
-    for (const one of wrong) if (!first.has(one.mistake)) first.set(one.mistake, one);
+    for (const candidate of wrong) if (!first.has(candidate.mistake)) first.set(candidate.mistake, candidate);
     const mistakes = [...first.keys()];
-    const stages = [...new Set([...first.values()].map((one) => one.stage))];
-    const known = (name) => this.mistakes.find((one) => one.name === name);
-    let text =
-      [...first.values()].map((one) => `${this.names[one.stage]} with ${this.titles[one.mistake]}`).join(", or ") +
-      decimals;
+    const stages = [...new Set([...first.values()].map(({ stage }) => stage))];
+    const known = this.mistakes.find(({ name }) => name === mistakes[0]);
+    const said = [...first.values()].map(({ stage, mistake }) => `${this.names[stage]} with ${this.titles[mistake]}`);
+    let text = said.join(", or ") + decimals;
+    /** @type {Question | null} */
     let question = null;
     if (mistakes.length === 1) {
       const right = this.right[STAGES.indexOf(stages[0])];
       const { shape } = wrong[0];
       const row = rowsOf(differing(wrong[0], right, slack), shape).indexOf(true);
-      text += `. Equal until ${known(mistakes[0]).first}; the first row that differs is ${rowName(row, shape)}`;
+      text += `. Equal until ${known?.first}; the first row that differs is ${rowName(row, shape)}`;
     } else {
       question =
         this.questions.find(
@@ -148,8 +229,17 @@ export class Answers {
     return { text, verdict: "mistake", stages, mistakes, unseen: [], question };
   }
 
-  // Transposed, times a factor, or not recognised.
+  /**
+   * Transposed, times a factor, or not recognised.
+   *
+   * @param {Table} yours
+   * @param {Candidate[]} right
+   * @param {number} slack
+   * @param {Same} same
+   * @returns {Answer}
+   */
   isOther(yours, right, slack, same) {
+    /** @type {(text: string, verdict: string, stage: string) => Answer} */
     const answer = (text, verdict, stage) => ({
       text,
       verdict,
@@ -159,23 +249,25 @@ export class Answers {
       question: null,
     });
     const turned = transposed(yours);
-    for (const one of right) {
-      if (!same(turned, one)) continue;
-      return answer(`${this.names[one.stage]}, transposed: rows and columns are exchanged`, "transposed", one.stage);
+    for (const candidate of right) {
+      if (!same(turned, candidate)) continue;
+      const { stage } = candidate;
+      return answer(`${this.names[stage]}, transposed: rows and columns are exchanged`, "transposed", stage);
     }
-    const fitting = right.filter((one) => sameShape(one, yours));
+    const fitting = right.filter((candidate) => sameShape(candidate, yours));
     if (!fitting.length) {
-      const { stage } = right.find((one) => sameShape(one, turned));
+      const [{ stage }] = right.filter((candidate) => sameShape(candidate, turned));
       return answer(`not recognised. It has the shape of ${stage} transposed, but not its numbers`, "unknown", stage);
     }
-    for (const one of fitting) {
-      const factor = factorOf(yours, one, slack);
+    for (const candidate of fitting) {
+      const factor = factorOf(yours, candidate, slack);
       if (factor === null) continue;
-      return answer(`right up to a factor of ${fixed(factor)}: ${this.names[one.stage]} times it`, "factor", one.stage);
+      const { stage } = candidate;
+      return answer(`right up to a factor of ${fixed(factor)}: ${this.names[stage]} times it`, "factor", stage);
     }
-    const far = fitting.map((one) =>
+    const far = fitting.map(({ cells }) =>
       yours.cells.reduce((most, cell, n) => {
-        const off = Math.abs(cell - one.cells[n]);
+        const off = Math.abs(cell - cells[n]);
         return Number.isNaN(off) ? most : Math.max(most, off);
       }, 0),
     );

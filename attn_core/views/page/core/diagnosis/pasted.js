@@ -1,6 +1,13 @@
 // What was pasted: nested lists, or rows of numbers, as Python, NumPy and torch print them. Each step
 // takes time in proportion to the text, whatever it holds.
 
+/**
+ * An array, its cells row by row, and the lists that it is read from.
+ *
+ * @typedef {{ shape: number[], cells: Float64Array }} Table
+ * @typedef {number | any[]} Tree
+ */
+
 // What is wrong with it, in one sentence about "yours".
 export class Refused extends Error {}
 
@@ -10,23 +17,35 @@ const NUMBER = /^[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf|nan)$/;
 const START = /^(?:[\w.]+\s*=\s*)?(?:\w+\.)*(?:tensor|array|Tensor|Parameter containing:\s*tensor)\s*\(/;
 const SAID = /^\s*(dtype|device|grad_fn|requires_grad)\s*=/;
 
+/** @type {(what: string, got: string | number) => Refused} */
 const must = (what, got) => new Refused(`yours must ${what}, got ${got}`);
 
-// { shape, cells }: the cells row by row.
+/**
+ * { shape, cells }: the cells row by row.
+ *
+ * @param {string} text
+ * @returns {Table}
+ */
 export function read(text) {
   if (text.length > MOST_LETTERS) throw must(`have at most ${MOST_LETTERS} characters`, text.length);
   const bare = unwrapped(text.trim());
   if (!bare) throw must("hold numbers", "nothing");
   const tree = bare.includes("[") ? nested(bare) : lines(bare);
+  /** @type {number[]} */
   const cells = [];
   const shape = measure(tree, cells);
   if (shape.length < 2 || shape.includes(0)) throw must("have rows and columns", shown(shape));
   return { shape, cells: Float64Array.from(cells) };
 }
 
+/** @type {(shape: number[]) => string} */
 export const shown = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
 
-// Without what a print has around its brackets: weights = tensor([[1., 0.]], dtype=torch.float64);
+/**
+ * Without what a print has around its brackets: weights = tensor([[1., 0.]], dtype=torch.float64);
+ *
+ * @param {string} text
+ */
 function unwrapped(text) {
   const [start = ""] = START.exec(text) || [];
   let inside = text.slice(start.length);
@@ -39,6 +58,7 @@ function unwrapped(text) {
   return (inside.slice(0, close) + after.join(",")).trim();
 }
 
+/** @param {string} given */
 function number(given) {
   const word = given.toLowerCase();
   if (!NUMBER.test(word)) throw must("hold numbers", `'${given.slice(0, 30)}'`);
@@ -46,8 +66,10 @@ function number(given) {
   return word.endsWith("inf") ? (word[0] === "-" ? -Infinity : Infinity) : Number(word);
 }
 
+/** @type {(text: string) => string[]} */
 const words = (text) => text.split(/[\s,;|]+/).filter(Boolean);
 
+/** @type {(text: string) => Tree} */
 const lines = (text) =>
   text
     .split("\n")
@@ -55,19 +77,28 @@ const lines = (text) =>
     .filter((row) => row.length)
     .map((row) => row.map(number));
 
+/**
+ * @param {string} text
+ * @returns {Tree}
+ */
 function nested(text) {
-  const [root, open] = [[], []];
+  /** @type {any[]} */
+  const root = [];
+  /** @type {any[][]} */
+  const open = [];
   let here = root;
   for (const part of text.split(/([[\]])/)) {
     if (part === "[") {
       if (open.length === MOST_AXES) throw must(`have at most ${MOST_AXES} axes`, "more");
+      /** @type {any[]} */
       const inner = [];
       here.push(inner);
       open.push(here);
       here = inner;
     } else if (part === "]") {
-      if (!open.length) throw must("close the brackets that it opens", "one ] more");
-      here = open.pop();
+      const outer = open.pop();
+      if (!outer) throw must("close the brackets that it opens", "one ] more");
+      here = outer;
     } else for (const word of words(part)) here.push(number(word));
   }
   if (open.length) throw must("close the brackets that it opens", `${open.length} [ more`);
@@ -75,6 +106,11 @@ function nested(text) {
   return root[0];
 }
 
+/**
+ * @param {Tree} tree
+ * @param {number[]} cells
+ * @returns {number[]}
+ */
 function measure(tree, cells) {
   if (!Array.isArray(tree)) {
     cells.push(tree);
