@@ -16,6 +16,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 PAGE = Path(__file__).parent / "page"
@@ -37,18 +38,19 @@ BOX = "box"  # the box for pasted numbers: a script that stands alone
 
 IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"([^"]+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(
-    r"^export (?=(?:(?:async )?function|const|let|class) (\w+))|^export (default) ", re.MULTILINE
+    r"^export (?=(?:(?:async )?function|const|class) (\w+))|^export (default) ", re.MULTILINE
 )
 MODULE_SYNTAX = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
-# A string, a template or a regular expression, which may hold what looks like a comment; or one.
+# A string, a template or a regular expression, which may hold what looks like a comment; or one. A
+# regular expression begins behind such a sign, or a line.
 COMMENT = re.compile(
     r"""( "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | `(?:[^`\\]|\\.)*`
-        | (?:(?<=[(,=:\[!&|?{};>])|(?<=return))
-          \s*/(?![/*])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/ )
-      | [ \t]*//[^\n]* | [ \t]*/\*.*?\*/""",
+        | /(?:(?<=[(,=:\[!&|?{};>]/)|(?<=[(,=:\[!&|?{};>]\ /)|(?<=return\ /)|(?<=\ \ /))
+          (?![/*])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/ )
+      | //[^\n]* | /\*.*?\*/""",
     re.VERBOSE | re.DOTALL,
 )
-EMPTY = re.compile(r"^[ \t]*\n", re.MULTILINE)
+EMPTY = re.compile(r"^[ \t]*\n|[ \t]+$", re.MULTILINE)
 
 
 def read(name: str) -> str:
@@ -56,6 +58,7 @@ def read(name: str) -> str:
     return (PAGE / f"{name}.js").read_text(encoding="utf-8")
 
 
+@cache
 def bare(text: str) -> str:
     """A text without its comments and empty lines.
 

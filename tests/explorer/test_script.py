@@ -52,6 +52,7 @@ COMMENTED = {
     "/** One.\n *\n * @type {number} */\nconst a = 1;\n": "const a = 1;\n",
     "f(/* what */ 1);\n": "f( 1);\n",
     "const a = 6 / 3 / 2; // 1\n": "const a = 6 / 3 / 2;\n",
+    "go( // one\n  2, /* two */\n);\n": "go(\n  2,\n);\n",
 }
 SAME = [
     'const a = "http://";',
@@ -60,6 +61,7 @@ SAME = [
     "const a = /\\/\\/|[/*]/.test(b);",
     'const a = b.split(/[//]/).map((part) => /"/.exec(part));',
     "const a = (b) => { return /'/.test(b); };",
+    "go(\n  /'/,\n  \"'\",\n);",
 ]
 
 
@@ -97,7 +99,7 @@ export const one = 10;
 export async function three() {}
 export const two = () => deep;
 """,
-            "c": "const one = 5;\nexport let two = 100 * one;\n",
+            "c": "const one = 5;\nexport const two = 100 * one;\n",
             "none": "window.wasRun = true;\n",
         },
     )
@@ -115,7 +117,13 @@ def test_modules_that_import_each_other_are_refused(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "line", ['import a from "./a.js";', 'import * as a from "./a.js";', "export { a };"]
+    "line",
+    [
+        'import a from "./a.js";',
+        'import * as a from "./a.js";',
+        "export { a };",
+        "export let a = 1;",
+    ],
 )
 def test_what_cannot_be_joined_is_refused(monkeypatch, line):
     monkeypatch.setattr(script, "read", {"a": f"const b = 1;\n{line}\n"}.__getitem__)
