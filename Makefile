@@ -195,7 +195,7 @@ clean:  ## remove what was built, the environment included
 
 .venv/test: .venv/book requirements-test.txt requirements-library.txt package.json package-lock.json
 	@$(PIP) -r requirements-test.txt -c constraints.txt
-	@$(NODE) npm ci --silent --no-audit --no-fund
+	@$(NODE) npm ci --loglevel=error --no-audit --no-fund > /dev/null
 	@touch $@
 
 # The viewers to compare with, and what changes the code, each in an environment of its own that sees

@@ -38,3 +38,14 @@ def test_a_difference_is_found():
     assert same({"a": [1.0, "b"]}, {"a": [1.0 + 1e-12, "b"]}) == ""
     assert same({"a": [1.0, "b"]}, {"a": [1.1, "b"]}) == " a 0"
     assert same({"a": [1.0]}, {"a": [1.0, 2.0]}) == " a"
+
+
+def test_the_lock_file_has_every_platform():
+    """A registry that lacks some gives a lock file that installs here and nowhere else."""
+    wanted = json.loads((node.ROOT / "package.json").read_text("utf-8"))["devDependencies"]
+    packages = json.loads((node.ROOT / "package-lock.json").read_text("utf-8"))["packages"]
+    locked = {name.removeprefix("node_modules/"): one for name, one in packages.items() if name}
+    assert {name: locked[name]["version"] for name in wanted} == wanted
+    for name, one in locked.items():
+        assert one.get("optionalDependencies", {}).keys() <= locked.keys(), name
+        assert one["integrity"].startswith("sha512-")
