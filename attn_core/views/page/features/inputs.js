@@ -146,8 +146,11 @@ export class Inputs extends Feature {
     if (edit) this.focus(edit, nth);
   }
 
-  // An input may stand in several places: in the tables, beside the matrix, in the arithmetic.
-  /** @returns {any[]} */
+  /**
+   * An input may stand in several places: in the tables, beside the matrix, in the arithmetic.
+   *
+   * @returns {any[]}
+   */
   cellsOf(edit) {
     return [...this.explorer.root.querySelectorAll(`[data-edit="${edit}"]`)];
   }
