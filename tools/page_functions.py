@@ -19,7 +19,8 @@ NAMED_BY = {
     "pair": "key",
     "field_definition": "property",
 }
-NOTHING = ("", "undefined", "({})")  # what a body may hold that does nothing
+# What a body may hold that does nothing.
+NOTHING = ("", "undefined", "({})", "super(...arguments);")
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ def report(rows: dict[str, dict], known: dict[tuple[str, str], str]) -> bool:
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("only", nargs="*", metavar="file", help="attn_core/views/page/map.js, …")
+    asked.add_argument("only", nargs="*", metavar="file", help="attn_core/views/page/ui/grid.js, …")
     asked.add_argument("--again", action="store_true", help="only what was not noticed last time")
     asked.add_argument("--jobs", type=int, default=2, help="how many functions at a time")
     asked.add_argument("--longest", type=float, default=LONGEST, help="seconds of tests for each")

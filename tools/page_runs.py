@@ -62,7 +62,8 @@ def prepare(names: Queue) -> None:
     global HERE
     HERE = Place(WORK / names.get())
     shutil.rmtree(HERE.folder, ignore_errors=True)
-    leave = shutil.ignore_patterns(".git", ".venv*", ".mutants", ".hypothesis", "__pycache__")
+    named = (".git", ".venv*", ".mutants", ".hypothesis", "__pycache__", "node_modules")
+    leave = shutil.ignore_patterns(*named)
     shutil.copytree(ROOT, HERE.copy, ignore=leave)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # a run ends with the process
     os.chdir(HERE.copy)
@@ -100,7 +101,7 @@ def built() -> dict[str, str]:
     from attn_core.views import script
 
     scripts = script.files() | {
-        "diagnosis.js": script.classic(script.joined(script.order("box"))),
+        "diagnosis.js": script.alone(script.BOX),
         "answer.js": exercise_boxes.script(),
     }
     for name in SITE:

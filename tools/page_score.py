@@ -18,8 +18,9 @@ SITE = [f"book/_static/{name}.js" for name in ("contents", "keyboard", "print")]
 
 def files() -> list[str]:
     """The scripts: the explorer's, and those that the site has beside it."""
-    page = sorted((ROOT / "attn_core" / "views" / "page").glob("*.js"))
-    return [path.relative_to(ROOT).as_posix() for path in page] + ["book/_ext/answer.js", *SITE]
+    page = sorted((ROOT / "attn_core" / "views" / "page").rglob("*.js"))
+    names = [path.relative_to(ROOT).as_posix() for path in page if path.parent.name != "test"]
+    return [*names, "book/_ext/answer.js", *SITE]
 
 
 def stored() -> dict[str, dict]:

@@ -1,76 +1,152 @@
 """The page's script: the modules of `page/`, joined into what a browser loads.
 
-They are ES modules that import each other by name. Jupyter wants one module: they are joined, in
-the order in which they build on each other, and their imports and exports are dropped. No name is
-used at the top of two of them.
+They are ES modules that import each other by their files. Jupyter wants one module: they are joined
+in the order in which they build on each other, each in a scope of its own, which puts its exports
+into an object `modules` and takes its imports from there.
 
 Browsers refuse modules from `file://`, so a page gets classic scripts: `explorer.js`, and for each
 of PARTS, which few pages need, a script of its own such as `explorer-map.js`, which a page loads
-when it needs it. Such a part takes what it imports from `window.attentionExplorer`. A module that
-only parts need stands in each of them.
+when it needs it. All share one `modules`, `window.attentionExplorer`. A module that several parts
+need stands in each of them, and runs once.
 
-Comments are for people: lines that hold nothing else are left out of what a browser loads.
+Comments are for people: what a browser loads has none.
 """
 
 import hashlib
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 PAGE = Path(__file__).parent / "page"
-PARTS = ("map", "heads", "print", "lab", "mistakes", "philox", "beside", "embed", "zh")
-NOTEBOOK = ("tiles", "widget")  # what only a live notebook needs
-IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
-EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
-COMMENT = re.compile(r"^[ \t]*//.*\n", re.MULTILINE)
-DEFAULT = re.compile(r"^export default ", re.MULTILINE)
-MODULE_SYNTAX = re.compile(r"^(import|export)\b.*", re.MULTILINE)
+# The scripts that few pages need, each with the module that it brings.
+PARTS = {
+    "map": "features/map",
+    "heads": "features/heads",
+    "print": "features/print",
+    "lab": "features/lab",
+    "mistakes": "core/mistakes",
+    "philox": "core/philox",
+    "beside": "features/beside",
+    "embed": "features/embed",
+    "zh": "features/chinese",
+}
+CORE = "main"  # what every page needs
+NOTEBOOK = ("features/tiles", "widget")  # what only a live notebook needs
+BOX = "box"  # the box for pasted numbers: a script that stands alone
+
+IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"([^"]+)\.js";\n', re.MULTILINE)
+EXPORT = re.compile(
+    r"^export (?=(?:(?:async )?function|const|class) (\w+))|^export (default) ", re.MULTILINE
+)
+MODULE_SYNTAX = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+# A string, a template or a regular expression, which may hold what looks like a comment; or one. A
+# regular expression begins behind such a sign, or a line.
+COMMENT = re.compile(
+    r"""( "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | `(?:[^`\\]|\\.)*`
+        | /(?:(?<=[(,=:\[!&|?{};>]/)|(?<=[(,=:\[!&|?{};>]\ /)|(?<=return\ /)|(?<=\ \ /))
+          (?![/*])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/ )
+      | //[^\n]* | /\*.*?\*/""",
+    re.VERBOSE | re.DOTALL,
+)
+EMPTY = re.compile(r"^[ \t]*\n|[ \t]+$", re.MULTILINE)
 
 
 def read(name: str) -> str:
+    """The text of a module by its place in `page/`, such as "main"."""
     return (PAGE / f"{name}.js").read_text(encoding="utf-8")
+
+
+@cache
+def bare(text: str) -> str:
+    """A text without its comments and empty lines.
+
+    >>> bare('const a = "//"; // a comment\\n\\n/** One\\n * more. */\\nconst b = /[/]*/;\\n')
+    'const a = "//";\\nconst b = /[/]*/;\\n'
+    """
+    return EMPTY.sub("", COMMENT.sub(lambda found: found[1] or "", text))
+
+
+def imports(name: str) -> list[str]:
+    """The modules that a module imports, in its order."""
+    return [place_of(file, name) for _, file in IMPORT.findall(bare(read(name)))]
+
+
+def place_of(file: str, name: str) -> str:
+    """The place of a file that a module names.
+
+    >>> place_of("../core/data", "ui/grid")
+    'core/data'
+    """
+    return Path(os.path.relpath(PAGE / name / ".." / file, PAGE)).as_posix()
 
 
 def order(*entries: str) -> list[str]:
     """The modules that the entries need, each after those that it imports.
 
-    >>> order("workings")
-    ['digits', 'workings']
+    >>> order("core/workings")
+    ['core/digits', 'core/workings']
     """
     found: list[str] = []
 
-    def add(name: str) -> None:
-        for _, wanted in IMPORT.findall(read(name)):
-            if wanted not in found:
-                add(wanted)
+    def add(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise ValueError(f"modules import each other: {' → '.join((*above, name))}")
         if name not in found:
+            for wanted in imports(name):
+                add(wanted, (*above, name))
             found.append(name)
 
     for entry in entries:
-        add(entry)
+        add(entry, ())
     return found
 
 
-def joined(names: Sequence[str]) -> str:
-    bare = (COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", read(name)))) for name in names)
-    return "\n".join(text.strip("\n") + "\n" for text in bare)
+def scoped(name: str) -> str:
+    """A module as a statement that puts its exports into `modules`."""
+    exported: list[str] = []
+
+    def taken(found: re.Match) -> str:
+        names, file = found.groups()
+        if not names:
+            return ""
+        listed = " ".join(names.replace(" as ", ": ").split()).removesuffix(",")
+        return f'const {{ {listed} }} = modules["{place_of(file, name)}"];\n'
+
+    def given(found: re.Match) -> str:
+        exported.append("default: ours" if found[2] else found[1])
+        return "const ours = " if found[2] else ""
+
+    text = EXPORT.sub(given, IMPORT.sub(taken, bare(read(name))))
+    if left := MODULE_SYNTAX.search(text):
+        raise ValueError(f"{name}.js has a line that cannot be joined: {left[0]}")
+    back = f"return {{ {', '.join(exported)} }};\n" if exported else "return {};\n"
+    return f'modules["{name}"] ??= (() => {{\n{text}{back}}})();\n'
+
+
+def joined(names: Iterable[str]) -> str:
+    return "".join(map(scoped, names))
 
 
 def module() -> str:
     """One ES module without an import, all parts included; its default export is the widget."""
-    return joined(order(*PARTS, *NOTEBOOK, "main"))
+    text = joined(order(*PARTS.values(), *NOTEBOOK, CORE))
+    return f'const modules = {{}};\n{text}export default modules["{NOTEBOOK[-1]}"].default;\n'
 
 
-def classic(text: str) -> str:
-    """The text of a module with one default export and no import, as a classic script.
+def classic(text: str, modules: str = "{}") -> str:
+    """Joined modules as a classic script, their exports in an object.
 
-    >>> classic("const a = 1;\\nexport default { a };\\n")
-    '(() => {\\n"use strict";\\nconst a = 1;\\nvoid { a };\\n})();\\n'
+    >>> classic("const a = 1;\\n")
+    '(() => {\\n"use strict";\\nconst modules = {};\\nconst a = 1;\\n})();\\n'
     """
-    script = DEFAULT.sub("void ", text)
-    if left := MODULE_SYNTAX.search(script):
-        raise ValueError(f"a page cannot run this line of a module: {left[0]}")
-    return f'(() => {{\n"use strict";\n{script}}})();\n'
+    return f'(() => {{\n"use strict";\nconst modules = {modules};\n{text}}})();\n'
+
+
+def alone(*entries: str) -> str:
+    """Modules with all that they need as one classic script."""
+    return classic(joined(order(*entries)))
 
 
 def files() -> dict[str, str]:
@@ -79,16 +155,12 @@ def files() -> dict[str, str]:
     >>> list(files())[:3]
     ['explorer.js', 'explorer-map.js', 'explorer-heads.js']
     """
-    core = order("main")
-    made, shared = {}, {"parts"}
-    for part in PARTS:
-        own = [name for name in order(part) if name not in core]
-        imports = [pair for name in own for pair in IMPORT.findall(read(name)) if pair[1] in core]
-        names = sorted({name.strip() for listed, _ in imports for name in listed.split(",")})
-        shared |= set(names)
-        text = f"const {{ {', '.join(names)} }} = window.attentionExplorer;\n{joined(own)}"
-        made[f"explorer-{part}.js"] = classic(text)
+    core = order(CORE)
+    shared = "window.attentionExplorer"
+    parts = {
+        f"explorer-{part}.js": classic(joined(n for n in order(entry) if n not in core), shared)
+        for part, entry in PARTS.items()
+    }
     # A part that changed changes this script too, so that no cache gives one without the other.
-    mark = hashlib.sha256("".join(made.values()).encode()).hexdigest()[:12]
-    give = f"window.attentionExplorer = {{ {', '.join(sorted(shared))} }}; // {mark}\n"
-    return {"explorer.js": classic(joined(core) + give)} | made
+    mark = hashlib.sha256("".join(parts.values()).encode()).hexdigest()[:12]
+    return {"explorer.js": classic(f"{shared} = modules; // {mark}\n{joined(core)}")} | parts

@@ -23,7 +23,7 @@ from sphinx.errors import ExtensionError
 
 import exercises
 from attn_core.mistakes import MISTAKES
-from attn_core.views.script import IMPORT, classic, joined
+from attn_core.views.script import PAGE, alone
 from exercises import Exercise
 from exercises.keys import key
 
@@ -167,7 +167,7 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
 
 def script() -> str:
     """That of the answer fields, as a classic one; it reads numbers as the explorer does."""
-    return classic(joined(["numbers"]) + IMPORT.sub("", FIELD.read_text(encoding="utf-8")))
+    return alone(os.path.relpath(FIELD.with_suffix(""), PAGE))
 
 
 def on_config(app: Sphinx, config) -> None:

@@ -17,7 +17,7 @@ from font_subset import write_subset
 from sphinx.application import Sphinx
 
 SOURCES = ("chapters/*.ipynb", "book/*.ipynb", "book/*.md", "exercises/*.py")
-SCRIPT = "attn_core/views/page/*.js"
+SCRIPT = "attn_core/views/page/**/*.js"
 BOOK, FOLDER = "noto-serif-sc.woff2", "han"
 
 # It comes after the style sheet's, and so is asked first for the characters that it has.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from attn_core.views.script import classic, joined, order
+from attn_core.views.script import BOX, alone
 
 CSS = Path(__file__).parents[2] / "attn_core" / "views" / "diagnosis.css"
 
@@ -17,7 +17,7 @@ CSS = Path(__file__).parents[2] / "attn_core" / "views" / "diagnosis.css"
 def write(app: Sphinx, config) -> None:
     folder = Path(app.doctreedir).parent / "paste_box"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "diagnosis.js").write_text(classic(joined(order("box"))), encoding="utf-8")
+    (folder / "diagnosis.js").write_text(alone(BOX), encoding="utf-8")
     (folder / CSS.name).write_text(CSS.read_text(encoding="utf-8"), encoding="utf-8")
     config.html_static_path.append(str(folder))
 

@@ -31,8 +31,10 @@
     skip.after(box);
   });
 
-  const neighbours = (button) => [...(button.closest("section") || document.body).querySelectorAll("button.copybtn")]
-    .filter((one) => one.closest("section") === button.closest("section"));
+  const neighbours = (button) =>
+    [...(button.closest("section") || document.body).querySelectorAll("button.copybtn")].filter(
+      (one) => one.closest("section") === button.closest("section"),
+    );
 
   function oneStop(buttons) {
     const sections = new Set();

@@ -70,14 +70,10 @@ def bare_folder(tmp_path_factory):
     (folder / "classic").mkdir()
     for name, text in script.files().items():
         (folder / "classic" / name).write_text(text, encoding="utf-8")
-    names = ["fixed", "plain", "written", "sentence", "Data", "Attention", "Workings", "philox"]
-    names += ["heat", "HEAT", "mix", "inkOn"]
-    names += ["WORDS", "LAB_WORDS", "CHINESE", "parts", "render"]
-    names += ["AttentionMap", "Marks", "Heads", "Tiles", "acrossOf", "EditedData", "edited"]
-    names += ["Explorer", "numberIn", "rowsDiffer"]
-    inside = f"window.inside = {{ {', '.join(names)} }};"
-    opened = module.replace("export default { render };", inside)
-    assert inside in opened
+    opened = module.replace(
+        "export default", "window.inside = Object.assign({}, ...Object.values(modules)); void"
+    )
+    assert opened != module
     (folder / "opened.js").write_text(opened, encoding="utf-8")
     (folder / "explorer.css").write_text((VIEWS / "explorer.css").read_text(encoding="utf-8"))
     (folder / "opened.html").write_text(

@@ -18,7 +18,7 @@ from attn_core.views import script
 from attn_core.views.paste import paste, question_text
 from tests.explorer.conftest import VIEWS
 
-SCRIPT = script.classic(script.joined(script.order("box")))
+SCRIPT = script.alone(script.BOX)
 MOST_BYTES = 8_000  # compressed with gzip
 
 

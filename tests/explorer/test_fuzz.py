@@ -377,7 +377,7 @@ TYPE = """([html, changes]) => {
   main.querySelector(".ax-inputs").open = true;
   const steps = [];
   const { last } = window;
-  last.lab.inputs.render();
+  last.features.find(({ tables }) => tables).draw();
   for (const [nth, text] of changes) {
     const cells = [...main.querySelectorAll(".ax-inputs [data-edit]")];
     const cell = cells[nth % cells.length];
@@ -434,7 +434,7 @@ ASK = """(text) => {
 @pytest.fixture(scope="module")
 def box(bare_folder, browser):
     folder, address = bare_folder
-    text = script.classic(script.joined(script.order("box")))
+    text = script.alone(script.BOX)
     (folder / "fuzzed-box.js").write_text(text, encoding="utf-8")
     (folder / "fuzzed-box.html").write_text(
         '<!doctype html><meta charset="utf-8"><title>box</title>'

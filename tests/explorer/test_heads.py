@@ -189,3 +189,16 @@ def test_picking_a_small_map_shows_that_head_large(bare):
     expect(page).to_have_url(re.compile("head=6"))
     page.reload()
     expect(small.nth(6)).to_be_checked()
+
+
+def test_below_an_explorer_with_further_controls_but_one_head(bare):
+    """Their script is there when it starts, that of the small maps only once they are asked for."""
+    one = explore(many_heads(1), name="one", show=("dropout",))
+    page = bare.open(one, "<p>far</p>" * 300, explore(many_heads(4), name="four"), over="file")
+    expect(page.get_by_role("textbox", name="seed")).to_be_visible()
+    expect(page.locator(".ax-grid")).to_have_count(1)
+    page.locator("attention-explorer").last.scroll_into_view_if_needed()
+    expect(page.locator(".ax-grid")).to_have_count(2)
+    assert not any("explorer-heads.js" in url for url in bare.asked)
+    page.get_by_role("button", name="all controls").last.click()
+    expect(page.get_by_role("radiogroup", name="heads").get_by_role("radio")).to_have_count(4)

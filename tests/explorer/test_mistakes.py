@@ -32,11 +32,13 @@ DERIVE = """([payload, name]) => {
 @pytest.fixture(scope="module")
 def page(bare_folder, browser):
     folder, address = bare_folder
-    opened = script.joined(script.order("mistakes", "philox"))
-    opened += "window.wrong = { Data, Attention, FORMULAS, MISTAKES };\n"
-    (folder / "mistakes.js").write_text(opened, encoding="utf-8")
+    modules = script.joined(
+        script.order("core/mistakes", "core/data", "core/attention", "core/philox")
+    )
+    opened = f"{modules}window.wrong = Object.assign({{}}, ...Object.values(modules));\n"
+    (folder / "mistakes.js").write_text(script.classic(opened), encoding="utf-8")
     (folder / "mistakes.html").write_text(
-        '<!doctype html><title>mistakes</title><script type="module" src="mistakes.js"></script>'
+        '<!doctype html><title>mistakes</title><script src="mistakes.js"></script>'
     )
     context = browser.new_context()
     page = context.new_page()

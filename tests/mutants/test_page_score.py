@@ -5,13 +5,13 @@ from tools.page_score import LEAST, TABLE, explained, files, per_cent, stored, t
 
 def test_each_script_was_measured():
     assert list(stored()) == files()
-    assert "attn_core/views/page/map.js" in files()
+    assert "attn_core/views/page/features/map.js" in files()
 
 
 def test_the_score_counts_the_survivors():
     for row in stored().values():
         assert row["made"] == row["noticed"] + len(row["survivors"])
-    assert sum(row["made"] for row in stored().values()) > 500
+    assert sum(row["made"] for row in stored().values()) > 400
     assert per_cent(stored().values()) >= LEAST
 
 

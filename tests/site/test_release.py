@@ -119,6 +119,6 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
     files = {
         path.relative_to(release.ROOT).as_posix()
         for path in package.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not {"__pycache__", "test"} & set(path.parts)
     }
     assert files - there == set()

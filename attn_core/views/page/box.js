@@ -1,8 +1,8 @@
 // The box on a page that says which mistake made the numbers that a reader pastes.
 
-import { Answers } from "./diagnosis.js";
-import { Refused } from "./pasted.js";
-import { make } from "./dom.js";
+import { Answers } from "./core/diagnosis/answers.js";
+import { Refused } from "./core/diagnosis/pasted.js";
+import { make } from "./ui/dom.js";
 
 let boxes = 0;
 
@@ -22,7 +22,8 @@ export class AttentionDiagnosis extends HTMLElement {
       this.append(make("p", { class: "ax-notice", role: "status" }, "This box cannot start: its data cannot be read."));
       return;
     }
-    for (const child of this.children) if (child !== script) child.hidden = true;
+    for (const child of this.querySelectorAll(":scope > *"))
+      if (child !== script) child.toggleAttribute("hidden", true);
     this.build();
   }
 
@@ -33,19 +34,39 @@ export class AttentionDiagnosis extends HTMLElement {
     this.stage = make("select", { id: `${id}-stage` }, make("option", { value: "" }, "any stage"));
     for (const name of Object.keys(this.payload.right)) this.stage.append(make("option", { value: name }, name));
     const ask = make("button", { type: "button", onclick: () => this.ask() }, "Which mistake is it?");
-    const fill = example && make("button", {
-      type: "button",
-      onclick: () => {
-        this.text.value = example;
-        this.ask();
-      },
-    }, "Try an example");
+    const fill =
+      example &&
+      make(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            this.text.value = example;
+            this.ask();
+          },
+        },
+        "Try an example",
+      );
     this.said = make("div", { class: "ax-answer", role: "status", "aria-live": "polite" });
     const label = make("label", { for: id }, `Your numbers, ${sizes}: paste a printed tensor, lists, or rows`);
-    const row = make("div", { class: "ax-controls" },
-      make("label", { for: `${id}-stage`, class: "ax-label" }, "it should be"), this.stage, ask, ...(fill ? [fill] : []));
-    this.append(make("div", { class: "ax-root ax-box", role: "group", "aria-label": "Which mistake is it?", lang: "en" },
-      label, this.text, row, this.said));
+    const row = make(
+      "div",
+      { class: "ax-controls" },
+      make("label", { for: `${id}-stage`, class: "ax-label" }, "it should be"),
+      this.stage,
+      ask,
+      ...(fill ? [fill] : []),
+    );
+    this.append(
+      make(
+        "div",
+        { class: "ax-root ax-box", role: "group", "aria-label": "Which mistake is it?", lang: "en" },
+        label,
+        this.text,
+        row,
+        this.said,
+      ),
+    );
   }
 
   ask() {
@@ -59,18 +80,19 @@ export class AttentionDiagnosis extends HTMLElement {
   }
 
   show({ text, verdict, unseen, question }) {
-    const found = [make("p", { class: `ax-verdict ax-${verdict}` }, `${text}.`)];
+    const parts = [make("p", { class: `ax-verdict ax-${verdict}` }, `${text}.`)];
     const title = (name) => this.payload.titles[name];
     const fold = (summary, ...inside) => make("details", {}, make("summary", {}, summary), ...inside);
-    if (unseen.length) found.push(fold("Which would not be seen here", make("p", {}, `${unseen.map(title).join("; ")}.`)));
+    if (unseen.length)
+      parts.push(fold("Which would not be seen here", make("p", {}, `${unseen.map(title).join("; ")}.`)));
     if (question) {
       const why = unseen.length ? "An input that shows more" : "An input on which they differ";
-      found.push(fold(why, make("div", { class: "ax-input", tabindex: "0", role: "region", "aria-label": why }, question.text)));
+      parts.push(
+        fold(why, make("div", { class: "ax-input", tabindex: "0", role: "region", "aria-label": why }, question.text)),
+      );
     }
-    this.said.replaceChildren(...found);
+    this.said.replaceChildren(...parts);
   }
 }
 
 if (!customElements.get("attention-diagnosis")) customElements.define("attention-diagnosis", AttentionDiagnosis);
-
-export default {};

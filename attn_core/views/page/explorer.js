@@ -1,88 +1,171 @@
 // One explorer: it holds the state and draws the parts.
 
-import { Attention } from "./attention.js";
-import { Controls } from "./controls.js";
-import { Data } from "./data.js";
-import { make, token } from "./dom.js";
-import { Grid, isLong } from "./grid.js";
-import { heat } from "./heat.js";
-import { withParts } from "./loading.js";
-import { Panel } from "./panel.js";
-import { parts } from "./parts.js";
-import { changes, settingsOf, taken } from "./state.js";
-import { STAGES, say, sayParts, sentenceKey } from "./words.js";
+import { Attention } from "./core/attention.js";
+import { Data } from "./core/data.js";
+import { features, views } from "./core/parts.js";
+import { STAGES } from "./core/stages.js";
+import { accepted, changes, settingsOf } from "./core/state.js";
+import { Controls } from "./ui/controls.js";
+import { make, token } from "./ui/dom.js";
+import { Grid } from "./ui/grid.js";
+import { heat } from "./ui/heat.js";
+import { FURTHER, withParts } from "./ui/loading.js";
+import { Panel } from "./ui/panel.js";
+import { say, sayParts, sentenceKey } from "./words/words.js";
 
 let count = 0; // for the names of radio groups
 const MOST_REFUSED = 4; // sentences about what can't be taken
-const DERIVED = ["batch", "head", "scale", "mask", "drawn", "dropout", "edits", "mistake"];
+
+/**
+ * @typedef {import("./core/state.js").State} State
+ *
+ * @typedef {object} How
+ * @property {State} [start] what differs from the payload's view
+ * @property {(state: State, first: State) => void} [chosen] is told what the reader does
+ * @property {((state: State, first: State) => string) | null} [link] gives the address of what is shown
+ */
 
 export class Explorer {
-  // `start` differs from the payload's view; `changed` is told what the reader does; `link` gives
-  // the address of what is shown.
-  constructor(host, payload, { start = {}, changed = () => {}, link = null } = {}) {
+  /** @type {HTMLElement} */ root;
+  /** @type {HTMLElement} */ body;
+  /** @type {HTMLElement} the matrix and what stands around it */ map;
+  /** @type {any} the matrix: a Grid, or one of `views` */ view;
+  /** @type {Controls} */ controls;
+  /** @type {HTMLInputElement[]} */ stages;
+  /** @type {HTMLElement} */ strip;
+  /** @type {HTMLElement} */ formula;
+  /** @type {HTMLElement} */ noticeLine;
+  /** @type {HTMLElement} */ legend;
+  /** @type {HTMLElement} */ changes;
+  /** @type {HTMLElement | undefined} sentences of features above the matrix */ said;
+
+  /**
+   * @param {Element} host
+   * @param {any} payload
+   * @param {How} how
+   */
+  constructor(host, payload, { start = {}, chosen = () => {}, link = null } = {}) {
     this.data = new Data(payload);
-    Object.assign(this, { payload, changed, link, id: `ax-${++count}`, point: null, notice: "", made: new Map() });
-    this.isPrint = payload.form === "tensor";
-    this.isLong = !this.isPrint && isLong(this.data.L, this.data.S, this.data.Dv);
-    this.settings = settingsOf(this.data, this.isLong);
-    this.first = Object.fromEntries(Object.entries(this.settings).map(([name, { first }]) => [name, first]));
+    this.payload = payload;
+    this.chosen = chosen;
+    this.link = link;
+    this.id = `ax-${++count}`;
+    /** @type {number[] | null} the place that is pointed at, in the state `pointed` */
+    this.point = null;
+    this.notice = "";
+    /** @type {Map<string, Attention>} */
+    this.attentions = new Map();
+    this.View = views.find((each) => each.fits(this.data, payload)) || Grid;
+    this.settings = settingsOf(this.data, this.View.settings?.(this.data));
+    /** @type {import("./features/feature.js").Feature[]} */
+    this.features = [];
+    /** @type {State} */
+    this.first = {};
+    this.addSettings(this.settings);
+    /** @type {State} */
     this.state = { ...this.first };
     this.build(host);
-    this.become(start);
+    this.open(start);
+  }
+
+  // A printed tensor stands in a text: it has no controls.
+  get isPrint() {
+    return this.View.isPrint;
   }
 
   get columns() {
     return this.data.columns(this.state.stage);
   }
 
+  /** @param {string} name of a control */
   hides(name) {
     return this.state.hide.split(",").includes(name);
   }
 
+  /** @param {string} name */
   shows(name) {
-    return this.state.all || !(this.hides(name) || this.lab?.hides(name));
+    const isLeftOut =
+      this.features.some(({ onRequest }) => onRequest.includes(name)) && !this.data.view.show?.includes(name);
+    return this.state.all || !(this.hides(name) || isLeftOut);
   }
 
-  // The state with what is wanted, as far as it can be taken, and sentences about the rest.
-  with(wanted) {
-    return taken(this.settings, this.state, wanted, (state) => this.attention({ ...state, mistake: "" }).check());
+  /**
+   * The state with what is wanted, as far as it can be taken, and sentences about the rest.
+   *
+   * @param {State} wanted
+   */
+  accept(wanted) {
+    return accepted(this.settings, this.state, wanted, (state) => this.attention(this.unspoiled(state)).check());
   }
 
-  // What the outside wants (an address, Python): what can't be taken is said, the rest is shown.
-  set(wanted) {
-    const [next, refused] = this.with(wanted);
+  /**
+   * What the reader does: taken, or said why not. Further controls are loaded when all are asked for.
+   *
+   * @param {State} wanted
+   */
+  choose(wanted) {
+    const [next, [why]] = this.accept(wanted);
+    this.notice = why ? `${why}.` : "";
+    this.enter(next);
+    this.chosen(this.state, this.first);
+    const failed = ({ message }) => {
+      this.notice = `${message}.`;
+      this.render();
+    };
+    if (wanted.all && !this.features.length) withParts(FURTHER, () => this.open(this.state), failed);
+  }
+
+  /**
+   * What the outside wants (an address, Python): what can't be taken is said, the rest is shown.
+   *
+   * @param {State} wanted
+   */
+  apply(wanted) {
+    const [next, refused] = this.accept(wanted);
     const list = refused.slice(0, MOST_REFUSED);
     if (refused.length > MOST_REFUSED) list.push(say("andMore", { count: refused.length - MOST_REFUSED }));
     this.notice = list.length ? say("notTaken", { list: list.join("; ") }) : "";
-    this.state = next;
-    this.keepInside();
-    this.render();
+    this.enter(next);
   }
 
-  // What isn't named is as at first.
-  become(wanted) {
-    if (parts.lab && !this.isPrint) this.lab ??= new parts.lab(this);
+  /**
+   * The same, with all that isn't named as at first.
+   *
+   * @param {State} wanted
+   */
+  open(wanted) {
+    if (!this.features.length) this.addFeatures();
     this.state = { ...this.first };
-    this.set(wanted);
+    this.apply(wanted);
   }
 
-  // What the reader does: taken, or said why not. Further controls are loaded when all are asked for.
-  change(patch) {
-    const [next, [why]] = this.with(patch);
-    this.notice = why ? `${why}.` : "";
-    this.state = next;
+  /** @param {State} state */
+  enter(state) {
+    this.state = state;
     this.keepInside();
     this.render();
-    this.changed(this.state, this.first);
-    if (patch.all && !this.lab) withParts(["lab", "heads"], () => this.become(this.state), ({ message }) => {
-      this.notice = `${message}.`;
-      this.render();
-    });
+  }
+
+  addFeatures() {
+    this.features = features.filter((each) => each.fits(this)).map((Each) => new Each(this));
+    if (!this.features.length) return;
+    this.said = make("p", { class: "ax-said", role: "status" });
+    this.body.before(this.said);
+    for (const feature of this.features) {
+      this.addSettings(feature.settings);
+      feature.build(this.controls);
+    }
+  }
+
+  /** @param {import("./core/state.js").Settings} settings */
+  addSettings(settings) {
+    Object.assign(this.settings, settings);
+    for (const [name, { first }] of Object.entries(settings)) this.first[name] = first;
   }
 
   keepInside() {
     const { state, data } = this;
-    const inside = ([i, j]) => [Math.min(i, data.L - 1), Math.min(j, this.columns - 1)];
+    const inside = (/** @type {number[]} */ [i, j]) => [Math.min(i, data.L - 1), Math.min(j, this.columns - 1)];
     if (state.select) state.select = inside(state.select);
     if (this.point) this.point = inside(this.point);
     if (state.stage === "output" && !data.hasValues(state.head)) {
@@ -94,7 +177,9 @@ export class Explorer {
   build(host) {
     const { isPrint } = this;
     this.root = make("div", {
-      class: isPrint ? "ax-root ax-tensor" : "ax-root", role: "group", lang: say("lang"),
+      class: isPrint ? "ax-root ax-tensor" : "ax-root",
+      role: "group",
+      lang: say("lang"),
       "aria-label": isPrint ? say("printed", { stage: say(this.state.stage) }) : say("explorer"),
     });
     this.panel = new Panel(this);
@@ -117,7 +202,10 @@ export class Explorer {
     this.strip = make("div", { class: "ax-strip", role: "radiogroup", "aria-label": say("stage") });
     this.stages = STAGES.map((stage) => {
       const input = make("input", {
-        type: "radio", name: `${this.id}-stage`, value: stage, onchange: () => this.change({ stage }),
+        type: "radio",
+        name: `${this.id}-stage`,
+        value: stage,
+        onchange: () => this.choose({ stage }),
       });
       const today = stage === this.first.stage ? " ax-today" : "";
       this.strip.append(make("label", { class: `ax-stage${today}` }, input, make("span", {}, say(stage))));
@@ -130,16 +218,21 @@ export class Explorer {
     this.changes = make("span");
     const reset = make("button", { type: "button", class: "ax-reset", onclick: () => this.reset() }, say("reset"));
     this.map.append(this.legend);
-    this.root.append(make("div", { class: "ax-top" }, this.strip, this.formula, this.controls.element), this.noticeLine,
-      this.body, make("p", { class: "ax-changes" }, this.changes, " ", reset));
+    this.root.append(
+      make("div", { class: "ax-top" }, this.strip, this.formula, this.controls.element),
+      this.noticeLine,
+      this.body,
+      make("p", { class: "ax-changes" }, this.changes, " ", reset),
+    );
   }
 
   newView() {
-    const View = this.isPrint ? parts.print : this.isLong ? parts.map : Grid;
-    const view = new View(this.data, this.payload);
+    const view = new this.View(this.data, this.payload);
     view.onpoint = (place, where) => this.pointAt(place, where);
-    view.onselect = (select, where) => this.lab?.draws(select) || this.change({ select, ...where });
-    view.onview = (at) => this.change({ at });
+    view.onselect = (select, where) => {
+      if (!this.features.some((feature) => feature.takes(select))) this.choose({ select, ...where });
+    };
+    view.onview = (at) => this.choose({ at });
     return view;
   }
 
@@ -147,54 +240,131 @@ export class Explorer {
     this.leave({ ...this.first, all: this.state.all });
   }
 
-  leave(patch = { select: null }) {
-    this.change(patch);
+  /** @param {State} wanted */
+  leave(wanted = { select: null }) {
+    this.choose(wanted);
     this.view.focus();
   }
 
+  /**
+   * @param {number[] | null} place
+   * @param {State} [where] of a printed tensor: batch and head
+   */
   pointAt(place, where) {
     if (String(place) === String(this.point) && !this.isPrint) return;
     this.point = place;
     this.pointed = { ...this.state, ...where };
     this.light();
     this.panel.point();
-    parts.print?.light(this, place);
+    this.root.dispatchEvent(new CustomEvent("ax-point", { bubbles: true, composed: true, detail: this }));
   }
 
-  // Whose cells give the colours their end.
-  base() {
-    return { ...this.state, scale: this.first.scale, mask: this.first.mask };
+  /**
+   * The numbers of a state, derived once.
+   *
+   * @param {State} state
+   * @returns {Attention}
+   */
+  attention(state) {
+    const key = [state.batch, state.head, ...this.altering.map((name) => state[name])].join("|");
+    const made = this.attentions.get(key) ?? this.derive(state);
+    if (this.attentions.size > 5 && !this.attentions.has(key)) this.attentions.clear();
+    this.attentions.set(key, made);
+    return made;
   }
 
-  attention(settings) {
-    const key = DERIVED.map((name) => settings[name]).join("|");
-    if (!this.made.has(key)) {
-      if (this.made.size > 5) this.made.clear();
-      this.made.set(key, this.derive(settings));
+  /** @param {State} state */
+  derive(state) {
+    const { batch, head, scale, mask } = state;
+    const given = { data: this.data, settings: { batch, head, scale, mask } };
+    const { data, settings, formulas } = this.features.reduce((made, feature) => feature.derive(made, state), given);
+    return new Attention(data, settings, formulas);
+  }
+
+  // The settings that give the same cells other numbers.
+  get altering() {
+    return Object.keys(this.settings).filter((name) => this.settings[name].alters);
+  }
+
+  /**
+   * @param {State} state
+   * @returns {State}
+   */
+  unspoiled(state) {
+    return this.features.reduce((result, feature) => feature.unspoiled(result), state);
+  }
+
+  /**
+   * The state that this one is compared with, and whose cells give the colours their end: all as given, if no
+   * feature has another.
+   *
+   * @returns {State}
+   */
+  original() {
+    for (const feature of this.features) {
+      const state = feature.original();
+      if (state) return state;
     }
-    return this.made.get(key);
+    return { ...this.state, ...Object.fromEntries(this.altering.map((name) => [name, this.first[name]])) };
   }
 
-  derive(settings) {
-    return this.lab ? this.lab.derive(settings) : new Attention(this.data, settings);
+  /**
+   * @param {State} state
+   * @returns {State}
+   */
+  explained(state) {
+    return this.features.reduce((result, feature) => feature.explained(result), state);
+  }
+
+  /**
+   * @param {string} part
+   * @param {number[]} place
+   */
+  inputAt(part, place) {
+    for (const feature of this.features) {
+      const input = feature.inputAt(part, place);
+      if (input) return input;
+    }
+    return undefined;
+  }
+
+  /**
+   * What the sentence about a number tells.
+   *
+   * @param {number[]} place
+   * @param {State} state
+   */
+  compared(place, state) {
+    for (const feature of this.features) {
+      const compared = feature.compared(place, state);
+      if (compared) return compared;
+    }
+    return { attention: this.attention(state), more: [] };
   }
 
   render() {
-    if (!this.isPrint) {
-      const { state, lab } = this;
-      const shown = this.attention(state);
-      const given = this.attention(lab ? lab.base() : this.base());
-      this.renderTop(shown);
-      this.renderLegend(this.view.draw(shown, state, given));
-      lab?.render(shown, given);
-      this.root.classList.toggle("ax-wide", this.isLong || this.columns > 8 || !!lab?.isCompared);
-      this.changes.textContent = changes(this.first, state, lab?.changes());
-      this.changes.parentNode.hidden = !this.changes.textContent;
-    }
+    if (!this.isPrint) this.renderMatrix();
     this.light();
     this.panel.render();
     this.panel.point();
     this.fade();
+  }
+
+  renderMatrix() {
+    const { settings, first, state, features: all } = this;
+    const [shown, original] = [state, this.original()].map((each) => this.attention(each));
+    this.renderTop(shown);
+    this.renderLegend(this.view.draw(shown, state, original));
+    for (const feature of all) feature.draw(shown, original);
+    if (this.said) {
+      this.said.textContent = all.reduce((list, feature) => feature.says(list), /** @type {string[]} */ ([])).join(" ");
+      this.said.hidden = !this.said.textContent;
+    }
+    const isWide = this.View.isWide || this.columns > 8 || all.some((feature) => feature.isWide);
+    this.root.classList.toggle("ax-wide", isWide);
+    const changed = all.reduce((list, feature) => feature.changes(list), /** @type {string[]} */ ([]));
+    this.changes.textContent = changes(settings, first, state, changed);
+    this.changes.parentElement.hidden = !this.changes.textContent;
   }
 
   // A box that goes on to the right says so by its edge.
@@ -204,19 +374,33 @@ export class Explorer {
     }
   };
 
+  /** @param {Attention} shown */
   renderTop(shown) {
     const { state, data } = this;
     const stages = (!state.all && data.view.stages) || STAGES;
     for (const input of this.stages) {
       input.checked = input.value === state.stage;
-      input.parentNode.hidden = !stages.includes(input.value) && !input.checked;
+      input.parentElement.hidden = !stages.includes(input.value) && !input.checked;
     }
     this.strip.hidden = !this.shows("strip");
     // A hidden stage is named if it changes something.
-    const before = shown.masks.length || state.drawn || stages.includes("masked") ? "masked"
-      : state.scale !== 1 || stages.includes("scaled") ? "scaled" : "scores";
-    const places = { query: token(say("query"), "q"), key: token(say("key"), "k"), values: token(say("values"), "v"), before: say(before) };
-    this.formula.replaceChildren(make("b", {}, say(state.stage)), " = ", ...sayParts(sentenceKey("means", state.stage), places));
+    const before =
+      shown.masks.length || state.drawn || stages.includes("masked")
+        ? "masked"
+        : state.scale !== 1 || stages.includes("scaled")
+          ? "scaled"
+          : "scores";
+    const places = {
+      query: token(say("query"), "q"),
+      key: token(say("key"), "k"),
+      values: token(say("values"), "v"),
+      before: say(before),
+    };
+    this.formula.replaceChildren(
+      make("b", {}, say(state.stage)),
+      " = ",
+      ...sayParts(sentenceKey("means", state.stage), places),
+    );
     this.formula.hidden = !this.shows("formula");
     this.controls.render();
     this.noticeLine.textContent = this.notice;
@@ -238,6 +422,6 @@ export class Explorer {
   light() {
     const place = this.point || this.state.select;
     this.view.light(place, this.point ? this.pointed : this.state, this.state);
-    this.lab?.light(place);
+    for (const feature of this.features) feature.light(place);
   }
 }

@@ -1,32 +1,46 @@
 // The element of the static page.
 
-import { Problem } from "./data.js";
-import { fragmentOf, linked, readAddress, writeAddress } from "./address.js";
-import { make } from "./dom.js";
+import { parts } from "./core/parts.js";
+import { Problem } from "./core/problem.js";
 import { Explorer } from "./explorer.js";
-import { isChinese, load, needed, withParts } from "./loading.js";
-import { parts } from "./parts.js";
-import { addSkip, nameSkip } from "./skip.js";
-import { keepPlace, startNow, startWhenNear } from "./waiting.js";
-import { say } from "./words.js";
+import { fragmentOf, linked, readAddress, writeAddress } from "./ui/address.js";
+import { make } from "./ui/dom.js";
+import { isChinese, load, needed, withParts } from "./ui/loading.js";
+import { addSkip, nameSkip } from "./ui/skip.js";
+import { keepPlace, startNow, startWhenNear } from "./ui/waiting.js";
+import { say } from "./words/words.js";
 
 export const inNotebook = () => !!document.querySelector("#jupyter-config-data, body[data-jp-theme-name]");
 
-// Says why an explorer can't be there.
+/**
+ * Says why an explorer can't be there.
+ *
+ * @param {Element} element
+ * @param {Error} error
+ */
 export function fail(element, error) {
   const why = error instanceof Problem ? error.message : say("unreadable");
-  element.querySelectorAll(".ax-root").forEach((root) => root.remove());
+  for (const root of element.querySelectorAll(".ax-root")) root.remove();
   element.append(make("p", { class: "ax-notice", role: "status" }, say("cannotStart", { why })));
 }
 
+/**
+ * In the language of the data, or of the page.
+ *
+ * @param {any} payload
+ */
 export function speakAs(payload) {
   if (isChinese(payload?.lang)) parts.zh(payload);
 }
 
 const dataOf = (element) => element.querySelector('script[type="application/json"]');
 
-// What is found on a page; one to which a link leads starts at once.
-export function meet(element) {
+/**
+ * What is found on a page; one to which a link leads starts at once.
+ *
+ * @param {Element} element
+ */
+export function setUp(element) {
   if ((!dataOf(element) && !element.getAttribute("payload")) || element.querySelector(".ax-root")) return;
   if (inNotebook()) return startWhenNear(element, () => start(element));
   const name = element.getAttribute("name") || "";
@@ -39,6 +53,7 @@ export function meet(element) {
   if (isLinked() || isAlone) startNow(element);
 }
 
+/** @param {Element} element */
 export function start(element) {
   const name = element.getAttribute("name") || "";
   const script = dataOf(element);
@@ -48,33 +63,43 @@ export function start(element) {
   const wanted = () => (isPage && readAddress(name)) || null;
   let timer = 0;
   const how = {
-    changed(state, first) {
+    chosen(state, first) {
       clearTimeout(timer);
       if (isPage) timer = setTimeout(() => writeAddress(name, state, first), 150);
     },
-    link: isPage ? (state, first) => location.href.split("#")[0] + (fragmentOf(name, state, first) || `#x-${name}`) : null,
+    link: isPage
+      ? (state, first) => location.href.split("#")[0] + (fragmentOf(name, state, first) || `#x-${name}`)
+      : null,
   };
-  const see = () => linked() === name && element.scrollIntoView({ block: "nearest" });
-  const begin = (payload) => {
+  const failed = (error) => fail(element, error);
+  const scrollThere = () => linked() === name && element.scrollIntoView({ block: "nearest" });
+  const build = (payload) => {
     if (element.querySelector(".ax-root")) return;
     speakAs(payload);
     nameSkip(element);
     const here = wanted();
     const before = element.getBoundingClientRect();
     const explorer = new Explorer(element, payload, { start: here || {}, ...how });
-    for (const child of fallback) child.hidden = true;
+    for (const child of fallback) child.toggleAttribute("hidden", true);
     keepPlace(before, element);
-    if (here) see();
-    if (isPage) window.addEventListener("hashchange", () => {
+    if (here) scrollThere();
+    const show = (next) => {
+      explorer.open(next);
+      scrollThere();
+    };
+    const follow = () => {
       const next = wanted();
-      if (next) withParts(needed(payload, next), () => { explorer.become(next); see(); }, (error) => fail(element, error));
-    });
+      if (next) withParts(needed(payload, next), () => show(next), failed);
+    };
+    if (isPage) window.addEventListener("hashchange", follow);
   };
-  const failed = (error) => fail(element, error);
-  const go = (payload) => withParts(needed(payload, wanted()), () => begin(payload), failed);
+  const buildOnceLoaded = (payload) => withParts(needed(payload, wanted()), () => build(payload), failed);
   try {
-    if (script) go(JSON.parse(script.textContent));
-    else load("beside").then(() => parts.beside(element, beside, go, failed)).catch(failed);
+    if (script) buildOnceLoaded(JSON.parse(script.textContent));
+    else
+      load("beside")
+        .then(() => parts.beside(element, beside, buildOnceLoaded, failed))
+        .catch(failed);
   } catch (error) {
     failed(error);
   }
@@ -82,8 +107,8 @@ export function start(element) {
 
 export class AttentionExplorer extends HTMLElement {
   connectedCallback() {
-    if (document.readyState !== "loading") meet(this);
-    else document.addEventListener("DOMContentLoaded", () => meet(this), { once: true });
+    if (document.readyState !== "loading") setUp(this);
+    else document.addEventListener("DOMContentLoaded", () => setUp(this), { once: true });
   }
 }
 

@@ -1,0 +1,219 @@
+// What a payload holds: q, k, v, the mask, the tokens, and where q, k and v come from.
+
+import { decode } from "./arrays.js";
+import { keepRule } from "./masks.js";
+import { Problem } from "./problem.js";
+
+/**
+ * @typedef {{ p: number, seed: number }} Dropout
+ * @typedef {import("./arrays.js").NumberArray} NumberArray
+ * @typedef {"q" | "k" | "v"} Side
+ * @typedef {Record<string, NumberArray>} Source x, and the matrices and biases of q, k and v
+ *
+ * @typedef {object} View what an explorer shows at first
+ * @property {string} [stage]
+ * @property {number} [batch]
+ * @property {number} [head]
+ * @property {number[] | null} [select]
+ * @property {string[]} [hide] names of controls
+ * @property {string[]} [show] controls that are shown only where they are asked for
+ * @property {string[]} [stages]
+ * @property {number} [places] decimals
+ */
+
+/** @type {Record<Side, string>} */
+export const SIDES = { q: "query", k: "key", v: "value" };
+export const MOST_KEPT = 2 ** 20; // the scores of longer maps are derived again
+
+export class Data {
+  /** @param {any} payload what Python wrote, see views/payload.py */
+  constructor(payload) {
+    if (payload?.version !== 1) throw new Problem("its version must be 1");
+    this.q = decode(payload.q, "q", 4);
+    this.k = decode(payload.k, "k", 4);
+    this.v = decode(payload.v, "v", 4);
+    const [B, H, L, D] = this.q.shape;
+    this.B = B;
+    this.H = H;
+    this.L = L;
+    this.D = D;
+    this.S = this.k.shape[2];
+    this.Dv = this.v.shape[3];
+    const { shape, heads } = this.v;
+    const held = heads ? heads.length : this.H;
+    const fits = `${this.k.shape}` === `${[this.B, this.H, this.S, this.D]}`;
+    if (!fits || `${shape}` !== `${[this.B, held, this.S, this.Dv]}`) {
+      throw new Problem("q, k and v must fit each other");
+    }
+    if (!Number.isFinite(payload.scale)) throw new Problem("its scale must be a number");
+    /** @type {number} */
+    this.scale = payload.scale;
+    /** @type {import("./masks.js").Keep | null} */
+    this.keepJson = payload.keep || null;
+    /** @type {Dropout | null} */
+    this.dropout = payload.dropout || null;
+    /** @type {View} */
+    this.view = payload.view || {};
+    this.places = this.view.places ?? 4;
+    /** @type {(side: string, count: number) => string[]} */
+    const labels = (side, count) => {
+      const tokens = payload.tokens?.[side] || [...Array(count).keys()];
+      if (tokens.length !== count) throw new Problem(`it must have ${count} tokens for its ${side}`);
+      return tokens.map(String);
+    };
+    this.queries = labels("queries", this.L);
+    this.keys = labels("keys", this.S);
+    /** @type {string[] | undefined} */
+    this.headNames = payload.heads?.map(String);
+    if (this.headNames && this.headNames.length !== this.H) throw new Problem(`it must name ${this.H} heads`);
+    this.overview = payload.overview || null;
+    this.source = payload.source ? this.readSource(payload.source) : null;
+    /** @type {Data | null} */
+    this.base = null; // of changed data: those that they were
+    /** @type {any} */
+    this.tiles = null; // in a live notebook: what asks Python for parts of a long map
+    /** @type {Map<number, Float64Array[]>} */
+    this.rows = new Map();
+    /** @type {Set<string>} */
+    this.set = new Set(); // names with places that were set by hand
+    /** @type {Record<string, number>} */
+    this.sizes = {};
+    if (this.keepJson) keepRule(this.keepJson, this.L, this.S);
+  }
+
+  /** @param {Record<string, import("./arrays.js").SentArray>} source */
+  readSource(source) {
+    /** @type {Source} */
+    const arrays = {};
+    /** @type {(name: string, axes: number) => void} */
+    const read = (name, axes) => {
+      arrays[name] = decode(source[name], name, axes);
+    };
+    read("x", 3);
+    for (const side of Object.values(SIDES)) {
+      read(`w_${side}`, 2);
+      if (source[`b_${side}`]) read(`b_${side}`, 1);
+    }
+    return arrays;
+  }
+
+  /** @param {string} stage */
+  columns(stage) {
+    return stage === "output" ? this.Dv : this.S;
+  }
+
+  /**
+   * Of a large record only one head's values may have been sent.
+   *
+   * @param {number} head
+   */
+  hasValues(head) {
+    return this.v.heads?.includes(head) ?? true;
+  }
+
+  /**
+   * Where a row begins.
+   *
+   * @param {Side} name
+   * @param {number} b
+   * @param {number} h
+   * @param {number} i
+   */
+  start(name, b, h, i) {
+    const { shape, heads } = this[name];
+    return ((b * shape[1] + (heads ? heads.indexOf(h) : h)) * shape[2] + i) * shape[3];
+  }
+
+  /**
+   * @param {Side} name
+   * @param {number} b
+   * @param {number} h
+   * @param {number} i
+   * @param {number} d
+   */
+  number(name, b, h, i, d) {
+    return this[name].numbers[this.start(name, b, h, i) + d];
+  }
+
+  /**
+   * The row of a position in q, k or v.
+   *
+   * @param {Side} name
+   * @param {number} b
+   * @param {number} h
+   * @param {number} i
+   */
+  vector(name, b, h, i) {
+    const start = this.start(name, b, h, i);
+    return this[name].numbers.subarray(start, start + this[name].shape[3]);
+  }
+
+  /**
+   * The size of the largest number of q, k or v.
+   *
+   * @param {Side} name
+   */
+  largest(name) {
+    this.sizes[name] ??= this[name].numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+    return this.sizes[name];
+  }
+
+  /**
+   * @param {number} b
+   * @param {number} h
+   * @param {number} i
+   */
+  scores(b, h, i) {
+    const head = b * this.H + h;
+    const rows = this.rows.get(head) || [];
+    if (rows[i]) return rows[i];
+    const row = this.derived(b, h, i);
+    if (this.L * this.S <= MOST_KEPT) {
+      rows[i] = row;
+      this.rows.set(head, rows);
+      if (this.rows.size > 4) this.rows.delete([...this.rows.keys()][0]);
+    }
+    return row;
+  }
+
+  /**
+   * @param {number} b
+   * @param {number} h
+   * @param {number} i
+   */
+  derived(b, h, i) {
+    const [D, query, keys] = [this.D, this.vector("q", b, h, i), this.k.numbers];
+    const row = new Float64Array(this.S);
+    for (let j = 0, at = this.start("k", b, h, 0); j < row.length; j++, at += D) {
+      let sum = 0;
+      for (let d = 0; d < D; d++) sum += query[d] * keys[at + d];
+      row[j] = sum;
+    }
+    return row;
+  }
+
+  /**
+   * @param {string} name
+   * @param {number[]} place
+   */
+  isSet(name, place) {
+    return this.set.has(`${name}${place}`);
+  }
+
+  /**
+   * What a number of q, k or v is made of: a row of x, a column of its matrix, its bias.
+   *
+   * @param {Side} side
+   * @param {number} b
+   * @param {number} t
+   * @param {number} column
+   */
+  origin(side, b, t, column) {
+    const { x, [`w_${SIDES[side]}`]: matrix, [`b_${SIDES[side]}`]: biases } = this.source ?? {};
+    const [, T, E] = x.shape;
+    const w = new Float64Array(E);
+    for (let e = 0; e < E; e++) w[e] = matrix.numbers[e * matrix.shape[1] + column];
+    const start = (b * T + t) * E;
+    return { x: x.numbers.subarray(start, start + E), w, hasBias: !!biases, bias: biases ? biases.numbers[column] : 0 };
+  }
+}

@@ -1,0 +1,284 @@
+// Which mistake is this? diagnosis.py's comparison and sentences, with arrays that Python made.
+
+import { fixed } from "../digits.js";
+import { STAGES } from "../stages.js";
+import {
+  BESIDE,
+  bare,
+  differing,
+  factorOf,
+  fits,
+  headsOf,
+  placeOf,
+  rowName,
+  rowsOf,
+  sameShape,
+  slackOf,
+  transposed,
+} from "./comparing.js";
+import { Refused, read, shown } from "./pasted.js";
+
+/**
+ * @typedef {import("./pasted.js").Table} Table
+ * @typedef {import("./comparing.js").Candidate} Candidate
+ * @typedef {Record<string, number>} Stages where the numbers of each stage stand in the pool
+ * @typedef {(a: Table, b: Candidate) => boolean} Same
+ *
+ * An input that tells mistakes apart: those of one class give the same numbers.
+ * @typedef {{ text: string, classes: Record<string, Record<string, number>> }} Question
+ *
+ * @typedef {object} Answer
+ * @property {string} text
+ * @property {string} verdict "right", "mistake", "transposed", "factor" or "unknown"
+ * @property {string[]} stages
+ * @property {string[]} mistakes
+ * @property {string[]} unseen mistakes that this input cannot show
+ * @property {Question | null} question
+ */
+
+export class Answers {
+  /** @param {any} payload what views/paste.py wrote */
+  constructor(payload) {
+    /** @type {Record<string, string>} */
+    this.names = payload.names;
+    /** @type {Record<string, string>} */
+    this.titles = payload.titles;
+    /** @type {number[]} */
+    this.output = payload.output;
+    /** @type {Record<string, [number, number]>} */
+    this.rooms = payload.rooms;
+    /** @type {{ name: string, first: string, stages: Stages }[]} */
+    this.mistakes = payload.mistakes;
+    /** @type {Question[]} */
+    this.questions = payload.questions;
+    /** @type {Table[]} */
+    this.pool = payload.arrays.map((/** @type {{ shape: number[], data: string }} */ { shape, data }) => {
+      const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+      return { shape, cells: new Float64Array(bytes.buffer) };
+    });
+    this.right = STAGES.map((stage) => this.made(stage, payload.right));
+  }
+
+  /**
+   * One stage, and its room: an error of a score is a share of its weight.
+   *
+   * @param {string} stage
+   * @param {Stages} stages
+   * @returns {Candidate}
+   */
+  made(stage, stages) {
+    const cellsOf = (/** @type {string} */ name) => this.pool[stages[name]].cells;
+    const most = (/** @type {string} */ name) => cellsOf(name).reduce((max, cell) => Math.max(max, Math.abs(cell)), 0);
+    let [base, share] = this.rooms[stage];
+    if (share) share = Math.min(0.9, share + (this.rooms.scores[0] * most("scaled")) / (most("scores") || 1));
+    const sizes = cellsOf(stage === "output" ? "size" : stage);
+    return { stage, mistake: "", ...this.pool[stages[stage]], sizes, room: [base, share] };
+  }
+
+  /**
+   * { text, verdict, stages, mistakes, unseen, question }; raises Refused.
+   *
+   * @param {string} pasted
+   * @param {string | null} stage
+   * @returns {Answer}
+   */
+  diagnose(pasted, stage = null) {
+    const yours = bare(read(pasted));
+    const slack = slackOf(yours.cells);
+    const places = slack ? [3, 4, 5].find((n) => slack > 10 ** -(n + 1)) : 0;
+    const decimals = slack ? `, to the ${places} decimals given` : "";
+    const heads = stage === null || stage === "output" ? headsOf(yours, this.output) : {};
+    const ways = Object.keys(heads);
+    if (!ways.length) return this.ofStage(yours, stage, slack, decimals);
+    const answers = ways.map((way) => this.ofStage(bare(heads[way]), "output", slack, decimals));
+    return this.ofMerged(ways, answers, decimals);
+  }
+
+  /**
+   * @param {Table} yours
+   * @param {string | null} stage
+   * @param {number} slack
+   * @param {string} decimals
+   * @returns {Answer}
+   */
+  ofStage(yours, stage, slack, decimals) {
+    /** @type {Same} */
+    const same = (a, b) => sameShape(a, b) && !differing(a, b, slack).includes(1);
+    const right = this.right.filter((candidate) => stage === null || candidate.stage === stage);
+    fits(yours, right);
+    const equal = right.filter((candidate) => same(yours, candidate));
+    if (equal.length) {
+      const seen = this.wrong(equal[0].stage, same).map((candidate) => candidate.mistake);
+      return this.isRight(equal, seen, decimals);
+    }
+    const wrong = this.wrong(stage, same).filter((candidate) => same(yours, candidate));
+    if (wrong.length) return this.isWrong(wrong, slack, decimals);
+    const nan = yours.cells.findIndex(Number.isNaN);
+    if (nan >= 0) throw new Refused(`yours must hold numbers, got nan at ${shown(placeOf(nan, yours.shape))}`);
+    return this.isOther(yours, right, slack, same);
+  }
+
+  /**
+   * The output with all heads in one table: heads that are right may be merged wrongly.
+   *
+   * @param {string[]} ways
+   * @param {Answer[]} answers
+   * @param {string} decimals
+   * @returns {Answer}
+   */
+  ofMerged(ways, answers, decimals) {
+    /** @type {(text: string, verdict: string, mistakes: string[]) => Answer} */
+    const answer = (text, verdict, mistakes) => ({
+      text,
+      verdict,
+      stages: ["output"],
+      mistakes,
+      unseen: [],
+      question: null,
+    });
+    const beside = answers[ways.indexOf(BESIDE)];
+    const way = ways.find((name, n) => name !== BESIDE && answers[n].verdict === "right");
+    if (way && !(beside && beside.verdict === "right")) {
+      return answer(`${this.names.output} with ${this.titles[way]}${decimals}. Each head is right`, "mistake", [way]);
+    }
+    if (!beside) {
+      const wide = this.titles["heads-along-tokens"];
+      return answer(`not recognised. It has the size of the output with ${wide}, but not its numbers`, "unknown", []);
+    }
+    const text = beside.text
+      .replaceAll(this.names.output, `${this.names.output}, its heads side by side`)
+      .replaceAll("Nearest: output", "Nearest: output, its heads side by side");
+    return { ...beside, text };
+  }
+
+  /**
+   * Each stage of each mistake that differs from the right one on this input.
+   *
+   * @param {string | null} only
+   * @param {Same} same
+   */
+  wrong(only, same) {
+    /** @type {Candidate[]} */
+    const candidates = [];
+    for (const { name, stages } of this.mistakes) {
+      const masked = this.pool[stages.masked];
+      for (const stage of STAGES) {
+        if (only !== null && stage !== only) continue;
+        const isLate = STAGES.indexOf(stage) >= STAGES.indexOf("weights");
+        const candidate = { ...this.made(stage, stages), mistake: name, empty: isLate ? masked : null };
+        if (!same(this.right[STAGES.indexOf(stage)], candidate)) candidates.push(candidate);
+      }
+    }
+    return candidates;
+  }
+
+  /**
+   * @param {Candidate[]} equal
+   * @param {string[]} seen
+   * @param {string} decimals
+   * @returns {Answer}
+   */
+  isRight(equal, seen, decimals) {
+    const stages = equal.map((candidate) => candidate.stage);
+    let text = `right: ${this.names[stages[0]]}${decimals}`;
+    if (stages.length > 1) text += ` (here ${stages.join(" and ")} are the same)`;
+    const reaches = (/** @type {{ first: string }} */ { first }) => STAGES.indexOf(stages[0]) >= STAGES.indexOf(first);
+    const unseen = this.mistakes
+      .filter((mistake) => !seen.includes(mistake.name) && reaches(mistake))
+      .map(({ name }) => name);
+    /** @type {Question | null} */
+    let question = null;
+    if (unseen.length) {
+      const counts = this.questions.map(({ classes }) => unseen.filter((name) => classes[stages[0]][name]).length);
+      question = this.questions[counts.indexOf(Math.max(...counts))];
+      const many = unseen.length === 1 ? "known mistake gives" : "known mistakes give";
+      text += `. ${unseen.length} ${many} the same on this input`;
+    }
+    return { text, verdict: "right", stages, mistakes: [], unseen, question };
+  }
+
+  /**
+   * @param {Candidate[]} wrong
+   * @param {number} slack
+   * @param {string} decimals
+   * @returns {Answer}
+   */
+  isWrong(wrong, slack, decimals) {
+    /** @type {Map<string, Candidate>} */
+    const first = new Map();
+    for (const candidate of wrong) if (!first.has(candidate.mistake)) first.set(candidate.mistake, candidate);
+    const mistakes = [...first.keys()];
+    const stages = [...new Set([...first.values()].map(({ stage }) => stage))];
+    const known = this.mistakes.find(({ name }) => name === mistakes[0]);
+    const said = [...first.values()].map(({ stage, mistake }) => `${this.names[stage]} with ${this.titles[mistake]}`);
+    let text = said.join(", or ") + decimals;
+    /** @type {Question | null} */
+    let question = null;
+    if (mistakes.length === 1) {
+      const right = this.right[STAGES.indexOf(stages[0])];
+      const { shape } = wrong[0];
+      const row = rowsOf(differing(wrong[0], right, slack), shape).indexOf(true);
+      text += `. Equal until ${known?.first}; the first row that differs is ${rowName(row, shape)}`;
+    } else {
+      question =
+        this.questions.find(
+          ({ classes }) => new Set(mistakes.map((name) => classes[stages[0]][name])).size === mistakes.length,
+        ) || null;
+      text += ". On this input they are the same";
+    }
+    return { text, verdict: "mistake", stages, mistakes, unseen: [], question };
+  }
+
+  /**
+   * Transposed, times a factor, or not recognised.
+   *
+   * @param {Table} yours
+   * @param {Candidate[]} right
+   * @param {number} slack
+   * @param {Same} same
+   * @returns {Answer}
+   */
+  isOther(yours, right, slack, same) {
+    /** @type {(text: string, verdict: string, stage: string) => Answer} */
+    const answer = (text, verdict, stage) => ({
+      text,
+      verdict,
+      stages: [stage],
+      mistakes: [],
+      unseen: [],
+      question: null,
+    });
+    const turned = transposed(yours);
+    for (const candidate of right) {
+      if (!same(turned, candidate)) continue;
+      const { stage } = candidate;
+      return answer(`${this.names[stage]}, transposed: rows and columns are exchanged`, "transposed", stage);
+    }
+    const fitting = right.filter((candidate) => sameShape(candidate, yours));
+    if (!fitting.length) {
+      const [{ stage }] = right.filter((candidate) => sameShape(candidate, turned));
+      return answer(`not recognised. It has the shape of ${stage} transposed, but not its numbers`, "unknown", stage);
+    }
+    for (const candidate of fitting) {
+      const factor = factorOf(yours, candidate, slack);
+      if (factor === null) continue;
+      const { stage } = candidate;
+      return answer(`right up to a factor of ${fixed(factor)}: ${this.names[stage]} times it`, "factor", stage);
+    }
+    const far = fitting.map(({ cells }) =>
+      yours.cells.reduce((most, cell, n) => {
+        const off = Math.abs(cell - cells[n]);
+        return Number.isNaN(off) ? most : Math.max(most, off);
+      }, 0),
+    );
+    const nearest = fitting[far.indexOf(Math.min(...far))];
+    const rows = rowsOf(differing(yours, nearest, slack), yours.shape);
+    return answer(
+      `not recognised. Nearest: ${nearest.stage}, off by at most ${fixed(Math.min(...far))}` +
+        `; ${rows.filter((differs) => !differs).length} of ${rows.length} rows are equal` +
+        `, the first row that differs is ${rowName(rows.indexOf(true), yours.shape)}`,
+      "unknown",
+      nearest.stage,
+    );
+  }
+}

@@ -1,0 +1,124 @@
+// What was pasted: nested lists, or rows of numbers, as Python, NumPy and torch print them. Each step
+// takes time in proportion to the text, whatever it holds.
+
+/**
+ * An array, its cells row by row, and the lists that it is read from.
+ *
+ * @typedef {{ shape: number[], cells: Float64Array }} Table
+ * @typedef {number | any[]} Tree
+ */
+
+// What is wrong with it, in one sentence about "yours".
+export class Refused extends Error {}
+
+const MOST_LETTERS = 200_000;
+const MOST_AXES = 8;
+const NUMBER = /^[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf|nan)$/;
+const START = /^(?:[\w.]+\s*=\s*)?(?:\w+\.)*(?:tensor|array|Tensor|Parameter containing:\s*tensor)\s*\(/;
+const SAID = /^\s*(dtype|device|grad_fn|requires_grad)\s*=/;
+
+/** @type {(what: string, got: string | number) => Refused} */
+const must = (what, got) => new Refused(`yours must ${what}, got ${got}`);
+
+/**
+ * { shape, cells }: the cells row by row.
+ *
+ * @param {string} text
+ * @returns {Table}
+ */
+export function read(text) {
+  if (text.length > MOST_LETTERS) throw must(`have at most ${MOST_LETTERS} characters`, text.length);
+  const bare = unwrapped(text.trim());
+  if (!bare) throw must("hold numbers", "nothing");
+  const tree = bare.includes("[") ? nested(bare) : lines(bare);
+  /** @type {number[]} */
+  const cells = [];
+  const shape = measure(tree, cells);
+  if (shape.length < 2 || shape.includes(0)) throw must("have rows and columns", shown(shape));
+  return { shape, cells: Float64Array.from(cells) };
+}
+
+/** @type {(shape: number[]) => string} */
+export const shown = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+
+/**
+ * Without what a print has around its brackets: weights = tensor([[1., 0.]], dtype=torch.float64);
+ *
+ * @param {string} text
+ */
+function unwrapped(text) {
+  const [start = ""] = START.exec(text) || [];
+  let inside = text.slice(start.length);
+  for (const end of [";", ")"]) if (inside.endsWith(end)) inside = inside.slice(0, -1).trimEnd();
+  const close = inside.lastIndexOf("]") + 1;
+  const after = inside
+    .slice(close)
+    .split(",")
+    .filter((part) => !SAID.test(part));
+  return (inside.slice(0, close) + after.join(",")).trim();
+}
+
+/** @param {string} given */
+function number(given) {
+  const word = given.toLowerCase();
+  if (!NUMBER.test(word)) throw must("hold numbers", `'${given.slice(0, 30)}'`);
+  if (word.endsWith("nan")) return NaN;
+  return word.endsWith("inf") ? (word[0] === "-" ? -Infinity : Infinity) : Number(word);
+}
+
+/** @type {(text: string) => string[]} */
+const words = (text) => text.split(/[\s,;|]+/).filter(Boolean);
+
+/** @type {(text: string) => Tree} */
+const lines = (text) =>
+  text
+    .split("\n")
+    .map(words)
+    .filter((row) => row.length)
+    .map((row) => row.map(number));
+
+/**
+ * @param {string} text
+ * @returns {Tree}
+ */
+function nested(text) {
+  /** @type {any[]} */
+  const root = [];
+  /** @type {any[][]} */
+  const open = [];
+  let here = root;
+  for (const part of text.split(/([[\]])/)) {
+    if (part === "[") {
+      if (open.length === MOST_AXES) throw must(`have at most ${MOST_AXES} axes`, "more");
+      /** @type {any[]} */
+      const inner = [];
+      here.push(inner);
+      open.push(here);
+      here = inner;
+    } else if (part === "]") {
+      const outer = open.pop();
+      if (!outer) throw must("close the brackets that it opens", "one ] more");
+      here = outer;
+    } else for (const word of words(part)) here.push(number(word));
+  }
+  if (open.length) throw must("close the brackets that it opens", `${open.length} [ more`);
+  if (root.length !== 1) throw must("be one array", `${root.length}`);
+  return root[0];
+}
+
+/**
+ * @param {Tree} tree
+ * @param {number[]} cells
+ * @returns {number[]}
+ */
+function measure(tree, cells) {
+  if (!Array.isArray(tree)) {
+    cells.push(tree);
+    return [];
+  }
+  const shapes = tree.map((part) => measure(part, cells));
+  if (shapes.some((shape) => String(shape) !== String(shapes[0]))) {
+    throw must("have rows of one length", "a ragged list");
+  }
+  return [tree.length, ...(shapes[0] || [])];
+}

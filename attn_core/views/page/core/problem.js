@@ -1,0 +1,3 @@
+// What the data or a reader asks for and cannot have, in a sentence.
+
+export class Problem extends Error {}

@@ -1,0 +1,3 @@
+// The stages of attention, each made of those before it.
+
+export const STAGES = ["scores", "scaled", "masked", "weights", "dropped", "output"];

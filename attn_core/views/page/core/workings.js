@@ -1,0 +1,203 @@
+// The written-out arithmetic of any number: the lines of arithmetic.py.
+
+import { plain, written } from "./digits.js";
+
+export const MOST_TERMS = 16; // longer sums are written with their first twelve terms and the last
+
+/**
+ * A line is a list of texts, some with a colour; a term has a line and, on demand, the terms it is made of.
+ *
+ * @typedef {[text: string, colour?: string][]} Line
+ * @typedef {{ name: string, index: number[], line: Line, parts?: () => Term[] }} Term
+ * @typedef {import("./attention.js").Attention} Attention
+ * @typedef {import("./data.js").Side} Side
+ */
+
+/**
+ * @param {number} x
+ * @param {string} [colour]
+ * @param {number} [beside] what it is multiplied by
+ * @returns {[string, string?]}
+ */
+export function factor(x, colour, beside) {
+  const text = written(x, beside);
+  return [text.startsWith("-") ? `(${text})` : text, colour];
+}
+
+/** @param {number} count */
+export function keptTerms(count) {
+  const all = [...Array(count).keys()];
+  return count <= MOST_TERMS ? all : [...all.slice(0, 12), count - 1];
+}
+
+/**
+ * The terms of a sum or a list, of a long one the first and the last.
+ *
+ * @param {number} count
+ * @param {(n: number) => Line} write
+ * @param {string} between
+ * @returns {Line}
+ */
+export function listed(count, write, between = ", ") {
+  const shown = keptTerms(count).map(write);
+  if (count > MOST_TERMS) shown.splice(-1, 0, [[`… ${count - 13} more …`]]);
+  return shown.flatMap((line, n) => (n ? [[between], ...line] : line));
+}
+
+/** @type {(x: number) => [string, string]} */
+const result = (x) => [written(x), "result"];
+
+/**
+ * @param {ArrayLike<number>} a
+ * @param {ArrayLike<number>} b
+ * @param {string} [ca] the colours
+ * @param {string} [cb]
+ */
+export const sumOfProducts = (a, b, ca, cb) =>
+  listed(a.length, (n) => [factor(a[n], ca, b[n]), ["·"], factor(b[n], cb, a[n])], " + ");
+
+export class Workings {
+  /**
+   * @param {Attention} attention
+   * @param {number} i the row
+   */
+  constructor(attention, i) {
+    this.attention = attention;
+    this.data = attention.data;
+    this.i = i;
+    this.query = this.data.vector("q", attention.batch, attention.head, i);
+  }
+
+  /** @param {string[]} stages */
+  rows(...stages) {
+    return stages.map((stage) => this.attention.row(stage, this.i));
+  }
+
+  /**
+   * @param {string} name
+   * @param {number[]} index
+   * @param {Line} how
+   * @param {() => Term[]} [parts]
+   * @param {string} [colour]
+   * @returns {Term}
+   */
+  term(name, index, how, parts, colour) {
+    /** @type {Line} */
+    const line = [[`${name}[${index.join(", ")}]`, colour || "name"], [" = "], ...how];
+    return { name, index, line, parts };
+  }
+
+  /** @param {number} j */
+  scores(j) {
+    const { attention, i } = this;
+    const key = this.data.vector("k", attention.batch, attention.head, j);
+    /** @type {Line} */
+    const how = [...sumOfProducts(this.query, key, "q", "k"), [" = "], result(attention.cell("scores", i, j))];
+    return this.term("scores", [i, j], how, () => [this.vector("q", i), this.vector("k", j)]);
+  }
+
+  /** @param {number} j */
+  scaled(j) {
+    const [{ [j]: score }, { [j]: scaled }] = this.rows("scores", "scaled");
+    const { scale } = this.attention;
+    /** @type {Line} */
+    const how = [[`${written(score, scale)} · ${written(scale, score)} = `], result(scaled)];
+    return this.term("scaled", [this.i, j], how, () => [this.scores(j)]);
+  }
+
+  /** @param {number} j */
+  masked(j) {
+    const { attention, i } = this;
+    if (!attention.keeps(i)[j])
+      return this.term("masked", [i, j], [result(-Infinity), [", because the mask does not keep it"]]);
+    return this.term("masked", [i, j], [result(attention.cell("masked", i, j))], () => [this.scaled(j)]);
+  }
+
+  /** @param {number} j */
+  weights(j) {
+    const [masked, weights] = this.rows("masked", "weights");
+    const { max, sum } = this.attention.statistics(this.i);
+    /** @type {Line} */
+    const how = [[`exp(${written(masked[j])} - ${factor(max)[0]}) / ${written(sum)} = `], result(weights[j])];
+    const parts = () => [this.masked(j), this.rowMax(), this.rowSum()];
+    return this.term("weights", [this.i, j], how, parts);
+  }
+
+  rowMax() {
+    const [masked] = this.rows("masked");
+    const { isDead, max } = this.attention.statistics(this.i);
+    if (isDead) return this.term("row_max", [this.i], [result(0), [", because the row keeps nothing"]]);
+    const cells = listed(masked.length, (n) => [[written(masked[n])]]);
+    return this.term("row_max", [this.i], [["max("], ...cells, [") = "], result(max)]);
+  }
+
+  rowSum() {
+    const [masked] = this.rows("masked");
+    const { isDead, max, exps, sum } = this.attention.statistics(this.i);
+    if (isDead) return this.term("row_sum", [this.i], [result(1), [", because the row keeps nothing"]]);
+    const shift = factor(max)[0];
+    const summands = listed(masked.length, (n) => [[`exp(${written(masked[n])} - ${shift})`]], " + ");
+    const values = listed(exps.length, (n) => [[written(exps[n])]], " + ");
+    /** @type {Line} */
+    const how = [...summands, [" = "], ...values, [" = "], result(sum)];
+    return this.term("row_sum", [this.i], how);
+  }
+
+  /** @param {number} j */
+  dropped(j) {
+    const [weights, dropped] = this.rows("weights", "dropped");
+    const survives = this.attention.survives(this.i);
+    /** @type {Line} */
+    let how = [result(dropped[j])];
+    if (survives?.[j]) {
+      const { p } = this.attention.dropout ?? { p: 0 };
+      how = [[`${written(weights[j], 1 / (1 - p))} / (1 - ${p < 0.5 ? plain(p) : p}) = `], ...how];
+    } else if (survives) {
+      how = [result(0), [", because dropout drops it"]];
+    }
+    return this.term("dropped", [this.i, j], how, () => [this.weights(j)]);
+  }
+
+  /** @param {number} d */
+  output(d) {
+    const { attention, i } = this;
+    const products = sumOfProducts(attention.row("dropped", i), attention.values(d), "w", "v");
+    /** @type {Line} */
+    const how = [...products, [" = "], result(attention.cell("output", i, d))];
+    const shown = keptTerms(this.data.S);
+    const parts = () => [...shown.map((j) => this.dropped(j)), ...shown.map((j) => this.number("v", j, d))];
+    return this.term("output", [i, d], how, parts);
+  }
+
+  /**
+   * @param {Side} name
+   * @param {number} position
+   */
+  vector(name, position) {
+    const row = this.data.vector(name, this.attention.batch, this.attention.head, position);
+    /** @type {Line} */
+    const how = [["("], ...listed(row.length, (n) => [[written(row[n]), name]]), [")"]];
+    const parts = () => keptTerms(row.length).map((d) => this.number(name, position, d));
+    return this.term(name, [position], how, this.data.source ? parts : undefined, name);
+  }
+
+  /**
+   * @param {Side} name
+   * @param {number} position
+   * @param {number} d
+   */
+  number(name, position, d) {
+    const { data, attention } = this;
+    const { batch, head } = attention;
+    /** @type {[string, string]} */
+    const value = [written(data.number(name, batch, head, position, d)), name];
+    if (!data.source || data.isSet(name, [batch, head, position, d]))
+      return this.term(name, [position, d], [value], undefined, name);
+    const column = head * data[name].shape[3] + d;
+    const { x, w, hasBias, bias } = data.origin(name, batch, position, column);
+    /** @type {Line} */
+    const added = hasBias ? [[" + "], [written(bias)]] : [];
+    const how = [...sumOfProducts(x, w), ...added];
+    return this.term(name, [position, d], [...how, [" = "], value], undefined, name);
+  }
+}

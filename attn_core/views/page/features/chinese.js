@@ -1,0 +1,13 @@
+// The explorer in Chinese.
+
+import { parts } from "../core/parts.js";
+import { WORDS } from "../words/words.js";
+import { CHINESE } from "../words/zh.js";
+
+parts.zh = (payload) => {
+  Object.assign(WORDS, CHINESE);
+  if (payload?.heads)
+    payload.heads = payload.heads.map((name) =>
+      String(name).replace(/^layer (\d+), head (\d+)$/, "第 $1 层，第 $2 头"),
+    );
+};

@@ -1,0 +1,64 @@
+// What shows more than a screen has room for: how a long map pools its cells, and all heads at a glance.
+
+import { parts } from "../core/parts.js";
+import { withParts } from "../ui/loading.js";
+import { say } from "../words/words.js";
+import { Feature } from "./feature.js";
+
+export class Pooling extends Feature {
+  static fits(explorer) {
+    return Feature.fits(explorer) && "how" in explorer.settings;
+  }
+
+  onRequest = ["how"];
+
+  build(controls) {
+    controls.pick(
+      "how",
+      ["max", "mean"].map((how) => [how, say(how)]),
+    );
+  }
+}
+
+export class EveryHead extends Feature {
+  static fits(explorer) {
+    return Feature.fits(explorer) && explorer.data.H > 1;
+  }
+
+  onRequest = ["heads"];
+
+  build() {
+    if (parts.heads) this.add();
+  }
+
+  add() {
+    const { explorer } = this;
+    this.heads = new parts.heads(explorer.data);
+    this.heads.onpick = (head) => explorer.choose({ head });
+    explorer.body.before(this.heads.element);
+  }
+
+  // Another explorer of the page may have loaded the further controls, but not the maps of the heads.
+  load() {
+    const { explorer } = this;
+    const act = () => {
+      if (!this.heads) this.add();
+      explorer.render();
+    };
+    const fail = ({ message }) => {
+      explorer.noticeLine.textContent = `${message}.`;
+    };
+    withParts(["heads"], act, fail);
+  }
+
+  draw(shown) {
+    const { explorer, heads } = this;
+    const { state } = explorer;
+    const isShown = explorer.shows("heads");
+    if (!heads && isShown) this.load();
+    if (!heads) return;
+    heads.element.hidden = !isShown;
+    heads.data = shown.data;
+    if (isShown) heads.draw((head) => explorer.derive({ ...state, head }), state);
+  }
+}

@@ -1,0 +1,150 @@
+// The core gives what attn_core gives: vectors.json is written by tools/page_vectors.py.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { Attention } from "../core/attention.js";
+import { firstDifference } from "../core/compare.js";
+import { Data } from "../core/data.js";
+import { Answers } from "../core/diagnosis/answers.js";
+import { fixed, plain, written } from "../core/digits.js";
+import { edited } from "../core/edits.js";
+import { MISTAKES } from "../core/mistakes.js";
+import { numberIn } from "../core/numbers.js";
+import { philox, survivors } from "../core/philox.js";
+import { pooled } from "../core/pooling.js";
+import { accepted, changes, flag, settingsOf } from "../core/state.js";
+import { Workings } from "../core/workings.js";
+import { LAB_WORDS } from "../words/lab.js";
+import { addWords } from "../words/words.js";
+
+addWords(LAB_WORDS);
+const vectors = JSON.parse(readFileSync(new URL("vectors.json", import.meta.url), "utf8"));
+const given = { batch: 0, head: 0, mask: "given" };
+const attentionOf = (data, settings, formulas) =>
+  new Attention(data, { ...given, scale: data.scale, ...settings }, formulas);
+
+// Rows of cells, −∞ standing as null.
+function near(found, wanted, what, room = 1e-12) {
+  assert.equal(found.length, wanted.length, what);
+  for (const [i, row] of wanted.entries()) {
+    assert.equal(found[i].length, row.length, what);
+    for (const [j, cell] of row.entries()) {
+      const [x, y] = [found[i][j], cell ?? -Infinity];
+      const isNear = x === y || Math.abs(x - y) <= room * Math.max(1, Math.abs(y));
+      assert.ok(isNear, `${what}[${i}, ${j}]: ${x}, not ${y}`);
+    }
+  }
+}
+
+const rowsOf = (attention, stage) => Array.from({ length: attention.data.L }, (_, i) => attention.row(stage, i));
+
+for (const [name, { payload, cells, lines }] of Object.entries(vectors.records)) {
+  test(`every stage: ${name}`, () => {
+    const data = new Data(payload);
+    for (const [place, stages] of Object.entries(cells)) {
+      const [batch, head] = place.split(",").map(Number);
+      const attention = attentionOf(data, { batch, head });
+      attention.check();
+      for (const [stage, wanted] of Object.entries(stages)) near(rowsOf(attention, stage), wanted, `${stage} ${place}`);
+    }
+  });
+
+  test(`arithmetic, line by line: ${name}`, () => {
+    const data = new Data(payload);
+    const linesOf = (term, depth = 0) => [
+      "  ".repeat(depth) + term.line.map(([text]) => text).join(""),
+      ...(term.parts?.() ?? []).flatMap((part) => linesOf(part, depth + 1)),
+    ];
+    for (const { place, text } of lines) {
+      const [stage, i, j, batch, head] = place;
+      const workings = new Workings(attentionOf(data, { batch, head }), i);
+      assert.equal(linesOf(workings[stage](j)).join("\n"), text);
+    }
+  });
+}
+
+test("digits", () => {
+  const rules = { fixed, plain, written };
+  for (const { rule, x, more, text } of vectors.digits)
+    assert.equal(rules[rule](x, more), text, `${rule} ${x} ${more}`);
+});
+
+test("numbers as people write them", () => {
+  const python = { None: NaN, inf: Infinity };
+  for (const { text, number } of vectors.typed) assert.equal(numberIn(text), python[number] ?? Number(number), text);
+});
+
+test("Philox has the published words", () => {
+  const words = (...hex) => hex.map((word) => Number.parseInt(word, 16));
+  assert.deepEqual(philox([0, 0, 0, 0], [0, 0]), words("6627e8d5", "e169c58d", "bc57ac4c", "9b00dbd8"));
+  const high = 0xffffffff;
+  assert.deepEqual(
+    philox([high, high, high, high], [high, high]),
+    words("408f276d", "41c83b0e", "a20bc7c6", "6d5451fd"),
+  );
+});
+
+test("which weights survive", () => {
+  for (const { p, seed, place, survives } of vectors.dropout) {
+    assert.deepEqual([...survivors({ p, seed }, ...place, survives.length)], survives);
+  }
+});
+
+test("pooling", () => {
+  for (const { rows, how, cells } of vectors.pooled) {
+    const full = rows.map((row) => row.map((x) => x ?? -Infinity));
+    const [height, width] = [cells.length, cells[0].length];
+    const found = pooled(full, height, width, how);
+    const lines = cells.map((_, i) => found.slice(i * width, (i + 1) * width));
+    near(lines, cells, how, 1e-6);
+  }
+});
+
+test("mistakes", () => {
+  assert.deepEqual(Object.keys(MISTAKES).sort(), Object.keys(vectors.mistakes).sort());
+  for (const [name, { record, cells }] of Object.entries(vectors.mistakes)) {
+    const data = new Data(vectors.records[record].payload);
+    for (const [stage, wanted] of Object.entries(cells)) {
+      const found = [];
+      for (let batch = 0; batch < data.B; batch++) {
+        found.push(...rowsOf(attentionOf(data, { batch }, MISTAKES[name]), stage));
+      }
+      const numbers = found.map((row) => Array.from(row, (x) => (Number.isNaN(x) ? -9e9 : x)));
+      near(numbers, wanted, `${name}: ${stage}`, 1e-5);
+    }
+  }
+});
+
+test("a change reaches what follows from it", () => {
+  const { payload, text, q, k, v } = vectors.edits;
+  const data = new Data(payload);
+  const changed = edited(data, text);
+  for (const [name, wanted] of Object.entries({ q, k, v })) near([changed[name].numbers], [wanted], name);
+  assert.equal(changed.queries[1], "a,b");
+  assert.equal(firstDifference(attentionOf(data), attentionOf(changed)), "scores");
+  assert.equal(firstDifference(attentionOf(data), attentionOf(edited(data, ""))), undefined);
+  assert.throws(() => edited(data, "x.0.2.9:1"), { message: "there is no number x[0, 2, 9]" });
+});
+
+test("what the box says of pasted numbers", () => {
+  const { payload, pasted } = vectors.answers;
+  for (const { text, said } of pasted) assert.equal(new Answers(payload).diagnose(text).text, said);
+});
+
+test("settings are taken as far as they fit, and the rest is said", () => {
+  const data = new Data(vectors.records.causal.payload);
+  const settings = { ...settingsOf(data), compare: flag };
+  const first = Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, setting.first]));
+  const wanted = { scale: "1/4", mask: "causal+window:1,0", stage: "sums", batch: "7", compare: "1", colour: "red" };
+  const [state, refused] = accepted(settings, first, wanted, () => {});
+  assert.deepEqual(state, { ...first, scale: 0.25, mask: "causal+window:1,0", compare: true });
+  assert.deepEqual(refused, [
+    "there is no setting called colour",
+    "stage must be one of scores, scaled, masked, weights, dropped, output, got sums",
+    "batch must be a whole number below 2, got 7",
+  ]);
+  assert.equal(changes(settings, first, state, ["x[1]"]), "You changed x[1], the scale and the mask.");
+  assert.equal(changes(settings, first, { ...first, batch: 1 }, []), "You chose another view.");
+  assert.equal(changes(settings, first, first, []), "");
+});

@@ -1,0 +1,207 @@
+// The matrix as a table: every number a cell that can be pointed at, focused and selected.
+
+import { fixed } from "../core/digits.js";
+import { say } from "../words/words.js";
+import { make, token } from "./dom.js";
+import { heat, PLAIN } from "./heat.js";
+
+// More tokens and more cells are drawn on a map: a table of them takes more than a frame to change.
+const [MOST_SHOWN, MOST_CELLS] = [32, 24 ** 2];
+/** @type {(L: number, S: number, Dv: number) => boolean} */
+export const isLong = (L, S, Dv) => Math.max(L, S) > MOST_SHOWN || L * Math.max(S, Dv) > MOST_CELLS;
+
+/**
+ * Where the colours end, of rows of cells: with those of the given settings, so that more ink is more.
+ *
+ * @param {number[]} shown
+ * @param {number[]} given
+ * @param {number} places
+ */
+export function endsOf(shown, given, places) {
+  const all = shown.concat(given).filter(Number.isFinite);
+  const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
+  const isWhole = shown.every((x) => !Number.isFinite(x) || Number.isInteger(x));
+  const write = (x) => fixed(x, isWhole && Math.abs(x) < 1e6 ? 0 : places);
+  return { low, high, end: Math.max(high, -low) || 1, hasMasked: shown.includes(-Infinity), write };
+}
+
+// Touches only what differs: a page has many cells.
+function show(cell, x, { end, write }) {
+  const text = write(x);
+  if (cell.firstChild.data !== text) cell.firstChild.data = text;
+  const [back, ink] = x === -Infinity || Number.isNaN(x) ? PLAIN : heat(x / end);
+  if (cell.back === back) return;
+  cell.back = back;
+  cell.classList.toggle("ax-masked", x === -Infinity);
+  cell.style.backgroundColor = back;
+  cell.style.color = ink;
+}
+
+/** Tells `onpoint(place | null)` and `onselect(place)`; a place is [row, column]. */
+export class Grid {
+  /** @param {import("../core/data.js").Data} data */
+  constructor(data) {
+    this.data = data;
+    this.table = make("table", { class: "ax-grid", role: "grid" });
+    this.element = make("div", { class: "ax-scroll" }, this.table);
+    this.onpoint = (_place) => {};
+    this.onselect = (_place) => {};
+    const placeOf = ({ target }) => {
+      const cell = target.closest?.("[data-col]");
+      return cell && [Number(cell.dataset.row), Number(cell.dataset.col)];
+    };
+    const listen = (name, act) => this.table.addEventListener(name, act);
+    for (const name of ["pointerover", "focusin"]) listen(name, (event) => this.onpoint(placeOf(event)));
+    for (const name of ["pointerleave", "focusout"]) listen(name, () => this.onpoint(null));
+    const select = (event) => {
+      const place = placeOf(event);
+      if (!place) return;
+      this.place = place;
+      this.onselect(place);
+    };
+    listen("click", select);
+    listen("keydown", (event) => {
+      const place = placeOf(event);
+      const next = place && moved(event, place, [this.data.L, this.width]);
+      if (!next) return;
+      event.preventDefault();
+      if (next === place) select(event);
+      else this.moveTo(next);
+    });
+  }
+
+  /**
+   * Returns where the colours end, for the legend.
+   *
+   * @param {import("../core/attention.js").Attention} attention
+   * @param {import("../core/state.js").State} state
+   * @param {import("../core/attention.js").Attention} given whose cells give the colours their end, too
+   */
+  draw(attention, state, given) {
+    const { data } = attention;
+    const { stage } = state;
+    const isNamed = data.queries === this.data.queries && data.keys === this.data.keys;
+    this.data = data;
+    const isOutput = stage === "output";
+    this.width = data.columns(stage);
+    const [rows, cols] = [data.L, this.width].map((size) => [...Array(size).keys()]);
+    if (isOutput !== this.isOutput || !isNamed) this.build(rows, cols, isOutput);
+    this.isOutput = isOutput;
+    this.table.setAttribute(
+      "aria-label",
+      say("tableOf", { stage: say(stage), columns: say(isOutput ? "columns" : "keys") }),
+    );
+    const cells = rows.map((i) => cols.map((j) => attention.cell(stage, i, j)));
+    const anchors = rows.flatMap((i) => cols.map((j) => given.cell(stage, i, j)));
+    const ends = endsOf(cells.flat(), anchors, data.places);
+    for (const [i, row] of cells.entries()) for (const [j, x] of row.entries()) show(this.cells[i][j], x, ends);
+    this.selected = state.select;
+    this.setTabStop(this.place || state.select || [0, 0]);
+    return ends;
+  }
+
+  /**
+   * Cells that differ from those of another matrix: pair.differing(row) tells which.
+   *
+   * @param {{ differing: (i: number) => boolean[] } | null} pair
+   */
+  mark(pair) {
+    for (const [i, line] of this.cells.entries()) {
+      const marks = pair ? pair.differing(i) : [];
+      for (const [j, cell] of line.entries()) cell.classList.toggle("ax-differs", !!marks[j]);
+    }
+  }
+
+  build(rows, cols, isOutput) {
+    const { data } = this;
+    const corner = make(
+      "th",
+      { class: "ax-corner", scope: "col" },
+      isOutput ? token(say("valueHead"), "v") : token(say("keyHead"), "k"),
+      token(say("queryHead"), "q"),
+    );
+    const side = isOutput ? "v" : "k";
+    this.heads = cols.map((j) => {
+      const text = isOutput ? String(j) : data.keys[j];
+      return make("th", { scope: "col", class: `ax-head ax-${side}`, title: text }, make("bdi", {}, text));
+    });
+    this.sides = rows.map((i) =>
+      make("th", { scope: "row", class: "ax-side ax-q", title: data.queries[i] }, make("bdi", {}, data.queries[i])),
+    );
+    this.cells = rows.map((i) =>
+      cols.map((j) =>
+        make("td", { class: "ax-cell", role: "gridcell", tabindex: -1, "data-row": i, "data-col": j }, ""),
+      ),
+    );
+    this.lit = "";
+    const head = make("thead", {}, make("tr", {}, corner, ...this.heads));
+    const lines = this.cells.map((line, r) => make("tr", {}, this.sides[r], ...line));
+    this.table.replaceChildren(head, make("tbody", {}, ...lines));
+    this.table.classList.toggle("ax-values", isOutput);
+  }
+
+  moveTo(place) {
+    this.setTabStop(place);
+    this.focus();
+  }
+
+  setTabStop([i, j]) {
+    this.place = [Math.min(i, this.data.L - 1), Math.min(j, this.width - 1)];
+    if (this.stop) this.stop.tabIndex = -1;
+    this.stop = this.cells[this.place[0]][this.place[1]];
+    this.stop.tabIndex = 0;
+  }
+
+  focus() {
+    this.stop.focus();
+  }
+
+  /**
+   * The row and the column of a place.
+   *
+   * @param {number[] | null} place
+   */
+  light(place) {
+    const { selected } = this;
+    const [r, c] = place || [-1, -1];
+    const lit = [r, c, selected].join();
+    if (lit === this.lit) return;
+    this.lit = lit;
+    for (const [n, side] of this.sides.entries()) side.classList.toggle("ax-lit", n === r);
+    for (const [n, head] of this.heads.entries()) head.classList.toggle("ax-lit", n === c);
+    for (const [n, line] of this.cells.entries()) {
+      for (const [m, cell] of line.entries()) {
+        cell.classList.toggle("ax-row", n === r);
+        cell.classList.toggle("ax-col", m === c);
+        const isSelected = !!selected && selected[0] === n && selected[1] === m;
+        cell.setAttribute("aria-selected", String(isSelected));
+      }
+    }
+  }
+}
+
+/**
+ * Where a key leads from a place: the place itself for Enter, nothing for other keys.
+ *
+ * @param {KeyboardEvent} event
+ * @param {number[]} place
+ * @param {number[]} sizes
+ * @returns {number[] | undefined}
+ */
+export function moved(event, place, sizes) {
+  const [i, j] = place;
+  const [bottom, right] = sizes.map((size) => size - 1);
+  const far = event.ctrlKey || event.metaKey;
+  const to = {
+    Enter: place,
+    " ": place,
+    ArrowUp: [far ? 0 : i - 1, j],
+    ArrowDown: [far ? bottom : i + 1, j],
+    ArrowLeft: [i, far ? 0 : j - 1],
+    ArrowRight: [i, far ? right : j + 1],
+    Home: [far ? 0 : i, 0],
+    End: [far ? bottom : i, right],
+  }[event.key];
+  if (!to || to === place) return to;
+  return [Math.max(0, Math.min(to[0], bottom)), Math.max(0, Math.min(to[1], right))];
+}

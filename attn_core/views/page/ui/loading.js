@@ -1,0 +1,79 @@
+// Loads the scripts that few pages need.
+
+import { parts } from "../core/parts.js";
+import { Problem } from "../core/problem.js";
+import { make } from "./dom.js";
+import { isLong } from "./grid.js";
+
+export const ownAddress = /** @type {HTMLScriptElement | null} */ (document.currentScript)?.src ?? "";
+const asked = {};
+
+/** @type {(lang?: string) => boolean} */
+export const isChinese = (lang) => /^zh/i.test(lang || document.documentElement.lang);
+
+// What is there once all controls are asked for.
+export const FURTHER = ["lab", "heads"];
+const LAB = ["drawn", "dropout", "edits", "mistake", "compare", "draw", "table", "all"];
+
+/**
+ * The parts without which an explorer of these data can't start, or can't show what is wanted.
+ *
+ * @param {any} payload
+ * @param {import("../core/state.js").State | null} wanted
+ */
+export function needed(payload, wanted) {
+  const { form, q, k, v, dropout, mistakes, view, lang } = payload || {};
+  const isPrint = form === "tensor";
+  const isLab = !isPrint && (mistakes || view?.show?.length || LAB.some((name) => name in (wanted || {})));
+  const asks = {
+    zh: isChinese(lang),
+    print: isPrint,
+    map: !isPrint && isLong(q?.shape?.[2], k?.shape?.[2], v?.shape?.[3]),
+    heads: isLab && q?.shape?.[1] > 1,
+    lab: isLab,
+    philox: dropout,
+    mistakes: mistakes?.some(({ other }) => !other),
+  };
+  return Object.keys(asks).filter((name) => asks[name]);
+}
+
+/**
+ * A classic script beside the explorer's own; `what` it is for the sentence if it can't be read.
+ *
+ * @param {string} file
+ * @param {string} what
+ */
+export function readScript(file, what) {
+  return new Promise((done, fail) => {
+    const script = make("script", {
+      onload: done,
+      onerror: () => fail(new Problem(`its ${what} ${file} cannot be read`)),
+    });
+    const url = new URL(file, ownAddress);
+    url.search = new URL(ownAddress).search;
+    script.src = url;
+    document.head.append(script);
+  });
+}
+
+/**
+ * One promise a part; in a module, and so in a notebook, all parts are there.
+ *
+ * @param {string} name
+ */
+export function load(name) {
+  asked[name] ??= parts[name] ? Promise.resolve() : readScript(`explorer-${name}.js`, "script");
+  return asked[name];
+}
+
+/**
+ * Acts at once where all parts are there.
+ *
+ * @param {string[]} names
+ * @param {() => void} act
+ * @param {(error: Error) => void} fail
+ */
+export function withParts(names, act, fail) {
+  if (names.every((name) => parts[name])) act();
+  else Promise.all(names.map(load)).then(act).catch(fail);
+}

@@ -1,0 +1,144 @@
+// What stands beside the matrix: a sentence, the numbers behind a cell, and its arithmetic.
+
+import { fixed, plain } from "../core/digits.js";
+import { STAGES } from "../core/stages.js";
+import { Workings } from "../core/workings.js";
+import { say, sayParts, sentenceKey } from "../words/words.js";
+import { coloured, make, token } from "./dom.js";
+
+/**
+ * One sentence about a number, as parts of an element.
+ *
+ * @param {import("../core/attention.js").Attention} attention
+ * @param {string} stage
+ * @param {number[]} place
+ */
+export function sentence(attention, stage, [i, j]) {
+  const { data } = attention;
+  const query = token(data.queries[i], "q");
+  const number = make("b", {}, fixed(attention.cell(stage, i, j), data.places));
+  const to = (name, more) => sayParts(sentenceKey("say", name), { query, number, ...more });
+  if (stage === "output") return to(stage, { column: make("bdi", { class: "ax-v" }, say("columnOf", { n: j })) });
+  const key = { key: token(data.keys[j], "k") };
+  if (stage === "masked") return to(attention.keeps(i)[j] ? "scaled" : "hidden", key);
+  if (STAGES.indexOf(stage) > 2 && attention.statistics(i).isDead) return to("dead");
+  return to(stage === "dropped" && attention.survives(i)?.[j] === 0 ? "taken" : stage, key);
+}
+
+export class Panel {
+  /** @param {import("../explorer.js").Explorer} explorer */
+  constructor(explorer) {
+    this.explorer = explorer;
+    /** @type {Record<string, boolean>} what is open, by its path in the tree */
+    this.open = {};
+    this.close = make(
+      "button",
+      { type: "button", class: "ax-close", "aria-label": say("closeLabel"), onclick: () => explorer.leave() },
+      say("close"),
+    );
+    this.sentence = make("p", { class: "ax-sentence", role: "status", "aria-live": "polite" });
+    this.hint = make("p", { class: "ax-hint" });
+    this.vectors = make("div", { class: "ax-vectors", role: "group", "aria-label": say("vectors") });
+    this.tree = make("div", { class: "ax-tree" });
+    this.element = make("div", { class: "ax-panel" }, this.close, this.sentence, this.hint, this.vectors, this.tree);
+  }
+
+  // A selected number: its sentence and its arithmetic. With a mistake, the right arithmetic.
+  render() {
+    const { explorer, sentence: line, tree } = this;
+    const { select, stage } = explorer.state;
+    this.close.hidden = !select;
+    explorer.root.classList.toggle("ax-open", !!select);
+    const key = select ? JSON.stringify(explorer.state) : "";
+    if (key === this.shown) return;
+    this.shown = key;
+    if (!select) {
+      for (const part of [line, tree]) part.replaceChildren();
+      return;
+    }
+    line.replaceChildren(...this.describe(select, explorer.state));
+    const workings = new Workings(explorer.attention(explorer.explained(explorer.state)), select[0]);
+    tree.replaceChildren(this.branch(workings[stage](select[1]), `${[stage, select]}`, true));
+  }
+
+  /**
+   * @param {number[]} place
+   * @param {import("../core/state.js").State} where
+   */
+  describe(place, where) {
+    const { attention, more } = this.explorer.compared(place, where);
+    return [...sentence(attention, where.stage, place), ...more];
+  }
+
+  // The two rows behind the number that is pointed at, or else selected.
+  point() {
+    const { explorer, vectors } = this;
+    const { state, isPrint } = explorer;
+    const place = explorer.point || state.select;
+    vectors.hidden = !(isPrint ? state.select : place) || !explorer.shows("vectors");
+    explorer.root.classList.toggle("ax-idle", !place);
+    const where = explorer.point ? explorer.pointed : state;
+    this.hint.hidden = !!state.select;
+    this.hint.replaceChildren(...(place ? this.describe(place, where) : [say("hint")]));
+    if (!place || vectors.hidden || vectors.querySelector("input:focus")) return;
+    const attention = explorer.attention(explorer.explained(where));
+    const { data } = attention;
+    const [i, j] = place;
+    const { batch, head, stage } = where;
+    const line = (label, variable, colour, numbers, edit) =>
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row", class: `ax-${colour}` }, make("bdi", {}, label), " ", make("i", {}, variable)),
+        ...Array.from(numbers, (x, n) =>
+          make(
+            "td",
+            { class: `ax-${colour}`, title: edit ? undefined : data.keys[n], "data-edit": edit?.(n) },
+            plain(x),
+          ),
+        ),
+      );
+    const row = (part, n, label) =>
+      line(label, part, part, data.vector(part, batch, head, n), (d) => explorer.inputAt(part, [batch, head, n, d]));
+    const rows =
+      stage === "output"
+        ? [
+            line(data.queries[i], say("weights"), "q", attention.row("dropped", i)),
+            line(say("column", { n: j }), "v", "v", attention.values(j)),
+          ]
+        : [row("q", i, data.queries[i]), row("k", j, data.keys[j])];
+    if (isPrint && stage === "weights")
+      rows.push(line(data.queries[i], say("masked"), "q", attention.row("masked", i)));
+    vectors.replaceChildren(make("table", {}, ...rows));
+    for (const feature of explorer.features) feature.vectorsDrawn(vectors);
+    // Vectors wider than the page scroll by keyboard only if they can have the focus.
+    vectors.tabIndex = vectors.scrollWidth > vectors.clientWidth ? 0 : -1;
+  }
+
+  /**
+   * What is open stays so when a number changes.
+   *
+   * @param {import("../core/workings.js").Term} term
+   * @param {string} path
+   * @param {boolean} [isFirst]
+   */
+  branch(term, path, isFirst) {
+    const line = coloured(term.line);
+    if (!term.parts) {
+      const leaf = make("div", { class: "ax-leaf" }, ...line);
+      for (const feature of this.explorer.features) feature.leafDrawn(term, leaf);
+      return leaf;
+    }
+    const inside = make("div", { class: "ax-parts" });
+    const fill = () => {
+      if (!inside.firstChild) inside.append(...term.parts().map((part, n) => this.branch(part, `${path}.${n}`)));
+    };
+    const open = this.open[path] ?? isFirst;
+    if (open) fill();
+    const ontoggle = ({ target }) => {
+      fill();
+      this.open[path] = target.open;
+    };
+    return make("details", { open, ontoggle }, make("summary", { onclick: fill }, ...line), inside);
+  }
+}

@@ -1,0 +1,60 @@
+// Explorers start when they come near: in view, by the Tab key, by a link, on paper. Until then there is
+// the table that a page without scripts has.
+
+const ROOM = 800; // pixels above and below what is in view
+const waiting = new Map(); // elements in the order of the page, each with what starts it
+
+const observer = new IntersectionObserver(
+  (seen) => {
+    for (const { isIntersecting, target } of seen) if (isIntersecting) startNow(target);
+  },
+  { rootMargin: `${ROOM}px` },
+);
+
+/** @param {Element} element */
+export function startNow(element) {
+  const start = waiting.get(element);
+  waiting.delete(element);
+  observer.unobserve(element);
+  start?.();
+}
+
+/**
+ * @param {Element} element
+ * @param {() => void} start
+ */
+export function startWhenNear(element, start) {
+  waiting.set(element, start);
+  const [box] = element.getClientRects();
+  if (box && box.top < innerHeight + ROOM && box.bottom > -ROOM) startNow(element);
+  else observer.observe(element);
+}
+
+// Tab leads to what is next, though it may be far from what is in view.
+addEventListener(
+  "keydown",
+  ({ key }) => {
+    if (key !== "Tab") return;
+    const here = document.activeElement || document.body;
+    const isAfter = (element) => here.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const seen = [...waiting.keys()].filter((element) => element.getClientRects().length);
+    for (const element of [seen.findLast((each) => !isAfter(each)), seen.find(isAfter)]) if (element) startNow(element);
+  },
+  true,
+);
+
+// Where a still stands beside an explorer, that is what is printed.
+addEventListener("beforeprint", () => {
+  for (const element of [...waiting.keys()]) if (!element.matches(":has(+ .ax-still)")) startNow(element);
+});
+
+/**
+ * Where the browser does not see to it: what is in view stays there when something above it grows.
+ *
+ * @param {DOMRect} before
+ * @param {Element} element
+ */
+export function keepPlace(before, element) {
+  if (before.bottom > 0 || CSS.supports("overflow-anchor", "auto")) return;
+  scrollBy(0, element.getBoundingClientRect().height - before.height);
+}

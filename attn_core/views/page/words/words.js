@@ -1,0 +1,122 @@
+// What the explorer says; in zh.js the same in Chinese.
+
+/**
+ * A phrase may hold {places}.
+ *
+ * @type {Record<string, string>}
+ */
+export const WORDS = {
+  lang: "en",
+  scores: "scores",
+  scaled: "scaled",
+  masked: "masked",
+  weights: "weights",
+  dropped: "dropped",
+  output: "output",
+  meansScores: "the dot product of a {query} and a {key}: multiply number by number, add up",
+  meansScaled: "score × scale, so that scores do not grow with the width of q and k",
+  meansMasked: "the scaled score where the mask keeps, −inf where it does not",
+  meansWeights: "exp({before} − row_max) / row_sum, so that every row adds up to 1",
+  meansDropped: "weight / (1 − p) where the weight survives dropout, 0 where it does not",
+  meansOutput: "each row of weights · each column of the {values}, added up",
+  query: "query",
+  key: "key",
+  values: "values",
+
+  explorer: "Attention explorer",
+  stage: "Stage",
+  tableOf: "{stage}: queries in rows, {columns} in columns",
+  keys: "keys",
+  columns: "value columns",
+  legendOf: "Colours from {low} to {high}",
+  orMore: "at least ",
+  legendMasked: "; masked cells are hatched",
+  keyHead: "key →",
+  queryHead: "query ↓",
+  valueHead: "value →",
+
+  scale: "scale",
+  scaleNumber: "scale as a number",
+  scaleOne: "scale 1",
+  mask: "mask",
+  given: "as given",
+  noneGiven: "none (as given)",
+  none: "none",
+  causal: "causal",
+  window: "window",
+  padding: "padding",
+  before: "before",
+  after: "after",
+  keysBefore: "keys before",
+  keysAfter: "keys after",
+  batch: "batch",
+  head: "head",
+  reset: "reset",
+  all: "all controls",
+
+  changed: "You changed {list}.",
+  chose: "You chose another view.",
+  and: " and ",
+  theScale: "the scale",
+  theMask: "the mask",
+
+  hint: "Point at a number to see what it is made from. Select it to read its arithmetic.",
+  vectors: "vectors",
+  close: "close",
+  closeLabel: "Close the arithmetic",
+  nextFigure: "Next figure",
+  firstFigure: "First figure",
+  column: "column {n}",
+  sayOutput: "For query {query}, {column} averages to {number}.",
+  columnOf: "column {n} of the values",
+  sayDead: "The mask keeps nothing for query {query}: its weights are 0.",
+  sayHidden: "The mask keeps query {query} from seeing key {key}.",
+  sayWeights: "Query {query} gives {number} to key {key}.",
+  sayTaken: "Dropout takes away what query {query} gives to key {key}.",
+  sayDropped: "After dropout query {query} gives {number} to key {key}.",
+  sayScores: "Query {query} and key {key} have the score {number}.",
+  sayScaled: "Query {query} and key {key} have the scaled score {number}.",
+
+  cannotStart: "This explorer cannot start: {why}.",
+  unreadable: "its data cannot be read",
+  noValues: "Only the values of head {heads} were sent: others have no output.",
+  notTaken: "Not taken: {list}. The rest is shown.",
+  andMore: "and {count} more",
+  mustBe: "{name} must be {must}, got {value}",
+  nothing: "nothing",
+  noSetting: "there is no setting called {name}",
+  oneOf: "one of {list}",
+  below: "a whole number below {n}",
+  fits: "a number that fits {dtype}",
+  maskForm: "given, none, causal, window:2,0, padding:3 (one a sequence), or some joined by +",
+  rowBelow: "a row below {rows} and a column below {width}",
+  names: "names of controls, as mask,scale",
+  overflow: "q, k, v and scale must give numbers below {most}, the largest {dtype}",
+};
+
+/**
+ * A phrase, its places filled, in parts or as text.
+ *
+ * @type {(key: string, places?: Record<string, any>) => any[]}
+ */
+export const sayParts = (key, places = {}) =>
+  WORDS[key].split(/[{}]/).map((part, n) => (n % 2 ? (places[part] ?? "") : part));
+/**
+ * A text that came from outside, short enough for a sentence.
+ *
+ * @type {(text: any, most?: number) => string}
+ */
+export const brief = (text, most = 60) => {
+  const given = String(text ?? "") || say("nothing");
+  return given.length > most ? `${given.slice(0, most)}…` : given;
+};
+/**
+ * Words of a part; those of another language that are there already stay.
+ *
+ * @type {(words: Record<string, string>) => void}
+ */
+export const addWords = (words) => Object.assign(WORDS, { ...words, ...WORDS });
+/** @type {(kind: string, name: string) => string} */
+export const sentenceKey = (kind, name) => kind + name[0].toUpperCase() + name.slice(1);
+/** @type {(key: string, places?: Record<string, any>) => string} */
+export const say = (key, places) => sayParts(key, places).join("");

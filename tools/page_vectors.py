@@ -1,0 +1,239 @@
+"""What the page's core must give, as attn_core gives it: the vectors of `node --test`.
+
+    python -m tools.page_vectors     # writes them again, after a formula or a sentence has changed
+
+A test compares what is stored with what attn_core gives now. All numbers are made of whole ones, so
+that they are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import product
+from pathlib import Path
+
+import torch
+
+from attn_core import (
+    AttentionTrace,
+    Dropout,
+    Projection,
+    causal,
+    diagnose,
+    padding,
+    prefill,
+    toy,
+    trace,
+    window,
+    workings,
+)
+from attn_core.arithmetic import Workings
+from attn_core.checks import STAGES
+from attn_core.digits import fixed, plain, written
+from attn_core.mistakes import MISTAKES
+from attn_core.views import explore
+from attn_core.views.edits import number_in
+from attn_core.views.paste import paste
+
+STORED = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "vectors.json"
+
+NUMBERS = [0.0, 0.5, 1.5, 0.125, 0.00005, 0.00015, 0.03125, -0.03125, 1 / 3, 9.96e-6, -4.9e-5]
+NUMBERS += [5e-324, 999999.99995, 1e6, 1350000.0, 9.5e6, 1e22, 3e300, 99999999999.03125, -2.5]
+TYPED = ["0.5", "−2", " 1/3 ", "2e-3", ".5", "1e999", "", "one", "1/0", "0x1", "1,5"]
+
+
+def numbers(*shape: int, start: int = 0) -> torch.Tensor:
+    """Quarters from −2 to 2, in no order that one would see."""
+    count = math.prod(shape)
+    return torch.tensor(
+        [((7 * n * n + 3 * n) % 17 - 8) / 4 for n in range(start, start + count)]
+    ).reshape(shape)
+
+
+def records() -> dict[str, AttentionTrace]:
+    """A record for each kind of mask, with and without dropout, and with a source."""
+    B, H, L, S, D, Dv = 2, 1, 3, 5, 4, 3
+    q, k, v = numbers(B, H, L, D), numbers(B, H, S, D, start=99), numbers(B, H, S, Dv, start=333)
+    dense = numbers(B, 1, L, S, start=7) > -0.5
+    keeps = {
+        "none": None,
+        "causal": causal(),
+        "window": window(1, 1),
+        "padding with a row that keeps nothing": padding([5, 0]),
+        "prefill": prefill(2),
+        "dense": dense,
+        "joined": causal() & padding([3, 4]) & dense,
+    }
+    found = {name: trace(q, k, v, keep=keep) for name, keep in keeps.items()}
+    found["dropout"] = trace(q, k, v, keep=causal(), dropout=Dropout(0.3, 2**40 + 7), scale=-0.75)
+    found["wide"] = trace(*(numbers(1, 1, n, 20) for n in (2, 18, 18)))
+    x, matrices = numbers(1, 4, 3), [numbers(3, 4, start=50 * n) for n in range(3)]
+    biases = tuple(numbers(4, start=9 * n) for n in range(3))
+    found["source"] = projected(x, matrices, biases)
+    return found
+
+
+def projected(x: torch.Tensor, matrices: list, biases: tuple) -> AttentionTrace:
+    heads = [
+        (x @ matrix + bias).view(1, 4, 2, 2).transpose(1, 2).contiguous()
+        for matrix, bias in zip(matrices, biases, strict=True)
+    ]
+    return trace(*heads, keep=causal(), source=Projection(x, *matrices, biases))
+
+
+def payload(record: AttentionTrace) -> dict:
+    return json.loads(json.dumps(explore(record).payload, allow_nan=False))
+
+
+def finite(cells: list) -> list:
+    """Rows to 13 digits, without −∞, which JSON has not: null."""
+    return [[None if x == -math.inf else float(f"{x:.13g}") for x in row] for row in cells]
+
+
+def cells_of(record: AttentionTrace, batch: int, head: int) -> dict[str, list]:
+    rows = [Workings(record, batch, head, i) for i in range(record.shape[2])]
+    found = {stage: finite([list(getattr(row, stage)) for row in rows]) for stage in STAGES[:-1]}
+    columns = record.v[batch, head].double().mT.tolist()
+    found["output"] = [
+        [math.fsum(map(float.__mul__, row.dropped, column)) for column in columns] for row in rows
+    ]
+    return found
+
+
+def of_record(record: AttentionTrace) -> dict:
+    B, H, L, S = record.shape
+    places = [
+        (STAGES[n % 6], n % L, n % min(S, record.v.shape[-1]), n % B, n % H) for n in range(6)
+    ]
+    return {
+        "payload": payload(record),
+        "cells": {f"{b},{h}": cells_of(record, b, h) for b, h in product(range(B), range(H))},
+        "lines": [
+            {
+                "place": place,
+                "text": str(workings(record, *place[:3], batch=place[3], head=place[4])),
+            }
+            for place in dict.fromkeys(places)
+        ],
+    }
+
+
+def digits() -> list[dict]:
+    found = [
+        {"rule": rule.__name__, "x": x, "more": places, "text": rule(x, places)}
+        for rule, x, places in product((fixed, plain), NUMBERS, (0, 2, 4))
+    ]
+    return found + [
+        {"rule": "written", "x": x, "more": beside, "text": written(x, beside)}
+        for x, beside in product(NUMBERS, (0.0, 999.5, -1000.0, 4e4, 1e300))
+    ]
+
+
+def dropout() -> list[dict]:
+    found = []
+    for p, seed, (b, h, i) in product((0.1, 0.5), (0, 7, 2**53 - 1), ((0, 0, 0), (1, 2, 70_000))):
+        rows = Dropout(p, seed).survives(*(range(n, n + 1) for n in (b, h, i)), range(10))
+        found.append(
+            {"p": p, "seed": seed, "place": [b, h, i], "survives": rows.flatten().int().tolist()}
+        )
+    return found
+
+
+def pooled() -> list[dict]:
+    q, k = numbers(1, 1, 4, 3), numbers(1, 1, 6, 3, start=20)
+    record = trace(q, k, k, keep=window(2, 1))
+    rows = finite(record.stage("masked")[0, 0].tolist())
+    return [
+        {"rows": rows, "how": how, "cells": finite(record.pooled("masked", (2, 3), how).tolist())}
+        for how in ("max", "mean")
+    ]
+
+
+def mistakes(known: dict[str, AttentionTrace]) -> dict[str, dict]:
+    """The weights and the dropped weights of each wrong formula."""
+    found = {}
+    for name, mistake in MISTAKES.items():
+        if mistake.is_formula:
+            record = known["dropout" if "drop" in name else "joined"]
+            wrong = mistake.apply(record)
+            found[name] = {
+                "record": "dropout" if "drop" in name else "joined",
+                "cells": {
+                    stage: finite(wrong[stage].flatten(0, 2).nan_to_num(-9e9).tolist())
+                    for stage in ("weights", "dropped")
+                },
+            }
+    return found
+
+
+def edits() -> dict:
+    """A record with a source, a change of it as a text, and what becomes of q, k and v."""
+    x, matrices = numbers(1, 4, 3), [numbers(3, 4, start=50 * n) for n in range(3)]
+    biases = tuple(numbers(4, start=9 * n) for n in range(3))
+    before = payload(projected(x, matrices, biases))
+    x[0, 2, 1], matrices[1][0, 3], biases[2][1] = 1.25, -2, 3
+    after = projected(x, matrices, biases)
+    return {
+        "payload": before,
+        "text": "x.0.2.1:1.25,w_key.0.3:-2,b_value.1:3,tokens.1:a%2Cb",
+        **{name: getattr(after, name).flatten().tolist() for name in "qkv"},
+    }
+
+
+def answers() -> dict:
+    """What the box says of pasted numbers."""
+    words = toy.journey()
+    record = trace(*[words.x] * 3, keep=causal())
+    pasted = [
+        record.stage("weights"),
+        record.stage("output"),
+        2 * record.stage("scores"),
+        record.stage("weights").mT,
+        torch.softmax(record.stage("scores"), dim=-1),
+        record.stage("scores") + 1,
+    ]
+    return {
+        "payload": json.loads(json.dumps(paste(record).payload)),
+        "pasted": [{"text": str(one), "said": said(one, record)} for one in pasted],
+    }
+
+
+def said(yours: torch.Tensor, record: AttentionTrace) -> str:
+    """What is said of the printed numbers; the box has nothing to look up in Python."""
+    printed = [[round(x, 4) for x in row] for row in yours.double().tolist()]
+    return str(diagnose(torch.tensor(printed), record)).partition("; .")[0]
+
+
+def vectors() -> dict:
+    known = records()
+    return {
+        "records": {name: of_record(record) for name, record in known.items()},
+        "digits": digits(),
+        "typed": [{"text": text, "number": str(number_in(text))} for text in TYPED],
+        "dropout": dropout(),
+        "pooled": pooled(),
+        "mistakes": mistakes(known),
+        "edits": edits(),
+        "answers": answers(),
+    }
+
+
+def text() -> str:
+    """A line for each group and each of its members: what changes, shows."""
+    made = vectors()
+    groups = []
+    for name, group in made.items():
+        pairs = group.items() if isinstance(group, dict) else enumerate(group)
+        lines = [
+            (f"{json.dumps(key)}: " if isinstance(group, dict) else "")
+            + json.dumps(value, allow_nan=False)
+            for key, value in pairs
+        ]
+        first, last = "{}" if isinstance(group, dict) else "[]"
+        groups.append(f"{json.dumps(name)}: {first}\n" + ",\n".join(lines) + f"\n{last}")
+    return "{\n" + ",\n".join(groups) + "\n}\n"
+
+
+if __name__ == "__main__":
+    STORED.write_text(text(), encoding="utf-8")
