@@ -4,6 +4,7 @@ import base64
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import and_
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,8 @@ class Keep:
         >>> causal().unmasked(range(2, 4), (8, 8)), window(1).unmasked(range(2, 4), (8, 8))
         (range(0, 3), range(2, 3))
         """
-        if self.cells is not None:
+        # Of what is no band and no length it says nothing: each cell is looked at.
+        if not self._says_only("before", "after", "lengths", "cached"):
             return range(0)
         shortest = None if self.lengths is None else min(self.lengths)
         return self._band(rows[-1], rows[0], shortest, shape)
@@ -96,6 +98,10 @@ class Keep:
         start = min(max(first, 0), S)
         stop = min(last + 1, S if length is None else length)
         return range(start, max(start, stop))
+
+    def _says_only(self, *names: str) -> bool:
+        """Whether no other field hides anything, such as one that these lines don't know yet."""
+        return all(value is None or name in names for name, value in vars(self).items())
 
     @property
     def is_causal(self) -> bool:
@@ -125,6 +131,8 @@ class Keep:
             found.append(Keep(lengths=self.lengths))
         if self.cells is not None:
             found.append(Keep(cells=self.cells))
+        if reduce(and_, found, Keep()) != self:
+            raise NotImplementedError("Keep.parts must name every field that hides something")
         return found
 
     def to_json(self) -> dict:
@@ -143,6 +151,8 @@ class Keep:
             return {"kind": "prefill", "cached": self.cached}
         if self.is_causal:
             return {"kind": "causal"}
+        if not self._says_only("before", "after"):
+            raise NotImplementedError(f"Keep.to_json must know the fields of {self}")
         return {"kind": "window", "before": self.before, "after": self.after}
 
     def __repr__(self) -> str:
@@ -156,6 +166,9 @@ class Keep:
             return f"Dense{tuple(in_four_axes(self.cells).shape)}"
         if self.cached is not None:
             return f"prefill({self.cached})"
+        if not self._says_only("before", "after"):
+            fields = (f"{name}={value}" for name, value in vars(self).items() if value is not None)
+            return f"Keep({', '.join(fields)})"
         if None in (self.before, self.after):
             return "causal()" if self.is_causal else f"Keep({self.before}, {self.after})"
         return f"window({self.before}, {self.after})"

@@ -27,7 +27,8 @@ PUBLIC += [f"attn_core.views.{name}" for name in views.__all__ if name not in RE
 def test_public_name_is_in_the_reference_and_says_where_it_is_taught(name):
     page = (BOOK / "api.md").read_text(encoding="utf-8")
     assert re.search(rf"auto(function|class):: {re.escape(name)}(\(\))?$", page, re.MULTILINE)
-    assert api_reference.taught_in(api_reference.named(name).__doc__)
+    said = api_reference.taught_in(api_reference.named(name).__doc__)
+    assert said, f"the docstring of {name} must say: Taught in chapter NN."
 
 
 @pytest.mark.parametrize("extension", WITH_EXAMPLES)

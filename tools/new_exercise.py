@@ -76,7 +76,8 @@ def {name}(row):
 NEXT = """\
 exercises/{file} has a small example that works: write your exercise in its place.
 Its box stands behind the others in {notebook}: move its cells to where they belong.
-Then: make notebooks ONLY={chapter}; .venv/bin/python -m pytest tests/test_exercises.py -k {id}"""
+Then: make format; make notebooks ONLY={chapter}; make numbers ONLY={chapter};
+      .venv/bin/python -m pytest tests/test_exercises.py -k {id}"""
 
 
 def name_of(wanted: str) -> str:

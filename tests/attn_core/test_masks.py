@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from attn_core import Keep, attention, causal, padding, prefill, trace, window
 from attn_core.masks import of_cells, of_heads
+from tests.attn_core import test_tiles
 from tests.attn_core.reference import batches_and_heads, drawn, keeps
 
 DRAWINGS = {
@@ -248,7 +249,7 @@ OF_EACH_FIELD = {
 
 
 def test_each_field_of_a_mask_is_known_wherever_masks_are_taken_apart():
-    """A new field needs its way through `&` and `parts`, of which the page and repr are made."""
+    """A new field needs its way through `&`, `parts`, `unmasked`, the page's form and repr."""
     names = {field.name for field in dataclasses.fields(Keep)}
     assert names == set(OF_EACH_FIELD), "an example of each field"
     for name, keep in OF_EACH_FIELD.items():
@@ -256,3 +257,31 @@ def test_each_field_of_a_mask_is_known_wherever_masks_are_taken_apart():
         assert keep & Keep() == Keep() & keep == keep
         assert functools.reduce(operator.and_, keep.parts()) == keep
         assert keep != dataclasses.replace(keep, **{name: None})
+        dense = keep.dense(3, 3)
+        assert (from_json(keep.to_json(), 3, 3) == dense.numpy()).all()
+        unmasked, visible = (ask(range(3), (3, 3)) for ask in (keep.unmasked, keep.visible))
+        assert all(dense[..., j].all() for j in unmasked)
+        assert not any(dense[..., j].any() for j in range(3) if j not in visible)
+        assert name == "cells" or eval(repr(keep)) == keep
+
+
+def test_each_field_of_a_mask_is_drawn_where_engines_are_compared():
+    """All but the size of a cache: it hides nothing beside the band that comes with it."""
+    keeps = [Keep() & keep for keep in test_tiles.masks(9, 9).values() if keep is not None]
+    for name in set(OF_EACH_FIELD) - {"cached"}:
+        assert any(getattr(keep, name) is not None for keep in keeps), name
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Stepping(Keep):
+    """A mask with a field that nobody has heard of: it must not get lost without a word."""
+
+    step: int | None = None
+
+
+def test_a_field_that_is_not_known_is_no_mask_without_it():
+    keep = Stepping(step=2)
+    assert keep.unmasked(range(3), (3, 3)) == range(0)
+    for use in (keep.parts, keep.to_json, keep.__repr__):
+        with pytest.raises(NotImplementedError, match=r"^Keep.parts must name every field"):
+            use()
