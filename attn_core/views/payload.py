@@ -30,12 +30,6 @@ def array(tensor: Tensor) -> dict:
     return {"dtype": str(numbers.dtype), "shape": list(tensor.shape), "data": data}
 
 
-def numbers_in(part: dict) -> np.ndarray:
-    """The numbers of such an array."""
-    kind = np.dtype(part["dtype"]).newbyteorder("<")
-    return np.frombuffer(base64.b64decode(part["data"]), kind).reshape(part["shape"])
-
-
 def source_arrays(record: AttentionTrace) -> dict | None:
     source = record.source
     if source is None:

@@ -1,18 +1,21 @@
 """The state of a live explorer: traits that Python and the page both read and set."""
 
+import math
 import re
 
+import numpy as np
 import traitlets
 
 from attn_core.checks import STAGES, check_scale
 from attn_core.dropout import Dropout
 from attn_core.record import AttentionTrace
-from attn_core.views.edits import check_edits, number_in
 from attn_core.views.labels import check_select
 
 # As in the page's state.js: digits are those of ASCII.
 MASK = re.compile(r"given|none|causal|window:\d{1,6},\d{1,6}", re.ASCII)
 LENGTHS = re.compile(r"padding:(\d{1,6}(?:,\d{1,6})*)", re.ASCII)
+DECIMAL = r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)"
+NUMBER = re.compile(f"{DECIMAL}(?:/{DECIMAL})?", re.ASCII | re.IGNORECASE)
 CELL = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 
 
@@ -24,7 +27,8 @@ class State(traitlets.HasTraits):
     mask: "given", "none", "causal", "window:2,0" or "padding:4" (a length for each sequence), also
     joined as in "causal+padding:4". drawn: cells toggled over it, "1.0,2.3" for (1, 0) and (2, 3).
     dropout: "" or p and seed, "0.5,7".
-    edits: changed inputs, as the page's address has them. mistake: the name of one, or "".
+    edits: changed inputs, as the page's address has them; the page says which it cannot take, and
+    keeps the others. mistake: the name of one, or "".
     compare: whether the original stands beside. hide: the controls that are left out, "mask,scale".
     select: [row, column] of the number whose arithmetic is open, or None.
     """
@@ -99,14 +103,6 @@ class State(traitlets.HasTraits):
             ) from None
         return text
 
-    @traitlets.validate("edits")
-    def _check_edits(self, proposal) -> str:
-        try:
-            check_edits(self.payload, proposal["value"])
-        except ValueError as error:
-            raise traitlets.TraitError(str(error)) from None
-        return proposal["value"]
-
     @traitlets.validate("mistake")
     def _check_mistake(self, proposal) -> str:
         names = [mistake["name"] for mistake in self.payload.get("mistakes", [])]
@@ -133,6 +129,20 @@ class State(traitlets.HasTraits):
             return check_select(self.record, self.stage, value)
         except ValueError as error:
             raise traitlets.TraitError(str(error)) from None
+
+
+def number_in(text: str) -> float | None:
+    """A number as the page reads it: ASCII digits, no underscores; a fraction, a typographic minus.
+
+    >>> number_in(" -0.5"), number_in("1e3"), number_in("−1/4"), number_in("３"), number_in("1_0")
+    (-0.5, 1000.0, -0.25, None, None)
+    """
+    found = NUMBER.fullmatch(re.sub("[−–]", "-", text.strip()))
+    if not found:
+        return None
+    with np.errstate(all="ignore"):  # by zero as in the page: infinite, or no number
+        value = float(np.divide(float(found[1]), float(found[2] or 1)))
+    return None if math.isnan(value) else value
 
 
 def dropout_text(dropout: dict | None) -> str:

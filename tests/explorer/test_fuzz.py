@@ -23,12 +23,13 @@ from attn_core import Dropout, causal, diagnose, padding, toy, trace, window
 from attn_core.arithmetic import Workings
 from attn_core.digits import fixed
 from attn_core.views import explore, script
-from attn_core.views.edits import EDIT, number_in
 from attn_core.views.paste import paste
+from attn_core.views.state import number_in
 from tests.explorer.cases import projected_record
 from tests.explorer.test_numbers import ordered_dot
 
 pytestmark = pytest.mark.slow
+EDIT = re.compile(r"(\w+)\.([\d.]+):(.*)", re.ASCII | re.DOTALL)
 
 # The same 500 each time, unless FUZZ=anew asks for others; what fails is then told with its seed.
 fuzzed = functools.partial(

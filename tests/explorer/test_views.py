@@ -191,7 +191,6 @@ def test_traits_refuse_what_cannot_be(explorer):
         ("drawn", "０.1"),
         ("dropout", "0.5,７"),
         ("dropout", "0.5,1_0"),
-        ("edits", "nonsense"),
         ("scale", 1e308),
         ("drawn", "1,2"),
         ("drawn", "0.6"),
@@ -221,7 +220,6 @@ def test_traits_refuse_what_cannot_be(explorer):
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("edits", "nonsense", "edits must be one of x, tokens, got nonsense"),
         (
             "mask",
             "padding:３",

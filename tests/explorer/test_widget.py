@@ -19,6 +19,37 @@ RENDER = """(payload) => {
 }"""
 
 
+# A model whose trait `edits` Python sets: what the page says, and what the trait is then.
+SET = """([payload, wanted]) => {
+  const el = document.createElement("div");
+  document.body.append(el);
+  const [traits, heard] = [{ payload, stage: "weights", edits: "" }, {}];
+  const model = {
+    get: (name) => traits[name],
+    set: (name, value) => { traits[name] = value; },
+    save_changes() {},
+    on: (event, act) => { heard[event] = act; },
+    off() {},
+  };
+  inside.render({ model, el });
+  const found = wanted.map((edits) => {
+    traits.edits = edits;
+    heard["change:edits"]();
+    return [el.querySelector(".ax-notice").textContent, traits.edits];
+  });
+  el.remove();
+  return found;
+}"""
+
+
+def test_what_python_asks_for_in_vain_is_said_and_not_kept(inside):
+    x = torch.eye(3)
+    asked = ["x.0.0.0:2", "x.0.0.0:3,nonsense", "x.0.0.0:4"]
+    said = "Not taken: edits must be one of x, tokens, got nonsense. The rest is shown."
+    found = inside.evaluate(SET, [payload(trace(x, x, x)), asked])
+    assert found == [["", asked[0]], [said, "x.0.0.0:3"], ["", asked[2]]]
+
+
 @pytest.mark.parametrize("store", [None, "float16"])
 def test_what_shorter_numbers_cost_stands_below_the_figure(inside, store):
     x = torch.randn(5, 3, generator=torch.Generator().manual_seed(1))
