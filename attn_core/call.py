@@ -9,7 +9,6 @@ from torch import Tensor
 
 from attn_core import masks
 from attn_core.checks import (
-    DEVICES,
     FLOATS,
     check_dense,
     check_is,
@@ -21,6 +20,7 @@ from attn_core.dropout import Dropout
 from attn_core.masks import Keep, check_broadcast, of_cells
 from attn_core.precision import float_type, upcast
 
+DEVICES = ("cpu", "cuda")
 Part = tuple[range, range, range, range]  # batches, heads, rows and columns of a map
 
 

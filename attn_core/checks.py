@@ -15,7 +15,6 @@ from attn_core.precision import float_type
 
 STAGES = ("scores", "scaled", "masked", "weights", "dropped", "output")
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-DEVICES = ("cpu", "cuda")
 MOST_CELLS = 2**26
 Fits = TypeVar("Fits")
 

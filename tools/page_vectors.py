@@ -33,8 +33,8 @@ from attn_core.checks import STAGES
 from attn_core.digits import fixed, plain, written
 from attn_core.mistakes import MISTAKES
 from attn_core.views import explore
-from attn_core.views.edits import number_in
 from attn_core.views.paste import paste
+from attn_core.views.state import number_in
 
 STORED = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "vectors.json"
 

@@ -152,7 +152,7 @@ class Launch:
 
 def serve(by_triton: bool = True) -> None:
     """attn_core takes the device for a GPU; attention by Triton's kernels or torch's operations."""
-    from attn_core import api, checks
+    from attn_core import api, call
     from attn_core.engines import choose, triton
     from attn_core.engines.formulas import Engine
     from attn_core.engines.triton import passes
@@ -162,7 +162,7 @@ def serve(by_triton: bool = True) -> None:
 
         cells, overview = Engine.cells, Engine.overview
 
-    checks.DEVICES += (NAME,)
+    call.DEVICES += (NAME,)
     passes.attend = Launch(passes.attend)
     chosen, ours = choose.engine_for, Served()
 

@@ -8,6 +8,7 @@ import functools
 import json
 import math
 import os
+import re
 import string
 from itertools import chain
 from urllib.parse import quote

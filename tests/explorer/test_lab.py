@@ -1,6 +1,7 @@
 """The further controls: inputs, masks, dropout, comparison, mistakes, a table, links, languages."""
 
 import re
+from itertools import chain
 
 import pytest
 import torch
@@ -10,7 +11,8 @@ from playwright.sync_api import expect
 from attn_core import Dropout, causal, padding, toy, trace, workings
 from attn_core.digits import fixed
 from attn_core.mistakes import MISTAKES
-from attn_core.views import explore, show
+from attn_core.views import explore, script, show
+from attn_core.views.explorer import FURTHER
 from tests.explorer.cases import projected_record
 from tests.explorer.test_page import (
     cell,
@@ -679,3 +681,26 @@ def test_all_heads_follow_a_changed_number_and_one_is_picked(bare):
     )
     page.locator(".ax-heads button").nth(1).click()
     expect(page.locator('[data-control="head"] select')).to_have_value("1")
+
+
+def test_python_can_name_each_further_control():
+    """`how` comes with long maps, and is shown with all controls alone."""
+    texts = (path.read_text("utf-8") for path in (script.PAGE / "features").glob("*.js"))
+    found = [re.findall(r"onRequest = \[(.*)\]", text) for text in texts]
+    names = {name.strip('" ') for names in chain(*found) for name in names.split(",") if name}
+    assert names == {*FURTHER, "how"}
+
+
+def test_the_page_about_links_has_every_setting(inside):
+    words = torch.arange(80.0).view(40, 2)
+    payloads = [explore(record).payload for record in (journey_lab().record, trace(*[words] * 3))]
+    found = inside.evaluate(
+        """(payloads) => payloads.flatMap((payload) => {
+          const el = document.createElement("div");
+          return Object.keys(new inside.Explorer(el, payload).settings);
+        })""",
+        payloads,
+    )
+    text = (script.PAGE.parents[2] / "book" / "lesson_links.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == {*found} - {"draw"}

@@ -9,7 +9,7 @@ import { Controls } from "./ui/controls.js";
 import { make, token } from "./ui/dom.js";
 import { Grid } from "./ui/grid.js";
 import { heat } from "./ui/heat.js";
-import { FURTHER, withParts } from "./ui/loading.js";
+import { ALL_CONTROLS, withParts } from "./ui/loading.js";
 import { Panel } from "./ui/panel.js";
 import { say, sayParts, sentenceKey } from "./words/words.js";
 
@@ -112,7 +112,7 @@ export class Explorer {
       this.notice = `${message}.`;
       this.render();
     };
-    if (wanted.all && !this.features.length) withParts(FURTHER, () => this.open(this.state), failed);
+    if (wanted.all && !this.features.length) withParts(ALL_CONTROLS, () => this.open(this.state), failed);
   }
 
   /**

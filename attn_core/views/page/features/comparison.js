@@ -59,7 +59,7 @@ export class Comparison extends Feature {
 
   derive(made, state) {
     const { other, formulas } = this.mistakes.find(({ name }) => name === state.mistake) || {};
-    if (!other) return { ...made, formulas };
+    if (!other) return formulas ? { ...made, formulas: { ...made.formulas, ...formulas } } : made;
     // Of the wrong record's own settings those that the reader did not change.
     const { first } = this.explorer;
     const settings = { ...made.settings };

@@ -12,8 +12,9 @@ const asked = {};
 export const isChinese = (lang) => /^zh/i.test(lang || document.documentElement.lang);
 
 // What is there once all controls are asked for.
-export const FURTHER = ["lab", "heads"];
-const LAB = ["drawn", "dropout", "edits", "mistake", "compare", "draw", "table", "all"];
+export const ALL_CONTROLS = ["lab", "heads"];
+// The settings of every explorer, and of long maps; any other belongs to a further control.
+const FIRST = ["stage", "batch", "head", "scale", "mask", "select", "hide", "at", "how"];
 
 /**
  * The parts without which an explorer of these data can't start, or can't show what is wanted.
@@ -24,7 +25,8 @@ const LAB = ["drawn", "dropout", "edits", "mistake", "compare", "draw", "table",
 export function needed(payload, wanted) {
   const { form, q, k, v, dropout, mistakes, view, lang } = payload || {};
   const isPrint = form === "tensor";
-  const isLab = !isPrint && (mistakes || view?.show?.length || LAB.some((name) => name in (wanted || {})));
+  const isFurther = Object.keys(wanted || {}).some((name) => !FIRST.includes(name));
+  const isLab = !isPrint && (mistakes || view?.show?.length || isFurther);
   const asks = {
     zh: isChinese(lang),
     print: isPrint,
