@@ -11,6 +11,8 @@ import sphinx_book_theme
 import sphinx_design
 from playwright.sync_api import expect
 
+from tools.notebooks import ROOT
+
 THEMES = "theme/pydata_sphinx_theme/static/styles", "theme/sphinx_book_theme/static/styles"
 # As the packages have them: the part of a name by which a page asks for them, and where they lie.
 WHOLE = {
@@ -153,3 +155,10 @@ def test_a_rule_that_is_left_out_is_missed(open_page, site):
     rules = missing(page)["pydata-sphinx-theme.css"]
     assert rules
     assert all("accordion" in rule for rule in rules)
+
+
+def test_no_line_is_asked_to_be_pretty():
+    """WebKit dies of `text-wrap: pretty` on some texts: bugs.webkit.org 302553, 306377."""
+    sheets = [*(ROOT / "book").rglob("*.css"), *(ROOT / "attn_core").rglob("*.css")]
+    assert len(sheets) > 5
+    assert [sheet.name for sheet in sheets if "pretty" in sheet.read_text(encoding="utf-8")] == []
