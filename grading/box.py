@@ -17,7 +17,7 @@ from pathlib import Path
 
 from grading.inside import border
 from grading.inside.border import FROM_RUNNER, LINE, Message, Ready, Unreadable
-from grading.processes import family, shared, use
+from grading.processes import Use, family, shared, use
 from grading.sandbox import PYTHON, WRITABLE, CannotGrade, Limits, Sandbox
 
 RUNNER = {
@@ -83,17 +83,19 @@ class Box:
 
     Time is the processors', so that a busy machine costs nobody anything, and the clock's while
     nothing inside wants a processor, so that nobody sleeps for ever. `spent` counts it. `until` is
-    where it ends for what runs now, and `last` where the clock on the wall ends it all the same.
+    where it ends for what runs now, and `last` where the clock on the wall ends it all the same,
+    which stands still while somebody inside waits for a processor.
     """
 
     def __init__(self, limits: Limits, snapshots: int, last: float) -> None:
         self.limits, self.last = limits, last
         self.room = {"output": limits.output, "answers": limits.answers}  # bytes that are left
         self.said = bytearray()  # what was printed since somebody asked
-        self.seconds = self.spent = 0.0
+        self.spent = 0.0
         self.until = float(STARTING)
         self.base = self.peak = 0  # bytes: of the runner alone, and the most of all
-        self.looked = time.monotonic()
+        self.looked = self.steady = time.monotonic()
+        self.used = use([])
         self.links = [Link() for _ in range(1 + snapshots)]
         self.output: int | None
         self.output, output = os.pipe()
@@ -199,10 +201,11 @@ class Box:
         # leaves time enough to see it so.
         is_inside = self.base > 0
         used = use(processes or [self.process.pid], self.base)
-        step = max(0.0, used.seconds - self.seconds)
+        step = max(0.0, used.seconds - self.used.seconds)
         if not used.wants:
             step = max(step, now - max(self.looked, self.waiting))
-        self.spent, self.seconds, self.looked = self.spent + step, used.seconds, now
+        self.last += self.waited(used, now)
+        self.spent, self.used, self.looked = self.spent + step, used, now
         self.peak = max(self.peak, self.began + used.memory if is_inside else 0)
         if used.memory > self.limits.memory and shared(processes) > self.limits.memory:
             raise Over("memory")
@@ -214,6 +217,22 @@ class Box:
             raise Over("time")
         if not processes and (is_inside or self.process.poll() is not None):
             raise Over(ENDED)
+
+    def waited(self, used: Use, now: float) -> float:
+        """Seconds, since this was asked, in which some thread inside waited for a processor.
+
+        They count only while the same processes stand there: whoever starts and ends them on and on
+        could work in some that nobody sees, beside one that waits.
+        """
+        if used.born != self.used.born:
+            self.steady = now
+            return 0.0
+        before = self.used.waited
+        waits = [total - before.get(thread, 0.0) for thread, total in used.waited.items()]
+        # The kernel tells of a wait when it is over, which may be many looks after it began.
+        waited = min(max(waits, default=0.0), now - self.steady)
+        self.steady = now if waited > 0 else self.steady
+        return waited
 
     def names(self, processes: list[int]) -> int:
         """How many files and folders lie where a student may write."""

@@ -20,6 +20,8 @@ class Use:
     seconds: float  # of the processors, those of ended processes included
     wants: bool  # whether a thread runs or would like to
     memory: int  # bytes that are no file's; what processes share is counted for each
+    born: dict[int, str]  # when each of the processes began, as the kernel says it
+    waited: dict[str, float]  # seconds that each of their threads has waited for a processor
 
 
 def family(first: int) -> list[int]:
@@ -34,15 +36,25 @@ def family(first: int) -> list[int]:
 
 def use(processes: list[int], base: int = 0) -> Use:
     """base: bytes of each process that are not counted."""
-    seconds, wants, memory = 0.0, False, 0
+    seconds, wants, memory, born, waited = 0.0, False, 0, {}, {}
     for process in processes:
         with contextlib.suppress(OSError):  # it has just ended
             folder = PROC / str(process)
             stat = fields(folder / "stat")
             seconds += sum(map(int, stat[11:15])) / TICK
-            wants = wants or any(fields(path)[0] in WANTING for path in folder.glob("task/*/stat"))
+            threads = list(folder.glob("task/*"))
+            wants = wants or any(fields(thread / "stat")[0] in WANTING for thread in threads)
             memory += max(0, sum(sizes(folder / "status", "RssAnon", "RssShmem")) - base)
-    return Use(seconds, wants, memory)
+            born[process] = stat[19]
+            waited |= {thread.name: queued(thread) for thread in threads}
+    return Use(seconds, wants, memory, born, waited)
+
+
+def queued(thread: Path) -> float:
+    """Seconds that a thread has waited for a processor; 0 where the kernel does not count them."""
+    with contextlib.suppress(OSError):
+        return int((thread / "schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    return 0.0
 
 
 def shared(processes: list[int]) -> int:

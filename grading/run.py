@@ -66,6 +66,7 @@ class Run:
             self.start()
             bad = self.run()
             self.spent += self.box.spent
+            self.last = self.box.last
             if bad is None:
                 break
             index, why = bad

@@ -39,7 +39,7 @@ SUBREAPER = 36  # prctl's PR_SET_CHILD_SUBREAPER
 RUNS = [("root", "quiet"), ("ordinary", "loaded"), ("root", "loaded"), ("ordinary", "quiet")]
 MARKS = [pytest.mark.slow] + [pytest.mark.deep] * 3
 # As many at once as there are processors would wait for those who sleep.
-AT_ONCE = "4"
+AT_ONCE = "6"
 
 
 @dataclass

@@ -151,12 +151,33 @@ def test_the_time_of_a_submission_ends_and_what_was_read_is_kept():
 
 @pytest.mark.slow
 def test_time_is_the_processors():
-    """A cell and a call that need two seconds get them where the machine is busy with others."""
-    function = f"def f():\n{textwrap.indent(BURN.format(1), '    ')}\n    return 7"
-    cells = ("x = 1", BURN.format(2), function)
-    with load(), run(*cells, f="def f(): ...") as ran, asked(ran) as answer:
+    """Who needs two thirds of the time gets it, be the machine so busy that it takes far more."""
+    function = f"def f():\n{textwrap.indent(BURN.format(0.7), '    ')}\n    return 7"
+    cells = ("x = 1", BURN.format(1.4), function)
+    short = Limits(cell=2, call=2, whole=60, memory=2**30)
+    with load(16), run(*cells, limits=short, f="def f(): ...") as ran, asked(ran) as answer:
         assert answer.function("f")() == 7
         assert ran.flags == []
+
+
+@pytest.mark.slow
+def test_hidden_work_ends_on_a_busy_machine_too():
+    """Beside one that does little but wait, work goes on in processes whose ends nobody sees."""
+    function = """def f():
+        import os, signal
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        if os.fork() == 0:
+            os.nice(19)
+            while True: pass
+        while True:
+            if os.fork() == 0:
+                sum(range(10**6)); os._exit(0)
+    """
+    short = Limits(cell=2, call=2, whole=60, memory=2**30)
+    with load(16), run(function, limits=short, f="def f(): ...") as ran, asked(ran) as answer:
+        f = answer.function("f")
+        with pytest.raises(Gone, match="time"):
+            f()
 
 
 def test_a_sleeper_ends():
