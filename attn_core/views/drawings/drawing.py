@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 import drawsvg
 
@@ -32,7 +33,7 @@ FILLS = {
     "more": ("#a98fd8", "#5d4a8a"),
     "less": ("#dcbc55", "#6b5a1e"),
     "query-wash": ("#e3f1fa", "#17344a"),
-    "key-wash": ("#fde6d6", "#4a2a14"),
+    "key-wash": ("#fff7f2", "#4a2a14"),
     "value-wash": ("#def3ec", "#10392e"),
 }
 LETTER_STYLE = "font-family:system-ui,'Noto Sans','Liberation Sans',sans-serif;"
@@ -220,7 +221,7 @@ class Drawing:
     def svg(self) -> str:
         """The drawing as a document of its own."""
         sheet = drawsvg.Drawing(
-            self.width, self.height, class_=self.kind, role="img", aria_label=self.alt
+            self.width, self.height, class_=self.kind, role="img", aria_label=escape(self.alt)
         )
         sheet.append_css(style_sheet())
         sheet.append(drawsvg.Rectangle(0, 0, self.width, self.height, class_="paper", rx=6))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 
 import drawsvg
@@ -45,7 +46,7 @@ class Steps(Drawing):
             group = drawsvg.Group(
                 class_="step",
                 transform=f"translate(0 {neat(n * self.each)})",
-                data_says=says,
+                data_says=escape(says),
                 data_top=neat(n * self.each),
                 data_height=neat(self.each),
             )
