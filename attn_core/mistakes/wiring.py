@@ -41,8 +41,8 @@ WIRING = (
         title="the mask on the axis of the heads",
         does="A mask [L, S] is made [L, 1, S], and broadcasting reads its rows as heads.",
         symptom=(
-            "With as many heads as words it runs, and words see the future. A single head comes out "
-            "as many times as there are words. Any other number is a crash."
+            "With as many heads as words it runs, and words see the future. A single head comes "
+            "out as many times as there are words. Any other number is a crash."
         ),
         invisible="Without a mask, or for one word.",
         wrong="scores.masked_fill(~keep.unsqueeze(1), -torch.inf)",
