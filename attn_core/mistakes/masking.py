@@ -112,7 +112,7 @@ MASKING = (
         wrong="masked = scaled + keep",
         right="masked = scaled + torch.zeros(L, S).masked_fill(~keep, -torch.inf)",
         check=HIDDEN_IS_ZERO,
-        source=("pytorch/pytorch#117939", "timeseriesAI/tsai#171", "2-12"),
+        source=("pytorch/pytorch#117939", "timeseriesAI/tsai#171"),
         where="masked",
         formulas=only_masked(lambda scaled, keep: scaled + keep),
         seen_on=examples.masked,

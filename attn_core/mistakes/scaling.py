@@ -38,7 +38,7 @@ SCALING = (
         wrong="scaled = scores / d_model ** 0.5",
         right="scaled = scores / k.shape[-1] ** 0.5",
         check="torch.allclose(scaled * k.shape[-1] ** 0.5, scores)",
-        source=("YutaroOgawa/pytorch_advanced#174", "omihub777/ViT-CIFAR#11", "0-13"),
+        source=("YutaroOgawa/pytorch_advanced#174", "omihub777/ViT-CIFAR#11"),
         where="scaled",
         formulas={"scaled": lambda a, scores: scores / a.model_width**0.5},
         seen_on=examples.projected,

@@ -63,12 +63,15 @@ WEIGHING = (
         does="exp of the scores themselves, without subtracting the row's maximum first.",
         symptom=(
             "nan where a score is above 88.7 (float32), inf/inf, and where all of a row are below "
-            "−104, 0/0."
+            "−104, 0/0. Zeros where the sum alone is too large, as for three scores of 88."
         ),
-        invisible="Scores near 0, a few tens at most.",
+        invisible=(
+            "Scores near 0, a few tens at most. And this check does not see a row whose scores all "
+            "lie a little above −104: its weights are coarse, yet they add up to 1."
+        ),
         wrong="weights = torch.exp(scaled) / torch.exp(scaled).sum(-1, keepdim=True)",
         right="weights = torch.softmax(scaled, dim=-1)",
-        check="weights.isfinite().all()",
+        check=ROWS_SUM_TO_ONE,
         source=("pytorch/executorch#18407", "0-05"),
         where="weights",
         formulas={"weights": naive},
@@ -116,7 +119,7 @@ WEIGHING = (
         wrong="weights = torch.softmax(scaled, dim=-1) * keep",
         right="weights = torch.softmax(scaled.masked_fill(~keep, -torch.inf), dim=-1)",
         check=ROWS_SUM_TO_ONE,
-        source=("huggingface/pytorch-image-models#2236", "0-19"),
+        source=("huggingface/pytorch-image-models#2236",),
         where="masked",
         formulas={"masked": lambda a, scaled: scaled, "weights": masked_weights},
         seen_on=examples.masked,
@@ -181,7 +184,7 @@ WEIGHING = (
         wrong="dropped = weights * survives / p",
         right="dropped = weights * survives / (1 - p)",
         check="torch.allclose(dropped[survives] * (1 - p), weights[survives])",
-        source=("rasbt/LLMs-from-scratch#431", "NVIDIA/apex#816", "0-16"),
+        source=("rasbt/LLMs-from-scratch#431", "NVIDIA/apex#816"),
         where="dropped",
         formulas={"dropped": rescaled_by_p},
         seen_on=lambda: examples.dropping(0.1),

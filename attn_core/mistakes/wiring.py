@@ -40,8 +40,11 @@ WIRING = (
         name="mask-on-heads",
         title="the mask on the axis of the heads",
         does="A mask [L, S] is made [L, 1, S], and broadcasting reads its rows as heads.",
-        symptom="A crash; but with as many heads as words it runs, and words see the future.",
-        invisible="Without a mask.",
+        symptom=(
+            "With as many heads as words it runs, and words see the future. A single head comes "
+            "out as many times as there are words. Any other number is a crash."
+        ),
+        invisible="Without a mask, or for one word.",
         wrong="scores.masked_fill(~keep.unsqueeze(1), -torch.inf)",
         right="scores.masked_fill(~keep, -torch.inf)  # [L, S] fits [B, H, L, S]",
         check="(weights.triu(1) == 0).all()",
