@@ -5,6 +5,7 @@ They are SVG: text stays text, and one file is light or dark as its reader is.
 
 from attn_core.views.drawings.drawing import Drawing
 from attn_core.views.drawings.encoder_decoder import contexts, encoder_decoder
+from attn_core.views.drawings.influence import influence
 from attn_core.views.drawings.look_up import look_up, three_stages
 from attn_core.views.drawings.overwritten import overwritten
 from attn_core.views.drawings.steps import Steps
@@ -15,6 +16,7 @@ __all__ = [
     "Steps",
     "contexts",
     "encoder_decoder",
+    "influence",
     "look_up",
     "overwritten",
     "strip",
