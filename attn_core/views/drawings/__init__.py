@@ -4,6 +4,7 @@ They are SVG: text stays text, and one file is light or dark as its reader is.
 """
 
 from attn_core.views.drawings.book_map import book_map
+from attn_core.views.drawings.dot_product import dot_product, warmup_dot_product
 from attn_core.views.drawings.drawing import Drawing
 from attn_core.views.drawings.dropout import dropout, training_steps
 from attn_core.views.drawings.encoder_decoder import contexts, encoder_decoder
@@ -14,6 +15,10 @@ from attn_core.views.drawings.masked_late import masked_late
 from attn_core.views.drawings.masks import masks, next_words
 from attn_core.views.drawings.memory import memory
 from attn_core.views.drawings.overwritten import overwritten
+from attn_core.views.drawings.query_key_value import query_key_value
+from attn_core.views.drawings.score_spread import score_spread
+from attn_core.views.drawings.self_attention_row import self_attention_row
+from attn_core.views.drawings.softmax_shares import softmax_shares, warmup_softmax
 from attn_core.views.drawings.steps import Steps
 from attn_core.views.drawings.strip import strip
 
@@ -23,6 +28,7 @@ __all__ = [
     "attended_words",
     "book_map",
     "contexts",
+    "dot_product",
     "dropout",
     "encoder_decoder",
     "heads",
@@ -33,7 +39,13 @@ __all__ = [
     "memory",
     "next_words",
     "overwritten",
+    "query_key_value",
+    "score_spread",
+    "self_attention_row",
+    "softmax_shares",
     "strip",
     "three_stages",
     "training_steps",
+    "warmup_dot_product",
+    "warmup_softmax",
 ]
