@@ -68,6 +68,8 @@ def one_step(record: AttentionTrace, tokens: Sequence[str], first: int, end: int
         name: max(abs(n) for row in part for n in row)
         for name, part in (("query", q), ("key", k), ("value", v))
     }
+    # The first word has only itself: its 1 would leave the other rows without colour.
+    most = max(n for row in weights[1:] for n in row)
     sheet = Drawing(WIDEST, TOP + rows * HIGH + 40, f"Rows {first} to {end - 1} are new.")
     for words, x, ink in (
         ("queries", ASKS + WIDE / 2, "query"),
@@ -90,7 +92,7 @@ def one_step(record: AttentionTrace, tokens: Sequence[str], first: int, end: int
         # What was not there yet has no cell; what is there and comes later is masked.
         seen = max(end if is_new else t + 1, 1)
         shown = [n if j <= t else -float("inf") for j, n in enumerate(weights[t][:seen])]
-        sheet.cells([shown], MAP, y, CELL, height=HIGH, end=1, faint=not is_new)
+        sheet.cells([shown], MAP, y, CELL, height=HIGH, end=most, faint=not is_new)
         for name, x, part in (("key", KEYS, k), ("value", VALUES, v)):
             across = WIDE / len(part[t])
             sheet.cells([part[t]], x, y, across, height=HIGH, end=ends[name], line=name)
