@@ -148,7 +148,7 @@ sum 1.00; in pass 1 only one survives, sum 0.25.
                 sheet.line((x, y - 4), (x + 8, y + 4), ink="soft", width=1.6)
                 sheet.line((x, y + 4), (x + 8, y - 4), ink="soft", width=1.6)
         sheet.box(end - 7, middle - 7, 14, 14, fill="query", round=7)
-        sheet.text(tokens[query], end - 6, middle + 26, "query", align="start")
+        sheet.text(tokens[query], end - 14, middle + 29, "query", align="start")
         sheet.text(f"sum {fixed(row.sum().item(), 2)}", (x + end) / 2, bottom + 22)
     return sheet
 
