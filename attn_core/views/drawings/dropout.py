@@ -16,7 +16,7 @@ from attn_core.views.drawings.margins import above, beside, check_words
 from attn_core.views.drawings.steps import Steps
 from attn_core.views.drawings.strip import listed
 
-TIMES = 1000  # steps of training in the average
+TIMES = 10_000  # tables of coins in the average
 
 
 def dropout(record: AttentionTrace, tokens: Sequence[str]) -> Steps:
@@ -39,10 +39,7 @@ up to 1. 2: A coin for each cell, p = 0.5: 21 of 36 fall. ...
     seen = int(kept.sum())
     now, then = survivors(record, drop), survivors(record, drop.step(1))
     grown, again = (stages.dropped(weights, coins, drop.p) for coins in (now, then))
-    average = torch.zeros_like(weights)
-    for count in range(TIMES):
-        coins = survivors(record, drop.step(count))
-        average += stages.dropped(weights, coins, drop.p) / TIMES
+    average = stages.dropped(weights, survivors(record, drop, TIMES), drop.p).mean(dim=0)
     end = max(part.sum(dim=1).max().item() for part in (weights, grown, again, average))
     factor = plain(round(1 / (1 - drop.p), 4))
     sums = grown.sum(dim=1)
@@ -74,8 +71,8 @@ up to 1. 2: A coin for each cell, p = 0.5: 21 of 36 fall. ...
             ),
             (
                 drawn(average, everywhere),
-                f"The average of {TIMES:,} steps is nearly the weights again: no sum is off by "
-                f"more than {fixed(far, 2)}.",
+                f"The average of {TIMES:,} tables of coins is nearly the weights again: no sum is "
+                f"off by more than {fixed(far, 2)}.",
             ),
         ],
         "A map of weights with the sum of each row beside it.",
@@ -148,7 +145,7 @@ sum 1.00; in pass 1 only one survives, sum 0.25.
                 sheet.line((x, y - 4), (x + 8, y + 4), ink="soft", width=1.6)
                 sheet.line((x, y + 4), (x + 8, y - 4), ink="soft", width=1.6)
         sheet.box(end - 7, middle - 7, 14, 14, fill="query", round=7)
-        sheet.text(tokens[query], end - 6, middle + 26, "query", align="start")
+        sheet.text(tokens[query], end - 14, middle + 29, "query", align="start")
         sheet.text(f"sum {fixed(row.sum().item(), 2)}", (x + end) / 2, bottom + 22)
     return sheet
 
@@ -206,6 +203,8 @@ def first_weights(record: AttentionTrace, tokens: Sequence[str]) -> tuple[Tensor
     return record.tile("weights", *part).detach().double(), kept
 
 
-def survivors(record: AttentionTrace, drop: Dropout) -> Tensor:
-    one = range(1)
-    return drop.survives(one, one, range(record.shape[2]), range(record.shape[3]))[0, 0]
+def survivors(record: AttentionTrace, drop: Dropout, tables: int = 1) -> Tensor:
+    """The coins of the first sentence and head; or many tables of them, one for each sentence."""
+    rows, cols = range(record.shape[2]), range(record.shape[3])
+    coins = drop.survives(range(tables), range(1), rows, cols)[:, 0]
+    return coins if tables > 1 else coins[0]

@@ -34,7 +34,7 @@ def across(word: str, letters: float) -> float:
     True
     """
     narrow = sum(letter in "ijlft.,'’()[] " for letter in word)
-    return letters * (0.6 * (len(word) - narrow) + 0.36 * narrow)
+    return letters * (0.64 * (len(word) - narrow) + 0.4 * narrow)
 
 
 def check_words(tokens: Sequence[str], count: int) -> None:

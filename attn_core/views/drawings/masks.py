@@ -106,11 +106,11 @@ framed rows, one and step: causal and both keep the same cells.
         if dead:
             told.append(f"There {listed(dead)} keeps nothing.")
     label = max(across(word, LETTERS) for word in tokens)
-    cell = min(CELL, (WIDEST - 2 * GAP - label - 16) / 3 / count)
+    cell = min(CELL, (WIDEST - 2 * GAP - label - 24) / 3 / count)
     side = count * cell
     top = 42 + label
     sheet = Drawing(WIDEST, top + side + 12, " ".join(told))
-    left = (WIDEST + label - len(keeps) * (side + GAP) + GAP) / 2
+    left = (WIDEST + label + 7 - len(keeps) * (side + GAP) + GAP) / 2
     inks = ["soft" if word == "pad" else "ink" for word in tokens]
     for place, (name, kept) in enumerate(tables.items()):
         box = Box(left + place * (side + GAP), top, side, side)
