@@ -195,7 +195,10 @@ class Box:
         if now - self.looked < LOOK:
             return
         processes = family(self.process.pid)
-        used = use(processes, self.base)
+        # At first bubblewrap is alone, or what it has started stands outside still; a busy machine
+        # leaves time enough to see it so.
+        is_inside = self.base > 0
+        used = use(processes or [self.process.pid], self.base)
         step = max(0.0, used.seconds - self.seconds)
         if not used.wants:
             step = max(step, now - max(self.looked, self.waiting))
@@ -203,11 +206,12 @@ class Box:
         self.peak = max(self.peak, self.began + used.memory if self.base else 0)
         if used.memory > self.limits.memory and shared(processes) > self.limits.memory:
             raise Over("memory")
-        if self.names(processes) > self.limits.names or self.sockets(processes) > SOCKETS:
+        too_many = self.names(processes) > self.limits.names or self.sockets(processes) > SOCKETS
+        if is_inside and too_many:
             raise Over("too many files")
         if self.spent > self.until or now > self.last:
             raise Over("time")
-        if not processes:
+        if not processes and (is_inside or self.process.poll() is not None):
             raise Over(ENDED)
 
     def names(self, processes: list[int]) -> int:

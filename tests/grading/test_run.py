@@ -268,3 +268,32 @@ def test_what_else_its_user_runs_takes_no_room_from_it(who):
         who([sys.executable, "-c", CROWDED]), cwd=ROOT, capture_output=True, text=True, timeout=300
     )
     assert done.stdout.split("\n")[:2] == ["1 []", "3"], done.stderr
+
+
+def test_a_sandbox_that_takes_its_time_to_begin_is_waited_for(monkeypatch):
+    """On a busy machine bubblewrap is looked at before there is anything in it."""
+    early = iter(range(5))
+    monkeypatch.setattr(box, "LOOK", 0.0)
+    monkeypatch.setattr(
+        box, "family", lambda first: family(first) if next(early, None) is None else []
+    )
+    with run("x = 3", answer="x = ...") as ran, asked(ran) as answer:
+        assert answer.value("x") == 3
+
+
+def test_what_has_not_gone_inside_yet_is_not_counted(monkeypatch):
+    """Before bubblewrap changes its root, the files there are the machine's own."""
+    monkeypatch.setattr(box, "LOOK", 0.0)
+
+    def names(self, processes):
+        return 0 if self.base else 10**9
+
+    monkeypatch.setattr(box.Box, "names", names)
+    with run("x = 3", answer="x = ...") as ran, asked(ran) as answer:
+        assert answer.value("x") == 3
+
+
+def test_a_sandbox_whose_first_process_ends_is_told(monkeypatch):
+    monkeypatch.setattr(box.Sandbox, "start", lambda *_: subprocess.Popen(["true"]))
+    with pytest.raises(CannotGrade, match=r"the sandbox did not start \(its process ended\)"):
+        box.Box(Limits(), 1, float("inf"))
