@@ -203,11 +203,12 @@ class Box:
         if not used.wants:
             step = max(step, now - max(self.looked, self.waiting))
         self.spent, self.seconds, self.looked = self.spent + step, used.seconds, now
-        self.peak = max(self.peak, self.began + used.memory if self.base else 0)
+        self.peak = max(self.peak, self.began + used.memory if is_inside else 0)
         if used.memory > self.limits.memory and shared(processes) > self.limits.memory:
             raise Over("memory")
-        too_many = self.names(processes) > self.limits.names or self.sockets(processes) > SOCKETS
-        if is_inside and too_many:
+        if is_inside and (
+            self.names(processes) > self.limits.names or self.sockets(processes) > SOCKETS
+        ):
             raise Over("too many files")
         if self.spent > self.until or now > self.last:
             raise Over("time")

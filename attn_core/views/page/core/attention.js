@@ -10,7 +10,7 @@ import { STAGES } from "./stages.js";
 const MOST_HELD = 2 ** 23; // cells of rows: with more, all are derived again
 
 /**
- * What is new here belongs into `isGiven`, and into `check` where it can make a score overflow.
+ * What is new here belongs in `isGiven`, and in `check` where it can make a score overflow.
  *
  * @typedef {object} Settings
  * @property {number} batch
