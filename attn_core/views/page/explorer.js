@@ -367,8 +367,9 @@ export class Explorer {
     this.changes.parentElement.hidden = !this.changes.textContent;
   }
 
-  // A box that goes on to the right says so by its edge.
+  // What has room where; a box that goes on to the right says so by its edge.
   fade = () => {
+    this.panel.fit();
     for (const box of this.root.querySelectorAll(".ax-scroll, .ax-vectors")) {
       box.classList.toggle("ax-more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
     }

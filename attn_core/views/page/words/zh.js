@@ -63,6 +63,10 @@ export const CHINESE = {
 
   hint: "指向一个数，看它由什么得来。选中它，读它的算式。",
   vectors: "向量",
+  bars: "全部 {count} 个数画成条，以及各乘积之和。",
+  barsOf: "{all} 个数中的前 {count} 个画成条，以及所有乘积之和。",
+  shares: "{query} 这一行合起来是 1，标出的一段属于 {key}。",
+  sharesDropped: "随机失活之前，{query} 这一行合起来是 1；画斜线的被去掉，标出的一段属于 {key}。",
   close: "关闭",
   closeLabel: "关闭算式",
   column: "第 {n} 列",

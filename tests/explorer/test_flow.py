@@ -1,0 +1,154 @@
+"""What an explorer shows of how its numbers come about: bars, a tooltip, small pictures."""
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from attn_core import Dropout, causal, toy, trace
+from attn_core.views import explore
+
+
+def journey_at(stage, select, **how):
+    words = toy.journey()
+    record = trace(words.x, words.x, words.x, **how)
+    return explore(record, tokens=words.tokens, name="flow", stage=stage, select=select)
+
+
+def random_at(stage, select, width):
+    made = torch.Generator().manual_seed(width)
+    q, k, v = (torch.randn(5, width, generator=made) for _ in range(3))
+    return explore(trace(q, k, v), name="flow", stage=stage, select=select)
+
+
+# Of each bar its height, up or down from the line that is zero in its well.
+RISES = """(css) => Array.from(document.querySelectorAll(css), (bar) => {
+  const [box, well] = [bar.getBoundingClientRect(), bar.parentElement.getBoundingClientRect()];
+  const zero = parseFloat(getComputedStyle(bar.parentElement).getPropertyValue("--ax-zero")) / 100;
+  const line = well.top + zero * well.height;
+  return Math.abs(box.bottom - line) < Math.abs(box.top - line) ? box.height : -box.height;
+})"""
+MIDDLES = """(css) => Array.from(document.querySelectorAll(css), (e) => {
+  const { left, right } = e.getBoundingClientRect();
+  return (left + right) / 2;
+})"""
+
+
+def shares_of(numbers):
+    return torch.tensor(numbers, dtype=torch.float64) / max(abs(x) for x in numbers)
+
+
+@pytest.mark.parametrize("stage", ["scores", "scaled", "masked", "output"])
+def test_a_number_is_seen_as_products_that_add_up(bare, stage):
+    view = journey_at(stage, (4, 2))
+    page = bare.open(view, viewport={"width": 1200, "height": 800})
+    q, v = view.record.q[0, 0].double(), view.record.v[0, 0].double()
+    a, b = (
+        (view.record.stage("weights")[4].double(), v[:, 2]) if stage == "output" else (q[4], q[2])
+    )
+    products = (a * b).tolist()
+    stages = ["scores", "scaled", "masked"]
+    upto = ["output"] if stage == "output" else stages[: stages.index(stage) + 1]
+    ends = [view.record.stage(name)[4, 2].item() for name in upto]
+    found = page.evaluate(RISES, ".ax-products .ax-rise")
+    assert shares_of(found).tolist() == pytest.approx(shares_of(products + ends).tolist(), abs=0.03)
+    assert page.locator(".ax-end").all_text_contents()[-1].endswith(stage)
+    # Each product stands below its two numbers.
+    rows = page.evaluate(MIDDLES, ".ax-vectors tr:first-child td")
+    wells = page.evaluate(MIDDLES, ".ax-products td:not(.ax-end) .ax-well")
+    assert wells == pytest.approx(rows, abs=1)
+    assert page.locator(".ax-products").get_attribute("aria-hidden") == "true"
+    assert page.locator(".ax-bars").is_hidden()
+    expect(page.locator(".ax-products + *")).to_have_count(0)
+
+
+def test_a_negative_product_goes_down(bare):
+    view = random_at("scores", (1, 2), 4)
+    page = bare.open(view, viewport={"width": 1200, "height": 800})
+    products = (view.record.q[0, 0, 1] * view.record.k[0, 0, 2]).tolist()
+    assert min(products) < 0 < max(products)
+    found = page.evaluate(RISES, ".ax-products td:not(.ax-end) .ax-rise")
+    assert [x > 0 for x in found] == [x > 0 for x in products]
+
+
+def test_what_the_mask_hides_has_no_bar(bare):
+    page = bare.open(journey_at("masked", (1, 4), keep=causal()))
+    ends = page.locator(".ax-end")
+    assert [end.locator(".ax-rise").count() for end in ends.all()] == [1, 1, 0]
+    assert page.locator(".ax-end .ax-masked").count() == 1
+    assert ends.last.text_content() == "-infmasked"
+
+
+@pytest.mark.parametrize(
+    ("width", "said"), [(12, "All 12"), (40, "All 40"), (200, "The first 64 of 200")]
+)
+def test_long_vectors_are_bars_alone_and_fit_a_phone(bare, width, said):
+    page = bare.open(random_at("scaled", (1, 2), width), viewport={"width": 320, "height": 800})
+    expect(page.locator(".ax-products:visible")).to_have_count(0)
+    bars = page.locator(".ax-bars")
+    expect(bars).to_contain_text(f"{said} numbers as bars")
+    assert bars.get_attribute("aria-hidden") == "true"
+    assert bars.locator(".ax-wells").count() == 3
+    assert bars.locator(".ax-wells").first.locator(".ax-rise").count() == min(width, 64)
+    assert bars.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    lines = [page.evaluate(MIDDLES, f".ax-wells:nth-of-type({n}) .ax-well") for n in (2, 5, 8)]
+    for line in lines[1:]:
+        assert line == pytest.approx(lines[0], abs=0.5)
+
+
+def test_three_numbers_have_room_on_a_phone(bare):
+    page = bare.open(journey_at("scaled", (1, 2)), viewport={"width": 390, "height": 800})
+    expect(page.locator(".ax-products")).to_be_visible()
+    expect(page.locator(".ax-bars")).to_be_hidden()
+    page.set_viewport_size({"width": 240, "height": 800})
+    expect(page.locator(".ax-products")).to_be_hidden()
+    expect(page.locator(".ax-bars")).to_be_visible()
+
+
+def parts(page):
+    boxes = [part.bounding_box()["width"] for part in page.locator(".ax-share").all()]
+    return [box / sum(boxes) for box in boxes]
+
+
+def test_a_weight_is_its_part_of_one(bare):
+    view = journey_at("weights", (1, 2))
+    page = bare.open(view)
+    assert parts(page) == pytest.approx(view.record.stage("weights")[1].tolist(), abs=0.01)
+    assert page.locator(".ax-share.ax-here").all_text_contents() == ["starts"]
+    said = "The row of journey is 1 in all; the marked part goes to starts."
+    expect(page.locator(".ax-bars")).to_contain_text(said)
+
+
+def test_what_dropout_takes_is_hatched_in_the_row(bare):
+    view = journey_at("dropped", (5, 0), dropout=Dropout(0.5, 3))
+    page = bare.open(view)
+    assert parts(page) == pytest.approx(view.record.stage("weights")[5].tolist(), abs=0.01)
+    gone = [x == 0 for x in view.record.stage("dropped")[5].tolist()]
+    hatched = page.locator(".ax-share").evaluate_all(
+        "all => all.map((e) => e.matches('.ax-masked'))"
+    )
+    assert hatched == gone
+
+
+def test_a_long_row_is_three_parts(bare):
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(1))
+    record = trace(x, x, x)
+    page = bare.open(explore(record, name="flow", select=(3, 7)))
+    row = record.stage("weights")[3]
+    wanted = [row[:7].sum().item(), row[7].item(), row[8:].sum().item()]
+    assert parts(page) == pytest.approx(wanted, abs=0.01)
+
+
+def test_a_dead_row_has_no_parts(bare):
+    x = torch.randn(3, 2, generator=torch.Generator().manual_seed(1))
+    record = trace(x, x, x, keep=torch.zeros(3, 3, dtype=torch.bool))
+    page = bare.open(explore(record, name="flow", select=(1, 1)))
+    expect(page.locator(".ax-sentence")).to_contain_text("keeps nothing")
+    assert page.locator(".ax-share").count() == 0
+
+
+def test_without_vectors_there_are_no_bars(bare):
+    words = toy.journey()
+    record = trace(words.x, words.x, words.x)
+    page = bare.open(explore(record, name="flow", select=(1, 1), hide=["vectors"]))
+    expect(page.locator(".ax-bars")).to_be_hidden()
