@@ -5,7 +5,10 @@ import torch
 from playwright.sync_api import expect
 
 from attn_core import Dropout, causal, toy, trace
-from attn_core.views import explore
+from attn_core.digits import fixed
+from attn_core.views import explore, show
+
+WIDE = {"width": 1200, "height": 900}
 
 
 def journey_at(stage, select, **how):
@@ -40,7 +43,7 @@ def shares_of(numbers):
 @pytest.mark.parametrize("stage", ["scores", "scaled", "masked", "output"])
 def test_a_number_is_seen_as_products_that_add_up(bare, stage):
     view = journey_at(stage, (4, 2))
-    page = bare.open(view, viewport={"width": 1200, "height": 800})
+    page = bare.open(view, viewport=WIDE)
     q, v = view.record.q[0, 0].double(), view.record.v[0, 0].double()
     a, b = (
         (view.record.stage("weights")[4].double(), v[:, 2]) if stage == "output" else (q[4], q[2])
@@ -63,7 +66,7 @@ def test_a_number_is_seen_as_products_that_add_up(bare, stage):
 
 def test_a_negative_product_goes_down(bare):
     view = random_at("scores", (1, 2), 4)
-    page = bare.open(view, viewport={"width": 1200, "height": 800})
+    page = bare.open(view, viewport=WIDE)
     products = (view.record.q[0, 0, 1] * view.record.k[0, 0, 2]).tolist()
     assert min(products) < 0 < max(products)
     found = page.evaluate(RISES, ".ax-products td:not(.ax-end) .ax-rise")
@@ -152,3 +155,47 @@ def test_without_vectors_there_are_no_bars(bare):
     record = trace(words.x, words.x, words.x)
     page = bare.open(explore(record, name="flow", select=(1, 1), hide=["vectors"]))
     expect(page.locator(".ax-bars")).to_be_hidden()
+
+
+def test_a_place_of_a_map_is_told_beside_it(bare):
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(1))
+    record = trace(x, x, x)
+    page = bare.open(explore(record, name="flow", select=(20, 20)), viewport=WIDE)
+    canvas = page.locator("canvas.ax-canvas")
+    canvas.hover(position={"x": 200, "y": 200})
+    tip = page.locator(".ax-tip")
+    query, key = map(int, tip.locator("bdi").all_text_contents())
+    assert tip.locator("b").text_content() == fixed(record.stage("weights")[query, key].item())
+    mouse, box = canvas.bounding_box(), tip.bounding_box()
+    assert 0 <= mouse["y"] + 200 - (box["y"] + box["height"]) < 60
+    expect(page.locator(".ax-sentence")).to_contain_text("Query 20 gives")
+    page.get_by_role("heading", level=1).hover()
+    expect(tip).to_be_hidden()
+    canvas.focus()
+    page.keyboard.press("ArrowRight")
+    assert tip.locator("bdi").all_text_contents() == ["20", "21"]
+
+
+def test_a_number_of_the_other_matrix_and_of_the_table_is_told_beside_itself(bare):
+    words = toy.journey()
+    view = explore(trace(words.x, words.x, words.x), tokens=words.tokens, name="flow")
+    page = bare.open(view, fragment="#x-flow?compare=1&table=1&scale=1", viewport=WIDE)
+    tip = page.locator(".ax-tip")
+    for css in (".ax-pair .ax-one:nth-child(2) td", ".ax-twin td"):
+        number = page.locator(css).nth(9)
+        number.hover()
+        expect(tip).to_contain_text("Originally: ")
+        box, about = tip.bounding_box(), number.bounding_box()
+        assert about["y"] - 12 < box["y"] + box["height"] < about["y"]
+
+
+def test_a_printed_number_is_told_beside_it(bare):
+    words = toy.journey()
+    page = bare.open(show(trace(words.x, words.x, words.x), "scores", tokens=words.tokens))
+    number = page.locator('[data-row="2"][data-col="1"]')
+    number.hover()
+    expect(page.locator(".ax-tip")).to_have_text("starts · journey\u20021.4754")
+    expect(page.locator(".ax-vectors")).to_be_hidden()
+    number.click()
+    expect(page.locator(".ax-tip")).to_be_hidden()
+    expect(page.locator(".ax-vectors")).to_be_visible()

@@ -136,13 +136,55 @@ def test_pointing_lights_the_query_and_the_key(bare, explorer):
     cell(page, 1, 4).hover()
     assert page.locator(".ax-side.ax-lit").all_text_contents() == ["journey"]
     assert page.locator(".ax-head.ax-lit").all_text_contents() == ["one"]
-    rows = page.locator(".ax-vectors tr:not([aria-hidden])").all_text_contents()
-    assert rows == ["journey q0.550.870.66", "one k0.770.250.1"]
+    expect(page.locator(".ax-tip")).to_have_text("journey · one\u20020.1313")
     choose(page, "output")
     cell(page, 1, 2).hover()
+    expect(page.locator(".ax-tip")).to_have_text("journey · column 2\u20020.5523")
     assert page.locator(".ax-head.ax-lit").all_text_contents() == ["2"]
     page.get_by_role("heading", level=1).hover()
     assert page.locator(".ax-lit").count() == 0
+    expect(page.locator(".ax-tip")).to_be_hidden()
+
+
+def test_the_panel_is_about_the_selected_number_alone(bare, explorer):
+    """What is only pointed at, or has the focus, is told beside it."""
+    page = bare.open(explorer, fragment="#x-journey?select=1,4")
+    panel, tip = page.locator(".ax-panel"), page.locator(".ax-tip")
+    rows = page.locator(".ax-vectors tr:not([aria-hidden])").all_text_contents()
+    assert rows == ["journey q0.550.870.66", "one k0.770.250.1"]
+    before = panel.text_content()
+    cell(page, 3, 0).hover()
+    expect(tip).to_have_text("with · Your\u20020.1535")
+    box, about = tip.bounding_box(), cell(page, 3, 0).bounding_box()
+    assert about["y"] - 12 < box["y"] + box["height"] < about["y"]
+    assert box["x"] < about["x"] + about["width"] / 2 < box["x"] + box["width"]
+    assert panel.text_content() == before
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    cell(page, 1, 4).focus()
+    expect(tip).to_be_hidden()
+    page.keyboard.press("ArrowDown")
+    expect(tip).to_have_text("starts · one\u20020.1331")
+    page.keyboard.press("Enter")
+    expect(tip).to_be_hidden()
+    expect(page.locator(".ax-sentence")).to_have_text("Query starts gives 0.1331 to key one.")
+    rows = page.locator(".ax-vectors tr:not([aria-hidden])").all_text_contents()
+    assert rows == ["starts q0.570.850.64", "one k0.770.250.1"]
+
+
+@pytest.mark.parametrize("width", [390, 760])
+def test_a_tip_stays_inside(bare, width):
+    tokens = ["a" * 40, "b", "c", "d", "e", "f" * 40]
+    x = toy.journey().x
+    view = explore(trace(x, x, x), tokens=tokens, name="tip")
+    page = bare.open(view, viewport={"width": width, "height": 800})
+    root = page.locator(".ax-root").bounding_box()
+    for place in ((0, 0), (0, 5), (5, 5)):
+        cell(page, *place).hover()
+        box = page.locator(".ax-tip").bounding_box()
+        assert box["x"] >= root["x"]
+        assert box["x"] + box["width"] <= root["x"] + root["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def tree_lines(page):

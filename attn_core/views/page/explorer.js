@@ -10,7 +10,8 @@ import { make, token } from "./ui/dom.js";
 import { Grid } from "./ui/grid.js";
 import { heat } from "./ui/heat.js";
 import { ALL_CONTROLS, withParts } from "./ui/loading.js";
-import { Panel } from "./ui/panel.js";
+import { Panel, pairOf } from "./ui/panel.js";
+import { Tip } from "./ui/tip.js";
 import { say, sayParts, sentenceKey } from "./words/words.js";
 
 let count = 0; // for the names of radio groups
@@ -50,8 +51,10 @@ export class Explorer {
     this.chosen = chosen;
     this.link = link;
     this.id = `ax-${++count}`;
-    /** @type {number[] | null} the place that is pointed at, in the state `pointed` */
+    /** @type {number[] | null} the place that is pointed at, in the state `pointed` and the matrix `pointedIn` */
     this.point = null;
+    /** @type {any} */
+    this.pointedIn = null;
     this.notice = "";
     /** @type {Map<string, Attention>} */
     this.attentions = new Map();
@@ -188,6 +191,7 @@ export class Explorer {
     this.body = make("div", { class: "ax-body" }, this.map, this.panel.element);
     if (isPrint) this.root.append(this.body);
     else this.buildTop();
+    this.tip = new Tip(this.root);
     // A notebook would take plain keys for commands.
     this.root.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -228,7 +232,7 @@ export class Explorer {
 
   newView() {
     const view = new this.View(this.data, this.payload);
-    view.onpoint = (place, where) => this.pointAt(place, where);
+    view.onpoint = (place, where) => this.pointAt(place, where, view);
     view.onselect = (select, where) => {
       if (!this.features.some((feature) => feature.takes(select))) this.choose({ select, ...where });
     };
@@ -249,14 +253,27 @@ export class Explorer {
   /**
    * @param {number[] | null} place
    * @param {State} [where] of a printed tensor: batch and head
+   * @param {{ boxOf: (place: number[], where: State) => DOMRect | undefined }} [view] where the place is seen
    */
-  pointAt(place, where) {
+  pointAt(place, where, view = this.view) {
     if (String(place) === String(this.point) && !this.isPrint) return;
     this.point = place;
     this.pointed = { ...this.state, ...where };
+    this.pointedIn = view;
     this.light();
-    this.panel.point();
+    this.tell();
     this.root.dispatchEvent(new CustomEvent("ax-point", { bubbles: true, composed: true, detail: this }));
+  }
+
+  // Beside what is pointed at: its pair and its number, unless the panel is about it.
+  tell() {
+    const { point, state, pointed, pointedIn } = this;
+    if (!point) return this.tip.hide();
+    const where = this.isPrint ? pointed : state;
+    const isSelected = [point, where.batch, where.head].join() === [state.select, state.batch, state.head].join();
+    if (isSelected) return this.tip.hide();
+    const { attention, more } = this.compared(point, where);
+    return this.tip.show(pointedIn.boxOf(point, where), [...pairOf(attention, where.stage, point), ...more]);
   }
 
   /**
@@ -346,8 +363,8 @@ export class Explorer {
     if (!this.isPrint) this.renderMatrix();
     this.light();
     this.panel.render();
-    this.panel.point();
     this.fade();
+    this.tell();
   }
 
   renderMatrix() {

@@ -454,6 +454,16 @@ export class AttentionMap {
     this.canvas.focus();
   }
 
+  // Where a place is on the page, as far as it is in view.
+  boxOf([i, j]) {
+    if (!this.plot) return undefined;
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const [h, w] = this.cellSize;
+    const [y, x] = [TOP + (i - this.view[0]) * h, LEFT + (j - this.view[1]) * w];
+    const isSeen = y + h > TOP && y < TOP + this.plot[0] && x + w > LEFT && x < LEFT + this.plot[1];
+    return isSeen ? new DOMRect(left + x, top + y, w, h) : undefined;
+  }
+
   light(place) {
     this.lit = place;
     this.ask();

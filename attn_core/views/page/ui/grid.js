@@ -156,6 +156,11 @@ export class Grid {
     this.stop.focus();
   }
 
+  /** @param {number[]} place */
+  boxOf([i, j]) {
+    return this.cells[i]?.[j]?.getBoundingClientRect();
+  }
+
   /**
    * The row and the column of a place.
    *

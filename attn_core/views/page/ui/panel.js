@@ -26,6 +26,18 @@ export function sentence(attention, stage, [i, j]) {
   return to(stage === "dropped" && attention.survives(i)?.[j] === 0 ? "taken" : stage, key);
 }
 
+/**
+ * A pair and its number, briefly.
+ *
+ * @type {typeof sentence}
+ */
+export function pairOf(attention, stage, [i, j]) {
+  const { data } = attention;
+  const other = stage === "output" ? token(say("column", { n: j }), "v") : token(data.keys[j], "k");
+  const number = make("b", {}, fixed(attention.cell(stage, i, j), data.places));
+  return [token(data.queries[i], "q"), " · ", other, "\u2002", number];
+}
+
 export class Panel {
   /** @param {import("../explorer.js").Explorer} explorer */
   constructor(explorer) {
@@ -38,7 +50,7 @@ export class Panel {
       say("close"),
     );
     this.sentence = make("p", { class: "ax-sentence", role: "status", "aria-live": "polite" });
-    this.hint = make("p", { class: "ax-hint" });
+    this.hint = make("p", { class: "ax-hint" }, say("hint"));
     this.vectors = make("div", { class: "ax-vectors", role: "group", "aria-label": say("vectors") });
     this.bars = make("div", { class: "ax-bars", "aria-hidden": "true" });
     this.tree = make("div", { class: "ax-tree" });
@@ -55,40 +67,29 @@ export class Panel {
     const key = select ? JSON.stringify(explorer.state) : "";
     if (key === this.shown) return;
     this.shown = key;
+    explorer.root.classList.toggle("ax-idle", !select);
+    this.hint.hidden = !!select;
+    const hasVectors = !!select && explorer.shows("vectors");
+    for (const part of [this.vectors, this.bars]) part.hidden = !hasVectors;
     if (!select) {
       for (const part of [line, tree]) part.replaceChildren();
       return;
     }
-    line.replaceChildren(...this.describe(select, explorer.state));
+    const { attention, more } = explorer.compared(select, explorer.state);
+    line.replaceChildren(...sentence(attention, stage, select), ...more);
+    if (hasVectors) this.drawVectors();
     const workings = new Workings(explorer.attention(explorer.explained(explorer.state)), select[0]);
     tree.replaceChildren(this.branch(workings[stage](select[1]), `${[stage, select]}`, true));
   }
 
-  /**
-   * @param {number[]} place
-   * @param {import("../core/state.js").State} where
-   */
-  describe(place, where) {
-    const { attention, more } = this.explorer.compared(place, where);
-    return [...sentence(attention, where.stage, place), ...more];
-  }
-
-  // The two rows behind the number that is pointed at, or else selected.
-  point() {
+  // The two rows behind the selected number.
+  drawVectors() {
     const { explorer, vectors } = this;
     const { state, isPrint } = explorer;
-    const place = explorer.point || state.select;
-    vectors.hidden = !(isPrint ? state.select : place) || !explorer.shows("vectors");
-    this.bars.hidden = vectors.hidden;
-    explorer.root.classList.toggle("ax-idle", !place);
-    const where = explorer.point ? explorer.pointed : state;
-    this.hint.hidden = !!state.select;
-    this.hint.replaceChildren(...(place ? this.describe(place, where) : [say("hint")]));
-    if (!place || vectors.hidden || vectors.querySelector("input:focus")) return;
-    const attention = explorer.attention(explorer.explained(where));
+    const { select: place, batch, head, stage } = state;
+    const attention = explorer.attention(explorer.explained(state));
     const { data } = attention;
     const [i, j] = place;
-    const { batch, head, stage } = where;
     const line = (label, variable, colour, numbers, edit) =>
       make(
         "tr",
@@ -113,7 +114,7 @@ export class Panel {
       : [row("q", i, data.queries[i]), row("k", j, data.keys[j])];
     if (isPrint && stage === "weights")
       rows.push(line(data.queries[i], say("masked"), "q", attention.row("masked", i)));
-    this.drawSum(attention, where, place, rows);
+    this.drawSum(attention, state, place, rows);
     vectors.replaceChildren(make("table", {}, ...rows));
     for (const feature of explorer.features) feature.vectorsDrawn(vectors);
     // Vectors wider than the page scroll by keyboard only if they can have the focus.

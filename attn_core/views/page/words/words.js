@@ -60,7 +60,7 @@ export const WORDS = {
   theScale: "the scale",
   theMask: "the mask",
 
-  hint: "Point at a number to see what it is made from. Select it to read its arithmetic.",
+  hint: "Select a number to see what it is made of, and to read its arithmetic.",
   vectors: "vectors",
   bars: "All {count} numbers as bars, and what their products add up to.",
   barsOf: "The first {count} of {all} numbers as bars, and what all products add up to.",

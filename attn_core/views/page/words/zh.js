@@ -61,7 +61,7 @@ export const CHINESE = {
   theScale: "缩放系数",
   theMask: "掩码",
 
-  hint: "指向一个数，看它由什么得来。选中它，读它的算式。",
+  hint: "选中一个数，看它由什么得来，读它的算式。",
   vectors: "向量",
   bars: "全部 {count} 个数画成条，以及各乘积之和。",
   barsOf: "{all} 个数中的前 {count} 个画成条，以及所有乘积之和。",
