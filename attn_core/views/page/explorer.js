@@ -424,10 +424,10 @@ export class Explorer {
     this.noticeLine.textContent = this.notice;
   }
 
-  renderLegend({ high, low, end, hasMasked, isClipped, write }) {
+  renderLegend({ high, low, end, hasMasked, isClipped, ramp, write }) {
     const bar = make("span", { class: "ax-bar" });
     const [from, to] = [Math.min(low, 0) / end, Math.max(high, 0) / end];
-    const stops = Array.from({ length: 9 }, (_, n) => heat(from + ((to - from) * n) / 8)[0]);
+    const stops = Array.from({ length: 9 }, (_, n) => heat(from + ((to - from) * n) / 8, ramp));
     bar.style.backgroundImage = `linear-gradient(to right, ${stops.join(", ")})`;
     this.legend.replaceChildren(write(low), bar, `${isClipped ? "≥ " : ""}${write(high)}`);
     if (hasMasked) this.legend.append(make("span", { class: "ax-swatch ax-masked" }), say("masked"));

@@ -7,6 +7,7 @@ import { halved, overviewOf, pooled } from "../core/pooling.js";
 import { isWhole, numbersIn, oneOf } from "../core/state.js";
 import { make } from "../ui/dom.js";
 import { isLong, moved } from "../ui/grid.js";
+import { HEAT } from "../ui/heat.js";
 import { sentence } from "../ui/panel.js";
 import { isDark, onTheme, paint, shadeAt, shades, surface } from "../ui/pixels.js";
 import { addWords, say } from "../words/words.js";
@@ -191,7 +192,7 @@ export class AttentionMap {
     const end = Math.max(median(this.samples), median(this.sample(given))) || Math.max(high, -low) || 1;
     const isClipped = high > end || -low > end;
     const write = (x) => fixed(x, this.data.places);
-    return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, write };
+    return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, ramp: HEAT, write };
   }
 
   /**
