@@ -5,8 +5,11 @@ import torch
 from playwright.sync_api import expect
 
 from attn_core import Dropout, causal, toy, trace
+from attn_core.checks import STAGES
 from attn_core.digits import fixed
 from attn_core.views import explore, show
+from tests.explorer.cases import projected_record
+from tests.explorer.test_page import cell, choose
 
 WIDE = {"width": 1200, "height": 900}
 
@@ -43,14 +46,13 @@ def shares_of(numbers):
 @pytest.mark.parametrize("stage", ["scores", "scaled", "masked", "output"])
 def test_a_number_is_seen_as_products_that_add_up(bare, stage):
     view = journey_at(stage, (4, 2))
-    page = bare.open(view, viewport=WIDE)
+    page = bare.open(view, viewport={"width": 1800, "height": 900})
     q, v = view.record.q[0, 0].double(), view.record.v[0, 0].double()
     a, b = (
         (view.record.stage("weights")[4].double(), v[:, 2]) if stage == "output" else (q[4], q[2])
     )
     products = (a * b).tolist()
-    stages = ["scores", "scaled", "masked"]
-    upto = ["output"] if stage == "output" else stages[: stages.index(stage) + 1]
+    upto = {"output": ["output"], "scores": ["scores"]}.get(stage, ["scores", stage])
     ends = [view.record.stage(name)[4, 2].item() for name in upto]
     found = page.evaluate(RISES, ".ax-products .ax-rise")
     assert shares_of(found).tolist() == pytest.approx(shares_of(products + ends).tolist(), abs=0.03)
@@ -76,7 +78,7 @@ def test_a_negative_product_goes_down(bare):
 def test_what_the_mask_hides_has_no_bar(bare):
     page = bare.open(journey_at("masked", (1, 4), keep=causal()))
     ends = page.locator(".ax-end")
-    assert [end.locator(".ax-rise").count() for end in ends.all()] == [1, 1, 0]
+    assert [end.locator(".ax-rise").count() for end in ends.all()] == [1, 0]
     assert page.locator(".ax-end .ax-masked").count() == 1
     assert ends.last.text_content() == "-infmasked"
 
@@ -199,3 +201,61 @@ def test_a_printed_number_is_told_beside_it(bare):
     number.click()
     expect(page.locator(".ax-tip")).to_be_hidden()
     expect(page.locator(".ax-vectors")).to_be_visible()
+
+
+SIZES = [{"width": 390, "height": 800}, {"width": 760, "height": 800}, WIDE]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["phone", "book", "wide"])
+@pytest.mark.parametrize("select", [None, (2, 1)], ids=["idle", "selected"])
+def test_nothing_below_moves_whatever_is_chosen(bare, size, select):
+    words = toy.journey()
+    record = trace(words.x, words.x, words.x[:, :2], keep=causal(), dropout=Dropout(0.3, 1))
+    view = explore(record, tokens=words.tokens, name="flow", select=select)
+    page = bare.open(view, viewport=size)
+    after, matrix = page.locator("#after"), page.locator(".ax-scroll")
+    before = after.bounding_box()["y"], matrix.bounding_box()["height"]
+    for stage in STAGES:
+        choose(page, stage)
+        for place in ((0, 0), (5, 1)):
+            cell(page, *place).click()
+            now = after.bounding_box()["y"], matrix.bounding_box()["height"]
+            assert now == pytest.approx(before, abs=0.5), (stage, place)
+    page.keyboard.press("Escape")
+    assert after.bounding_box()["y"] == pytest.approx(before[0], abs=0.5)
+
+
+def test_the_panel_stays_where_it_is_beside_fewer_columns(bare):
+    words = toy.journey()
+    view = explore(trace(words.x, words.x, words.x[:, :2]), name="flow", select=(1, 1))
+    page = bare.open(view, viewport=WIDE)
+    before = page.locator(".ax-panel").bounding_box()
+    choose(page, "output")
+    assert page.locator(".ax-panel").bounding_box() == before
+
+
+def test_another_head_moves_nothing_below(bare):
+    page = bare.open(explore(projected_record(1), name="flow", select=(1, 1)), viewport=SIZES[1])
+    before = page.locator("#after").bounding_box()
+    page.get_by_label("head", exact=True).locator("visible=true").last.select_option("1")
+    assert page.locator("#after").bounding_box() == before
+
+
+def test_a_map_is_as_high_in_all_stages(bare):
+    made = torch.Generator().manual_seed(2)
+    q, k, v = (torch.randn(40, size, generator=made) for size in (8, 8, 5))
+    page = bare.open(explore(trace(q, k, v), name="flow", select=(3, 3)), viewport=SIZES[1])
+    before = page.locator("#after").bounding_box()
+    choose(page, "output")
+    assert page.locator("#after").bounding_box() == before
+
+
+def test_what_has_no_room_in_the_panel_is_scrolled_to(bare):
+    page = bare.open(journey_at("output", (1, 1)), viewport=SIZES[0])
+    inside = page.locator(".ax-inside")
+    assert inside.evaluate("e => e.scrollHeight - e.clientHeight") > 0
+    page.locator(".ax-tree summary").last.focus()
+    shown, last = inside.bounding_box(), page.locator(".ax-tree summary").last.bounding_box()
+    assert last["y"] + last["height"] <= shown["y"] + shown["height"] + 1
+    page.emulate_media(media="print")
+    assert inside.evaluate("e => e.scrollHeight - e.clientHeight") == 0

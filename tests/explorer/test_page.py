@@ -597,19 +597,25 @@ def test_light_and_dark_follow_the_page(bare, explorer):
     )
 
 
-def test_nothing_moves(bare, explorer):
-    """Nobody waits for a change to fade in, and those who want less motion have none."""
+LASTS = """all => all.flatMap((e) => {
+  const look = getComputedStyle(e);
+  const longest = Math.max(...look.transitionDuration.split(",").map(parseFloat));
+  const moves = longest > 0 || look.animationName !== "none" || look.scrollBehavior === "smooth";
+  return moves ? [[look.transitionProperty, longest, e.matches(".ax-grid td")]] : [];
+})"""
+
+
+def test_only_the_colours_of_cells_fade(bare, explorer):
+    """Within 250 ms; and for those who want less motion nothing does."""
     page = bare.open(explorer)
     cell(page, 1, 0).click()
-    moves = page.eval_on_selector_all(
-        "attention-explorer, attention-explorer *",
-        """all => all.filter((e) => {
-          const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(e);
-          const lasts = transitionDuration.split(",").some((time) => parseFloat(time) > 0);
-          return lasts || animationName !== "none" || scrollBehavior === "smooth";
-        }).length""",
-    )
-    assert moves == 0
+    everything = "attention-explorer, attention-explorer *"
+    moves = page.eval_on_selector_all(everything, LASTS)
+    assert len(moves) == 36
+    assert {what for what, _, _ in moves} == {"background-color"}
+    assert all(is_cell and seconds <= 0.25 for _, seconds, is_cell in moves)
+    page.emulate_media(reduced_motion="reduce")
+    assert page.eval_on_selector_all(everything, LASTS) == []
 
 
 def test_print_shows_the_state_without_controls(bare, explorer):
@@ -713,7 +719,7 @@ SYSTEM = """() => {
 
 
 def test_forced_colours_keep_what_a_colour_means(bare, masked):
-    page = bare.open(masked)
+    page = bare.open(masked, reduced_motion="reduce")
     choose(page, "masked")
     plain = page.evaluate(FORCED, ".ax-grid td")
     page.emulate_media(forced_colors="active")

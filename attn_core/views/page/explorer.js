@@ -15,6 +15,7 @@ import { Tip } from "./ui/tip.js";
 import { say, sayParts, sentenceKey } from "./words/words.js";
 
 let count = 0; // for the names of radio groups
+const [LABEL_WIDTH, CELL_WIDTH] = [80, 55]; // of a matrix, in pixels: the least
 const MOST_REFUSED = 4; // sentences about what can't be taken
 
 /**
@@ -56,6 +57,7 @@ export class Explorer {
     /** @type {any} */
     this.pointedIn = null;
     this.notice = "";
+    this.width = 0; // the most that the matrix had
     /** @type {Map<string, Attention>} */
     this.attentions = new Map();
     this.View = views.find((each) => each.fits(this.data, payload)) || Grid;
@@ -78,6 +80,16 @@ export class Explorer {
 
   get columns() {
     return this.data.columns(this.state.stage);
+  }
+
+  // The stages that the reader can choose.
+  get offered() {
+    return (!this.state.all && this.data.view.stages) || STAGES;
+  }
+
+  // The most columns that a stage has: the layout is for all stages, so that none moves what stands around it.
+  get mostColumns() {
+    return Math.max(this.columns, ...this.offered.map((stage) => this.data.columns(stage)));
   }
 
   /** @param {string} name of a control */
@@ -362,6 +374,7 @@ export class Explorer {
   render() {
     if (!this.isPrint) this.renderMatrix();
     this.light();
+    this.keepWidth();
     this.panel.render();
     this.fade();
     this.tell();
@@ -377,11 +390,22 @@ export class Explorer {
       this.said.textContent = all.reduce((list, feature) => feature.says(list), /** @type {string[]} */ ([])).join(" ");
       this.said.hidden = !this.said.textContent;
     }
-    const isWide = this.View.isWide || this.columns > 8 || all.some((feature) => feature.isWide);
+    const isWide = this.View.isWide || this.mostColumns > 8 || all.some((feature) => feature.isWide);
     this.root.classList.toggle("ax-wide", isWide);
     const changed = all.reduce((list, feature) => feature.changes(list), /** @type {string[]} */ ([]));
     this.changes.textContent = changes(settings, first, state, changed);
-    this.changes.parentElement.hidden = !this.changes.textContent;
+    this.changes.parentElement.classList.toggle("ax-none", !this.changes.textContent);
+  }
+
+  /**
+   * A matrix with fewer columns leaves the panel where it was.
+   *
+   * @param {number} [width] of the matrix now
+   */
+  keepWidth(width = Math.ceil(this.view.table?.getBoundingClientRect().width ?? 0)) {
+    if (this.root.classList.contains("ax-wide")) width = 0;
+    this.width = width && Math.max(width, this.width, LABEL_WIDTH + CELL_WIDTH * this.mostColumns);
+    this.map.style.minWidth = width ? `min(100%, ${this.width}px)` : "";
   }
 
   // What has room where; a box that goes on to the right says so by its edge.
@@ -394,8 +418,7 @@ export class Explorer {
 
   /** @param {Attention} shown */
   renderTop(shown) {
-    const { state, data } = this;
-    const stages = (!state.all && data.view.stages) || STAGES;
+    const { state, offered: stages } = this;
     for (const input of this.stages) {
       input.checked = input.value === state.stage;
       input.parentElement.hidden = !stages.includes(input.value) && !input.checked;

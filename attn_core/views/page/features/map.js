@@ -318,7 +318,7 @@ export class AttentionMap {
     this.fitted = this.element.clientWidth;
     const width = Math.max(220, this.fitted);
     this.plot = [
-      Math.max(150, Math.min(560, innerHeight * 0.7, ((width - LEFT) * this.data.L) / (this.width || 1))),
+      Math.max(150, Math.min(560, innerHeight * 0.7, ((width - LEFT) * this.data.L) / this.data.S)),
       width - LEFT,
     ];
     this.canvas.width = width * ratio;

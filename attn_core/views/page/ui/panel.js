@@ -54,8 +54,9 @@ export class Panel {
     this.vectors = make("div", { class: "ax-vectors", role: "group", "aria-label": say("vectors") });
     this.bars = make("div", { class: "ax-bars", "aria-hidden": "true" });
     this.tree = make("div", { class: "ax-tree" });
-    const parts = [this.close, this.sentence, this.hint, this.vectors, this.bars, this.tree];
-    this.element = make("div", { class: "ax-panel" }, ...parts);
+    const parts = [this.close, this.sentence, this.hint, this.vectors, this.bars];
+    const inside = make("div", { class: "ax-inside" }, make("div", {}, ...parts), this.tree);
+    this.element = make("div", { class: "ax-panel" }, inside);
   }
 
   // A selected number: its sentence and its arithmetic. With a mistake, the right arithmetic.
@@ -134,7 +135,9 @@ export class Panel {
     const isWeight = stage === "weights" || stage === "dropped";
     if (isWeight) return this.bars.replaceChildren(...shares(attention, [i, j], stage === "dropped"));
     /** @type {[string, number][]} */
-    const ends = STAGES.slice(0, STAGES.indexOf(stage) + 1).map((name) => [say(name), attention.cell(name, i, j)]);
+    const ends = STAGES.slice(0, STAGES.indexOf(stage) + 1)
+      .filter((name) => name !== "scaled" || stage === "scaled")
+      .map((name) => [say(name), attention.cell(name, i, j)]);
     const sum =
       stage === "output"
         ? { a: attention.row("dropped", i), b: attention.values(j), colours: ["q", "v"], ends: ends.slice(-1) }
@@ -151,7 +154,7 @@ export class Panel {
     const { vectors, bars } = this;
     const products = vectors.querySelector(".ax-products");
     if (products) products.hidden = false;
-    const isWide = !products || vectors.scrollWidth > vectors.clientWidth;
+    const isWide = !products || vectors.scrollWidth > vectors.clientWidth + 1;
     if (products) products.hidden = isWide;
     bars.classList.toggle("ax-spare", !isWide);
   }
