@@ -259,3 +259,72 @@ def test_what_has_no_room_in_the_panel_is_scrolled_to(bare):
     assert last["y"] + last["height"] <= shown["y"] + shown["height"] + 1
     page.emulate_media(media="print")
     assert inside.evaluate("e => e.scrollHeight - e.clientHeight") == 0
+
+
+def pictures(page):
+    """The names of the pictures that are seen, with their backgrounds."""
+    return page.eval_on_selector_all(
+        ".ax-mini:not([hidden])",
+        """all => all.filter((e) => e.offsetParent).map((e) =>
+          [e.parentElement.textContent, getComputedStyle(e).backgroundImage])""",
+    )
+
+
+def test_each_stage_is_a_small_picture_in_the_colours_of_its_cells(bare):
+    view = explore(projected_record(1), name="flow", select=(1, 1))
+    page = bare.open(view, viewport=WIDE)
+    found = dict(pictures(page))
+    assert list(found) == ["x", *STAGES]
+    for stage in ("scores", "masked", "output"):
+        choose(page, stage)
+        page.wait_for_timeout(300)  # until the colours of the cells stand
+        cells = page.eval_on_selector_all(
+            ".ax-cell", "all => all.map((e) => getComputedStyle(e).backgroundColor)"
+        )
+        assert all(color in found[stage] for color in cells)
+    assert "rgba(0, 0, 0, 0)" in found["masked"]
+
+
+def test_the_chosen_row_is_marked_in_all_pictures(bare):
+    page = bare.open(journey_at("weights", None), viewport=WIDE)
+    strip = page.locator(".ax-strip")
+    row = "e => getComputedStyle(e).getPropertyValue('--ax-row')"
+    assert "ax-marked" not in strip.get_attribute("class")
+    cell(page, 4, 1).click()
+    assert strip.evaluate(row) == "4"
+    cell(page, 2, 1).hover()
+    assert strip.evaluate(row) == "2"
+    page.get_by_role("heading", level=1).hover()
+    assert strip.evaluate(row) == "4"
+
+
+def test_stages_that_are_not_offered_have_no_picture(bare):
+    words = toy.journey()
+    record = trace(words.x, words.x, words.x)
+    page = bare.open(explore(record, name="flow", stages=["scores", "weights"]))
+    assert [name for name, _ in pictures(page)] == ["scores", "weights"]
+    page = bare.open(explore(record, name="flow", hide=["strip"]))
+    assert pictures(page) == []
+
+
+@pytest.mark.parametrize("touch", [True, False])
+def test_the_strip_fits_a_phone(bare, touch):
+    view = explore(projected_record(1), name="flow")
+    page = bare.open(view, viewport={"width": 390, "height": 800}, has_touch=touch)
+    for stage in page.locator(".ax-stage").all():
+        box = stage.bounding_box()
+        assert min(box["width"], box["height"]) >= 44
+        assert box["x"] + box["width"] <= 390
+    page.locator(".ax-stage").first.click()
+    expect(page.locator(".ax-stage input:checked")).to_have_value("scores")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_map_that_is_too_long_has_words_alone(bare):
+    x = torch.randn(1025, 1, generator=torch.Generator().manual_seed(1))
+    page = bare.open(explore(trace(x, x, x), name="flow"), viewport=WIDE)
+    expect(page.locator("canvas.ax-canvas")).to_be_visible()
+    assert pictures(page) == []
+    page = bare.open(explore(trace(x[:100], x[:100], x[:100]), name="flow"), viewport=WIDE)
+    expect(page.locator("canvas.ax-canvas")).to_be_visible()
+    assert [name for name, _ in pictures(page)] == list(STAGES)

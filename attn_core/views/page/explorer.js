@@ -11,6 +11,7 @@ import { Grid } from "./ui/grid.js";
 import { heat } from "./ui/heat.js";
 import { ALL_CONTROLS, withParts } from "./ui/loading.js";
 import { Panel, pairOf } from "./ui/panel.js";
+import { Strip } from "./ui/strip.js";
 import { Tip } from "./ui/tip.js";
 import { say, sayParts, sentenceKey } from "./words/words.js";
 
@@ -34,7 +35,7 @@ export class Explorer {
   /** @type {any} the matrix: a Grid, or one of `views` */ view;
   /** @type {Controls} */ controls;
   /** @type {HTMLInputElement[]} */ stages;
-  /** @type {HTMLElement} */ strip;
+  /** @type {Strip} */ strip;
   /** @type {HTMLElement} */ formula;
   /** @type {HTMLElement} */ noticeLine;
   /** @type {HTMLElement} */ legend;
@@ -215,18 +216,8 @@ export class Explorer {
   }
 
   buildTop() {
-    this.strip = make("div", { class: "ax-strip", role: "radiogroup", "aria-label": say("stage") });
-    this.stages = STAGES.map((stage) => {
-      const input = make("input", {
-        type: "radio",
-        name: `${this.id}-stage`,
-        value: stage,
-        onchange: () => this.choose({ stage }),
-      });
-      const today = stage === this.first.stage ? " ax-today" : "";
-      this.strip.append(make("label", { class: `ax-stage${today}` }, input, make("span", {}, say(stage))));
-      return input;
-    });
+    this.strip = new Strip(this);
+    this.stages = this.strip.inputs;
     this.formula = make("p", { class: "ax-formula" });
     this.controls = new Controls(this);
     this.noticeLine = make("p", { class: "ax-notice", role: "status" });
@@ -235,7 +226,7 @@ export class Explorer {
     const reset = make("button", { type: "button", class: "ax-reset", onclick: () => this.reset() }, say("reset"));
     this.map.append(this.legend);
     this.root.append(
-      make("div", { class: "ax-top" }, this.strip, this.formula, this.controls.element),
+      make("div", { class: "ax-top" }, this.strip.element, this.formula, this.controls.element),
       this.noticeLine,
       this.body,
       make("p", { class: "ax-changes" }, this.changes, " ", reset),
@@ -383,6 +374,7 @@ export class Explorer {
   renderMatrix() {
     const { settings, first, state, features: all } = this;
     const [shown, original] = [state, this.original()].map((each) => this.attention(each));
+    this.strip.draw(shown, original);
     this.renderTop(shown);
     this.renderLegend(this.view.draw(shown, state, original));
     for (const feature of all) feature.draw(shown, original);
@@ -419,11 +411,6 @@ export class Explorer {
   /** @param {Attention} shown */
   renderTop(shown) {
     const { state, offered: stages } = this;
-    for (const input of this.stages) {
-      input.checked = input.value === state.stage;
-      input.parentElement.hidden = !stages.includes(input.value) && !input.checked;
-    }
-    this.strip.hidden = !this.shows("strip");
     // A hidden stage is named if it changes something.
     const before =
       shown.masks.length || state.drawn || stages.includes("masked")
@@ -463,6 +450,7 @@ export class Explorer {
   light() {
     const place = this.point || this.state.select;
     this.view.light(place, this.point ? this.pointed : this.state, this.state);
+    this.strip?.light(place);
     for (const feature of this.features) feature.light(place);
   }
 }
