@@ -2,7 +2,7 @@
 
 import { Attention } from "./core/attention.js";
 import { Data } from "./core/data.js";
-import { features, views } from "./core/parts.js";
+import { features, parts, views } from "./core/parts.js";
 import { STAGES } from "./core/stages.js";
 import { accepted, changes, settingsOf } from "./core/state.js";
 import { Controls } from "./ui/controls.js";
@@ -224,13 +224,28 @@ export class Explorer {
     this.legend = make("div", { class: "ax-legend", role: "img" });
     this.changes = make("span");
     const reset = make("button", { type: "button", class: "ax-reset", onclick: () => this.reset() }, say("reset"));
+    this.share = this.asking("share", !this.link);
     this.map.append(this.legend);
     this.root.append(
       make("div", { class: "ax-top" }, this.strip.element, this.formula, this.controls.element),
       this.noticeLine,
       this.body,
-      make("p", { class: "ax-changes" }, this.changes, " ", reset),
+      make("div", { class: "ax-foot" }, make("p", { class: "ax-changes" }, this.changes, " ", reset), this.share),
     );
+  }
+
+  /**
+   * A button for what comes with the further controls.
+   *
+   * @param {string} name of the part, and of its word
+   * @param {boolean} [hidden]
+   */
+  asking(name, hidden) {
+    const failed = ({ message }) => {
+      this.noticeLine.textContent = `${message}.`;
+    };
+    const act = () => withParts(ALL_CONTROLS, () => parts[name](this), failed);
+    return make("button", { type: "button", class: "ax-reset", onclick: act, hidden }, say(name));
   }
 
   newView() {
@@ -375,6 +390,7 @@ export class Explorer {
     const { settings, first, state, features: all } = this;
     const [shown, original] = [state, this.original()].map((each) => this.attention(each));
     this.strip.draw(shown, original);
+    this.share.hidden = !this.link || !this.shows("link");
     this.renderTop(shown);
     this.renderLegend(this.view.draw(shown, state, original));
     for (const feature of all) feature.draw(shown, original);

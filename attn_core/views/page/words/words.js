@@ -52,6 +52,7 @@ export const WORDS = {
   batch: "batch",
   head: "head",
   reset: "reset",
+  share: "Share this view",
   all: "all controls",
 
   changed: "You changed {list}.",

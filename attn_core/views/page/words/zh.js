@@ -53,6 +53,7 @@ export const CHINESE = {
   batch: "批次",
   head: "头",
   reset: "还原",
+  share: "分享这个视图",
   all: "全部控件",
 
   changed: "你改动了{list}。",
@@ -116,7 +117,6 @@ export const CHINESE = {
   how: "概览",
   max: "最大值",
   mean: "平均值",
-  link: "复制链接",
   copied: "已复制链接。",
   copyThis: "这个链接打开你所见的状态：",
   theSeed: "种子",
