@@ -45,7 +45,7 @@ DRAW = """async ([payload, state, keys]) => {
   const caption = heads.caption.textContent;
   const { across, end } = heads;
   heads.element.remove();
-  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200)[0]);
+  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200, inside.HEAT));
   return { maps, picked, focused, stops, checked, names, caption, across, end, shades };
 }"""
 

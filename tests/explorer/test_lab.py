@@ -498,16 +498,22 @@ def test_a_whole_state_survives_a_reload_and_a_theme(bare):
 
 
 def test_a_link_is_copied_or_shown(bare):
-    page = bare.open(journey_lab(), fragment=ALL, permissions=["clipboard-read", "clipboard-write"])
+    """By a button that every explorer has."""
+    page = bare.open(journey_lab(), permissions=["clipboard-read", "clipboard-write"])
     choose(page, "scores")
-    page.get_by_role("button", name="copy link").click()
+    page.get_by_role("button", name="Share this view").click()
     expect(page.locator(".ax-notice").first).to_have_text("The link is copied.")
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.endswith("/page.html#x-lab?stage=scores&all=1")
-    page = bare.open(journey_lab(), fragment=ALL)
+    assert copied.endswith("/page.html#x-lab?stage=scores")
+    page = bare.open(journey_lab(), over="file")
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
-    page.get_by_role("button", name="copy link").click()
-    expect(page.get_by_label("This link opens")).to_have_value(re.compile("#x-lab"))
+    page.get_by_role("button", name="Share this view").click()
+    text = page.get_by_label("This link opens")
+    expect(text).to_have_value(re.compile("page.html#x-lab$"))
+    expect(text).to_be_focused()
+    hidden = explore(journey_lab().record, name="lab", hide=["link"])
+    page = bare.open(hidden)
+    expect(page.get_by_role("button", name="Share this view")).to_be_hidden()
 
 
 def shown(explorer, controls):
@@ -519,7 +525,7 @@ def shown(explorer, controls):
 def test_new_controls_are_shown_where_they_are_taught(bare):
     page = bare.open(journey_lab(), shown(journey_lab(), ["dropout", "inputs"]))
     first, last = page.locator("attention-explorer").all()
-    for name in ("draw", "dropout", "compare", "table", "link"):
+    for name in ("draw", "dropout", "compare", "table"):
         expect(first.locator(f'[data-control="{name}"]')).to_be_hidden()
     expect(last.locator('[data-control="dropout"]')).to_be_visible()
     expect(last.locator('[data-control="compare"]')).to_be_hidden()
@@ -684,11 +690,11 @@ def test_all_heads_follow_a_changed_number_and_one_is_picked(bare):
 
 
 def test_python_can_name_each_further_control():
-    """`how` comes with long maps, and is shown with all controls alone."""
+    """`how` comes with long maps, and is shown with all controls alone; `link` is always shown."""
     texts = (path.read_text("utf-8") for path in (script.PAGE / "features").glob("*.js"))
     found = [re.findall(r"onRequest = \[(.*)\]", text) for text in texts]
     names = {name.strip('" ') for names in chain(*found) for name in names.split(",") if name}
-    assert names == {*FURTHER, "how"}
+    assert names | {"link"} == {*FURTHER, "how"}
 
 
 def test_the_page_about_links_has_every_setting(inside):

@@ -26,7 +26,7 @@ DRAW = """async ([payload, stage, how]) => {
     return { size, width, height, data: Array.from(data) };
   });
   map.element.remove();
-  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200)[0]);
+  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200, inside.HEAT));
   return { levels, end, shades };
 }"""
 
@@ -448,7 +448,7 @@ PREVIEW = """async ([payload, settings, how]) => {
   const pixels = Array.from(map.preview.getContext("2d").getImageData(0, 0, width, height).data);
   const isDone = map.done === data.L;
   map.element.remove();
-  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200)[0]);
+  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200, inside.HEAT));
   return { width, height, pixels, end, isDone, shades };
 }"""
 

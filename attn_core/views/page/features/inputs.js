@@ -298,7 +298,7 @@ export class Inputs extends Feature {
     const was = this.isNumber(edit)
       ? numberAt(data, name, place)
       : (name === "keys" ? data.keys : data.queries)[place[0]];
-    const isWas = this.isNumber(edit) ? numberIn(text) === was || plain(was) === text : text === was;
+    const isWas = this.isNumber(edit) ? numberIn(text) === was || plain(Number(was)) === text : text === was;
     return [...others, ...(isWas ? [] : [editText(name, place, text)])].join(",");
   }
 }

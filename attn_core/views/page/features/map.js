@@ -7,6 +7,7 @@ import { halved, overviewOf, pooled } from "../core/pooling.js";
 import { isWhole, numbersIn, oneOf } from "../core/state.js";
 import { make } from "../ui/dom.js";
 import { isLong, moved } from "../ui/grid.js";
+import { HEAT } from "../ui/heat.js";
 import { sentence } from "../ui/panel.js";
 import { isDark, onTheme, paint, shadeAt, shades, surface } from "../ui/pixels.js";
 import { addWords, say } from "../words/words.js";
@@ -191,7 +192,7 @@ export class AttentionMap {
     const end = Math.max(median(this.samples), median(this.sample(given))) || Math.max(high, -low) || 1;
     const isClipped = high > end || -low > end;
     const write = (x) => fixed(x, this.data.places);
-    return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, write };
+    return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, ramp: HEAT, write };
   }
 
   /**
@@ -317,7 +318,7 @@ export class AttentionMap {
     this.fitted = this.element.clientWidth;
     const width = Math.max(220, this.fitted);
     this.plot = [
-      Math.max(150, Math.min(560, innerHeight * 0.7, ((width - LEFT) * this.data.L) / (this.width || 1))),
+      Math.max(150, Math.min(560, innerHeight * 0.7, ((width - LEFT) * this.data.L) / this.data.S)),
       width - LEFT,
     ];
     this.canvas.width = width * ratio;
@@ -452,6 +453,16 @@ export class AttentionMap {
 
   focus() {
     this.canvas.focus();
+  }
+
+  // Where a place is on the page, as far as it is in view.
+  boxOf([i, j]) {
+    if (!this.plot) return undefined;
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const [h, w] = this.cellSize;
+    const [y, x] = [TOP + (i - this.view[0]) * h, LEFT + (j - this.view[1]) * w];
+    const isSeen = y + h > TOP && y < TOP + this.plot[0] && x + w > LEFT && x < LEFT + this.plot[1];
+    return isSeen ? new DOMRect(left + x, top + y, w, h) : undefined;
   }
 
   light(place) {

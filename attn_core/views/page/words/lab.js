@@ -15,7 +15,6 @@ export const LAB_WORDS = {
   how: "overview",
   max: "largest",
   mean: "mean",
-  link: "copy link",
   copied: "The link is copied.",
   copyThis: "This link opens what you see:",
   theSeed: "the seed",
