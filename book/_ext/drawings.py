@@ -19,10 +19,13 @@ from sphinx.util.docutils import SphinxDirective
 
 from attn_core.views import drawings
 from attn_core.views.drawings.drawing import LETTER_STYLE, rules
-from attn_core.views.drawings.steps import script
+from attn_core.views.drawings.scripted import read_script
+from attn_core.views.drawings.steps import Steps
+from attn_core.views.drawings.two_arrows import Movable
 
 IMAGE = re.compile(r'(?:<a [^>]*>)?<img [^>]*?src="([^"]+\.svg)"[^>]*>(?:</a>)?')
 STYLE = re.compile(r"\s*<style>.*?</style>", re.DOTALL)
+KINDS = (Steps, Movable)  # those with a script of their own
 BEGINS = re.compile(r"<svg [^>]*class=\"drawing[ \"]", re.DOTALL)
 
 
@@ -48,15 +51,13 @@ def put(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -
         text = source.read_text(encoding="utf-8")
         if not BEGINS.search(text):
             return image[0]
-        nonlocal has_steps
-        has_steps = has_steps or 'class="drawing steps"' in text
         return inline(text)
 
-    has_steps = False
     images = {name: uri for uri, name in app.builder.images.items()}
     context["body"] = IMAGE.sub(element, context["body"])
-    if has_steps:
-        app.add_js_file("steps.js", loading_method="defer")
+    for kind in KINDS:
+        if f'class="{kind.kind}"' in context["body"]:
+            app.add_js_file(kind.script, loading_method="defer")
 
 
 def write_files(app: Sphinx) -> None:
@@ -67,7 +68,8 @@ def write_files(app: Sphinx) -> None:
         f".drawing{{{LETTER_STYLE}}}{rules(0)}{rules(1, 'html[data-theme=dark] .drawing')}{paper}"
     )
     (folder / "drawings.css").write_text(text, encoding="utf-8")
-    (folder / "steps.js").write_text(script(), encoding="utf-8")
+    for kind in KINDS:
+        (folder / kind.script).write_text(read_script(kind.script), encoding="utf-8")
 
 
 class Drawn(SphinxDirective):

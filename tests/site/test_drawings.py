@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -92,3 +94,33 @@ def test_who_wants_no_motion_has_all_steps_at_once(open_page, site):
     steps = page.locator("svg.drawing.steps").first.locator(".step")
     assert all(steps.nth(n).is_visible() for n in range(steps.count()))
     expect(page.locator(".drawing-steps")).to_have_count(0)
+
+
+def test_arrows_are_moved_by_a_pointer_and_by_keys(open_page, site):
+    page = open_page(f"{site}/book/warmup.html")
+    svg = page.locator("svg.drawing.movable")
+    tip = svg.get_by_role("slider", name="b")
+    expect(tip).to_have_attribute("aria-valuetext", "(1, 2)")
+    tip.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(tip).to_have_attribute("aria-valuetext", "(0, −1)")
+    expect(svg.locator(".says-products")).to_have_text("= 3 · 0 + 1 · (−1)")
+    expect(svg.locator(".says-product")).to_have_text("= −1")
+    expect(svg.locator(".says-lean")).to_have_text("They oppose.")
+    expect(svg).to_have_attribute("aria-label", re.compile("b = .0, −1.. a · b = .* = −1$"))
+    svg.get_by_role("slider", name="a").scroll_into_view_if_needed()
+    start = svg.get_by_role("slider", name="a").bounding_box()
+    x, y = (start[side] + start[size] / 2 for side, size in (("x", "width"), ("y", "height")))
+    step = svg.bounding_box()["width"] / 520 * 36
+    page.mouse.move(x, y)
+    page.mouse.down()
+    # Nearer to this crossing than to any other, then far beyond the grid.
+    page.mouse.move(x - 3.3 * step, y - 0.8 * step)
+    expect(svg.locator(".says-0")).to_have_text("(0, 2)")
+    expect(svg.locator(".arrow path").first).to_have_attribute("d", "M158,122 L158,50")
+    page.mouse.move(x + 9 * step, y - 9 * step)
+    expect(svg.locator(".says-0")).to_have_text("(4, 3)")
+    page.mouse.up()
+    page.mouse.move(x, y)
+    expect(svg.locator(".says-0")).to_have_text("(4, 3)")

@@ -31,6 +31,7 @@ from attn_core.views.drawings.softmax_shares import softmax_shares, warmup_softm
 from attn_core.views.drawings.steps import Steps
 from attn_core.views.drawings.strip import strip
 from attn_core.views.drawings.transformer import transformer
+from attn_core.views.drawings.two_arrows import two_arrows
 
 __all__ = [
     "Drawing",
@@ -66,6 +67,7 @@ __all__ = [
     "three_stages",
     "training_steps",
     "transformer",
+    "two_arrows",
     "two_layers",
     "warmup_dot_product",
     "warmup_softmax",

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from functools import cache
 from html import escape
-from pathlib import Path
 
 import drawsvg
 
 from attn_core.views.drawings.drawing import Drawing, neat
-from attn_core.views.live import is_live
+from attn_core.views.drawings.scripted import Scripted
 
 LINE = 1.35  # from one line of letters to the next
 ROOM = 12
 
 
-class Steps(Drawing):
+class Steps(Scripted):
     """Drawings of one size, each with a sentence; buttons and arrow keys lead through them.
 
     >>> one, two = Drawing(200, 40, "a"), Drawing(200, 40, "b")
@@ -29,6 +27,7 @@ class Steps(Drawing):
     """
 
     kind = "drawing steps"
+    script = "steps.js"
 
     def __init__(self, steps: Sequence[tuple[Drawing, str]], alt: str) -> None:
         first = steps[0][0]
@@ -58,14 +57,3 @@ class Steps(Drawing):
             for part in (*step.parts, *written.parts):
                 group.append(part)
             self.add(group)
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        bundle = super()._repr_mimebundle_()
-        if is_live():
-            bundle["text/html"] = f"<div>{self.svg()}</div><script>{script()}</script>"
-        return bundle
-
-
-@cache
-def script() -> str:
-    return Path(__file__).with_name("steps.js").read_text(encoding="utf-8")
