@@ -21,7 +21,7 @@ LEANS = {"agree": "They agree.", "right": "A right angle.", "oppose": "They oppo
 
 
 class Movable(Scripted):
-    """A drawing whose parts a reader can move. Without its script, and on paper, it stands still."""
+    """A drawing whose parts a reader can move. Without its script it stands still."""
 
     kind = "drawing movable"
     script = "movable.js"
