@@ -231,6 +231,44 @@ def test_inputs_by_keyboard(bare):
     expect(page.locator(".ax-changes")).to_contain_text("x[1, 1]")
 
 
+def test_a_number_is_changed_by_dragging_it(bare):
+    """By a button that every explorer has: the tables of inputs come, and nothing else."""
+    page = bare.open(journey_lab(), fragment="#x-lab?select=1,0")
+    assert not [url for url in bare.asked if "explorer-lab" in url]
+    page.get_by_role("button", name="Change a number").click()
+    number = page.locator('.ax-inputs [data-edit="x.0.1.0"]')
+    expect(number).to_be_focused()
+    expect(page.locator('[data-control="dropout"]')).to_be_hidden()
+    before = numbers(page)
+    box = number.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    # Two pixels a hundredth: the matrix follows before the number is let go.
+    page.mouse.move(x + 40, y + 3, steps=4)
+    expect(number).to_have_text("0.75")
+    expect(page).not_to_have_url(re.compile("edits="))
+    dragged = toy.journey().x.clone()
+    dragged[1, 0] = 0.75
+    assert numbers(page) == wanted_numbers(trace(dragged, dragged, dragged), "weights") != before
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("edits=x.0.1.0:0.75"))
+    expect(page.locator(".ax-inputs input")).to_have_count(0)
+    # A click opens a field, as before.
+    number.click()
+    page.keyboard.type("0.5")
+    page.keyboard.press("Enter")
+    expect(number).to_have_text("0.5")
+    page.get_by_role("button", name="reset").click()
+    assert numbers(page) == before
+
+
+def test_no_button_to_change_where_inputs_are_hidden(bare):
+    page = bare.open(explore(journey_lab().record, name="lab", hide=["inputs"]))
+    expect(page.locator(".ax-grid")).to_be_visible()
+    expect(page.get_by_role("button", name="Change a number")).to_be_hidden()
+
+
 def test_masks_of_the_reader(bare):
     x = torch.stack([toy.journey().x, toy.journey().x.flip(0)])
     view = explore(trace(x, x, x), name="lab")

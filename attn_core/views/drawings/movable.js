@@ -1,8 +1,6 @@
 // Moves the tips of arrows from crossing to crossing of their grid, by a pointer or by arrow keys,
 // and writes their dot product anew. Without this script the drawing is a picture.
 (() => {
-  "use strict";
-
   const SVG = "svg.drawing.movable:not([data-moves])";
   const KEYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 

@@ -1,8 +1,6 @@
 // Leads through a drawing that has steps, by buttons and arrow keys. Nothing moves by itself; without
 // this script, on paper, and for readers who want no motion all steps stand one below another.
 (() => {
-  "use strict";
-
   const SVG = "svg.drawing.steps:not([data-step])";
 
   /** @param {SVGSVGElement} svg */
@@ -41,7 +39,9 @@
       svg.setAttribute("viewBox", `0 ${top} ${width} ${height}`);
       svg.setAttribute("height", String(height));
       svg.setAttribute("aria-label", `Step ${now + 1} of ${steps.length}. ${says}`);
-      steps.forEach((step, place) => step.toggleAttribute("hidden", place !== now));
+      steps.forEach((step, place) => {
+        step.toggleAttribute("hidden", place !== now);
+      });
       for (const step of steps) step.style.display = step.hasAttribute("hidden") ? "none" : "";
       where.textContent = `${now + 1} of ${steps.length}`;
       back.disabled = now === 0;

@@ -225,12 +225,19 @@ export class Explorer {
     this.changes = make("span");
     const reset = make("button", { type: "button", class: "ax-reset", onclick: () => this.reset() }, say("reset"));
     this.share = this.asking("share", !this.link);
+    this.change = this.asking("change");
     this.map.append(this.legend);
     this.root.append(
       make("div", { class: "ax-top" }, this.strip.element, this.formula, this.controls.element),
       this.noticeLine,
       this.body,
-      make("div", { class: "ax-foot" }, make("p", { class: "ax-changes" }, this.changes, " ", reset), this.share),
+      make(
+        "div",
+        { class: "ax-foot" },
+        make("p", { class: "ax-changes" }, this.changes, " ", reset),
+        this.change,
+        this.share,
+      ),
     );
   }
 
@@ -391,6 +398,7 @@ export class Explorer {
     const [shown, original] = [state, this.original()].map((each) => this.attention(each));
     this.strip.draw(shown, original);
     this.share.hidden = !this.link || !this.shows("link");
+    this.change.hidden = this.hides("inputs");
     this.renderTop(shown);
     this.renderLegend(this.view.draw(shown, state, original));
     for (const feature of all) feature.draw(shown, original);

@@ -53,6 +53,7 @@ export const WORDS = {
   head: "head",
   reset: "reset",
   share: "Share this view",
+  change: "Change a number",
   all: "all controls",
 
   changed: "You changed {list}.",

@@ -54,6 +54,7 @@ export const CHINESE = {
   head: "头",
   reset: "还原",
   share: "分享这个视图",
+  change: "改一个数",
   all: "全部控件",
 
   changed: "你改动了{list}。",
@@ -130,7 +131,7 @@ export const CHINESE = {
   differs: "最先出现差别的阶段：{stage}。",
   same: "在这个输入上没有差别。",
   computedBefore: "错误的一边是事先算好的；你改过的数在两边都不计入。",
-  inputsHint: "选一个数或一个词元，输入新的。回车采用，Esc 保持原样。算式里带点线的数也可以改。",
+  inputsHint: "按住一个数左右拖动，或者选中一个数或词元，输入新的。回车采用，Esc 保持原样。算式里带点线的数也可以改。",
   was: "原为 {value}",
   part: "{size} 中的一部分",
   token: "词元 {name}（现为 {now}）",
