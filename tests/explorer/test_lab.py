@@ -737,7 +737,9 @@ def test_python_can_name_each_further_control():
 
 def test_the_page_about_links_has_every_setting(inside):
     words = torch.arange(80.0).view(40, 2)
-    payloads = [explore(record).payload for record in (journey_lab().record, trace(*[words] * 3))]
+    heads = torch.arange(24.0).view(1, 2, 4, 3)
+    records = (journey_lab().record, trace(*[words] * 3), trace(*[heads] * 3))
+    payloads = [explore(record).payload for record in records]
     found = inside.evaluate(
         """(payloads) => payloads.flatMap((payload) => {
           const el = document.createElement("div");

@@ -114,6 +114,8 @@ export const CHINESE = {
   inputs: "输入",
   heads: "所有的头",
   headsHint: "共 {count} 个头，用同一套颜色：选一个放大看。",
+  headsOwn: "共 {count} 个头，各用自己的颜色：选一个放大看。",
+  ownScale: "各用自己的颜色",
   headsEvery: "查询每 {step} 个画一个。",
   how: "概览",
   max: "最大值",
