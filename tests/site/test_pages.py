@@ -13,7 +13,8 @@ PHONE = {"width": 360, "height": 800}
 
 CODE = ".bd-article div.cell_input pre, .highlight-python pre"
 CUT_CODE = """(code) => [...document.querySelectorAll(code)]
-  .filter((pre) => pre.scrollWidth > pre.clientWidth + 1).map((pre) => pre.textContent.slice(0, 40))"""
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+  .map(({ textContent }) => textContent.slice(0, 40))"""
 
 
 def address(how, site, page):
@@ -42,7 +43,7 @@ def test_another_host_is_noticed(open_page, site):
 
 
 def test_phone_width_needs_no_sideways_scrolling(browser, site, all_pages):
-    """The page itself stays, and code wraps; a wide table, matrix or printout scrolls in its box."""
+    """The page itself stays, and code wraps; a wide table, matrix or printout scrolls."""
     context = browser.new_context(viewport=PHONE, is_mobile=True, has_touch=True)
     page = context.new_page()
     wide = {}
