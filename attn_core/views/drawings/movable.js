@@ -42,7 +42,7 @@
         line.setAttribute("d", `M${middle[0]},${middle[1]} L${x},${y}`);
         const turned = (Math.atan2(-up, across) * 180) / Math.PI;
         head.setAttribute("transform", `translate(${x} ${y}) rotate(${turned})`);
-        head.toggleAttribute("hidden", !across && !up);
+        /** @type {SVGPathElement} */ (head).style.display = across || up ? "" : "none";
         handle.setAttribute("cx", String(x));
         handle.setAttribute("cy", String(y));
         handle.setAttribute("aria-valuenow", String(across));

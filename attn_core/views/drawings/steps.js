@@ -40,9 +40,8 @@
       svg.setAttribute("height", String(height));
       svg.setAttribute("aria-label", `Step ${now + 1} of ${steps.length}. ${says}`);
       steps.forEach((step, place) => {
-        step.toggleAttribute("hidden", place !== now);
+        step.style.display = place === now ? "" : "none";
       });
-      for (const step of steps) step.style.display = step.hasAttribute("hidden") ? "none" : "";
       where.textContent = `${now + 1} of ${steps.length}`;
       back.disabled = now === 0;
       next.disabled = now === steps.length - 1;
