@@ -1,4 +1,4 @@
-"""Bars of how strongly c hangs on each word: as high as their numbers, each row on its own."""
+"""Bars of how strongly c depends on each word: as high as their numbers, each row on its own."""
 
 from __future__ import annotations
 

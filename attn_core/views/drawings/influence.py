@@ -1,4 +1,4 @@
-"""How strongly one vector hangs on each word that went into it."""
+"""How strongly one vector depends on each word that went into it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def influence(strengths: Mapping[str, Sequence[float]]) -> Drawing:
     """A row of bars for each reader, a bar for each word: how far c moves when the word does.
 
     >>> influence({"never trained": [0.001, 0.02, 1.8], "trained": [0.5, 0.2, 0.4]})
-    Drawing: How strongly c hangs on each of 3 words, first to last. never trained: 0.001 on the \
+    Drawing: How strongly c depends on each of 3 words, first to last. never trained: 0.001 on the \
 first, 1.800 on the last. trained: 0.500 on the first, 0.400 on the last.
 
     Args:
@@ -41,7 +41,7 @@ first, 1.800 on the last. trained: 0.500 on the first, 0.400 on the last.
     sheet = Drawing(
         WIDEST,
         ROW * len(rows) + 30,
-        f"How strongly c hangs on each of {count} words, first to last. {told}",
+        f"How strongly c depends on each of {count} words, first to last. {told}",
     )
     wide = (RIGHT - LEFT) / count
     for place, (name, row) in enumerate(rows.items()):
