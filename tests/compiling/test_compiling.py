@@ -48,6 +48,14 @@ CALLS = {
 }
 
 
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory):
+    """Inductor takes a graph from disk that was made under another ATEN_CPU_CAPABILITY."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path_factory.mktemp("inductor")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def fresh():
     torch._dynamo.reset()
