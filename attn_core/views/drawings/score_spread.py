@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import drawsvg
-
-from attn_core.views.drawings.drawing import WIDEST, Drawing, neat
+from attn_core.views.drawings.drawing import WIDEST, Drawing
 
 WIDTHS = (1, 4, 16, 64)
 TOP = 56
@@ -47,11 +45,11 @@ four have the spread 1.
         f"{last}. Divided by the root of the width all {counted(len(widths))} have the spread 1.",
     )
     sheet.text("scores", LEFT_MIDDLE, 15, bold=True)
-    with_index(sheet, "scores ÷ √d", "k", RIGHT_MIDDLE, 15)
+    sheet.text("scores ÷ √width", RIGHT_MIDDLE, 15, bold=True)
     most = max(roots)
     for n, (d, root) in enumerate(zip(widths, roots, strict=True)):
         ground = TOP + ROW * n + HIGH - 8
-        with_index(sheet, "d", "k", 4, ground - 26, f" = {d}", align="start")
+        sheet.text(f"width {d}", 4, ground - 26, align="start")
         chances = [(2 * up - d, math.comb(d, up) / 2**d) for up in range(d + 1)]
         for middle, half, by, spread in (
             (LEFT_MIDDLE, HALF[0], 1.0, root),
@@ -88,23 +86,6 @@ four have the spread 1.
             x = middle + at * half / reach
             sheet.text(str(at).replace("-", "−"), x, TOP + ROW * len(widths) + 4, "soft")
     return sheet
-
-
-def with_index(
-    sheet: Drawing, words: str, index: str, x: float, y: float, after: str = "", *,
-    align: str = "middle",
-) -> None:  # fmt: skip
-    """Words that end with a lowered letter."""
-    size = sheet.letters
-    weight = {"font_weight": 600} if align == "middle" else {}
-    text = drawsvg.Text(
-        "", size, neat(x), neat(y + 0.35 * size), text_anchor=align, class_="ink", **weight
-    )
-    text.append(drawsvg.TSpan(words))
-    text.append(drawsvg.TSpan(index, font_size=neat(0.8 * size), dy=neat(0.2 * size)))
-    if after:
-        text.append(drawsvg.TSpan(after, dy=neat(-0.2 * size)))
-    sheet.add(text)
 
 
 def counted(n: int) -> str:
