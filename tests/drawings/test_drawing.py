@@ -99,7 +99,7 @@ def test_a_stored_notebook_has_the_drawing_alone():
 
 
 def test_in_a_live_notebook_steps_are_led_by_their_script(monkeypatch):
-    monkeypatch.setattr("attn_core.views.drawings.steps.is_live", lambda: True)
+    monkeypatch.setattr("attn_core.views.drawings.scripted.is_live", lambda: True)
     shown = Steps([(Drawing(200, 40, ""), "a")], "One.")._repr_mimebundle_()["text/html"]
     assert "drawing steps" in shown
     assert "addEventListener" in shown

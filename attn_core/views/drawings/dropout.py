@@ -39,7 +39,8 @@ up to 1. 2: A coin for each cell, p = 0.5: 21 of 36 fall. ...
     seen = int(kept.sum())
     now, then = survivors(record, drop), survivors(record, drop.step(1))
     grown, again = (stages.dropped(weights, coins, drop.p) for coins in (now, then))
-    average = stages.dropped(weights, survivors(record, drop, TIMES), drop.p).mean(dim=0)
+    many = survivors(record, drop, TIMES)
+    average = stages.dropped(weights.expand_as(many), many, drop.p).mean(dim=0)
     end = max(part.sum(dim=1).max().item() for part in (weights, grown, again, average))
     factor = plain(round(1 / (1 - drop.p), 4))
     sums = grown.sum(dim=1)
@@ -106,8 +107,8 @@ sum 1.00; in pass 1 only one survives, sum 0.25.
     panels = [("no dropout", weights[query], kept[query])]
     told = []
     for step in range(steps):
-        coins = survivors(record, drop.step(step))[query] & kept[query]
-        row = stages.dropped(weights[query], coins, drop.p)
+        survives = survivors(record, drop.step(step)) & kept
+        row, coins = stages.dropped(weights, survives, drop.p)[query], survives[query]
         panels.append((f"pass {step + 1}", row, coins))
         left = [tokens[j] for j in range(count) if coins[j]]
         names = listed(left) if left else "none"

@@ -51,9 +51,8 @@ def self_attention_row(x: Tensor, query: int, tokens: Sequence[str]) -> Steps:
     weighted = weights[:, None] * values
     context = weighted.sum(dim=0)
     name = tokens[query]
-    products = " + ".join(
-        f"{fixed(p, 2)}·{fixed(q, 2)}" for p, q in zip(values[query], values[0], strict=True)
-    )
+    pairs = torch.stack([values[query], values[0]], dim=1).tolist()
+    products = " + ".join(f"{fixed(p, 2)}·{fixed(q, 2)}" for p, q in pairs)
     result = ", ".join(map(fixed, context.tolist()))
     sentences = (
         f"“{name}” asks: its row, lifted out, is to meet the row of every word, its own too.",

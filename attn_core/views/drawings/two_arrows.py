@@ -28,8 +28,9 @@ class Movable(Scripted):
 
 
 def two_arrows(
-    a: tuple[int, int] = (3, 1), b: tuple[int, int] = (1, 2), *, names: tuple[str, str] = ("a", "b")
-) -> Movable:
+    a: tuple[float, float] = (3, 1), b: tuple[float, float] = (1, 2), *,
+    names: tuple[str, str] = ("a", "b"),
+) -> Movable:  # fmt: skip
     """Two vectors of two whole numbers as arrows to drag, and what their dot product is made of.
 
     >>> two_arrows((3, 1), (1, 2))
@@ -51,6 +52,7 @@ def two_arrows(
             raise ValueError(
                 f"{name} must be whole numbers of at most {REACH[0]} and {REACH[1]}, got {arrow}"
             )
+    a, b = (tuple(map(int, arrow)) for arrow in (a, b))
     product = a[0] * b[0] + a[1] * b[1]
     leans = "right" if product == 0 else "agree" if product > 0 else "oppose"
     sheet = Movable(
