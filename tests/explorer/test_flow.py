@@ -261,6 +261,10 @@ def test_what_has_no_room_in_the_panel_is_scrolled_to(bare):
     assert inside.evaluate("e => e.scrollHeight - e.clientHeight") == 0
 
 
+EVERY_CELL_IS_IN = """(picture) => [...document.querySelectorAll(".ax-cell")].every(
+  (cell) => picture.includes(getComputedStyle(cell).backgroundColor))"""
+
+
 def pictures(page):
     """The names of the pictures that are seen, with their backgrounds."""
     return page.eval_on_selector_all(
@@ -277,11 +281,7 @@ def test_each_stage_is_a_small_picture_in_the_colours_of_its_cells(bare):
     assert list(found) == ["x", *STAGES]
     for stage in ("scores", "masked", "output"):
         choose(page, stage)
-        page.wait_for_timeout(300)  # until the colours of the cells stand
-        cells = page.eval_on_selector_all(
-            ".ax-cell", "all => all.map((e) => getComputedStyle(e).backgroundColor)"
-        )
-        assert all(color in found[stage] for color in cells)
+        page.wait_for_function(EVERY_CELL_IS_IN, arg=found[stage])
     assert "rgba(0, 0, 0, 0)" in found["masked"]
 
 

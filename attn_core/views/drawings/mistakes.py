@@ -109,8 +109,8 @@ def given_away(weights: Tensor, right: Tensor, keep: Tensor) -> Seen:
     ):
         if wrong.any():
             return Seen(words, [tuple(place) for place in wrong.nonzero().tolist()])
-    if not is_one(weights.sum(-1)):
-        columns = is_one(weights.sum(-2))
+    if not is_one(weights.sum(dim=-1)):
+        columns = is_one(weights.sum(dim=-2))
         return Seen("columns add up to 1" if columns else "sums are not 1", [])
     more = weights - right
     if more.max() < 0.005:
