@@ -100,7 +100,7 @@ MASKING = (
         wrong="masked = scaled.masked_fill(torch.triu(ones, diagonal=1) == 0, -torch.inf)",
         right="masked = scaled.masked_fill(torch.triu(ones, diagonal=1) == 1, -torch.inf)",
         check=HIDDEN_IS_ZERO,
-        source=("rasbt/LLMs-from-scratch#1061", "2-01"),
+        source=("dotnet/TorchSharp#1227", "rasbt/LLMs-from-scratch#1061", "2-01"),
         where="masked",
         formulas=only_masked(upper_triangle),
         seen_on=examples.masked,

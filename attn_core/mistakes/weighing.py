@@ -80,7 +80,7 @@ WEIGHING = (
         wrong="weights = torch.exp(scaled) / torch.exp(scaled).sum(-1, keepdim=True)",
         right="weights = torch.softmax(scaled, dim=-1)",
         check=ROWS_SUM_TO_ONE,
-        source=("pytorch/executorch#18407", "0-05"),
+        source=("pytorch/pytorch#63132", "pyg-team/pytorch_geometric#53", "0-05"),
         where="weights",
         formulas={"weights": naive},
         seen_on=examples.large,
