@@ -125,7 +125,7 @@ class Drawing:
         )  # fmt: skip
 
     def line(self, *points: tuple[float, float], ink: str = "soft", width: float = 1.5, **how):
-        path = drawsvg.Path(class_=f"{ink}-line", stroke_width=width, **how)
+        path = drawsvg.Path(class_=f"{ink}-line", stroke_width=neat(width, 2), **how)
         path.M(*map(neat, points[0]))
         for point in points[1:]:
             path.L(*map(neat, point))
@@ -143,7 +143,7 @@ class Drawing:
         first, last = toward(start, middle, gap), toward(end, middle, gap)
         head = 3.2 * width + 2
         neck = toward(last, middle, head)
-        path = drawsvg.Path(class_=f"{ink}-line", stroke_width=width, **how)
+        path = drawsvg.Path(class_=f"{ink}-line", stroke_width=neat(width, 2), **how)
         path.M(*map(neat, first)).Q(*map(neat, (*middle, *neck)))
         self.add(path)
         dx, dy = (last[0] - neck[0]) / head, (last[1] - neck[1]) / head
@@ -204,7 +204,7 @@ class Drawing:
 
     def grid(self, box: Box, down: int, across: int, ink: str, width: float) -> None:
         """The lines between cells, as one path."""
-        path = drawsvg.Path(class_=f"{ink}-line", stroke_width=width)
+        path = drawsvg.Path(class_=f"{ink}-line", stroke_width=neat(width, 2))
         for i in range(down + 1):
             path.M(neat(box.x), neat(box.y + box.height * i / down)).h(neat(box.width))
         for j in range(across + 1):
