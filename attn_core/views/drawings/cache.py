@@ -33,7 +33,7 @@ from the cache.
         tokens: the words, six at most.
         prompt: how many of them are there from the start; the others are written one by one.
 
-    Taught in chapter 10.
+    Taught in chapter 06.
     """
     _, _, rows, cols = record.shape
     if rows != cols or not 2 <= rows <= 6:
