@@ -129,7 +129,10 @@ WEIGHING = (
         name="mask-after-softmax",
         title="the mask after softmax",
         does="Softmax shares out over all keys, and only then are the hidden weights set to 0.",
-        symptom="Rows add up to less than 1: what the hidden keys had taken is missing.",
+        symptom=(
+            "Rows add up to less than 1: what the hidden keys had taken is missing. And the future "
+            "leaks through the sum: another later word changes the weights before it."
+        ),
         invisible="Where every query may see every key.",
         wrong="weights = torch.softmax(scaled, dim=-1) * keep",
         right="weights = torch.softmax(scaled.masked_fill(~keep, -torch.inf), dim=-1)",

@@ -101,7 +101,10 @@ WIRING = (
             "Normed tokens are too small, by the factor √((n − 1)/n): 0.8660 at width 4, 0.9990 at "
             "width 512."
         ),
-        invisible="In tokens whose numbers are all equal; and nearly so where the width is large.",
+        invisible=(
+            "In tokens whose numbers are all equal; and nearly so where the width is large: from "
+            "101 on the check does not see it."
+        ),
         wrong="(x - mean) / (x.std(-1, keepdim=True) + eps)",
         right="(x - mean) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt()",
         check="(normed.var(-1, correction=0).amax() - 1).abs() < 1e-2",

@@ -57,7 +57,7 @@ up to 1. 2: A coin for each cell, p = 0.5: 21 of 36 fall. ...
             (
                 drawn(weights * now, now),
                 f"A coin for each cell, p = {plain(drop.p)}: {int((kept & ~now).sum())} of {seen} "
-                "fall. What stays adds up to less than 1.",
+                "fall. No row adds up to more than 1 now.",
             ),
             (
                 drawn(grown, now),

@@ -39,7 +39,7 @@ def wrapped(sheet: Drawing, x: float, y: float, words: str, side: float) -> tupl
     return body, norm.y
 
 
-def two_layers() -> Drawing:
+def two_layers(source: str = "Tom chases Jerry", target: str = "<start> 汤姆 追逐") -> Drawing:
     """An encoder layer and a decoder layer, as in the paper: each sublayer in its own residual.
 
     >>> two_layers()
@@ -47,6 +47,10 @@ def two_layers() -> Drawing:
 layer: causal self-attention, then cross-attention, then feed-forward. Around each of the five a \
 line goes past it to a sum, and the sum is normed. What the encoder gives, the memory, goes as \
 keys and values into the cross-attention; its queries come from below.
+
+    Args:
+        source: what goes into the encoder layer.
+        target: what goes into the decoder layer.
 
     Taught in chapter 09.
     """
@@ -79,8 +83,8 @@ keys and values into the cross-attention; its queries come from below.
         sheet.text(name, crossed.x - 10, end + 1.7 * way, ink)
     sheet.text("memory", middle, memory - 40)
     for words, asked, x in (
-        ("encoder layer", "Tom chases Jerry", left),
-        ("decoder layer", "<start> 汤姆 追逐", right),
+        ("encoder layer", source, left),
+        ("decoder layer", target, right),
     ):
         sheet.text(words, x + WIDE / 2, 20, bold=True)
         sheet.text(asked, x + WIDE / 2, bottom + 13)

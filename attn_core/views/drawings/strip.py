@@ -57,8 +57,9 @@ scores, weights and output. A frame follows the row of journey through all of th
         matrix = sheet.cells(
             values, left, TOP, SIDE / len(values[0]), height=high, faint=not is_lit
         )
-        ink = "ink" if is_lit else "soft"
-        sheet.text(stage, left + SIDE / 2, TOP - 18, ink, bold=is_lit and stage != "x")
+        # In bold two neighbours would touch.
+        ink = "accent" if is_lit and stage != "x" else "ink" if is_lit else "soft"
+        sheet.text(stage, left + SIDE / 2, TOP - 18, ink)
         row = TOP + query * high
         sheet.frame(type(matrix)(left, row, SIDE, high), "query", 2 if is_lit else 1, room=1)
         if before:
