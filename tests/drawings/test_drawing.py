@@ -113,8 +113,8 @@ def test_the_strip_has_the_record_s_cells_and_frames_one_row():
     assert len(frames) == 7
     full = [r for r in root.iter(f"{SVG}rect") if r.get("fill-opacity") == "1"]
     assert len(full) >= 2  # the largest of x, the largest weight
-    bold = [text.text for text in root.iter(f"{SVG}text") if text.get("font-weight")]
-    assert bold == ["weights"]
+    lit = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "accent"]
+    assert lit == ["weights"]
 
 
 def test_a_stage_that_is_none_is_refused():
