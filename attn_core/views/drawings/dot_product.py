@@ -97,8 +97,8 @@ is the dot product, 0.9544. If Your points elsewhere it is 1.0586 at 30 degrees,
     for place, ((words, by), says) in enumerate(zip(CASES, turned, strict=True)):
         middle = 88 + 172 * place
         ends = (0.0, long, other * math.cos(math.radians(by)))
-        start = middle - (min(ends) + max(ends)) / 2 * small
-        arrows(sheet, (start, BELOW + 10), long, other, math.radians(by), small, inks)
+        first = middle - (min(ends) + max(ends)) / 2 * small
+        arrows(sheet, (first, BELOW + 10), long, other, math.radians(by), small, inks)
         sheet.text(words, middle, BELOW + 32)
         sheet.text(f"{by}°:", middle - 10, BELOW + 54, "soft", align="end")
         sheet.text(says, middle, BELOW + 54, align="start", bold=True)

@@ -47,19 +47,14 @@ def two_arrows(
 
     Taught in the warm-up.
     """
-    for name, arrow in (("a", a), ("b", b)):
-        if any(n != int(n) or abs(n) > far for n, far in zip(arrow, REACH, strict=True)):
-            raise ValueError(
-                f"{name} must be whole numbers of at most {REACH[0]} and {REACH[1]}, got {arrow}"
-            )
-    a, b = (tuple(map(int, arrow)) for arrow in (a, b))
-    product = a[0] * b[0] + a[1] * b[1]
+    first, second = whole("a", a), whole("b", b)
+    product = first[0] * second[0] + first[1] * second[1]
     leans = "right" if product == 0 else "agree" if product > 0 else "oppose"
     sheet = Movable(
         WIDEST,
         2 * MIDDLE[1],
-        f"Two arrows on a grid, {names[0]} = {pair(a)} and {names[1]} = {pair(b)}. Their dot "
-        f"product is {products(a, b)} = {signed(product)}. {LEANS[leans]}",
+        f"Two arrows on a grid, {names[0]} = {pair(first)} and {names[1]} = {pair(second)}. "
+        f"Their dot product is {products(first, second)} = {signed(product)}. {LEANS[leans]}",
     )
     grid(sheet)
     arrows = drawsvg.Group(
@@ -69,17 +64,26 @@ def two_arrows(
         data_reach=f"{REACH[0]} {REACH[1]}",
         **{f"data_{name}": escape(words) for name, words in LEANS.items()},
     )
-    for name, arrow, ink in zip(names, (a, b), INKS, strict=True):
+    for name, arrow, ink in zip(names, (first, second), INKS, strict=True):
         arrows.append(arrow_to(name, arrow, ink))
     sheet.add(arrows)
-    for row, (name, arrow, ink) in enumerate(zip(names, (a, b), INKS, strict=True)):
+    for row, (name, arrow, ink) in enumerate(zip(names, (first, second), INKS, strict=True)):
         sheet.text(f"{name} =", LEFT + 30, 40 + 28 * row, ink, align="end", bold=True)
         sheet.text(pair(arrow), LEFT + 38, 40 + 28 * row, f"{ink} says-{row}", align="start")
     sheet.text(f"{names[0]} · {names[1]}", LEFT, 112, align="start", bold=True)
-    sheet.text(f"= {products(a, b)}", LEFT, 140, "ink says-products", align="start")
+    sheet.text(f"= {products(first, second)}", LEFT, 140, "ink says-products", align="start")
     sheet.text(f"= {signed(product)}", LEFT, 168, "ink says-product", align="start", bold=True)
     sheet.text(LEANS[leans], LEFT, 202, "soft says-lean", align="start")
     return sheet
+
+
+def whole(name: str, arrow: tuple[float, float]) -> tuple[int, int]:
+    """An arrow's numbers, if they are on the grid."""
+    if any(n != int(n) or abs(n) > far for n, far in zip(arrow, REACH, strict=True)):
+        raise ValueError(
+            f"{name} must be whole numbers of at most {REACH[0]} and {REACH[1]}, got {arrow}"
+        )
+    return int(arrow[0]), int(arrow[1])
 
 
 def grid(sheet: Drawing) -> None:

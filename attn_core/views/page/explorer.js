@@ -396,6 +396,9 @@ export class Explorer {
   renderMatrix() {
     const { settings, first, state, features: all } = this;
     const [shown, original] = [state, this.original()].map((each) => this.attention(each));
+    // Before anything is drawn: a map is as large as its place.
+    const isWide = this.View.isWide || this.mostColumns > 8 || all.some((feature) => feature.isWide);
+    this.root.classList.toggle("ax-wide", isWide);
     this.strip.draw(shown, original);
     this.share.hidden = !this.link || !this.shows("link");
     this.change.hidden = this.hides("inputs");
@@ -406,8 +409,6 @@ export class Explorer {
       this.said.textContent = all.reduce((list, feature) => feature.says(list), /** @type {string[]} */ ([])).join(" ");
       this.said.hidden = !this.said.textContent;
     }
-    const isWide = this.View.isWide || this.mostColumns > 8 || all.some((feature) => feature.isWide);
-    this.root.classList.toggle("ax-wide", isWide);
     const changed = all.reduce((list, feature) => feature.changes(list), /** @type {string[]} */ ([]));
     this.changes.textContent = changes(settings, first, state, changed);
     this.changes.parentElement.classList.toggle("ax-none", !this.changes.textContent);

@@ -67,7 +67,8 @@ export const WORDS = {
   bars: "All {count} numbers as bars, and what their products add up to.",
   barsOf: "The first {count} of {all} numbers as bars, and what all products add up to.",
   shares: "The row of {query} is 1 in all; the marked part goes to {key}.",
-  sharesDropped: "The row of {query} before dropout is 1 in all; hatched is what dropout takes away, marked the part of {key}.",
+  sharesDropped:
+    "The row of {query} before dropout is 1 in all; hatched is what dropout takes away, marked the part of {key}.",
   close: "close",
   closeLabel: "Close the arithmetic",
   nextFigure: "Next figure",
