@@ -28,7 +28,7 @@ QUICK := test-code test-pages test-notebooks test-grading
 SLOW := slow-code slow-pages slow-plain slow-grading
 DEEP := deep-code deep-pages deep-grading
 GROUPS = $(BIN)/python -m tools.run_tests $(if $(LOAD),--load)
-SHAPES := --jaxtyping-packages=attn_core,beartype.beartype
+SHAPES := -p tests.shapes --jaxtyping-packages=attn_core,tests.shapes.checked
 # Tests for which the shapes are not checked at run time: errors as a user sees them, kernels that
 # Triton reads as text, calls that the compiler follows; and one that starts a browser of its own.
 PLAIN := tests/errors tests/triton tests/compiling tests/test_bench_viewers.py

@@ -29,7 +29,7 @@ EXERCISE = Exercise(
     points=1,
     text="""\
 Find what is wrong, and show it: "All words go into the same vector c, so each word has the same
-influence on it." A box reads `n_words` words. After each one, memory = `kept_share` · memory +
+influence on it." An encoder reads `n_words` words. After each one, memory = `kept_share` · memory +
 (1 − `kept_share`) · word. One number of the *last* word grows by 1: by how much does that number of
 the final memory grow? That is `by_last`. And if it is the *first* word's? That is `by_first`. Give
 both to three decimals or more. *Expected: two lines, on paper or in Python.*""",
@@ -44,7 +44,7 @@ by_first = (1 - kept_share) * kept_share ** (n_words - 1)""",
             """\
 by_last = 1 / n_words
 by_first = 1 / n_words""",
-            "That would be an average, in which all words count the same. This box forgets.",
+            "That would be an average, in which all words count the same. This encoder forgets.",
         ),
         change(
             "(1 - kept_share) * ",

@@ -1,4 +1,4 @@
-"""Chapter 01, level 2: how much of each word is left in the memory of a box with a fixed rule."""
+"""Chapter 01, level 2: how much of each word is left in a memory with a fixed rule."""
 
 import torch
 
@@ -50,10 +50,10 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text=(
-        "A box that keeps more: after each word, memory = keep · memory + (1 − keep) · word. Ours "
-        "has keep = {{ keep }}. Write `shares(n, keep)`: for each of n words, first to last, its "
-        "share in the final memory, as a tensor. Then find out how much of the first of 30 words "
-        "is left with keep = 0.5, and with keep = 0.9. *Expected: one or two lines in the "
+        "An encoder that keeps more: after each word, memory = keep · memory + (1 − keep) · word. "
+        "Ours has keep = {{ keep }}. Write `shares(n, keep)`: for each of n words, first to last, "
+        "its share in the final memory, as a tensor. Then find out how much of the first of 30 "
+        "words is left with keep = 0.5, and with keep = 0.9. *Expected: one or two lines in the "
         "function. How often has word number t been multiplied by keep?*"
     ),
     starter="""\

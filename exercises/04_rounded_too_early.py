@@ -75,10 +75,7 @@ rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
         change(
             "torch.tensor(score_row)",
             "torch.tensor(score_row) / 3**0.5",
-            hint=(
-                "Right with √3. But these scores are to be "
-                "taken as they are, as the textbook chapter did."
-            ),
+            hint="Right with √3. But these scores are to be taken as they are.",
         ),
         change(
             "torch.softmax(torch.tensor(score_row), dim=0)",

@@ -75,7 +75,8 @@ every weight down to a whole number of units; what is missing to `10**places` go
 to the cells that lost most. *Expected: six or seven lines.*
 {% if chapter %}Try it on `rows`, the weights of 笔记本
 (`x = toy.notebook().x`, then `rows = torch.softmax(x @ x.T, dim=-1).tolist()`), and compare with
-the table of the post. Which of its three slips does it explain, and which not?{% else %}Try it with
+[the printed table](#deeper-three-wrong-digits-in-a-printed-table) below. Which of its three wrong
+digits does it explain, and which not?{% else %}Try it with
 `[units(row, 2) for row in rows]`.{% endif %}""",
     starter="def units(row, places):\n    return ...",
     solution="""\

@@ -54,7 +54,7 @@ exactly = ways_to_choose * drop_p**n_zeros * (1 - drop_p) ** (n_weights - n_zero
             """\
 all_stay = 0.0
 exactly = 1.0""",
-            "That would be the note's rule: always the same number. The tosses are independent.",
+            "This leaves nothing to chance: always the same number. The tosses are independent.",
         ),
         change(
             "ways_to_choose * ",

@@ -35,7 +35,8 @@ EXERCISE = Exercise(
     text=(
         "Write `positions(length, width)`: a row for each position, sines in columns 0, 2, 4, …, "
         "cosines in columns 1, 3, 5, …, as `sinusoids` does it. {% if chapter %}Compare "
-        "`positions(3, 4)` with the table above, and try a width of 6, too.{% else %}(`sinusoids` "
+        "`positions(3, 4)` with `attn_core.layers.sinusoids(3, 4)`, and try a width of 6, "
+        "too.{% else %}(`sinusoids` "
         "is in attn_core.) Try `positions(length, width)`, and other widths, too.{% endif %} "
         "*Expected: five or six lines; two loops are "
         "fine, none is faster. `table[:, 0::2]` is every second column.*"

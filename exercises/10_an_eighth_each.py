@@ -59,8 +59,7 @@ score_products = n_tokens**2 * width""",
             """\
 weights_in_all = n_tokens**2 // n_heads
 score_products = n_tokens**2 * width // n_heads""",
-            "That is the textbook chapter's slip: what the heads share out is the width, not the "
-            "map.",
+            "What the heads share out is the width, not the map: each head weighs every pair.",
         ),
     ),
     fields=(Field("weights_in_all", places=0), Field("score_products", places=0)),

@@ -38,7 +38,8 @@ EXERCISE = Exercise(
     text=(
         "Write `multiply_adds(n, d)`: how many multiply-adds an attention layer does for n words "
         "of width d: the scores, the output, and the four matrices of d · d, each of which meets "
-        "every word. {% if chapter %}Compare with the table below, where d is 512."
+        "every word. {% if chapter %}In the table below, where d is 512, it is the sum of *four "
+        "matrices* and *scores, output*."
         "{% else %}Try `multiply_adds(n, d)`, and twice the words, and twice the width.{% endif %} "
         "*Expected: one line in the function.*"
     ),

@@ -52,10 +52,10 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text="""\
-Write `is_sound(weights, keep)`, True or False: can this be a table of weights under this mask? No
-scores are given, so it can't tell whether the weights are *right*; but it must let right ones pass,
+Write `is_sound(weights, keep)`, True or False: can this be a table of weights under this mask? It
+gets no scores, so it cannot tell whether the weights are *right*. But it must let right ones pass,
 and catch the mask after softmax, the mask multiplied in, no mask, softmax over queries, division by
-the sum, and `nan`. Here every query keeps a key; yours may allow for one that keeps none, too,
+the sum, and `nan`. Here every query keeps a key. Yours may also allow for a query that keeps none,
 whose weights are all 0. *Expected: three or four lines in the function. Sums of floats are rarely 1
 exactly.*""",
     starter="""\

@@ -56,11 +56,11 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-`wrong_tables` holds four tables of weights, each made of the same `score_table`, with d_k = 4 and
-no mask, and each wrong in another way: `"no-scale"`, `"scale-after-softmax"`,
-`"softmax-over-queries"` and `"divided-by-sum"`. Look at signs and at sums, and write the names into
-the list `what_went_wrong`, in the order of the tables.
-{%- if chapter %} In the chapter the two start as
+`wrong_tables` holds four tables of weights. All are made of the same `score_table`, with d_k = 4
+and no mask, and each is wrong in another way: `"no-scale"`, `"scale-after-softmax"`,
+`"softmax-over-queries"` or `"divided-by-sum"`. Look at the signs and at the sums, and write the
+names into the list `what_went_wrong`, in the order of the tables.
+{%- if chapter %} In the chapter both start as
 `given("11-name-the-mistake")` of `exercises.notebook`.{% endif %}
 *Expected: three sums and one look.*""",
     starter="what_went_wrong = ...",

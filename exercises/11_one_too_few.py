@@ -7,7 +7,7 @@ from exercises import Draws, Exercise, Field, change, near, whole
 
 
 def firsts(features):
-    """The first number of the normalised row: as the note has it, and right."""
+    """The first number of the normalised row: with `std`, and right."""
     off = features[0] - statistics.fmean(features)
     return off / statistics.stdev(features), off / statistics.pstdev(features)
 
@@ -27,17 +27,17 @@ def parameters(seed):
     while True:
         features = draw.integers(0, 10, draw.integer(3, 6)).double().tolist()
         if features[0] != statistics.fmean(features):
-            noted, right = firsts(features)
-            if abs(right - noted) > 0.05:
+            with_std, right = firsts(features)
+            if abs(right - with_std) > 0.05:
                 break
     return {"features": features, "largest_error": draw.integer(4, 33) / 1000}
 
 
 def checks(names, parameters):
-    noted, right = firsts(parameters["features"])
+    with_std, right = firsts(parameters["features"])
     width = whole(names.get("wide_enough"))
     return [
-        ("`note_first` is right to two decimals", near(names.get("note_first"), noted)),
+        ("`std_first` is right to two decimals", near(names.get("std_first"), with_std)),
         ("`right_first` is right to two decimals", near(names.get("right_first"), right)),
         ("`wide_enough` is right", width == narrowest(parameters["largest_error"])),
     ]
@@ -50,21 +50,21 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Find what is wrong, and show it. A note normalises a row of n numbers like this:
-`(X - X.mean(-1, keepdim=True)) / X.std(-1, keepdim=True)`. torch's `std` divides by n − 1. Take the
-row `features`. What is the first number of the note's result (`note_first`), and what is it in
-layer norm, without the small eps (`right_first`)? Then show where it hides: how many numbers must a
-row have, at least, for the note's result to be too small by no more than the share `largest_error`
+Find what is wrong, and show it. A layer norm normalises a row `X` of n numbers like this:
+`(X - X.mean(-1, keepdim=True)) / X.std(-1, keepdim=True)`. But torch's `std` divides by n − 1. Take
+the row `features`. What is the first number of this result (`std_first`), and what should it be,
+without the small eps (`right_first`)? Then show where the mistake hides: how many numbers must a
+row have, at least, so that the result is too small by no more than the share `largest_error`
 (`wide_enough`, a whole number)? *Expected: four or five lines, or a pencil. The ratio of the two
 depends on n alone.*""",
-    starter="note_first = ...\nright_first = ...\nwide_enough = ...",
+    starter="std_first = ...\nright_first = ...\nwide_enough = ...",
     solution="""\
 from math import sqrt
 
 n = len(features)
 off = features[0] - sum(features) / n
 squares = sum((number - sum(features) / n) ** 2 for number in features)
-note_first, right_first = off / sqrt(squares / (n - 1)), off / sqrt(squares / n)
+std_first, right_first = off / sqrt(squares / (n - 1)), off / sqrt(squares / n)
 wide_enough = 2
 while 1 - sqrt((wide_enough - 1) / wide_enough) > largest_error:
     wide_enough += 1""",
@@ -72,8 +72,8 @@ while 1 - sqrt((wide_enough - 1) / wide_enough) > largest_error:
     checks=checks,
     mistakes=(
         change(
-            "note_first, right_first",
-            "right_first, note_first",
+            "std_first, right_first",
+            "right_first, std_first",
             hint=(
                 "The two have changed places. Layer norm divides the "
                 "squares by n: what it sees is all there is, not a sample."
@@ -94,7 +94,7 @@ while 1 - sqrt((wide_enough - 1) / wide_enough) > largest_error:
         ),
     ),
     fields=(
-        Field("note_first", label="the first number, as the note has it"),
+        Field("std_first", label="the first number, with `std`"),
         Field("right_first", label="the first number in layer norm"),
         Field("wide_enough", places=0),
     ),

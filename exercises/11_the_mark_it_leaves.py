@@ -45,11 +45,13 @@ EXERCISE = Exercise(
     points=1,
     text="""\
 A query has the scaled scores `row_scores`, and the last key is hidden from it. The mask is written
-as 1 for a key that stays and 0 for one that is hidden. Three people use it in three wrong ways. The
-first adds it to the scores before softmax: what weight does the hidden key get (`if_added`)? The
-second multiplies the scores by it: what weight now (`if_multiplied`)? The third multiplies the
-weights by it, after softmax: what does the row add up to (`if_after`)? To two decimals or more.
-*Expected: three sums of three exponentials.*""",
+as 1 for a key that stays and 0 for one that is hidden. Three people use it in three wrong ways:
+
+- The first adds it to the scores before softmax. What weight does the hidden key get (`if_added`)?
+- The second multiplies the scores by it. What weight does the hidden key get now (`if_multiplied`)?
+- The third multiplies the weights by it, after softmax. What does the row add up to (`if_after`)?
+
+Give two decimals or more. *Expected: three sums of three exponentials.*""",
     starter="if_added = ...\nif_multiplied = ...\nif_after = ...",
     solution="""\
 from math import e, exp

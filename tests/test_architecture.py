@@ -49,7 +49,7 @@ STANDS_ON = {
 # What comes from outside; the standard library is free.
 EVERYWHERE = {"torch", "numpy", "jaxtyping"}
 ONLY_IN = {
-    "views": {"matplotlib", "PIL", "anywidget", "traitlets", "ipywidgets", "IPython"},
+    "views": {"drawsvg", "matplotlib", "PIL", "anywidget", "traitlets", "ipywidgets", "IPython"},
     "engines": {"triton"},
     "pretrained": {"safetensors", "tokenizers"},
 }

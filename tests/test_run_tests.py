@@ -194,7 +194,11 @@ def reached(group: str) -> set[Path]:
     found = words(group)
     found = found[found.index("pytest") + 1 :]
     left_out = {ROOT / path for flag, path in itertools.pairwise(found) if flag == "--ignore"}
-    named = {ROOT / word for word in found if word.startswith("tests")} - left_out
+    named = {
+        ROOT / word
+        for flag, word in itertools.pairwise(found)
+        if word.startswith("tests") and flag != "-p"
+    } - left_out
     files = [path for top in named for path in [top, *top.rglob("test_*.py")] if path.is_file()]
     if not named:
         files = (ROOT / "tests").rglob("test_*.py")

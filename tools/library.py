@@ -25,9 +25,10 @@ PYTEST += ["--doctest-modules", "-p", "tests.patience", "-p", "tests.trained_mod
 PYTEST += ["-n", "2", "--dist", "loadfile", "-m", "not slow and not deep"]
 # The oldest packages call what newer ones beside them discourage.
 LENIENT = ["-W", "ignore::DeprecationWarning"]
+SHAPES = "--jaxtyping-packages=attn_core,tests.shapes.checked"
 # Errors as a user sees them, and calls that a compiler follows, are tested without that of shapes.
 RUNS = [
-    ["--jaxtyping-packages=attn_core,beartype.beartype", "tests/attn_core", "attn_core"],
+    ["-p", "tests.shapes", SHAPES, "tests/attn_core", "attn_core"],
     ["tests/errors", "tests/compiling"],
 ]
 

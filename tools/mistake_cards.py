@@ -24,10 +24,10 @@ CARD = """\
 + {right}
 ```
 
-- **Invisible:** {invisible}
-- **First touched:** {where}.
 - **Caught by** `{check}`
-- **Seen in** {seen}
+- **Hides** {invisible}
+- **Begins** {where}.
+- **Met in** {seen}.
 """
 
 
@@ -36,20 +36,20 @@ def card(mistake: Mistake) -> str:
 
     >>> from attn_core.mistakes import MISTAKES
     >>> print(card(MISTAKES["rounded-weights"]).splitlines()[-1])
-    - **Seen in** [the textbook chapter](../book/errata.md#the-textbook-chapter)
+    - **Met in** [errata: the textbook chapter](../book/errata.md#the-textbook-chapter).
     """
-    where = f"the stage *{mistake.where}*"
+    where = f"at the stage *{mistake.where}*"
     if mistake.where not in STAGES:
-        where = f"`{mistake.where}`, before or behind the six stages"
+        where = f"in `{mistake.where}`, outside the six stages"
     return CARD.format(
         title=mistake.title[0].upper() + mistake.title[1:],
         does=mistake.does,
         symptom=mistake.symptom,
         wrong=mistake.wrong,
         right=mistake.right,
+        check=mistake.check,
         invisible=mistake.invisible[0].lower() + mistake.invisible[1:],
         where=where,
-        check=mistake.check,
         seen=", ".join(dict.fromkeys(link(source) for source in mistake.source)),
     ).strip()
 
@@ -64,4 +64,4 @@ def link(source: str) -> str:
         repository, number = source.split("#")
         return f"[{source}](https://github.com/{repository}/issues/{number})"
     name = NOTES[int(source[0])]
-    return f"[{name}](../book/errata.md#{name.replace(' ', '-')})"
+    return f"[errata: {name}](../book/errata.md#{name.replace(' ', '-')})"

@@ -62,7 +62,10 @@ MASKING = (
         name="no-mask",
         title="no mask",
         does="The mask is left out.",
-        symptom="Weights above the diagonal or on padding; in training a loss that is too good.",
+        symptom=(
+            "There are weights above the diagonal or on padding, and in training the loss is too "
+            "good to be true."
+        ),
         invisible="Where every query may see every key, as when one token is decoded with a cache.",
         wrong="weights = torch.softmax(scaled, dim=-1)",
         right="weights = torch.softmax(scaled.masked_fill(~keep, -torch.inf), dim=-1)",
@@ -76,8 +79,8 @@ MASKING = (
     Mistake(
         name="mask-turned",
         title="the mask turned round",
-        does="True is taken for “hide” where it means “keep”, or the other way round.",
-        symptom="Each query sees what it must not, and nothing else.",
+        does="True is taken to mean “hide” where it means “keep”, or the other way round.",
+        symptom="Each query sees what it must not see, and nothing else.",
         invisible="Without a mask.",
         wrong="masked = scaled.masked_fill(keep, -torch.inf)",
         right="masked = scaled.masked_fill(~keep, -torch.inf)",
@@ -91,13 +94,13 @@ MASKING = (
     Mistake(
         name="upper-triangle-kept",
         title="the upper triangle kept",
-        does="The triangle above the diagonal marks what to hide, and is used as what to keep.",
-        symptom="Each word sees the future and not itself; the last row sees nothing.",
+        does="The triangle above the diagonal marks what to hide, but it is used as what to keep.",
+        symptom="Each word sees only the words after it, and the last word sees nothing.",
         invisible="Without a mask.",
         wrong="masked = scaled.masked_fill(torch.triu(ones, diagonal=1) == 0, -torch.inf)",
         right="masked = scaled.masked_fill(torch.triu(ones, diagonal=1) == 1, -torch.inf)",
         check=HIDDEN_IS_ZERO,
-        source=("rasbt/LLMs-from-scratch#1061", "2-01"),
+        source=("dotnet/TorchSharp#1227", "rasbt/LLMs-from-scratch#1061", "2-01"),
         where="masked",
         formulas=only_masked(upper_triangle),
         seen_on=examples.masked,
@@ -106,13 +109,19 @@ MASKING = (
     Mistake(
         name="mask-added",
         title="a mask of ones and zeros added",
-        does="A mask of 1 and 0 is added to the scores; only one of 0 and −∞ may be.",
-        symptom="Nothing is hidden: what should be kept weighs e times as much as before, no more.",
+        does=(
+            "A mask of ones and zeros is added to the scores; a mask that is added must be of 0 "
+            "and −∞."
+        ),
+        symptom=(
+            "Nothing is hidden: beside a hidden key, a kept one weighs e times as much as before, "
+            "and that is all."
+        ),
         invisible="Without a mask; and in the weights of a row that keeps every key.",
         wrong="masked = scaled + keep",
         right="masked = scaled + torch.zeros(L, S).masked_fill(~keep, -torch.inf)",
         check=HIDDEN_IS_ZERO,
-        source=("pytorch/pytorch#117939", "timeseriesAI/tsai#171", "2-12"),
+        source=("pytorch/pytorch#21518", "timeseriesAI/tsai#171"),
         where="masked",
         formulas=only_masked(lambda scaled, keep: scaled + keep),
         seen_on=examples.masked,
@@ -122,7 +131,10 @@ MASKING = (
     Mistake(
         name="mask-multiplied",
         title="the mask multiplied in",
-        does="Hidden scores become 0 instead of −∞, and exp(0) = 1.",
+        does=(
+            "The scores are multiplied by the mask, so a hidden score becomes 0 instead of −∞, and "
+            "exp(0) = 1."
+        ),
         symptom="Hidden keys get a weight, the same one along a row.",
         invisible="Where every query may see every key.",
         wrong="masked = scaled * keep",
@@ -137,9 +149,15 @@ MASKING = (
     Mistake(
         name="minus-1e9",
         title="−1e9 in the place of −∞",
-        does="A large negative number hides as well as −∞, as long as one key of the row is kept.",
-        symptom="A row that keeps nothing gets equal weights over all that is forbidden.",
-        invisible="In the weights, where every row keeps at least one key.",
+        does=(
+            "Hidden scores become −1e9 instead of −∞, which hides as well, as long as the row "
+            "keeps a key."
+        ),
+        symptom=(
+            "A row that keeps nothing gets equal weights over all that is forbidden, and looks "
+            "healthy."
+        ),
+        invisible="In the weights, as long as every row keeps at least one key.",
         wrong="masked = scaled.masked_fill(~keep, -1e9)",
         right="masked = scaled.masked_fill(~keep, -torch.inf)  # and a row that keeps nothing: 0",
         check="(output[~keep.any(-1)] == 0).all()",
@@ -153,11 +171,12 @@ MASKING = (
     Mistake(
         name="mask-ignores-cache",
         title="a mask that ignores the cache",
-        does="Query i is put at position i, though it stands behind the keys in the cache.",
+        does="Query i is put at place i, although it comes after all keys that are in the cache.",
         symptom=(
-            "With a cache, the first new word sees one key; what it has read is hidden from it."
+            "With a cache, the first new word sees one key only; the rest of what it should see is "
+            "hidden."
         ),
-        invisible="As many queries as keys: training, and the first pass.",
+        invisible="With as many queries as keys, as in training and in the first pass.",
         wrong="keep = torch.tril(torch.ones(L, S)).bool()  # and is_causal=True",
         right="keep = torch.tril(torch.ones(L, S), diagonal=S - L).bool()",
         check="(weights[..., -1, :] > 0).all()",
@@ -170,9 +189,12 @@ MASKING = (
     Mistake(
         name="padding-on-queries",
         title="padding hidden as queries",
-        does="The padding mask lies along the rows: padded queries are empty, padded keys seen.",
-        symptom="Real words give weight to padding, and the rows of the padding are empty.",
-        invisible="No padding: each sentence as long as the batch.",
+        does=(
+            "The padding mask lies along the rows, so it hides padded queries and shows padded "
+            "keys."
+        ),
+        symptom="Real words give weight to padding, and the rows of the padding keep nothing.",
+        invisible="Without padding, when each sentence is as long as the batch.",
         wrong="keep = is_word[:, None, :, None]",
         right="keep = is_word[:, None, None, :]",
         check=HIDDEN_IS_ZERO,

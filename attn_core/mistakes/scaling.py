@@ -15,11 +15,12 @@ SCALING = (
     Mistake(
         name="no-scale",
         title="no scale",
-        does="The scores go into softmax as they are, not divided by √d_k.",
+        does="The scores go into softmax without being divided by √d_k.",
         symptom=(
-            "Rows too sharp, the more so the wider the keys: one weight near 1, the rest near 0."
+            "Rows come out too sharp, and the sharper the wider the keys: one weight near 1, the "
+            "rest near 0."
         ),
-        invisible="Keys of width 1, and any record whose scale is 1.",
+        invisible="Where the keys have width 1, or where the scale is set to 1.",
         wrong="weights = torch.softmax(q @ k.mT, dim=-1)",
         right="weights = torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)",
         check="torch.allclose(scaled * k.shape[-1] ** 0.5, scores)",
@@ -32,13 +33,19 @@ SCALING = (
     Mistake(
         name="scale-by-model-width",
         title="the scale 1/√d_model",
-        does="The divisor is the root of the model's width, not of the width of one head's keys.",
-        symptom="Rows too flat, by the same factor everywhere; no shape tells.",
-        invisible="One head with keys as wide as the model.",
+        does=(
+            "The scores are divided by the root of the model's width, not of the width of one "
+            "head's keys."
+        ),
+        symptom=(
+            "All scaled scores are too small by the same factor, so rows come out too flat; no "
+            "shape changes."
+        ),
+        invisible="With one head whose keys are as wide as the model.",
         wrong="scaled = scores / d_model ** 0.5",
         right="scaled = scores / k.shape[-1] ** 0.5",
         check="torch.allclose(scaled * k.shape[-1] ** 0.5, scores)",
-        source=("YutaroOgawa/pytorch_advanced#174", "omihub777/ViT-CIFAR#11", "0-13"),
+        source=("YutaroOgawa/pytorch_advanced#174", "omihub777/ViT-CIFAR#11"),
         where="scaled",
         formulas={"scaled": lambda a, scores: scores / a.model_width**0.5},
         seen_on=examples.projected,
@@ -47,9 +54,9 @@ SCALING = (
     Mistake(
         name="scale-after-softmax",
         title="the scale after softmax",
-        does="Softmax gets the bare scores, and its weights are scaled afterwards.",
-        symptom="Every row sums to the scale, 1/√d_k, and is too sharp.",
-        invisible="Keys of width 1, and any record whose scale is 1.",
+        does="Softmax gets the unscaled scores, and the weights are scaled afterwards.",
+        symptom="Every row adds up to 1/√d_k instead of 1, and is as sharp as without a scale.",
+        invisible="Where the keys have width 1, or where the scale is set to 1.",
         wrong="weights = torch.softmax(scores, dim=-1) * scale",
         right="weights = torch.softmax(scores * scale, dim=-1)",
         check="((weights.sum(-1) - 1).abs() < 1e-5).all()",
@@ -65,9 +72,15 @@ SCALING = (
     Mistake(
         name="dropout-on-scores",
         title="dropout on the scores",
-        does="Dropout sets scores to 0 before softmax, which is no weight of 0: exp(0) = 1.",
-        symptom="No weight is 0. A dropped key can even gain: a score of −3 becomes a score of 0.",
-        invisible="Without dropout: in eval.",
+        does=(
+            "Dropout sets some scores to 0 before softmax, but a score of 0 is no weight of 0: "
+            "exp(0) = 1."
+        ),
+        symptom=(
+            "In training no weight is 0, and a dropped key can even gain: a score of −3 becomes a "
+            "score of 0."
+        ),
+        invisible="Without dropout, so in eval.",
         wrong="weights = torch.softmax(dropout(scaled), dim=-1)",
         right="dropped = dropout(torch.softmax(scaled, dim=-1))",
         check="(dropped[~survives] == 0).all()",

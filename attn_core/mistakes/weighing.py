@@ -38,11 +38,14 @@ WEIGHING = (
     Mistake(
         name="softmax-over-queries",
         title="softmax over queries",
-        does="Softmax runs down the columns: the queries share out each key.",
-        symptom="The columns sum to 1 and the rows do not; hidden columns become nan.",
+        does="Softmax runs down the columns, so the queries share out each key.",
+        symptom=(
+            "Columns add up to 1 and rows do not. A key that is hidden from every query has a "
+            "column of nan."
+        ),
         invisible=(
-            "A table in which every row and every column holds the same numbers in some order, as "
-            "for two words at a right angle. To be symmetric is not enough."
+            "In a table whose rows and columns all have the same sum of exps, as for two words at "
+            "a right angle. A symmetric table is not enough."
         ),
         wrong="weights = torch.softmax(scaled, dim=-2)  # or dim=1 of [B, L, S]",
         right="weights = torch.softmax(scaled, dim=-1)",
@@ -60,16 +63,24 @@ WEIGHING = (
     Mistake(
         name="naive-softmax",
         title="a softmax that overflows",
-        does="exp of the scores themselves, without subtracting the row's maximum first.",
-        symptom=(
-            "nan where a score is above 88.7 (float32), inf/inf, and where all of a row are below "
-            "−104, 0/0."
+        does=(
+            "exp is taken of the scores themselves, without subtracting the largest of the row "
+            "first."
         ),
-        invisible="Scores near 0, a few tens at most.",
+        symptom=(
+            "In float32 a score above 88.7 gives nan (inf/inf), and so does a row whose scores all "
+            "lie below −104 (0/0). Where only the sum is too large, as for three scores of 88, the "
+            "whole row becomes 0."
+        ),
+        invisible=(
+            "With scores of a few tens at most. `weights.isfinite().all()` would miss the row that "
+            "becomes 0. The check above misses one case too: a row whose scores all lie a little "
+            "above −104 has coarse weights, but they add up to 1."
+        ),
         wrong="weights = torch.exp(scaled) / torch.exp(scaled).sum(-1, keepdim=True)",
         right="weights = torch.softmax(scaled, dim=-1)",
-        check="weights.isfinite().all()",
-        source=("pytorch/executorch#18407", "0-05"),
+        check=ROWS_SUM_TO_ONE,
+        source=("pytorch/pytorch#63132", "pyg-team/pytorch_geometric#53", "0-05"),
         where="weights",
         formulas={"weights": naive},
         seen_on=examples.large,
@@ -78,8 +89,11 @@ WEIGHING = (
     Mistake(
         name="nan-in-empty-row",
         title="a softmax over nothing",
-        does="A row that keeps nothing goes through softmax: (−∞) − (−∞) is nan.",
-        symptom="nan in that row, and in the next layer everywhere.",
+        does=(
+            "A row that keeps no key goes through softmax, which subtracts −∞ from −∞, and that is "
+            "nan."
+        ),
+        symptom="One row is nan here, and in the next layer every row of the sentence.",
         invisible="Where every row keeps at least one key.",
         wrong="weights = torch.softmax(masked, dim=-1)",
         right="weights = torch.softmax(masked, dim=-1).masked_fill(~keep, 0.0)",
@@ -93,11 +107,15 @@ WEIGHING = (
     Mistake(
         name="divided-by-sum",
         title="division by the sum instead of softmax",
-        does="The scores are divided by their sum, with no exp.",
+        does="The scores are divided by their sum, without exp.",
         symptom=(
-            "Rows sum to 1; but a negative score is a negative weight, and a sum of 0 gives nan."
+            "Rows add up to 1, but scores of both signs give negative weights, and a sum of 0 "
+            "gives inf or nan."
         ),
-        invisible="Equal scores along each row, unless they are 0.",
+        invisible=(
+            "Where the scores of each row are equal, and not 0. The check does not see a row whose "
+            "scores all have one sign; compare that one with torch.softmax."
+        ),
         wrong="weights = scaled / scaled.sum(-1, keepdim=True)",
         right="weights = torch.softmax(scaled, dim=-1)",
         check="(weights >= 0).all()",
@@ -110,13 +128,16 @@ WEIGHING = (
     Mistake(
         name="mask-after-softmax",
         title="the mask after softmax",
-        does="Softmax shares out over all keys, then the hidden weights are set to 0.",
-        symptom="Rows sum to less than 1, the more so the more is hidden.",
+        does="Softmax shares out over all keys, and only then are the hidden weights set to 0.",
+        symptom=(
+            "Rows add up to less than 1: what the hidden keys had taken is missing. And the future "
+            "leaks through the sum: another later word changes the weights before it."
+        ),
         invisible="Where every query may see every key.",
         wrong="weights = torch.softmax(scaled, dim=-1) * keep",
         right="weights = torch.softmax(scaled.masked_fill(~keep, -torch.inf), dim=-1)",
         check=ROWS_SUM_TO_ONE,
-        source=("huggingface/pytorch-image-models#2236", "0-19"),
+        source=("huggingface/pytorch-image-models#2236",),
         where="masked",
         formulas={"masked": lambda a, scaled: scaled, "weights": masked_weights},
         seen_on=examples.masked,
@@ -125,9 +146,14 @@ WEIGHING = (
     Mistake(
         name="rounded-weights",
         title="rounding to one decimal",
-        does="The weights are rounded to read them better, and used so.",
-        symptom="Rows sum to 0.9 or 1.1, and the outputs are off in their first decimal.",
-        invisible="Weights that have one decimal, as for five equal keys.",
+        does="The weights are rounded to be read more easily, and then the rounded ones are used.",
+        symptom=(
+            "Some rows add up to 0.9 or 1.1, and the outputs can be off in their first decimal."
+        ),
+        invisible=(
+            "Where the weights have one decimal anyway, as for five equal keys. The check does not "
+            "see a row in which the roundings cancel."
+        ),
         wrong="weights = torch.round(weights, decimals=1)",
         right="torch.round(weights, decimals=1)  # shown, and not kept",
         check=ROWS_SUM_TO_ONE,
@@ -140,11 +166,12 @@ WEIGHING = (
     Mistake(
         name="dropped-as-weights",
         title="dropout already in them",
-        does="What dropout has left is handed out under the name of the weights.",
+        does="What dropout has left is returned under the name of the weights.",
         symptom=(
-            "Rows of “weights” that do not sum to 1 in training, with zeros and numbers above 1."
+            "In training the rows of “weights” have zeros in them and do not add up to 1, though "
+            "the output is right."
         ),
-        invisible="Without dropout: in eval.",
+        invisible="Without dropout, so in eval; and always in the output.",
         wrong="weights = dropout(torch.softmax(masked, dim=-1)); return weights @ v, weights",
         right="dropped = dropout(weights); return dropped @ v, weights",
         check=ROWS_SUM_TO_ONE,
@@ -160,9 +187,9 @@ WEIGHING = (
     Mistake(
         name="dropout-not-rescaled",
         title="dropout not rescaled",
-        does="What survives is not divided by 1 − p.",
-        symptom="In training all outputs are too small, on average by the factor 1 − p.",
-        invisible="Without dropout, and with p = 0.",
+        does="The weights that survive are not divided by 1 − p.",
+        symptom="In training every output is too small, by the factor 1 − p.",
+        invisible="Without dropout, or with p = 0.",
         wrong="dropped = weights * survives",
         right="dropped = weights * survives / (1 - p)",
         check="torch.allclose(dropped[survives] * (1 - p), weights[survives])",
@@ -175,13 +202,16 @@ WEIGHING = (
     Mistake(
         name="dropout-over-p",
         title="dropout rescaled by 1/p",
-        does="What survives is divided by p, the share that is dropped, and not by 1 − p.",
-        symptom="With p = 0.1 everything that survives is ten times as large.",
-        invisible="p = 0.5, where 1/p and 1/(1 − p) are the same.",
+        does=(
+            "The weights that survive are divided by p, the share that is dropped, instead of by 1 "
+            "− p."
+        ),
+        symptom="With p = 0.1 all that survives becomes ten times as large, instead of 1.11 times.",
+        invisible="At p = 0.5, where 1/p and 1/(1 − p) are the same, and without dropout.",
         wrong="dropped = weights * survives / p",
         right="dropped = weights * survives / (1 - p)",
         check="torch.allclose(dropped[survives] * (1 - p), weights[survives])",
-        source=("rasbt/LLMs-from-scratch#431", "NVIDIA/apex#816", "0-16"),
+        source=("lmjohns3/theanets#123", "kaldi-asr/kaldi#2814", "rasbt/LLMs-from-scratch#431"),
         where="dropped",
         formulas={"dropped": rescaled_by_p},
         seen_on=lambda: examples.dropping(0.1),
@@ -190,9 +220,12 @@ WEIGHING = (
     Mistake(
         name="dropout-thrown-away",
         title="dropout thrown away",
-        does="A slip in a name: what dropout returns goes to a variable that nobody reads.",
-        symptom="Two passes in training are equal, bit for bit. No error, no warning.",
-        invisible="Without dropout: in eval.",
+        does="A slip in a name: what dropout returns goes into a variable that nobody reads.",
+        symptom=(
+            "Two passes in training give the same output to the last bit, without an error or a "
+            "warning."
+        ),
+        invisible="Without dropout, so in eval.",
         wrong="atten_weigths = dropout(atten_weights)",
         right="atten_weights = dropout(atten_weights)",
         check="(dropped[~survives] == 0).all()",

@@ -9,9 +9,12 @@ WIRING = (
     Mistake(
         name="heads-split-by-view",
         title="heads split by view alone",
-        does="[B, T, H·D] is read as [B, H, T, D]: a head gets whole words, not a part of each.",
-        symptom="Shapes are right, training works, and each head sees a few of the words.",
-        invisible="One head, or one word.",
+        does=(
+            "Rows of shape [B, T, H·D] are read as [B, H, T, D], so a head gets some of the words "
+            "instead of a part of each word."
+        ),
+        symptom="The shapes are right and the model trains, but no head sees all the words.",
+        invisible="With one head, or with one word.",
         wrong="q = rows.view(B, H, T, D)",
         right="q = rows.view(B, T, H, D).transpose(1, 2)",
         check="torch.equal(q[:, 0], rows[..., :D])",
@@ -25,8 +28,11 @@ WIRING = (
         name="shared-heads",
         title="one projection for all heads",
         does="All heads use the same three matrices, so they all compute the same.",
-        symptom="Equal maps in all heads; the merged output has the rank of one head.",
-        invisible="One head.",
+        symptom=(
+            "The maps of all heads are equal, and the merged output repeats the numbers of one "
+            "head."
+        ),
+        invisible="With one head.",
         wrong="heads = [attend(x) for _ in range(num_heads)]",
         right="heads = [attend(x) for attend in self.heads]",
         check="not torch.equal(q[:, 0], q[:, -1])",
@@ -39,9 +45,13 @@ WIRING = (
     Mistake(
         name="mask-on-heads",
         title="the mask on the axis of the heads",
-        does="A mask [L, S] is made [L, 1, S], and broadcasting reads its rows as heads.",
-        symptom="A crash; but with as many heads as words it runs, and words see the future.",
-        invisible="Without a mask.",
+        does="A mask of shape [L, S] is made [L, 1, S], and broadcasting takes its rows for heads.",
+        symptom=(
+            "With as many heads as words it runs, and words see the future. With one head, the "
+            "scores come out once for each word. With any other number of heads torch stops with "
+            "an error."
+        ),
+        invisible="Without a mask, or with one word.",
         wrong="scores.masked_fill(~keep.unsqueeze(1), -torch.inf)",
         right="scores.masked_fill(~keep, -torch.inf)  # [L, S] fits [B, H, L, S]",
         check="(weights.triu(1) == 0).all()",
@@ -54,9 +64,9 @@ WIRING = (
     Mistake(
         name="heads-merged-by-view",
         title="heads merged by view alone",
-        does="[B, H, T, D] is reshaped to [B, T, H·D] with no transpose before.",
-        symptom="Shapes are right; a word's row holds one head's numbers of several words.",
-        invisible="One head, or one word.",
+        does="[B, H, T, D] is reshaped to [B, T, H·D] without a transpose before it.",
+        symptom="The shapes are right, but a word's row holds numbers of several words.",
+        invisible="With one head, or with one word.",
         wrong="merged = heads.reshape(B, T, H * D)",
         right="merged = heads.transpose(1, 2).reshape(B, T, H * D)",
         check="torch.equal(merged[..., : heads.shape[-1]], heads[:, 0])",
@@ -73,8 +83,8 @@ WIRING = (
         name="heads-along-tokens",
         title="heads concatenated along the tokens",
         does="The heads' outputs are put one under the other instead of side by side.",
-        symptom="Twice as many words, each half as wide.",
-        invisible="One head.",
+        symptom="With two heads, twice as many words come out, each half as wide.",
+        invisible="With one head.",
         wrong="torch.cat([head(x) for head in self.heads], dim=1)",
         right="torch.cat([head(x) for head in self.heads], dim=-1)",
         check="made.shape[1] == x.shape[1]",
@@ -88,9 +98,13 @@ WIRING = (
         title="a variance over n − 1",
         does="The spread is x.std(), which divides by n − 1; layer norm divides by n.",
         symptom=(
-            "Normed tokens too small by √((n − 1)/n): an eighth at width 4, a thousandth at 512."
+            "Normed tokens are too small, by the factor √((n − 1)/n): 0.8660 at width 4, 0.9990 at "
+            "width 512."
         ),
-        invisible="Tokens whose numbers are all equal; and nearly so where the width is large.",
+        invisible=(
+            "In tokens whose numbers are all equal; and nearly so where the width is large: from "
+            "101 on the check does not see it."
+        ),
         wrong="(x - mean) / (x.std(-1, keepdim=True) + eps)",
         right="(x - mean) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt()",
         check="(normed.var(-1, correction=0).amax() - 1).abs() < 1e-2",
@@ -102,11 +116,12 @@ WIRING = (
     Mistake(
         name="position-exponent",
         title="an exponent that is doubled",
-        does="10000^(2i/width) is used with an i that already counts in twos.",
+        does="10000^(2i/width) is computed with an i that already counts in twos.",
         symptom=(
-            "All but the first pair turn too slowly: their columns hardly differ between places."
+            "All pairs of columns but the first turn too slowly, so they hardly differ between "
+            "places."
         ),
-        invisible="A width of 2, where the exponent is 0.",
+        invisible="At width 2, whose only pair has the exponent 0.",
         wrong="for i in range(0, width, 2): rate = 10000 ** (-2 * i / width)",
         right="for i in range(0, width, 2): rate = 10000 ** (-i / width)",
         check="abs(table[1, 2].item() - math.sin(10000 ** (-2 / width))) < 1e-6",
@@ -118,9 +133,11 @@ WIRING = (
     Mistake(
         name="positions-along-batch",
         title="positions along the batch",
-        does="The places are counted along the first axis, that of the sentences.",
-        symptom="All words of a sentence get the same place: order makes no difference again.",
-        invisible="One sentence of one word.",
+        does="Places are counted along the first axis, which is that of the sentences.",
+        symptom=(
+            "All words of a sentence get the same place, so their order makes no difference again."
+        ),
+        invisible="With one sentence of one word.",
         wrong="x + positions[: x.shape[0], None]",
         right="x + positions[: x.shape[1]]",
         check="not torch.equal(table[0], table[1])",
@@ -132,15 +149,18 @@ WIRING = (
     Mistake(
         name="one-attention-twice",
         title="one attention for both places of a decoder layer",
-        does="The self-attention, its causal mask off, reads the memory too: one set of weights.",
+        does=(
+            "The self-attention, its causal mask off, reads the memory too, so one set of weights "
+            "does both jobs."
+        ),
         symptom=(
-            "The weights of cross_attention do nothing: the layer's output is the same before and "
-            "after its out_proj is changed."
+            "The weights of cross_attention do nothing: change its out_proj, and the layer's "
+            "output stays the same."
         ),
         invisible=(
-            "As long as both have the same weights, as right after copying. And this check does "
-            "not see one object under both names; for that ask "
-            "`layer.self_attention is not layer.cross_attention` too."
+            "While both have the same weights, as right after copying. The check does not see one "
+            "object under both names; for that ask `layer.self_attention is not "
+            "layer.cross_attention` too."
         ),
         wrong="x = residual(x, lambda z: self.self_attention(z, memory))",
         right="x = residual(x, lambda z: self.cross_attention(z, memory))",
@@ -153,9 +173,12 @@ WIRING = (
     Mistake(
         name="dropout-after-norm",
         title="dropout after the norm",
-        does="Dropout falls on the sum, not on what the sublayer adds to it.",
-        symptom="In training zeros in the stream itself, which no later layer can mend.",
-        invisible="Without dropout: in eval.",
+        does="Dropout falls on the normed sum, not on what the sublayer adds.",
+        symptom=(
+            "In training there are zeros in the stream itself, and no later layer can know what "
+            "stood there."
+        ),
+        invisible="Without dropout, so in eval.",
         wrong="dropout(norm(x + sublayer(x)))",
         right="norm(x + dropout(sublayer(x)))",
         check="torch.allclose(stream, norm(x))",

@@ -7,7 +7,9 @@ indices or names (the k of d_k is not a key).
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from functools import partial
 from xml.etree.ElementTree import Element, tostring
 
 from docutils import nodes
@@ -85,14 +87,30 @@ def mathml(latex: str, display: str) -> tuple[str, list[str]]:
     return markup, complaints(tree)
 
 
-def _visit(display):
+def displayed(latex: str) -> tuple[str, list[str]]:
+    r"""A formula on its own lines, and what is wrong with it. Where \qquad parts it, it may wrap.
+
+    >>> displayed(r"a = b \qquad \sqrt{c \qquad d}")[0].count("<math")
+    2
+    """
+    parts, depth = [""], 0
+    for piece in re.split(r"(\\qquad|\\begin|\\end|\\?[{}])", latex):
+        depth += {"{": 1, "}": -1, "\\begin": 1, "\\end": -1}.get(piece, 0)
+        if piece == r"\qquad" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    made = [mathml(part.strip(), "block") for part in parts]
+    markup = "".join(markup for markup, _ in made)
+    return f'<div class="formula">{markup}</div>', [one for _, wrong in made for one in wrong]
+
+
+def _visit(convert):
     def visit(translator, node):
         latex = node.astext()
-        markup, wrong = mathml(latex, display)
+        markup, wrong = convert(latex)
         for complaint in wrong:
             logger.warning("formula $%s$: %s", latex, complaint, location=node)
-        if display == "block":
-            markup = f'<div class="formula">{markup}</div>'
         translator.body.append(markup)
         raise nodes.SkipNode
 
@@ -102,7 +120,7 @@ def _visit(display):
 def setup(app: Sphinx) -> dict:
     app.add_html_math_renderer(
         "mathml",
-        inline_renderers=(_visit("inline"), None),
-        block_renderers=(_visit("block"), None),
+        inline_renderers=(_visit(partial(mathml, display="inline")), None),
+        block_renderers=(_visit(displayed), None),
     )
     return {"parallel_read_safe": True, "parallel_write_safe": True}

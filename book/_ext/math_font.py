@@ -24,13 +24,14 @@ FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 IDENTIFIER = re.compile(r"<mi(?: [^>]*)?>([^<]+)</mi>")
 # Signs that browsers draw without being written, or in the place of one that is.
-UNWRITTEN = {"√", "−"}
+UNWRITTEN = {"√", "−", "\u00a0"}
 # Smaller forms in scripts, dotless i under a hat, flatter accents over capitals.
 FEATURES = ("ssty", "dtls", "flac")
 
+# Backwards: the theta of texts comes before that of tables, and both are one letter here.
 ITALIC = {
     unicodedata.normalize("NFKC", letter): letter
-    for letter in [*map(chr, range(0x1D434, 0x1D468)), *map(chr, range(0x1D6A4, 0x1D71C)), "ℎ"]
+    for letter in ["ℎ", *map(chr, range(0x1D71B, 0x1D6A3, -1)), *map(chr, range(0x1D434, 0x1D468))]
     if unicodedata.name(letter, "").startswith(("MATHEMATICAL ITALIC", "PLANCK"))
 }
 

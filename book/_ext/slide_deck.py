@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 import sphinx_revealjs
 from docutils import nodes
-from formulas import mathml
+from formulas import displayed, mathml
 from jinja2 import Environment, FileSystemLoader
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -32,9 +32,7 @@ WIDE = 1.8  # times as wide as high
 
 def formula(latex: str, options: dict) -> str:
     """A formula as the pages show it; what is wrong with one, its chapter's page has said."""
-    block = options["display_mode"]
-    markup = mathml(latex, "block" if block else "inline")[0]
-    return f'<div class="formula">{markup}</div>' if block else markup
+    return displayed(latex)[0] if options["display_mode"] else mathml(latex, "inline")[0]
 
 
 def without_links(self, tokens, place, options, env) -> str:

@@ -31,6 +31,7 @@ CALLS = {
     "float16": "attention(q.half(), k.half(), v.half())",
     "a negative scale": "attention(q, k, v, scale=-0.1)",
     "a record": "trace(q, k, v[..., :32]).lse",
+    "a record, keys transposed": "trace(q, k.mT.contiguous().mT, v).lse",
     "gradients": "attention(q.requires_grad_(), k, v).sum().backward()",
     "gradients with a graph": (
         "torch.autograd.grad(attention(q.requires_grad_(), k, v).sum(), q, create_graph=True)"

@@ -120,6 +120,27 @@ def test_a_naive_softmax_divides_0_by_0_far_below_0_and_leaves_empty_rows_to_oth
     assert (weights[1] == 0).all()
 
 
+def test_a_naive_softmax_whose_sum_alone_overflows_gives_zeros_and_is_caught():
+    record = trace(torch.ones(1, 1), torch.full((3, 1), 88.0), torch.ones(3, 1), scale=1.0)
+    mistake = MISTAKES["naive-softmax"]
+    weights = mistake.apply(record)["weights"]
+    assert (weights == 0).all()
+    assert not eval(mistake.check, {"weights": weights})
+
+
+def test_when_a_mask_on_the_axis_of_the_heads_crashes():
+    def made(heads, words):
+        keep = torch.ones(words, words).bool().tril()
+        names = {"torch": torch, "keep": keep, "scores": torch.zeros(2, heads, words, words)}
+        return eval(MISTAKES["mask-on-heads"].wrong, names).shape
+
+    assert made(3, 3) == (2, 3, 3, 3)
+    assert made(1, 3) == (2, 3, 3, 3)  # a single head comes out three times
+    assert made(3, 1) == (2, 3, 1, 1)
+    with pytest.raises(RuntimeError, match="must match"):
+        made(2, 3)
+
+
 @pytest.mark.parametrize("p", [0.5, 0.001])
 @pytest.mark.parametrize("kind", [Residual, layers.DropoutAfterNorm])
 def test_dropout_after_the_norm_is_told_from_zeros_of_the_norm_itself(kind, p):

@@ -103,7 +103,7 @@ def bare(bare_folder, browser):
 @pytest.fixture(scope="session")
 def inside(bare_folder, browser):
     """A page in which the module's own functions can be called, as `inside.…`."""
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"{bare_folder[1]}/opened.html")
     page.wait_for_function("window.inside")

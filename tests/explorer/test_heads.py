@@ -45,7 +45,7 @@ DRAW = """async ([payload, state, keys]) => {
   const caption = heads.caption.textContent;
   const { across, end } = heads;
   heads.element.remove();
-  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200)[0]);
+  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200, inside.HEAT));
   return { maps, picked, focused, stops, checked, names, caption, across, end, shades };
 }"""
 
@@ -59,6 +59,34 @@ def many_heads(heads, length=7, keep=None):
     made = torch.Generator().manual_seed(heads)
     q, k, v = (torch.randn(1, heads, length, 4, generator=made) for _ in range(3))
     return trace(q, k, v, keep=keep, scale=0.5)
+
+
+def test_each_head_may_have_its_own_colours(inside):
+    record = many_heads(5, keep=causal())
+    cells = record.stage("scores")[0].double()
+    found = inside.evaluate(DRAW, [payload(record), state(stage="scores", own=True), []])
+    for head, drawn in enumerate(found["maps"]):
+        n = int(cells[head].abs().argmax())
+        sign = 1 if cells[head].flatten()[n] > 0 else -1
+        assert drawn["data"][4 * n : 4 * n + 3] == light(found["shades"][200 + 200 * sign])
+    assert found["caption"].startswith("All 5 heads, each in its own colours")
+
+
+def test_the_reader_asks_for_own_colours(bare):
+    view = explore(many_heads(4), name="heads", show=["heads"])
+    page = bare.open(view)
+    own = page.get_by_role("button", name="each in its own colours")
+    expect(own).to_have_attribute("aria-pressed", "false")
+    small = page.locator(".ax-small canvas").first
+    page.wait_for_function("() => document.querySelector('.ax-small canvas').width > 1")
+    before = small.evaluate("(canvas) => canvas.toDataURL()")
+    own.click()
+    expect(own).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".ax-heads .ax-hint")).to_contain_text("each in its own colours")
+    assert small.evaluate("(canvas) => canvas.toDataURL()") != before
+    expect(page).to_have_url(re.compile("own=1"))
+    page.reload()
+    expect(own).to_have_attribute("aria-pressed", "true")
 
 
 @pytest.mark.parametrize("stage", ["scores", "masked", "weights"])

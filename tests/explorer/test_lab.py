@@ -231,6 +231,44 @@ def test_inputs_by_keyboard(bare):
     expect(page.locator(".ax-changes")).to_contain_text("x[1, 1]")
 
 
+def test_a_number_is_changed_by_dragging_it(bare):
+    """By a button that every explorer has: the tables of inputs come, and nothing else."""
+    page = bare.open(journey_lab(), fragment="#x-lab?select=1,0")
+    assert not [url for url in bare.asked if "explorer-lab" in url]
+    page.get_by_role("button", name="Change a number").click()
+    number = page.locator('.ax-inputs [data-edit="x.0.1.0"]')
+    expect(number).to_be_focused()
+    expect(page.locator('[data-control="dropout"]')).to_be_hidden()
+    before = numbers(page)
+    box = number.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    # Two pixels a hundredth: the matrix follows before the number is let go.
+    page.mouse.move(x + 40, y + 3, steps=4)
+    expect(number).to_have_text("0.75")
+    expect(page).not_to_have_url(re.compile("edits="))
+    dragged = toy.journey().x.clone()
+    dragged[1, 0] = 0.75
+    assert numbers(page) == wanted_numbers(trace(dragged, dragged, dragged), "weights") != before
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("edits=x.0.1.0:0.75"))
+    expect(page.locator(".ax-inputs input")).to_have_count(0)
+    # A click opens a field, as before.
+    number.click()
+    page.keyboard.type("0.5")
+    page.keyboard.press("Enter")
+    expect(number).to_have_text("0.5")
+    page.get_by_role("button", name="reset").click()
+    assert numbers(page) == before
+
+
+def test_no_button_to_change_where_inputs_are_hidden(bare):
+    page = bare.open(explore(journey_lab().record, name="lab", hide=["inputs"]))
+    expect(page.locator(".ax-grid")).to_be_visible()
+    expect(page.get_by_role("button", name="Change a number")).to_be_hidden()
+
+
 def test_masks_of_the_reader(bare):
     x = torch.stack([toy.journey().x, toy.journey().x.flip(0)])
     view = explore(trace(x, x, x), name="lab")
@@ -498,16 +536,22 @@ def test_a_whole_state_survives_a_reload_and_a_theme(bare):
 
 
 def test_a_link_is_copied_or_shown(bare):
-    page = bare.open(journey_lab(), fragment=ALL, permissions=["clipboard-read", "clipboard-write"])
+    """By a button that every explorer has."""
+    page = bare.open(journey_lab(), permissions=["clipboard-read", "clipboard-write"])
     choose(page, "scores")
-    page.get_by_role("button", name="copy link").click()
+    page.get_by_role("button", name="Share this view").click()
     expect(page.locator(".ax-notice").first).to_have_text("The link is copied.")
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.endswith("/page.html#x-lab?stage=scores&all=1")
-    page = bare.open(journey_lab(), fragment=ALL)
+    assert copied.endswith("/page.html#x-lab?stage=scores")
+    page = bare.open(journey_lab(), over="file")
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
-    page.get_by_role("button", name="copy link").click()
-    expect(page.get_by_label("This link opens")).to_have_value(re.compile("#x-lab"))
+    page.get_by_role("button", name="Share this view").click()
+    text = page.get_by_label("This link opens")
+    expect(text).to_have_value(re.compile("page.html#x-lab$"))
+    expect(text).to_be_focused()
+    hidden = explore(journey_lab().record, name="lab", hide=["link"])
+    page = bare.open(hidden)
+    expect(page.get_by_role("button", name="Share this view")).to_be_hidden()
 
 
 def shown(explorer, controls):
@@ -519,7 +563,7 @@ def shown(explorer, controls):
 def test_new_controls_are_shown_where_they_are_taught(bare):
     page = bare.open(journey_lab(), shown(journey_lab(), ["dropout", "inputs"]))
     first, last = page.locator("attention-explorer").all()
-    for name in ("draw", "dropout", "compare", "table", "link"):
+    for name in ("draw", "dropout", "compare", "table"):
         expect(first.locator(f'[data-control="{name}"]')).to_be_hidden()
     expect(last.locator('[data-control="dropout"]')).to_be_visible()
     expect(last.locator('[data-control="compare"]')).to_be_hidden()
@@ -684,16 +728,18 @@ def test_all_heads_follow_a_changed_number_and_one_is_picked(bare):
 
 
 def test_python_can_name_each_further_control():
-    """`how` comes with long maps, and is shown with all controls alone."""
+    """`how` comes with long maps, and is shown with all controls alone; `link` is always shown."""
     texts = (path.read_text("utf-8") for path in (script.PAGE / "features").glob("*.js"))
     found = [re.findall(r"onRequest = \[(.*)\]", text) for text in texts]
     names = {name.strip('" ') for names in chain(*found) for name in names.split(",") if name}
-    assert names == {*FURTHER, "how"}
+    assert names | {"link"} == {*FURTHER, "how"}
 
 
 def test_the_page_about_links_has_every_setting(inside):
     words = torch.arange(80.0).view(40, 2)
-    payloads = [explore(record).payload for record in (journey_lab().record, trace(*[words] * 3))]
+    heads = torch.arange(24.0).view(1, 2, 4, 3)
+    records = (journey_lab().record, trace(*[words] * 3), trace(*[heads] * 3))
+    payloads = [explore(record).payload for record in records]
     found = inside.evaluate(
         """(payloads) => payloads.flatMap((payload) => {
           const el = document.createElement("div");

@@ -26,7 +26,7 @@ DRAW = """async ([payload, stage, how]) => {
     return { size, width, height, data: Array.from(data) };
   });
   map.element.remove();
-  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200)[0]);
+  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200, inside.HEAT));
   return { levels, end, shades };
 }"""
 
@@ -228,7 +228,7 @@ def test_it_is_never_blank_when_its_size_changes(inside):
 
 def test_a_click_selects_the_cell_under_the_pointer(bare):
     record = long_record()
-    page = bare.open(explore(record, name="around", select=(40, 20)))
+    page = bare.open(explore(record, name="around", select=(40, 20)), reduced_motion="reduce")
     canvas = page.locator("canvas.ax-canvas")
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
@@ -431,9 +431,58 @@ WRITTEN = """() => new Promise((done) => {
 def test_a_map_that_opens_at_a_number_shows_it(bare, width):
     record, size = long_record(), {"width": width, "height": 800}
     view = explore(record, name="long", select=(50, 40))
-    page = bare.open(view, viewport=size)
+    page = bare.open(view, viewport=size, reduced_motion="reduce")
     wanted = fixed(record.stage("weights")[50, 40].item())
     assert wanted in page.evaluate(WRITTEN)
+
+
+FLIES = """async ([payload, isLeftAlone]) => {
+  const data = new inside.Data(payload);
+  const map = new inside.AttentionMap(data);
+  document.body.prepend(map.element);
+  const given = { batch: 0, head: 0, scale: data.scale, mask: "given" };
+  const attention = new inside.Attention(data, given);
+  map.draw(attention, { stage: "weights", select: [50, 40], at: [47, 37, 10] }, attention);
+  const seen = [map.view];
+  if (isLeftAlone) while (map.flight) {
+    await new Promise(requestAnimationFrame);
+    seen.push(map.view);
+  }
+  else map.go([5, 5, 20]);
+  for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+  map.element.remove();
+  return [...seen, map.view];
+}"""
+
+
+@pytest.fixture
+def moving(inside):
+    inside.emulate_media(reduced_motion="no-preference")
+    yield inside
+    inside.emulate_media(reduced_motion="reduce")
+
+
+def test_a_map_is_seen_whole_and_flies_to_where_it_opens(moving):
+    first, *way, last = moving.evaluate(FLIES, [payload(long_record()), True])
+    assert first == [0, 0, 70]
+    assert last == [47, 37, 10]
+    columns = [count for _, _, count in way]
+    assert sorted(columns, reverse=True) == columns
+    assert any(10 < count < 70 for count in columns)
+    # What stands at the end is never out of view on the way.
+    for row, col, count in way:
+        below, right = row + count * 100 / 70, col + count
+        assert max(row - 47, col - 37) <= 0
+        assert min(below - 47 - 1000 / 70, right - 47) > -1e-6
+
+
+def test_what_the_reader_does_ends_its_flight(moving):
+    assert moving.evaluate(FLIES, [payload(long_record()), False])[-1] == [5, 5, 20]
+
+
+def test_a_reader_who_wants_no_motion_is_there_at_once(inside):
+    first, *_ = inside.evaluate(FLIES, [payload(long_record()), True])
+    assert first == [47, 37, 10]
 
 
 PREVIEW = """async ([payload, settings, how]) => {
@@ -448,7 +497,7 @@ PREVIEW = """async ([payload, settings, how]) => {
   const pixels = Array.from(map.preview.getContext("2d").getImageData(0, 0, width, height).data);
   const isDone = map.done === data.L;
   map.element.remove();
-  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200)[0]);
+  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200, inside.HEAT));
   return { width, height, pixels, end, isDone, shades };
 }"""
 

@@ -136,13 +136,55 @@ def test_pointing_lights_the_query_and_the_key(bare, explorer):
     cell(page, 1, 4).hover()
     assert page.locator(".ax-side.ax-lit").all_text_contents() == ["journey"]
     assert page.locator(".ax-head.ax-lit").all_text_contents() == ["one"]
-    rows = page.locator(".ax-vectors tr").all_text_contents()
-    assert rows == ["journey q0.550.870.66", "one k0.770.250.1"]
+    expect(page.locator(".ax-tip")).to_have_text("journey · one\u20020.1313")
     choose(page, "output")
     cell(page, 1, 2).hover()
+    expect(page.locator(".ax-tip")).to_have_text("journey · column 2\u20020.5523")
     assert page.locator(".ax-head.ax-lit").all_text_contents() == ["2"]
     page.get_by_role("heading", level=1).hover()
     assert page.locator(".ax-lit").count() == 0
+    expect(page.locator(".ax-tip")).to_be_hidden()
+
+
+def test_the_panel_is_about_the_selected_number_alone(bare, explorer):
+    """What is only pointed at, or has the focus, is told beside it."""
+    page = bare.open(explorer, fragment="#x-journey?select=1,4")
+    panel, tip = page.locator(".ax-panel"), page.locator(".ax-tip")
+    rows = page.locator(".ax-vectors tr:not([aria-hidden])").all_text_contents()
+    assert rows == ["journey q0.550.870.66", "one k0.770.250.1"]
+    before = panel.text_content()
+    cell(page, 3, 0).hover()
+    expect(tip).to_have_text("with · Your\u20020.1535")
+    box, about = tip.bounding_box(), cell(page, 3, 0).bounding_box()
+    assert about["y"] - 12 < box["y"] + box["height"] < about["y"]
+    assert box["x"] < about["x"] + about["width"] / 2 < box["x"] + box["width"]
+    assert panel.text_content() == before
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    cell(page, 1, 4).focus()
+    expect(tip).to_be_hidden()
+    page.keyboard.press("ArrowDown")
+    expect(tip).to_have_text("starts · one\u20020.1331")
+    page.keyboard.press("Enter")
+    expect(tip).to_be_hidden()
+    expect(page.locator(".ax-sentence")).to_have_text("Query starts gives 0.1331 to key one.")
+    rows = page.locator(".ax-vectors tr:not([aria-hidden])").all_text_contents()
+    assert rows == ["starts q0.570.850.64", "one k0.770.250.1"]
+
+
+@pytest.mark.parametrize("width", [390, 760])
+def test_a_tip_stays_inside(bare, width):
+    tokens = ["a" * 40, "b", "c", "d", "e", "f" * 40]
+    x = toy.journey().x
+    view = explore(trace(x, x, x), tokens=tokens, name="tip")
+    page = bare.open(view, viewport={"width": width, "height": 800})
+    root = page.locator(".ax-root").bounding_box()
+    for place in ((0, 0), (0, 5), (5, 5)):
+        cell(page, *place).hover()
+        box = page.locator(".ax-tip").bounding_box()
+        assert box["x"] >= root["x"]
+        assert box["x"] + box["width"] <= root["x"] + root["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def tree_lines(page):
@@ -555,19 +597,25 @@ def test_light_and_dark_follow_the_page(bare, explorer):
     )
 
 
-def test_nothing_moves(bare, explorer):
-    """Nobody waits for a change to fade in, and those who want less motion have none."""
+LASTS = """all => all.flatMap((e) => {
+  const look = getComputedStyle(e);
+  const longest = Math.max(...look.transitionDuration.split(",").map(parseFloat));
+  const moves = longest > 0 || look.animationName !== "none" || look.scrollBehavior === "smooth";
+  return moves ? [[look.transitionProperty, longest, e.matches(".ax-grid td")]] : [];
+})"""
+
+
+def test_only_the_colours_of_cells_fade(bare, explorer):
+    """Within 250 ms; and for those who want less motion nothing does."""
     page = bare.open(explorer)
     cell(page, 1, 0).click()
-    moves = page.eval_on_selector_all(
-        "attention-explorer, attention-explorer *",
-        """all => all.filter((e) => {
-          const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(e);
-          const lasts = transitionDuration.split(",").some((time) => parseFloat(time) > 0);
-          return lasts || animationName !== "none" || scrollBehavior === "smooth";
-        }).length""",
-    )
-    assert moves == 0
+    everything = "attention-explorer, attention-explorer *"
+    moves = page.eval_on_selector_all(everything, LASTS)
+    assert len(moves) == 36
+    assert {what for what, _, _ in moves} == {"background-color"}
+    assert all(is_cell and seconds <= 0.25 for _, seconds, is_cell in moves)
+    page.emulate_media(reduced_motion="reduce")
+    assert page.eval_on_selector_all(everything, LASTS) == []
 
 
 def test_print_shows_the_state_without_controls(bare, explorer):
@@ -671,7 +719,7 @@ SYSTEM = """() => {
 
 
 def test_forced_colours_keep_what_a_colour_means(bare, masked):
-    page = bare.open(masked)
+    page = bare.open(masked, reduced_motion="reduce")
     choose(page, "masked")
     plain = page.evaluate(FORCED, ".ax-grid td")
     page.emulate_media(forced_colors="active")

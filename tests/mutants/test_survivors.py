@@ -49,6 +49,19 @@ def test_the_files_and_tests_exist():
             assert all(f"def {part}(" in text or f"class {part}:" in text for part in parts)
 
 
+def test_the_page_names_the_files_that_are_not_changed():
+    page = (ROOT / "book/mutants.md").read_text(encoding="utf-8")
+    for path in ROOT.glob("attn_core/**/*.py"):
+        file = path.relative_to(ROOT)
+        names = [
+            file.relative_to("attn_core").as_posix(),
+            *(f"{p.as_posix()}/" for p in file.parents),
+        ]
+        is_named = any(f"`{name}`" in page for name in names)
+        if path.name != "__init__.py":
+            assert is_named != (file.as_posix() in FILES), file
+
+
 def test_a_mutant_is_known_by_its_function_and_its_lines():
     assert named("attn_core.masks.xǁKeepǁtile__mutmut_3") == "Keep.tile"
     assert named("attn_core.masks.x_between__mutmut_12") == "between"

@@ -45,7 +45,8 @@ def test_it_has_the_books_name(deck):
 
 
 def words(text: str) -> str:
-    """The words of a text, without links, formulas and tags."""
+    """The words of a text, without links, formulas and tags; a tag in code is a word."""
+    text = re.sub(r"`([^`\n]*)`", lambda code: html.escape(code[1]), text)
     text = re.sub(r"\$[^$]*\$|<math.*?</math>|\]\([^)]*\)|<[^>]*>", " ", text, flags=re.DOTALL)
     return " ".join(WORD.findall(html.unescape(text)))
 

@@ -85,8 +85,9 @@ def hover(page):
 
 
 def copy(page):
-    page.locator("div.highlight").first.hover()
-    page.locator("button.copybtn").first.click()
+    code = page.locator("div.highlight:visible").first
+    code.hover()
+    code.locator("button.copybtn").click()
 
 
 def search(page):

@@ -2,7 +2,7 @@
 
 import { Attention } from "./core/attention.js";
 import { Data } from "./core/data.js";
-import { features, views } from "./core/parts.js";
+import { features, parts, views } from "./core/parts.js";
 import { STAGES } from "./core/stages.js";
 import { accepted, changes, settingsOf } from "./core/state.js";
 import { Controls } from "./ui/controls.js";
@@ -10,10 +10,13 @@ import { make, token } from "./ui/dom.js";
 import { Grid } from "./ui/grid.js";
 import { heat } from "./ui/heat.js";
 import { ALL_CONTROLS, withParts } from "./ui/loading.js";
-import { Panel } from "./ui/panel.js";
+import { Panel, pairOf } from "./ui/panel.js";
+import { Strip } from "./ui/strip.js";
+import { Tip } from "./ui/tip.js";
 import { say, sayParts, sentenceKey } from "./words/words.js";
 
 let count = 0; // for the names of radio groups
+const [LABEL_WIDTH, CELL_WIDTH] = [80, 55]; // of a matrix, in pixels: the least
 const MOST_REFUSED = 4; // sentences about what can't be taken
 
 /**
@@ -32,7 +35,7 @@ export class Explorer {
   /** @type {any} the matrix: a Grid, or one of `views` */ view;
   /** @type {Controls} */ controls;
   /** @type {HTMLInputElement[]} */ stages;
-  /** @type {HTMLElement} */ strip;
+  /** @type {Strip} */ strip;
   /** @type {HTMLElement} */ formula;
   /** @type {HTMLElement} */ noticeLine;
   /** @type {HTMLElement} */ legend;
@@ -50,9 +53,12 @@ export class Explorer {
     this.chosen = chosen;
     this.link = link;
     this.id = `ax-${++count}`;
-    /** @type {number[] | null} the place that is pointed at, in the state `pointed` */
+    /** @type {number[] | null} the place that is pointed at, in the state `pointed` and the matrix `pointedIn` */
     this.point = null;
+    /** @type {any} */
+    this.pointedIn = null;
     this.notice = "";
+    this.width = 0; // the most that the matrix had
     /** @type {Map<string, Attention>} */
     this.attentions = new Map();
     this.View = views.find((each) => each.fits(this.data, payload)) || Grid;
@@ -75,6 +81,16 @@ export class Explorer {
 
   get columns() {
     return this.data.columns(this.state.stage);
+  }
+
+  // The stages that the reader can choose.
+  get offered() {
+    return (!this.state.all && this.data.view.stages) || STAGES;
+  }
+
+  // The most columns that a stage has: the layout is for all stages, so that none moves what stands around it.
+  get mostColumns() {
+    return Math.max(this.columns, ...this.offered.map((stage) => this.data.columns(stage)));
   }
 
   /** @param {string} name of a control */
@@ -188,6 +204,7 @@ export class Explorer {
     this.body = make("div", { class: "ax-body" }, this.map, this.panel.element);
     if (isPrint) this.root.append(this.body);
     else this.buildTop();
+    this.tip = new Tip(this.root);
     // A notebook would take plain keys for commands.
     this.root.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -199,36 +216,48 @@ export class Explorer {
   }
 
   buildTop() {
-    this.strip = make("div", { class: "ax-strip", role: "radiogroup", "aria-label": say("stage") });
-    this.stages = STAGES.map((stage) => {
-      const input = make("input", {
-        type: "radio",
-        name: `${this.id}-stage`,
-        value: stage,
-        onchange: () => this.choose({ stage }),
-      });
-      const today = stage === this.first.stage ? " ax-today" : "";
-      this.strip.append(make("label", { class: `ax-stage${today}` }, input, make("span", {}, say(stage))));
-      return input;
-    });
+    this.strip = new Strip(this);
+    this.stages = this.strip.inputs;
     this.formula = make("p", { class: "ax-formula" });
     this.controls = new Controls(this);
     this.noticeLine = make("p", { class: "ax-notice", role: "status" });
     this.legend = make("div", { class: "ax-legend", role: "img" });
     this.changes = make("span");
     const reset = make("button", { type: "button", class: "ax-reset", onclick: () => this.reset() }, say("reset"));
+    this.share = this.asking("share", !this.link);
+    this.change = this.asking("change");
     this.map.append(this.legend);
     this.root.append(
-      make("div", { class: "ax-top" }, this.strip, this.formula, this.controls.element),
+      make("div", { class: "ax-top" }, this.strip.element, this.formula, this.controls.element),
       this.noticeLine,
       this.body,
-      make("p", { class: "ax-changes" }, this.changes, " ", reset),
+      make(
+        "div",
+        { class: "ax-foot" },
+        make("p", { class: "ax-changes" }, this.changes, " ", reset),
+        this.change,
+        this.share,
+      ),
     );
+  }
+
+  /**
+   * A button for what comes with the further controls.
+   *
+   * @param {string} name of the part, and of its word
+   * @param {boolean} [hidden]
+   */
+  asking(name, hidden) {
+    const failed = ({ message }) => {
+      this.noticeLine.textContent = `${message}.`;
+    };
+    const act = () => withParts(ALL_CONTROLS, () => parts[name](this), failed);
+    return make("button", { type: "button", class: "ax-reset", onclick: act, hidden }, say(name));
   }
 
   newView() {
     const view = new this.View(this.data, this.payload);
-    view.onpoint = (place, where) => this.pointAt(place, where);
+    view.onpoint = (place, where) => this.pointAt(place, where, view);
     view.onselect = (select, where) => {
       if (!this.features.some((feature) => feature.takes(select))) this.choose({ select, ...where });
     };
@@ -249,14 +278,27 @@ export class Explorer {
   /**
    * @param {number[] | null} place
    * @param {State} [where] of a printed tensor: batch and head
+   * @param {{ boxOf: (place: number[], where: State) => DOMRect | undefined }} [view] where the place is seen
    */
-  pointAt(place, where) {
+  pointAt(place, where, view = this.view) {
     if (String(place) === String(this.point) && !this.isPrint) return;
     this.point = place;
     this.pointed = { ...this.state, ...where };
+    this.pointedIn = view;
     this.light();
-    this.panel.point();
+    this.tell();
     this.root.dispatchEvent(new CustomEvent("ax-point", { bubbles: true, composed: true, detail: this }));
+  }
+
+  // Beside what is pointed at: its pair and its number, unless the panel is about it.
+  tell() {
+    const { point, state, pointed, pointedIn } = this;
+    if (!point) return this.tip.hide();
+    const where = this.isPrint ? pointed : state;
+    const isSelected = [point, where.batch, where.head].join() === [state.select, state.batch, state.head].join();
+    if (isSelected) return this.tip.hide();
+    const { attention, more } = this.compared(point, where);
+    return this.tip.show(pointedIn.boxOf(point, where), [...pairOf(attention, where.stage, point), ...more]);
   }
 
   /**
@@ -345,14 +387,21 @@ export class Explorer {
   render() {
     if (!this.isPrint) this.renderMatrix();
     this.light();
+    this.keepWidth();
     this.panel.render();
-    this.panel.point();
     this.fade();
+    this.tell();
   }
 
   renderMatrix() {
     const { settings, first, state, features: all } = this;
     const [shown, original] = [state, this.original()].map((each) => this.attention(each));
+    // Before anything is drawn: a map is as large as its place.
+    const isWide = this.View.isWide || this.mostColumns > 8 || all.some((feature) => feature.isWide);
+    this.root.classList.toggle("ax-wide", isWide);
+    this.strip.draw(shown, original);
+    this.share.hidden = !this.link || !this.shows("link");
+    this.change.hidden = this.hides("inputs");
     this.renderTop(shown);
     this.renderLegend(this.view.draw(shown, state, original));
     for (const feature of all) feature.draw(shown, original);
@@ -360,15 +409,25 @@ export class Explorer {
       this.said.textContent = all.reduce((list, feature) => feature.says(list), /** @type {string[]} */ ([])).join(" ");
       this.said.hidden = !this.said.textContent;
     }
-    const isWide = this.View.isWide || this.columns > 8 || all.some((feature) => feature.isWide);
-    this.root.classList.toggle("ax-wide", isWide);
     const changed = all.reduce((list, feature) => feature.changes(list), /** @type {string[]} */ ([]));
     this.changes.textContent = changes(settings, first, state, changed);
-    this.changes.parentElement.hidden = !this.changes.textContent;
+    this.changes.parentElement.classList.toggle("ax-none", !this.changes.textContent);
   }
 
-  // A box that goes on to the right says so by its edge.
+  /**
+   * A matrix with fewer columns leaves the panel where it was.
+   *
+   * @param {number} [width] of the matrix now
+   */
+  keepWidth(width = Math.ceil(this.view.table?.getBoundingClientRect().width ?? 0)) {
+    if (this.root.classList.contains("ax-wide")) width = 0;
+    this.width = width && Math.max(width, this.width, LABEL_WIDTH + CELL_WIDTH * this.mostColumns);
+    this.map.style.minWidth = width ? `min(100%, ${this.width}px)` : "";
+  }
+
+  // What has room where; a box that goes on to the right says so by its edge.
   fade = () => {
+    this.panel.fit();
     for (const box of this.root.querySelectorAll(".ax-scroll, .ax-vectors")) {
       box.classList.toggle("ax-more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
     }
@@ -376,13 +435,7 @@ export class Explorer {
 
   /** @param {Attention} shown */
   renderTop(shown) {
-    const { state, data } = this;
-    const stages = (!state.all && data.view.stages) || STAGES;
-    for (const input of this.stages) {
-      input.checked = input.value === state.stage;
-      input.parentElement.hidden = !stages.includes(input.value) && !input.checked;
-    }
-    this.strip.hidden = !this.shows("strip");
+    const { state, offered: stages } = this;
     // A hidden stage is named if it changes something.
     const before =
       shown.masks.length || state.drawn || stages.includes("masked")
@@ -406,10 +459,10 @@ export class Explorer {
     this.noticeLine.textContent = this.notice;
   }
 
-  renderLegend({ high, low, end, hasMasked, isClipped, write }) {
+  renderLegend({ high, low, end, hasMasked, isClipped, ramp, write }) {
     const bar = make("span", { class: "ax-bar" });
     const [from, to] = [Math.min(low, 0) / end, Math.max(high, 0) / end];
-    const stops = Array.from({ length: 9 }, (_, n) => heat(from + ((to - from) * n) / 8)[0]);
+    const stops = Array.from({ length: 9 }, (_, n) => heat(from + ((to - from) * n) / 8, ramp));
     bar.style.backgroundImage = `linear-gradient(to right, ${stops.join(", ")})`;
     this.legend.replaceChildren(write(low), bar, `${isClipped ? "≥ " : ""}${write(high)}`);
     if (hasMasked) this.legend.append(make("span", { class: "ax-swatch ax-masked" }), say("masked"));
@@ -422,6 +475,7 @@ export class Explorer {
   light() {
     const place = this.point || this.state.select;
     this.view.light(place, this.point ? this.pointed : this.state, this.state);
+    this.strip?.light(place);
     for (const feature of this.features) feature.light(place);
   }
 }

@@ -1,4 +1,4 @@
-// All heads at a glance: a small map each, all in the same colours. One of them is the chosen one.
+// All heads at a glance: a small map each, in the same colours or each in its own. One of them is chosen.
 
 import { parts } from "../core/parts.js";
 import { overviewOf, pooled } from "../core/pooling.js";
@@ -9,6 +9,8 @@ import { addWords, say } from "../words/words.js";
 addWords({
   heads: "heads",
   headsHint: "All {count} heads, in the same colours: pick one to see it large.",
+  headsOwn: "All {count} heads, each in its own colours: pick one to see it large.",
+  ownScale: "each in its own colours",
   headsEvery: " Of the queries, one in {step} is drawn.",
 });
 
@@ -53,6 +55,8 @@ export class Heads {
   maps;
   /** @type {(head: number) => import("../core/attention.js").Attention} */
   attentionOf;
+  /** @type {boolean | undefined} whether each map has colours of its own */
+  isOwn;
   stage = "weights";
   how = "max";
   step = 1; // rows for which one is drawn
@@ -64,6 +68,7 @@ export class Heads {
     this.across = layers ? Math.min(12, layers[0].length) : acrossOf(data.H);
     /** @type {(head: number) => void} */
     this.onpick = () => {};
+    this.onown = () => {};
     this.canvases = this.names.map(() => make("canvas", { width: 1, height: 1 }));
     const numbers = layers ? layers.flatMap((heads) => heads.map(({ head }) => head)) : Object.keys(this.names);
     this.buttons = this.names.map((name, h) =>
@@ -87,7 +92,8 @@ export class Heads {
     const sheet = make("div", { class: "ax-sheet", role: "radiogroup", "aria-label": say("heads") }, ...rows);
     this.caption = make("p", { class: "ax-hint" });
     this.caption.style.marginTop = "4px";
-    this.element = make("div", { class: "ax-heads" }, sheet, this.caption);
+    this.own = make("button", { type: "button", class: "ax-reset", onclick: () => this.onown() }, say("ownScale"));
+    this.element = make("div", { class: "ax-heads" }, sheet, this.caption, this.own);
     sheet.style.maxWidth = `${this.across * 6}rem`;
     sheet.style.setProperty("--ax-across", this.across);
     this.sheet = sheet;
@@ -107,14 +113,19 @@ export class Heads {
    * @param {import("../core/state.js").State} state
    */
   draw(attentionOf, state) {
-    const { head, stage, batch, how = "max" } = state;
+    const { head, stage, batch, how = "max", own = false } = state;
     this.buttons.forEach((button, h) => {
       button.setAttribute("aria-checked", String(h === head));
       button.tabIndex = h === head ? 0 : -1;
       button.style.outline = h === head ? "2px solid var(--ax-accent)" : "";
     });
     this.head = head;
-    const shown = JSON.stringify({ ...state, head: 0, select: 0, at: 0, all: 0, hide: 0 });
+    if (this.isOwn !== own) {
+      this.isOwn = own;
+      this.own.setAttribute("aria-pressed", String(own));
+      this.paint();
+    }
+    const shown = JSON.stringify({ ...state, head: 0, select: 0, at: 0, all: 0, hide: 0, own: 0 });
     if (shown === this.shown) return;
     Object.assign(this, { shown, attentionOf, stage, batch, how, maps: [] });
     this.later(this.maps);
@@ -155,16 +166,18 @@ export class Heads {
     const { maps, data } = this;
     if (!maps || maps.length < data.H) return;
     const mode = shades(isDark(this.element) ? "dark" : "light");
-    let end = 0;
-    for (const { numbers } of maps) for (const x of numbers) if (Number.isFinite(x)) end = Math.max(end, Math.abs(x));
+    const ends = maps.map(({ numbers }) =>
+      numbers.reduce((end, x) => (Number.isFinite(x) ? Math.max(end, Math.abs(x)) : end), 0),
+    );
+    const end = Math.max(...ends);
     maps.forEach(({ numbers, columns }, h) => {
       Object.assign(this.canvases[h], { width: columns, height: numbers.length / columns });
       this.canvases[h].style.aspectRatio = `${data.columns(this.stage)} / ${data.L}`;
-      paint(this.canvases[h].getContext("2d"), numbers, columns, end || 1, mode);
+      paint(this.canvases[h].getContext("2d"), numbers, columns, (this.isOwn ? ends[h] : end) || 1, mode);
     });
     this.end = end;
     const every = this.step > 1 ? say("headsEvery", { step: this.step }) : "";
-    this.caption.textContent = say("headsHint", { count: data.H }) + every;
+    this.caption.textContent = say(this.isOwn ? "headsOwn" : "headsHint", { count: data.H }) + every;
   }
 
   key(event) {

@@ -17,6 +17,7 @@ import {
   tokensOf,
 } from "../core/edits.js";
 import { numberIn } from "../core/numbers.js";
+import { parts } from "../core/parts.js";
 import { listOf, textSetting } from "../core/state.js";
 import { keptTerms } from "../core/workings.js";
 import { make } from "../ui/dom.js";
@@ -25,6 +26,7 @@ import { say } from "../words/words.js";
 import { Feature } from "./feature.js";
 
 const [MOST_ROWS, MOST_COLUMNS] = [16, 32];
+const [STILL, STEP] = [4, 2]; // pixels: less is a click; so far apart lie two numbers of a drag
 const ROLES = {
   q: "q",
   k: "k",
@@ -41,6 +43,9 @@ export class Inputs extends Feature {
   /** @type {string | undefined} the changes that `data` have */
   edits;
   onRequest = ["inputs"];
+  isAsked = false; // by the button *Change a number*
+  /** @type {{ edit: string, x: number, from: number, at: number, isMoved: boolean } | null} */
+  dragged = null;
 
   constructor(explorer) {
     super(explorer);
@@ -62,8 +67,16 @@ export class Inputs extends Feature {
     this.element.open = (explorer.data.view.show || []).includes("inputs");
     explorer.root.append(this.element);
     const cellOf = ({ target }) => target.closest?.("[data-edit]");
-    explorer.root.addEventListener("click", (event) => cellOf(event) && this.open(cellOf(event)));
-    explorer.root.addEventListener("keydown", (event) => cellOf(event) === event.target && this.key(event));
+    const listen = (name, act) => explorer.root.addEventListener(name, act);
+    listen("click", (event) => {
+      const isDrag = this.dragged?.isMoved;
+      this.dragged = null;
+      if (cellOf(event) && !isDrag) this.open(cellOf(event));
+    });
+    listen("pointerdown", (event) => this.grab(event, cellOf(event)));
+    listen("pointermove", (event) => this.drag(event));
+    for (const name of ["pointerup", "pointercancel"]) listen(name, () => this.drop());
+    listen("keydown", (event) => cellOf(event) === event.target && this.key(event));
   }
 
   derive(made, { edits }) {
@@ -79,6 +92,59 @@ export class Inputs extends Feature {
     return [...own, ...list];
   }
 
+  get isShown() {
+    return this.isAsked || this.explorer.shows("inputs");
+  }
+
+  // The reader wants to change a number: the tables open, at the token that is looked at.
+  begin() {
+    const { explorer, tables } = this;
+    this.isAsked = this.element.open = true;
+    explorer.render();
+    const [i = 0] = explorer.state.select ?? [];
+    const row = tables.querySelectorAll("tr")[i] ?? tables.querySelector("tr");
+    const cell = row?.querySelector("td[data-edit]");
+    cell?.scrollIntoView({ block: "nearest" });
+    cell?.focus({ preventScroll: true });
+  }
+
+  // A number that is dragged to the right grows, by hundredths, or by tenths if it is whole.
+  grab(event, cell) {
+    this.dragged = null;
+    const { edit } = cell?.dataset ?? {};
+    if (!edit || event.button || !this.isNumber(edit) || event.target.matches("input")) return;
+    const [name, ...place] = placeIn(edit);
+    const from = numberAt(this.current, name, place);
+    this.dragged = { edit, x: event.clientX, from, at: from, isMoved: false };
+  }
+
+  drag(event) {
+    const { dragged, explorer } = this;
+    if (!dragged || !event.buttons) return;
+    const far = event.clientX - dragged.x;
+    if (!dragged.isMoved) {
+      if (Math.abs(far) < STILL) return;
+      dragged.isMoved = true;
+      // The cell is drawn anew with each number; the explorer stays.
+      explorer.root.setPointerCapture(event.pointerId);
+      explorer.root.classList.add("ax-drags");
+    }
+    const step = Number.isInteger(dragged.from) ? 0.1 : 0.01;
+    const at = Number((dragged.from + Math.round(far / STEP) * step).toFixed(6));
+    if (at === dragged.at) return;
+    const [next, [why]] = explorer.accept({ edits: this.changed(dragged.edit, String(at)) });
+    if (why) return;
+    dragged.at = at;
+    explorer.enter(next);
+  }
+
+  // The address is written once, at the end.
+  drop() {
+    const { explorer, dragged } = this;
+    explorer.root.classList.remove("ax-drags");
+    if (dragged?.isMoved) explorer.choose({});
+  }
+
   // The numbers as they are, without a mistake.
   get current() {
     const { explorer } = this;
@@ -88,7 +154,7 @@ export class Inputs extends Feature {
   inputAt(part, [b, h, i, d]) {
     const { data } = this.explorer;
     const [first] = inputsOf(data);
-    if (data.source || !this.explorer.shows("inputs")) return undefined;
+    if (data.source || !this.isShown) return undefined;
     return first === "x" ? `x.${b}.${i}.${d}` : `${part}.${b}.${heldAt(data[part], h)}.${i}.${d}`;
   }
 
@@ -111,7 +177,7 @@ export class Inputs extends Feature {
   // Makes the inputs in such a line cells: one stop for the Tab key, arrows move along it.
   leafDrawn(term, line) {
     const { explorer } = this;
-    if (!(term.name in SIDES) || !explorer.shows("inputs")) return;
+    if (!(term.name in SIDES) || !this.isShown) return;
     const data = this.current;
     // After its name and the sign: numbers, and what stands between them.
     const numbers = [...line.childNodes].slice(2).filter(({ textContent }) => /^\(?-?\d/.test(textContent));
@@ -133,7 +199,7 @@ export class Inputs extends Feature {
 
   draw() {
     const { explorer, tables } = this;
-    this.element.hidden = !explorer.shows("inputs");
+    this.element.hidden = !this.isShown;
     if (this.element.hidden || !this.element.open || tables.querySelector("input:focus")) return;
     const { activeElement } = document;
     const { edit } =
@@ -298,7 +364,14 @@ export class Inputs extends Feature {
     const was = this.isNumber(edit)
       ? numberAt(data, name, place)
       : (name === "keys" ? data.keys : data.queries)[place[0]];
-    const isWas = this.isNumber(edit) ? numberIn(text) === was || plain(was) === text : text === was;
+    const isWas = this.isNumber(edit) ? numberIn(text) === was || plain(Number(was)) === text : text === was;
     return [...others, ...(isWas ? [] : [editText(name, place, text)])].join(",");
   }
 }
+
+/** @param {import("../explorer.js").Explorer} explorer */
+parts.change = (explorer) => {
+  if (!explorer.features.length) explorer.open(explorer.state);
+  const inputs = explorer.features.find((feature) => feature instanceof Inputs);
+  if (inputs instanceof Inputs) inputs.begin();
+};

@@ -7,11 +7,11 @@ import { addWords } from "../words/words.js";
 import { Comparison } from "./comparison.js";
 import { Dropout } from "./dropout.js";
 import { Inputs } from "./inputs.js";
-import { Link } from "./link.js";
+import "./link.js";
 import { Masking } from "./masking.js";
 import { EveryHead, Pooling } from "./overviews.js";
 import { Table } from "./table.js";
 
 addWords(LAB_WORDS);
-features.push(Masking, Dropout, Inputs, Pooling, Comparison, Table, Link, EveryHead);
+features.push(Masking, Dropout, Inputs, Pooling, Comparison, Table, EveryHead);
 Object.assign(parts, { lab: true, philox: survivors });

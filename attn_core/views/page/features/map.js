@@ -7,6 +7,7 @@ import { halved, overviewOf, pooled } from "../core/pooling.js";
 import { isWhole, numbersIn, oneOf } from "../core/state.js";
 import { make } from "../ui/dom.js";
 import { isLong, moved } from "../ui/grid.js";
+import { HEAT } from "../ui/heat.js";
 import { sentence } from "../ui/panel.js";
 import { isDark, onTheme, paint, shadeAt, shades, surface } from "../ui/pixels.js";
 import { addWords, say } from "../words/words.js";
@@ -24,6 +25,7 @@ addWords({
 export const BLOCK = 64; // rows that are derived and painted at a time
 const LEAST = 8; // columns in view at the nearest, where their numbers have room
 const NEAR = 10; // columns in view of a map that opens at its selected number
+const [REST, FLIGHT] = [500, 900]; // milliseconds: the whole is seen, then the way to where it opens
 const ROOM_TO_READ = [15, 46]; // height and width of a cell with its number, in CSS pixels
 const LEAST_SIDE = 144; // pixels of a map's shorter side: no coarser level is needed
 const [LEFT, TOP] = [76, 62]; // room for the tokens, in CSS pixels
@@ -39,6 +41,7 @@ export class AttentionMap {
   /** @type {any} where the colours end, once that is known */ ends;
   /** @type {any} the attention that is painted */ drawn;
   /** @type {string} its stage, and how it is pooled */ kind;
+  /** @type {number[] | null} where it flies */ flight = null;
 
   static isWide = true;
 
@@ -151,7 +154,9 @@ export class AttentionMap {
       Math.min((state.select || this.place)[1], width - 1),
     ];
     if (isNew) this.resize();
-    if (isNew || String(state.at) !== this.shownAt) this.setView(state.at || [0, 0, width]);
+    const whole = [0, 0, width];
+    if (this.shownAt === undefined && state.at) this.arrive(whole, state.at);
+    else if (isNew || String(state.at) !== this.shownAt) this.go(state.at || whole, false);
     this.shownAt = String(state.at);
     const kindNow = [state.stage, this.how].join();
     if (this.drawn !== attention || this.kind !== kindNow) {
@@ -191,7 +196,7 @@ export class AttentionMap {
     const end = Math.max(median(this.samples), median(this.sample(given))) || Math.max(high, -low) || 1;
     const isClipped = high > end || -low > end;
     const write = (x) => fixed(x, this.data.places);
-    return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, write };
+    return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, ramp: HEAT, write };
   }
 
   /**
@@ -317,7 +322,7 @@ export class AttentionMap {
     this.fitted = this.element.clientWidth;
     const width = Math.max(220, this.fitted);
     this.plot = [
-      Math.max(150, Math.min(560, innerHeight * 0.7, ((width - LEFT) * this.data.L) / (this.width || 1))),
+      Math.max(150, Math.min(560, innerHeight * 0.7, ((width - LEFT) * this.data.L) / this.data.S)),
       width - LEFT,
     ];
     this.canvas.width = width * ratio;
@@ -357,10 +362,48 @@ export class AttentionMap {
     return [(this.plot[0] * zoomed) / this.data.L, this.plot[1] / this.view[2]];
   }
 
-  go(view) {
+  // A map that opens at a place is seen whole first; it flies there once it is on the screen.
+  arrive(whole, at) {
+    this.setView(at);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const to = this.view; // as many columns as this screen lets be read
+    this.setView(whole);
+    this.flight = to;
+    const seen = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+        seen.disconnect();
+        this.fly(to, performance.now() + REST);
+      },
+      { threshold: 0.6 },
+    );
+    seen.observe(this.canvas);
+  }
+
+  // It nears one point, which stays where it is on the screen. Whatever the reader does ends it.
+  fly(to, start) {
+    requestAnimationFrame((now) => {
+      if (this.flight !== to) return;
+      const part = Math.min(1, Math.max(0, (now - start) / FLIGHT));
+      const eased = part * part * (3 - 2 * part);
+      const { width } = this;
+      const count = width * (to[2] / width) ** eased;
+      const way = width > to[2] ? (width - count) / (width - to[2]) : 1;
+      if (part === 1) this.flight = null;
+      this.setView([to[0] * way, to[1] * way, count]);
+      if (part < 1) this.fly(to, start);
+      else this.wantTile();
+      this.ask();
+    });
+  }
+
+  // To a view; the page's address follows, if the reader chose it.
+  go(view, isChosen = true) {
+    this.flight = null;
     this.setView(view);
     this.wantTile();
     this.ask();
+    if (!isChosen) return;
     const [row, col, columns] = this.view.map(Math.round);
     clearTimeout(this.viewTimer);
     const at = columns >= this.width ? null : [Math.min(row, this.data.L - 1), col, columns];
@@ -452,6 +495,16 @@ export class AttentionMap {
 
   focus() {
     this.canvas.focus();
+  }
+
+  // Where a place is on the page, as far as it is in view.
+  boxOf([i, j]) {
+    if (!this.plot) return undefined;
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const [h, w] = this.cellSize;
+    const [y, x] = [TOP + (i - this.view[0]) * h, LEFT + (j - this.view[1]) * w];
+    const isSeen = y + h > TOP && y < TOP + this.plot[0] && x + w > LEFT && x < LEFT + this.plot[1];
+    return isSeen ? new DOMRect(left + x, top + y, w, h) : undefined;
   }
 
   light(place) {

@@ -1,6 +1,7 @@
 // What shows more than a screen has room for: how a long map pools its cells, and all heads at a glance.
 
 import { parts } from "../core/parts.js";
+import { flag } from "../core/state.js";
 import { withParts } from "../ui/loading.js";
 import { say } from "../words/words.js";
 import { Feature } from "./feature.js";
@@ -26,6 +27,7 @@ export class EveryHead extends Feature {
   }
 
   onRequest = ["heads"];
+  settings = { own: flag };
 
   build() {
     if (parts.heads) this.add();
@@ -35,6 +37,7 @@ export class EveryHead extends Feature {
     const { explorer } = this;
     this.heads = new parts.heads(explorer.data);
     this.heads.onpick = (head) => explorer.choose({ head });
+    this.heads.onown = () => explorer.choose({ own: !explorer.state.own });
     explorer.body.before(this.heads.element);
   }
 

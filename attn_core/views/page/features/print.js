@@ -126,6 +126,10 @@ export class Print {
     this.focused?.focus();
   }
 
+  boxOf(place, where) {
+    return this.cells.find((cell) => this.isAt(cell, place, where))?.getBoundingClientRect();
+  }
+
   // The row of a place, and what is selected.
   light(place, where, { select, batch, head }) {
     this.lightRow(place, where);

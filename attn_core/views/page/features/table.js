@@ -54,7 +54,8 @@ export class Table extends Feature {
     this.box = make("div");
     explorer.map.append(this.box);
     const placeOf = ({ target }) => target.closest("[data-place]")?.dataset.place.split(",").map(Number) || null;
-    this.box.addEventListener("pointerover", (event) => explorer.pointAt(placeOf(event)));
+    const boxOf = (place) => this.box.querySelector(`[data-place="${place}"]`)?.getBoundingClientRect();
+    this.box.addEventListener("pointerover", (event) => explorer.pointAt(placeOf(event), undefined, { boxOf }));
     this.box.addEventListener("pointerleave", () => explorer.pointAt(null));
     this.box.addEventListener("click", (event) => placeOf(event) && explorer.view.onselect(placeOf(event)));
   }

@@ -3,7 +3,7 @@
 import { fixed } from "../core/digits.js";
 import { say } from "../words/words.js";
 import { make, token } from "./dom.js";
-import { heat, PLAIN } from "./heat.js";
+import { CELLS, heat } from "./heat.js";
 
 // More tokens and more cells are drawn on a map: a table of them takes more than a frame to change.
 const [MOST_SHOWN, MOST_CELLS] = [32, 24 ** 2];
@@ -22,19 +22,18 @@ export function endsOf(shown, given, places) {
   const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
   const isWhole = shown.every((x) => !Number.isFinite(x) || Number.isInteger(x));
   const write = (x) => fixed(x, isWhole && Math.abs(x) < 1e6 ? 0 : places);
-  return { low, high, end: Math.max(high, -low) || 1, hasMasked: shown.includes(-Infinity), write };
+  return { low, high, end: Math.max(high, -low) || 1, hasMasked: shown.includes(-Infinity), ramp: CELLS, write };
 }
 
 // Touches only what differs: a page has many cells.
 function show(cell, x, { end, write }) {
   const text = write(x);
   if (cell.firstChild.data !== text) cell.firstChild.data = text;
-  const [back, ink] = x === -Infinity || Number.isNaN(x) ? PLAIN : heat(x / end);
+  const back = Number.isFinite(x) ? heat(x / end) : ""; // a masked cell is hatched by its class
   if (cell.back === back) return;
   cell.back = back;
   cell.classList.toggle("ax-masked", x === -Infinity);
   cell.style.backgroundColor = back;
-  cell.style.color = ink;
 }
 
 /** Tells `onpoint(place | null)` and `onselect(place)`; a place is [row, column]. */
@@ -154,6 +153,11 @@ export class Grid {
 
   focus() {
     this.stop.focus();
+  }
+
+  /** @param {number[]} place */
+  boxOf([i, j]) {
+    return this.cells[i]?.[j]?.getBoundingClientRect();
   }
 
   /**

@@ -1,9 +1,17 @@
-// The colours of the cells, light and dark. views/heat.py draws with the same.
+// The colours of numbers, light and dark: more ink is more.
 
-/** @type {Record<string, Record<string, string[]>>} */
+/** @typedef {Record<string, Record<string, string[]>>} Ramp */
+
+/** Maps and small maps; views/heat.py draws pictures with the same. @type {Ramp} */
 export const HEAT = {
   light: { more: ["#ffffff", "#a98fd8", "#3b1f6b"], less: ["#ffffff", "#dcbc55", "#8a6d00"] },
   dark: { more: ["#1b1b22", "#6d54a3", "#d9c8ff"], less: ["#1b1b22", "#8a7430", "#ffe08a"] },
+};
+
+/** Cells with numbers: one ink, --ax-on-heat, reads on all of them (4.5:1). @type {Ramp} */
+export const CELLS = {
+  light: { more: ["#ffffff", "#bdaeea", "#9474d4"], less: ["#ffffff", "#f4d078", "#bf8d14"] },
+  dark: { more: ["#1b1b22", "#3c3170", "#6a55bb"], less: ["#1b1b22", "#54400f", "#80661a"] },
 };
 
 /** @type {(hex: string) => number[]} */
@@ -38,24 +46,23 @@ export function inkOn(rgb) {
   return 1.05 / light >= light / 0.05 ? "#ffffff" : "#000000";
 }
 
-export const PLAIN = ["", ""]; // a masked cell is hatched by its class
-/** @type {Map<number, string[]>} */
-export const heatCache = new Map();
+/** @type {Map<Ramp, Record<number, string>>} */
+const made = new Map();
 
 /**
- * [background, ink] for a share of the legend's end, −1 to 1; CSS picks light or dark.
+ * The background for a share of the legend's end, −1 to 1; CSS picks light or dark.
  *
  * @param {number} share
+ * @param {Ramp} ramp
  */
-export function heat(share) {
+export function heat(share, ramp = CELLS) {
   const step = Math.round(Math.max(-1, Math.min(1, share)) * 200);
-  if (!heatCache.has(step)) {
+  const colours = made.get(ramp) ?? {};
+  made.set(ramp, colours);
+  if (!colours[step]) {
     const side = step < 0 ? "less" : "more";
-    const [light, dark] = ["light", "dark"].map((mode) => mix(HEAT[mode][side], Math.abs(step) / 200));
-    heatCache.set(step, [
-      `light-dark(rgb(${light.join(" ")}), rgb(${dark.join(" ")}))`,
-      `light-dark(${inkOn(light)}, ${inkOn(dark)})`,
-    ]);
+    const [light, dark] = ["light", "dark"].map((mode) => mix(ramp[mode][side], Math.abs(step) / 200).join(" "));
+    colours[step] = `light-dark(rgb(${light}), rgb(${dark}))`;
   }
-  return heatCache.get(step);
+  return colours[step];
 }

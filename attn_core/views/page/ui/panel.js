@@ -4,6 +4,7 @@ import { fixed, plain } from "../core/digits.js";
 import { STAGES } from "../core/stages.js";
 import { Workings } from "../core/workings.js";
 import { say, sayParts, sentenceKey } from "../words/words.js";
+import { barsAlone, productRow, shares } from "./bars.js";
 import { coloured, make, token } from "./dom.js";
 
 /**
@@ -25,6 +26,18 @@ export function sentence(attention, stage, [i, j]) {
   return to(stage === "dropped" && attention.survives(i)?.[j] === 0 ? "taken" : stage, key);
 }
 
+/**
+ * A pair and its number, briefly.
+ *
+ * @type {typeof sentence}
+ */
+export function pairOf(attention, stage, [i, j]) {
+  const { data } = attention;
+  const other = stage === "output" ? token(say("column", { n: j }), "v") : token(data.keys[j], "k");
+  const number = make("b", {}, fixed(attention.cell(stage, i, j), data.places));
+  return [token(data.queries[i], "q"), " · ", other, "\u2002", number];
+}
+
 export class Panel {
   /** @param {import("../explorer.js").Explorer} explorer */
   constructor(explorer) {
@@ -37,10 +50,13 @@ export class Panel {
       say("close"),
     );
     this.sentence = make("p", { class: "ax-sentence", role: "status", "aria-live": "polite" });
-    this.hint = make("p", { class: "ax-hint" });
+    this.hint = make("p", { class: "ax-hint" }, say("hint"));
     this.vectors = make("div", { class: "ax-vectors", role: "group", "aria-label": say("vectors") });
+    this.bars = make("div", { class: "ax-bars", "aria-hidden": "true" });
     this.tree = make("div", { class: "ax-tree" });
-    this.element = make("div", { class: "ax-panel" }, this.close, this.sentence, this.hint, this.vectors, this.tree);
+    const parts = [this.close, this.sentence, this.hint, this.vectors, this.bars];
+    const inside = make("div", { class: "ax-inside" }, make("div", {}, ...parts), this.tree);
+    this.element = make("div", { class: "ax-panel" }, inside);
   }
 
   // A selected number: its sentence and its arithmetic. With a mistake, the right arithmetic.
@@ -52,39 +68,29 @@ export class Panel {
     const key = select ? JSON.stringify(explorer.state) : "";
     if (key === this.shown) return;
     this.shown = key;
+    explorer.root.classList.toggle("ax-idle", !select);
+    this.hint.hidden = !!select;
+    const hasVectors = !!select && explorer.shows("vectors");
+    for (const part of [this.vectors, this.bars]) part.hidden = !hasVectors;
     if (!select) {
       for (const part of [line, tree]) part.replaceChildren();
       return;
     }
-    line.replaceChildren(...this.describe(select, explorer.state));
+    const { attention, more } = explorer.compared(select, explorer.state);
+    line.replaceChildren(...sentence(attention, stage, select), ...more);
+    if (hasVectors) this.drawVectors();
     const workings = new Workings(explorer.attention(explorer.explained(explorer.state)), select[0]);
     tree.replaceChildren(this.branch(workings[stage](select[1]), `${[stage, select]}`, true));
   }
 
-  /**
-   * @param {number[]} place
-   * @param {import("../core/state.js").State} where
-   */
-  describe(place, where) {
-    const { attention, more } = this.explorer.compared(place, where);
-    return [...sentence(attention, where.stage, place), ...more];
-  }
-
-  // The two rows behind the number that is pointed at, or else selected.
-  point() {
+  // The two rows behind the selected number.
+  drawVectors() {
     const { explorer, vectors } = this;
     const { state, isPrint } = explorer;
-    const place = explorer.point || state.select;
-    vectors.hidden = !(isPrint ? state.select : place) || !explorer.shows("vectors");
-    explorer.root.classList.toggle("ax-idle", !place);
-    const where = explorer.point ? explorer.pointed : state;
-    this.hint.hidden = !!state.select;
-    this.hint.replaceChildren(...(place ? this.describe(place, where) : [say("hint")]));
-    if (!place || vectors.hidden || vectors.querySelector("input:focus")) return;
-    const attention = explorer.attention(explorer.explained(where));
+    const { select: place, batch, head, stage } = state;
+    const attention = explorer.attention(explorer.explained(state));
     const { data } = attention;
     const [i, j] = place;
-    const { batch, head, stage } = where;
     const line = (label, variable, colour, numbers, edit) =>
       make(
         "tr",
@@ -100,19 +106,57 @@ export class Panel {
       );
     const row = (part, n, label) =>
       line(label, part, part, data.vector(part, batch, head, n), (d) => explorer.inputAt(part, [batch, head, n, d]));
-    const rows =
-      stage === "output"
-        ? [
-            line(data.queries[i], say("weights"), "q", attention.row("dropped", i)),
-            line(say("column", { n: j }), "v", "v", attention.values(j)),
-          ]
-        : [row("q", i, data.queries[i]), row("k", j, data.keys[j])];
+    const isOutput = stage === "output";
+    const rows = isOutput
+      ? [
+          line(data.queries[i], say("weights"), "q", attention.row("dropped", i)),
+          line(say("column", { n: j }), "v", "v", attention.values(j)),
+        ]
+      : [row("q", i, data.queries[i]), row("k", j, data.keys[j])];
     if (isPrint && stage === "weights")
       rows.push(line(data.queries[i], say("masked"), "q", attention.row("masked", i)));
+    this.drawSum(attention, state, place, rows);
     vectors.replaceChildren(make("table", {}, ...rows));
     for (const feature of explorer.features) feature.vectorsDrawn(vectors);
     // Vectors wider than the page scroll by keyboard only if they can have the focus.
     vectors.tabIndex = vectors.scrollWidth > vectors.clientWidth ? 0 : -1;
+  }
+
+  /**
+   * How the number comes about, as bars: a last row of the table, and what stands below where that is too wide.
+   *
+   * @param {import("../core/attention.js").Attention} attention
+   * @param {import("../core/state.js").State} where
+   * @param {number[]} place
+   * @param {HTMLElement[]} rows of the table
+   */
+  drawSum(attention, { stage, batch, head }, [i, j], rows) {
+    const { data } = attention;
+    const isWeight = stage === "weights" || stage === "dropped";
+    if (isWeight) return this.bars.replaceChildren(...shares(attention, [i, j], stage === "dropped"));
+    /** @type {[string, number][]} */
+    const ends = STAGES.slice(0, STAGES.indexOf(stage) + 1)
+      .filter((name) => name !== "scaled" || stage === "scaled")
+      .map((name) => [say(name), attention.cell(name, i, j)]);
+    const sum =
+      stage === "output"
+        ? { a: attention.row("dropped", i), b: attention.values(j), colours: ["q", "v"], ends: ends.slice(-1) }
+        : { a: data.vector("q", batch, head, i), b: data.vector("k", batch, head, j), colours: ["q", "k"], ends };
+    const named = { ...sum, names: stage === "output" ? [say("weights"), "v"] : ["q", "k"] };
+    const products = productRow(named);
+    if (products) rows.push(products);
+    this.bars.replaceChildren(...barsAlone(named));
+    return undefined;
+  }
+
+  // The bars below the table stand there only if they have no room in it.
+  fit() {
+    const { vectors, bars } = this;
+    const products = vectors.querySelector(".ax-products");
+    if (products) products.hidden = false;
+    const isWide = !products || vectors.scrollWidth > vectors.clientWidth + 1;
+    if (products) products.hidden = isWide;
+    bars.classList.toggle("ax-spare", !isWide);
   }
 
   /**

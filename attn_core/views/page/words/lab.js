@@ -15,7 +15,6 @@ export const LAB_WORDS = {
   how: "overview",
   max: "largest",
   mean: "mean",
-  link: "copy link",
   copied: "The link is copied.",
   copyThis: "This link opens what you see:",
   theSeed: "the seed",
@@ -31,7 +30,7 @@ export const LAB_WORDS = {
   computedBefore: "The wrong side was computed before; your changed numbers are left out of both sides.",
 
   inputsHint:
-    "Choose a number or a token and type. Enter takes it, Escape leaves it as it was. In the arithmetic the numbers with a dotted line can be changed too.",
+    "Drag a number to the left or right, or choose a number or a token and type. Enter takes it, Escape leaves it as it was. In the arithmetic the numbers with a dotted line can be changed too.",
   was: "was {value}",
   part: "a part of {size}",
   token: "the token {name} (now {now})",

@@ -52,6 +52,8 @@ export const WORDS = {
   batch: "batch",
   head: "head",
   reset: "reset",
+  share: "Share this view",
+  change: "Change a number",
   all: "all controls",
 
   changed: "You changed {list}.",
@@ -60,8 +62,13 @@ export const WORDS = {
   theScale: "the scale",
   theMask: "the mask",
 
-  hint: "Point at a number to see what it is made from. Select it to read its arithmetic.",
+  hint: "Select a number to see what it is made of, and to read its arithmetic.",
   vectors: "vectors",
+  bars: "All {count} numbers as bars, and what their products add up to.",
+  barsOf: "The first {count} of {all} numbers as bars, and what all products add up to.",
+  shares: "The row of {query} is 1 in all; the marked part goes to {key}.",
+  sharesDropped:
+    "The row of {query} before dropout is 1 in all; hatched is what dropout takes away, marked the part of {key}.",
   close: "close",
   closeLabel: "Close the arithmetic",
   nextFigure: "Next figure",

@@ -1,0 +1,78 @@
+// Leads through a drawing that has steps, by buttons and arrow keys. Nothing moves by itself; without
+// this script, on paper, and for readers who want no motion all steps stand one below another.
+(() => {
+  const SVG = "svg.drawing.steps:not([data-step])";
+
+  /** @param {SVGSVGElement} svg */
+  function lead(svg) {
+    const steps = /** @type {SVGGElement[]} */ ([...svg.querySelectorAll(":scope > .step")]);
+    const whole = { viewBox: svg.getAttribute("viewBox"), height: svg.getAttribute("height") };
+    const said = svg.getAttribute("aria-label") || "";
+    const width = svg.getAttribute("width");
+
+    const bar = document.createElement("div");
+    bar.className = "drawing-steps";
+    bar.setAttribute("role", "group");
+    bar.setAttribute("aria-label", "Steps of the drawing");
+    const button = (/** @type {string} */ words, /** @type {number} */ by) => {
+      const made = document.createElement("button");
+      made.type = "button";
+      made.textContent = words;
+      made.addEventListener("click", () => show(now + by));
+      return made;
+    };
+    const back = button("← back", -1);
+    const next = button("next →", 1);
+    const where = document.createElement("span");
+    where.setAttribute("role", "status");
+    bar.append(back, where, next);
+    svg.after(bar);
+
+    let now = 0;
+    const clamp = (/** @type {number} */ n) => Math.max(0, Math.min(steps.length - 1, n));
+
+    /** @param {number} n */
+    function show(n) {
+      now = clamp(n);
+      svg.dataset.step = String(now + 1);
+      const { top, height, says } = steps[now].dataset;
+      svg.setAttribute("viewBox", `0 ${top} ${width} ${height}`);
+      svg.setAttribute("height", String(height));
+      svg.setAttribute("aria-label", `Step ${now + 1} of ${steps.length}. ${says}`);
+      steps.forEach((step, place) => {
+        step.style.display = place === now ? "" : "none";
+      });
+      where.textContent = `${now + 1} of ${steps.length}`;
+      back.disabled = now === 0;
+      next.disabled = now === steps.length - 1;
+    }
+
+    function all() {
+      svg.setAttribute("viewBox", String(whole.viewBox));
+      svg.setAttribute("height", String(whole.height));
+      svg.setAttribute("aria-label", said);
+      for (const step of steps) step.style.display = "";
+    }
+
+    bar.addEventListener("keydown", (event) => {
+      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      show(now + by);
+      // A button that is at its end loses the focus, and with it the arrow keys.
+      if (bar.contains(document.activeElement)) return;
+      (by > 0 ? back : next).focus();
+    });
+    addEventListener("beforeprint", all);
+    addEventListener("afterprint", () => show(now));
+    show(0);
+  }
+
+  function begin() {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    for (const svg of document.querySelectorAll(SVG)) lead(/** @type {SVGSVGElement} */ (svg));
+  }
+
+  if (document.readyState === "loading") addEventListener("DOMContentLoaded", begin);
+  else begin();
+})();
