@@ -28,10 +28,10 @@ UNWRITTEN = {"√", "−", "\u00a0"}
 # Smaller forms in scripts, dotless i under a hat, flatter accents over capitals.
 FEATURES = ("ssty", "dtls", "flac")
 
-# Backwards: the theta of texts comes before that of tables, and both are one letter here.
+# By one step of its decomposition: in two, both thetas are one letter, and both epsilons.
 ITALIC = {
-    unicodedata.normalize("NFKC", letter): letter
-    for letter in ["ℎ", *map(chr, range(0x1D71B, 0x1D6A3, -1)), *map(chr, range(0x1D434, 0x1D468))]
+    chr(int(unicodedata.decomposition(letter).split()[-1], 16)): letter
+    for letter in [*map(chr, range(0x1D434, 0x1D468)), *map(chr, range(0x1D6A4, 0x1D71C)), "ℎ"]
     if unicodedata.name(letter, "").startswith(("MATHEMATICAL ITALIC", "PLANCK"))
 }
 
