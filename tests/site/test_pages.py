@@ -148,3 +148,11 @@ def test_formulas_are_drawn_and_coloured(open_page, site):
     page.wait_for_function("document.fonts.check('16px \"Book Math\"')")
     query = page.locator("math mi.query").first
     assert query.evaluate("e => getComputedStyle(e).color") == "rgb(0, 114, 178)"
+
+
+def test_no_line_begins_with_the_sign_that_closes_a_formula(open_page, site):
+    page = open_page(f"{site}/chapters/01_bottleneck.html")
+    loose = """all => all.filter(formula => /^[.,;:!?)]/.test(formula.nextSibling?.data ?? "")
+        && !getComputedStyle(formula.parentElement).whiteSpace.includes("nowrap")).length"""
+    assert page.locator("article .closed").count() > 10
+    assert page.locator("article math").evaluate_all(loose) == 0
