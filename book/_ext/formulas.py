@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element, tostring
 from docutils import nodes
 from latex2mathml.converter import convert_to_element
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
@@ -105,12 +106,33 @@ def displayed(latex: str) -> tuple[str, list[str]]:
     return f'<div class="formula">{markup}</div>', [one for _, wrong in made for one in wrong]
 
 
+CLOSING = re.compile(r"[.,;:!?)”’]+")
+
+
+class Closing(SphinxPostTransform):
+    """A line never begins with the comma or the full stop after a formula.
+
+    A browser may break a line before and after MathML, so both are written as one piece.
+    """
+
+    default_priority = 900
+
+    def run(self, **kwargs) -> None:
+        for formula in list(self.document.findall(nodes.math)):
+            after = formula.next_node(descend=False, siblings=True)
+            if isinstance(after, nodes.Text) and (closing := CLOSING.match(after)):
+                formula["closing"] = closing[0]
+                after.parent.replace(after, nodes.Text(after[closing.end() :]))
+
+
 def _visit(convert):
     def visit(translator, node):
         latex = node.astext()
         markup, wrong = convert(latex)
         for complaint in wrong:
             logger.warning("formula $%s$: %s", latex, complaint, location=node)
+        if closing := node.get("closing"):
+            markup = f'<span class="closed">{markup}{closing}</span>'
         translator.body.append(markup)
         raise nodes.SkipNode
 
@@ -123,4 +145,5 @@ def setup(app: Sphinx) -> dict:
         inline_renderers=(_visit(partial(mathml, display="inline")), None),
         block_renderers=(_visit(displayed), None),
     )
+    app.add_post_transform(Closing)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
