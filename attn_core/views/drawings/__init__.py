@@ -31,6 +31,7 @@ from attn_core.views.drawings.softmax_shares import softmax_shares, warmup_softm
 from attn_core.views.drawings.steps import Steps
 from attn_core.views.drawings.strip import strip
 from attn_core.views.drawings.transformer import transformer
+from attn_core.views.drawings.triangle import triangle
 from attn_core.views.drawings.two_arrows import two_arrows
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "three_stages",
     "training_steps",
     "transformer",
+    "triangle",
     "two_arrows",
     "two_layers",
     "warmup_dot_product",
