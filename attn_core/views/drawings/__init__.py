@@ -6,6 +6,7 @@ They are SVG: text stays text, and one file is light or dark as its reader is.
 from attn_core.views.drawings.alignment import alignment
 from attn_core.views.drawings.book_map import book_map
 from attn_core.views.drawings.cache import prefill_decode
+from attn_core.views.drawings.chain_rule import chain_rule
 from attn_core.views.drawings.cross import cross_attention
 from attn_core.views.drawings.dot_product import dot_product, warmup_dot_product
 from attn_core.views.drawings.drawing import Drawing
@@ -40,6 +41,7 @@ __all__ = [
     "alignment",
     "attended_words",
     "book_map",
+    "chain_rule",
     "contexts",
     "cross_attention",
     "dot_product",
