@@ -14,7 +14,7 @@ from attn_core.views.drawings.drawing import WIDEST, Drawing, neat
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 474, 44, 58  # room for the names around the corners
 SQUARE, DOT = 5.5, 5
-LEGEND = (392, 508)  # where the names and the ways of the legend end
+LEGEND = (436, 508)  # where the names and the ways of the legend end
 
 Point = tuple[float, float]
 
