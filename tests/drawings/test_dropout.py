@@ -28,6 +28,14 @@ def test_what_grew_is_the_stage_dropped():
     assert drawn == pytest.approx(expected, abs=0.0051)
 
 
+def test_a_row_that_keeps_nothing_is_not_said_to_add_up_to_1():
+    keep = torch.ones(6, 6, dtype=torch.bool)
+    assert "every row adds" in drawings.dropout(trace(X, X, X, keep=keep, dropout=DROP), WORDS).alt
+    keep[2] = False
+    told = drawings.dropout(trace(X, X, X, keep=keep, dropout=DROP), WORDS).alt
+    assert "every row that keeps a key adds up to 1" in told
+
+
 def test_as_many_crosses_as_cells_fell():
     kept = RECORD.stage("weights") > 0
     fell = kept & (RECORD.stage("dropped") == 0)

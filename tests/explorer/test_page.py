@@ -964,6 +964,14 @@ def test_the_formula_names_the_mask_that_is_given(bare, masked):
     expect(page.locator(".ax-formula")).to_contain_text("exp(scaled − row_max)")
 
 
+def test_a_row_that_keeps_nothing_is_not_said_to_add_up_to_1(bare, explorer):
+    page = bare.open(explore(explorer.record, hide=[], name="rows"))
+    formula = page.locator(".ax-formula")
+    expect(formula).to_contain_text("so that every row adds up to 1")
+    page.get_by_label("mask").last.select_option("causal")
+    expect(formula).to_contain_text("so that every row that keeps a key adds up to 1")
+
+
 def test_in_a_notebook_the_address_is_not_read(bare, explorer):
     """It is the notebook's own; JupyterLab's page holds its settings."""
     mark = "<div id='jupyter-config-data'></div>"

@@ -6,6 +6,7 @@ They are SVG: text stays text, and one file is light or dark as its reader is.
 from attn_core.views.drawings.alignment import alignment
 from attn_core.views.drawings.book_map import book_map
 from attn_core.views.drawings.cache import prefill_decode
+from attn_core.views.drawings.chain_rule import chain_rule
 from attn_core.views.drawings.cross import cross_attention
 from attn_core.views.drawings.dot_product import dot_product, warmup_dot_product
 from attn_core.views.drawings.drawing import Drawing
@@ -31,6 +32,7 @@ from attn_core.views.drawings.softmax_shares import softmax_shares, warmup_softm
 from attn_core.views.drawings.steps import Steps
 from attn_core.views.drawings.strip import strip
 from attn_core.views.drawings.transformer import transformer
+from attn_core.views.drawings.triangle import triangle
 from attn_core.views.drawings.two_arrows import two_arrows
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "alignment",
     "attended_words",
     "book_map",
+    "chain_rule",
     "contexts",
     "cross_attention",
     "dot_product",
@@ -67,6 +70,7 @@ __all__ = [
     "three_stages",
     "training_steps",
     "transformer",
+    "triangle",
     "two_arrows",
     "two_layers",
     "warmup_dot_product",

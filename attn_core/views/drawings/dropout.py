@@ -47,13 +47,14 @@ up to 1. 2: A coin for each cell, p = 0.5: 21 of 36 fall. ...
     most, least = tokens[int(sums.argmax())], tokens[int(sums.argmin())]
     far = (average.sum(dim=1) - 1).abs().max().item()
     everywhere = torch.ones_like(kept)
+    alive = "" if kept.any(dim=1).all() else " that keeps a key"
 
     def drawn(values: Tensor, coins: Tensor) -> Drawing:
         return map_with_sums(values, kept, coins, tokens, end)
 
     return Steps(
         [
-            (drawn(weights, everywhere), "The weights: every row adds up to 1."),
+            (drawn(weights, everywhere), f"The weights: every row{alive} adds up to 1."),
             (
                 drawn(weights * now, now),
                 f"A coin for each cell, p = {plain(drop.p)}: {int((kept & ~now).sum())} of {seen} "

@@ -448,6 +448,8 @@ export class Explorer {
       key: token(say("key"), "k"),
       values: token(say("values"), "v"),
       before: say(before),
+      // A row that a mask leaves no key has only zeros.
+      kept: shown.masks.length ? say("keptSome") : "",
     };
     this.formula.replaceChildren(
       make("b", {}, say(state.stage)),

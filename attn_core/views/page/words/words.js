@@ -16,7 +16,8 @@ export const WORDS = {
   meansScores: "the dot product of a {query} and a {key}: multiply number by number, add up",
   meansScaled: "score × scale, so that scores do not grow with the width of q and k",
   meansMasked: "the scaled score where the mask keeps, −inf where it does not",
-  meansWeights: "exp({before} − row_max) / row_sum, so that every row adds up to 1",
+  meansWeights: "exp({before} − row_max) / row_sum, so that every row{kept} adds up to 1",
+  keptSome: " that keeps a key",
   meansDropped: "weight / (1 − p) where the weight survives dropout, 0 where it does not",
   meansOutput: "each row of weights · each column of the {values}, added up",
   query: "query",
@@ -33,7 +34,7 @@ export const WORDS = {
   legendMasked: "; masked cells are hatched",
   keyHead: "key →",
   queryHead: "query ↓",
-  valueHead: "value →",
+  valueHead: "column →",
 
   scale: "scale",
   scaleNumber: "scale as a number",

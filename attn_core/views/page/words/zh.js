@@ -11,7 +11,8 @@ export const CHINESE = {
   meansScores: "一个{query}与一个{key}的点积：逐个数相乘，再相加",
   meansScaled: "得分 × 缩放系数，使得分不随 q 和 k 的宽度增大",
   meansMasked: "掩码保留处是缩放后的得分，不保留处是 −inf",
-  meansWeights: "exp({before} − row_max) / row_sum，使每一行之和为 1",
+  meansWeights: "exp({before} − row_max) / row_sum，使每一{kept}行之和为 1",
+  keptSome: "个保留了键的",
   meansDropped: "权重在随机失活中存留时除以 (1 − p)，否则为 0",
   meansOutput: "权重的每一行 · {values}的每一列，再相加",
   query: "查询",
@@ -33,7 +34,7 @@ export const CHINESE = {
   columns: "值的列",
   keyHead: "键 →",
   queryHead: "查询 ↓",
-  valueHead: "值 →",
+  valueHead: "列 →",
 
   scale: "缩放系数",
   scaleNumber: "缩放系数的数值",

@@ -1,0 +1,54 @@
+"""The ways of a number to the loss: the factors beside the links multiply to its gradient."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+
+from attn_core import modules, toy
+from attn_core.views import drawings
+
+WORDS, X = toy.journey()
+
+
+def head():
+    torch.manual_seed(123)
+    return modules.SelfAttentionV1(3, 2).double()
+
+
+@pytest.mark.parametrize("number", [(0, 0), (2, 1)])
+def test_the_factors_multiply_to_the_gradient(number):
+    made = head()
+    x = X.double()
+    drawing = drawings.chain_rule(made.source(x), 4, 5, number=number, tokens=WORDS)
+    found = [float(n.replace("−", "-")) for n in re.findall(r">×(−?[\d.]+)<", drawing.svg())]
+    first, factors, pulls = found[0], found[1::2], found[2::2]
+    assert len(factors) == len(pulls) == len(WORDS)
+    by_hand = first * sum(f * p for f, p in zip(factors, pulls, strict=True))
+    (-torch.log(made.trace(x).stage("weights")[4, 5])).backward()
+    assert by_hand == pytest.approx(made.w_query.grad[number].item(), abs=2e-4)
+
+
+def test_its_words_tell_the_same_numbers():
+    drawing = drawings.chain_rule(head().source(X.double()), 4, 5, tokens=WORDS)
+    for n in re.findall(r">×(−?[\d.]+)<", drawing.svg()):
+        assert n in drawing.alt
+    assert "the weight that one gives to step" in drawing.alt
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"word": 6}, "word must be from 0 to 5, got 6"),
+        ({"target": -1}, "target must be from 0 to 5, got -1"),
+        ({"number": (3, 0)}, r"number must be a place in w_query, \[3, 2\], got \(3, 0\)"),
+        ({"tokens": WORDS[:2]}, "tokens must be 6 words, got 2"),
+        ({"x": X.repeat(2, 1)}, "source must have at most 6 words, got 12"),
+    ],
+)
+def test_bad_input(how, says):
+    source = head().source(how.pop("x", X).double())
+    with pytest.raises(ValueError, match=says):
+        drawings.chain_rule(source, **{"word": 4, "target": 5, "tokens": WORDS, **how})
