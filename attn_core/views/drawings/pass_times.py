@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from attn_core.views.drawings.drawing import WIDEST, Drawing
 
-LEFT, TOP = 66, 72
+LEFT, TOP = 70, 72
 GAP = 26
 WIDE = (WIDEST - LEFT - GAP - 12) / 2  # of each of the two
 HIGH = 238
