@@ -101,6 +101,14 @@ def test_long_vectors_are_bars_alone_and_fit_a_phone(bare, width, said):
         assert line == pytest.approx(lines[0], abs=0.5)
 
 
+@pytest.mark.parametrize("stage", ["scaled", "weights", "output"])
+def test_the_arithmetic_of_long_vectors_stands_beside_them(bare, stage):
+    page = bare.open(random_at(stage, (1, 2), 32), viewport=WIDE)
+    inside, tree = (page.locator(css).bounding_box() for css in (".ax-inside", ".ax-tree"))
+    assert tree["width"] > 0.3 * inside["width"]
+    assert tree["x"] + tree["width"] <= inside["x"] + inside["width"] + 1
+
+
 def test_three_numbers_have_room_on_a_phone(bare):
     page = bare.open(journey_at("scaled", (1, 2)), viewport={"width": 390, "height": 800})
     expect(page.locator(".ax-products")).to_be_visible()
@@ -122,6 +130,24 @@ def test_a_weight_is_its_part_of_one(bare):
     assert page.locator(".ax-share.ax-here").all_text_contents() == ["starts"]
     said = "The row of journey is 1 in all; the marked part goes to starts."
     expect(page.locator(".ax-bars")).to_contain_text(said)
+
+
+def test_a_name_stands_whole_in_its_part_or_not_at_all(bare):
+    made = torch.Generator().manual_seed(5)
+    record = trace(*(3 * torch.randn(8, 4, generator=made) for _ in range(3)))
+    tokens = [f"{'very ' * (n % 3)}long {n}" for n in range(8)]
+    view = explore(record, tokens=tokens, name="flow", stage="weights", select=(1, 2))
+    page = bare.open(view, viewport={"width": 390, "height": 800})
+    found = page.locator(".ax-share").evaluate_all(
+        """all => all.map((part) => {
+          const words = document.createRange();
+          words.selectNodeContents(part);
+          const [name, box] = [words.getBoundingClientRect(), part.getBoundingClientRect()];
+          return [name.width <= box.width, name.top < box.bottom];
+        })"""
+    )
+    assert {fits for fits, _ in found} == {True, False}
+    assert [fits for fits, _ in found] == [is_seen for _, is_seen in found]
 
 
 def test_what_dropout_takes_is_hatched_in_the_row(bare):

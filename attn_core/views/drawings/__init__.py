@@ -18,10 +18,12 @@ from attn_core.views.drawings.layers import norm_places, two_layers
 from attn_core.views.drawings.look_up import look_up, three_stages
 from attn_core.views.drawings.masked_late import masked_late
 from attn_core.views.drawings.masks import masks, next_words
+from attn_core.views.drawings.masks_added import masks_added
 from attn_core.views.drawings.memory import memory
 from attn_core.views.drawings.mistakes import mistaken_maps
 from attn_core.views.drawings.one_pass import one_pass
 from attn_core.views.drawings.overwritten import overwritten
+from attn_core.views.drawings.pass_times import pass_times
 from attn_core.views.drawings.paths import path_lengths
 from attn_core.views.drawings.positions import position_waves
 from attn_core.views.drawings.query_key_value import query_key_value
@@ -34,6 +36,7 @@ from attn_core.views.drawings.strip import strip
 from attn_core.views.drawings.transformer import transformer
 from attn_core.views.drawings.triangle import triangle
 from attn_core.views.drawings.two_arrows import two_arrows
+from attn_core.views.drawings.within_reach import within_reach
 
 __all__ = [
     "Drawing",
@@ -53,12 +56,14 @@ __all__ = [
     "map_sizes",
     "masked_late",
     "masks",
+    "masks_added",
     "memory",
     "mistaken_maps",
     "next_words",
     "norm_places",
     "one_pass",
     "overwritten",
+    "pass_times",
     "path_lengths",
     "position_waves",
     "prefill_decode",
@@ -75,4 +80,5 @@ __all__ = [
     "two_layers",
     "warmup_dot_product",
     "warmup_softmax",
+    "within_reach",
 ]
