@@ -58,7 +58,7 @@ def test_the_evidence_in_words():
         "  right  0.5771 -inf -inf -inf -inf -inf\n"
         "  wrong  1.5771 0.5510 0.5440 0.2744 0.2642 0.3643\n"
         "where it hides: the same from weights on\n"
-        "check: True for the right version, False for the wrong"
+        "check: True if right, False if wrong"
     )
     assert str(evidence(MISTAKES["shared-heads"])).startswith(
         "first difference: scores, sentence 0, head 1, row 0\n"
