@@ -36,8 +36,9 @@ class Evidence:
         since = "" if self.since == "scores" else f" from {self.since} on"
         hidden = "the same" if self.is_hidden else "not the same"
         return (
-            f"{shown}\nwhere it hides: {hidden}{since}\n"
-            "check: {} if right, {} if wrong".format(*self.passes)
+            f"{shown}\nwhere it hides: {hidden}{since}\ncheck: {{}} if right, {{}} if wrong".format(
+                *self.passes
+            )
         )
 
     __repr__ = __str__
