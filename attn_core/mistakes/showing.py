@@ -35,11 +35,8 @@ class Evidence:
             shown = "{}\n  right  {}\n  wrong  {}".format(self.first_row, *rows)
         since = "" if self.since == "scores" else f" from {self.since} on"
         hidden = "the same" if self.is_hidden else "not the same"
-        return (
-            f"{shown}\nwhere it hides: {hidden}{since}\ncheck: {{}} if right, {{}} if wrong".format(
-                *self.passes
-            )
-        )
+        said = "check: {} if right, {} if wrong".format(*self.passes)
+        return f"{shown}\nwhere it hides: {hidden}{since}\n{said}"
 
     __repr__ = __str__
 
