@@ -60,8 +60,7 @@ EXERCISE = Exercise(
 and no mask, and each is wrong in another way: `"no-scale"`, `"scale-after-softmax"`,
 `"softmax-over-queries"` or `"divided-by-sum"`. Look at the signs and at the sums, and write the
 names into the list `what_went_wrong`, in the order of the tables.
-{%- if chapter %} In the chapter both start as
-`given("11-name-the-mistake")` of `exercises.notebook`.{% endif %}
+{%- if chapter %} Both stand above.{% endif %}
 *Expected: three sums and one look.*""",
     starter="what_went_wrong = ...",
     solution="""\

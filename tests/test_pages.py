@@ -1,12 +1,17 @@
-"""The pages around the chapters: what their examples print is what Python prints."""
+"""The pages around the chapters, and README: what their examples print is what Python prints."""
 
+import contextlib
 import doctest
+import io
 import re
 from pathlib import Path
 
 import pytest
 
+from attn_core import toy, trace, workings
+
 BOOK = Path(__file__).parents[1] / "book"
+README = (BOOK.parent / "README.md").read_text(encoding="utf-8")
 WITH_EXAMPLES = ["notation.md", "warmup.md"]
 
 
@@ -41,3 +46,31 @@ def test_a_wrong_digit_is_seen(capsys):
     text = (BOOK / "warmup.md").read_text(encoding="utf-8")
     assert run(text.replace("0.7500, 1.0000", "0.7501, 1.0000"), "planted").failed == 1
     assert "0.7501" in capsys.readouterr().out
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """What stands between the fences of one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def arithmetic() -> str:
+    x = toy.journey().x
+    return str(workings(trace(x, x, x, scale=1.0), "weights", 1, 0))
+
+
+def test_the_arithmetic_in_readme_is_that_of_the_number_in_its_picture():
+    assert blocks(README, "text") == [arithmetic() + "\n"]
+
+
+def test_a_wrong_digit_in_readme_is_seen():
+    planted = README.replace("0.15 + 0.66", "0.16 + 0.66")
+    assert planted != README
+    assert blocks(planted, "text") != [arithmetic() + "\n"]
+
+
+def test_the_code_in_readme_runs():
+    (code,) = blocks(README, "python")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, {})
+    assert printed.getvalue().startswith("weights[2, 1] = exp(")

@@ -35,10 +35,8 @@ class Evidence:
             shown = "{}\n  right  {}\n  wrong  {}".format(self.first_row, *rows)
         since = "" if self.since == "scores" else f" from {self.since} on"
         hidden = "the same" if self.is_hidden else "not the same"
-        return (
-            f"{shown}\nwhere it hides: {hidden}{since}\n"
-            "check: {} for the right version, {} for the wrong".format(*self.passes)
-        )
+        said = "check: {} if right, {} if wrong".format(*self.passes)
+        return f"{shown}\nwhere it hides: {hidden}{since}\n{said}"
 
     __repr__ = __str__
 
@@ -60,7 +58,7 @@ def evidence(mistake: Mistake) -> Evidence:
       right  1.1547 2.3094 2.3094
       wrong  1.0000 2.0000 2.0000
     where it hides: the same
-    check: True for the right version, False for the wrong
+    check: True if right, False if wrong
 
     A mistake of a module is seen in the record of its attention or, if it has none, of the
     attention that reads its result. Taught in chapter 11.

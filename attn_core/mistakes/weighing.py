@@ -165,7 +165,7 @@ WEIGHING = (
     ),
     Mistake(
         name="dropped-as-weights",
-        title="dropout already in them",
+        title="dropout already in the weights",
         does="What dropout has left is returned under the name of the weights.",
         symptom=(
             "In training the rows of “weights” have zeros in them and do not add up to 1, though "

@@ -102,12 +102,12 @@ WIRING = (
             "width 512."
         ),
         invisible=(
-            "In tokens whose numbers are all equal; and nearly so where the width is large: from "
-            "101 on the check does not see it."
+            "In tokens whose numbers are all equal; and nearly so where the width is large. The "
+            "check sees it there, too: the squares of a normed token add up to n, here to n − 1."
         ),
         wrong="(x - mean) / (x.std(-1, keepdim=True) + eps)",
         right="(x - mean) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt()",
-        check="(normed.var(-1, correction=0).amax() - 1).abs() < 1e-2",
+        check="(normed.square().sum(-1).amax() - normed.shape[-1]).abs() < 0.5",
         source=("harvardnlp/annotated-transformer#119", "codertimo/BERT-pytorch#30", "4-10"),
         where="LayerNorm",
         run=runs.either(runs.norm, LayerNorm, layers.SampleNorm),

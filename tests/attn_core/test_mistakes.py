@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from attn_core import Dropout, toy, trace
 from attn_core.checks import STAGES
-from attn_core.layers import Residual
+from attn_core.layers import LayerNorm, Residual
 from attn_core.mistakes import MISTAKES, layers, runs
 from attn_core.mistakes.mistake import FORMULAS, Inputs, right_stages, stages_with
 from attn_core.mistakes.questions import alike, questions
@@ -58,7 +58,7 @@ def test_the_evidence_in_words():
         "  right  0.5771 -inf -inf -inf -inf -inf\n"
         "  wrong  1.5771 0.5510 0.5440 0.2744 0.2642 0.3643\n"
         "where it hides: the same from weights on\n"
-        "check: True for the right version, False for the wrong"
+        "check: True if right, False if wrong"
     )
     assert str(evidence(MISTAKES["shared-heads"])).startswith(
         "first difference: scores, sentence 0, head 1, row 0\n"
@@ -126,6 +126,15 @@ def test_a_naive_softmax_whose_sum_alone_overflows_gives_zeros_and_is_caught():
     weights = mistake.apply(record)["weights"]
     assert (weights == 0).all()
     assert not eval(mistake.check, {"weights": weights})
+
+
+@pytest.mark.parametrize("width", [2, 101, 512, 16384])
+def test_a_variance_over_n_minus_1_is_caught_at_any_width(width):
+    mistake = MISTAKES["layer-norm-n-minus-1"]
+    x = (torch.arange(3 * width) ** 2 % 101 / 25 - 2).view(3, width)
+    for kind, passes in ((LayerNorm, True), (mistake.replaces[0], False)):
+        names = {"normed": kind(width).requires_grad_(False)(x)}
+        assert bool(eval(mistake.check, names)) == passes
 
 
 def test_when_a_mask_on_the_axis_of_the_heads_crashes():

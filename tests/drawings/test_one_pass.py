@@ -1,4 +1,4 @@
-"""One pass: the sums are right at each tile, whatever the tiles, and the end is attention."""
+"""One pass: the sums are right at each block, whatever the blocks, and the end is attention."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ RECORD = trace(X, X, X, scale=1.0)
 SCORES = RECORD.stage("scores")[1]
 
 
-@pytest.mark.parametrize("tile", [1, 2, 4, 6])
-def test_the_end_is_the_output(tile):
-    svg = drawings.one_pass(SCORES, X, tile=tile).svg()
+@pytest.mark.parametrize("size", [1, 2, 4, 6])
+def test_the_end_is_the_output(size):
+    svg = drawings.one_pass(SCORES, X, size=size).svg()
     last = re.findall(r">(\d\.\d{4})<", svg)[-3:]
     assert last == [f"{n:.4f}" for n in RECORD.output[1].tolist()]
 
@@ -40,7 +40,7 @@ def test_it_says_when_nothing_is_mended():
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ({"tile": 0}, "tile must be from 1 to 6, got 0"),
+        ({"size": 0}, "size must be from 1 to 6, got 0"),
         ({"tokens": ["one"]}, "tokens must be 6 words or none, got 1"),
         ({"values": X[:2]}, r"values must be \[6, 3 at most\], got \[2, 3\]"),
         ({"scores": SCORES[:1]}, r"scores must be 2 to 6 in a row, got \[1\]"),

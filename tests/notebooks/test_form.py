@@ -12,7 +12,7 @@ from tools.notebooks import NOTEBOOKS, ROOT, generate, normalise, repository_url
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 TAG = re.compile(
-    r"setup|solution|(hide|remove)-(input|output|cell)|raises-exception"
+    r"setup|solution|sentences|(hide|remove)-(input|output|cell)|raises-exception"
     r"|(ledger|exercise|mistake):[\w.-]+"
 )
 # Heavier outputs make a repository that nobody wants to clone.

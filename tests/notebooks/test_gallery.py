@@ -8,6 +8,7 @@ import itertools
 import nbformat
 
 from attn_core.mistakes import MISTAKES, evidence
+from exercises import load
 from tools import mistake_cards
 from tools.notebooks import ROOT, tagged
 
@@ -34,6 +35,12 @@ def test_an_entry_says_all_that_the_mistake_knows():
             assert text in card
         assert f"`{mistake.check}`" in card
         assert card.count("](") == len({mistake_cards.link(one) for one in mistake.source})
+
+
+def test_the_tables_of_an_exercise_are_those_above_it():
+    (cell,) = [cell for cell in CELLS if cell.id == "wrong-tables"]
+    tables = load()["11-name-the-mistake"].parameters(0)["wrong_tables"]
+    assert cell.outputs[0].data["text/plain"] == repr(tables)
 
 
 def test_examples_of_the_cards():

@@ -12,6 +12,8 @@ from attn_core.views.drawings.dot_product import dot_product, warmup_dot_product
 from attn_core.views.drawings.drawing import Drawing
 from attn_core.views.drawings.dropout import dropout, training_steps
 from attn_core.views.drawings.encoder_decoder import contexts, encoder_decoder
+from attn_core.views.drawings.explorer_parts import explorer_parts
+from attn_core.views.drawings.fast_memory import fast_memory
 from attn_core.views.drawings.heads import attended_words, heads
 from attn_core.views.drawings.influence import influence
 from attn_core.views.drawings.layers import norm_places, two_layers
@@ -50,6 +52,8 @@ __all__ = [
     "dot_product",
     "dropout",
     "encoder_decoder",
+    "explorer_parts",
+    "fast_memory",
     "heads",
     "influence",
     "look_up",

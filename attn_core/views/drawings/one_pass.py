@@ -1,4 +1,4 @@
-"""One pass over the keys in tiles, with a highest score and a total that are mended on the way."""
+"""One pass over the keys in blocks, with a highest score and a total that are mended on the way."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ LABEL, COLUMN = 92, 78  # of the sum below
 LINE, ROW = 100, 32
 
 
-def one_pass(scores: Tensor, values: Tensor, tokens: Sequence[str] = (), *, tile: int = 2) -> Steps:
-    """One query, its keys tile by tile: what is kept, what mends it, and what the tile adds.
+def one_pass(scores: Tensor, values: Tensor, tokens: Sequence[str] = (), *, size: int = 2) -> Steps:
+    """One query, its keys block by block: what is kept, what mends it, and what a block adds.
 
     >>> import torch
     >>> scores, values = torch.tensor([1.0, 0, 2, 1]), torch.eye(4)[:, :2]
     >>> print(one_pass(scores, values).alt)
-    Softmax in one pass, as an addition that each tile continues. 1: Tile 1: its highest score is \
-1.0000. The total is 1.3679. Nothing was there to mend. 2: Tile 2 has a higher score. What was \
-kept shrinks by exp(1.0000 − 2.0000) = 0.3679; the tile is added. 3: All keys have gone by. One \
+    Softmax in one pass, as an addition that each block continues. 1: Block 1: its highest score \
+is 1.0000. The total is 1.3679. Nothing was there to mend. 2: Block 2 has a higher score. What was \
+kept shrinks by exp(1.0000 − 2.0000) = 0.3679; the block is added. 3: All keys have gone by. One \
 division by the total gives the output; no row of weights was ever held.
 
     Args:
         scores: [S], of one query, as they pass by.
         values: [S, Dv], Dv at most 3.
         tokens: S words, or none.
-        tile: how many keys are read at once.
+        size: how many keys are read at once, a block.
 
-    Taught in chapter 10.
+    Taught in [one pass](one_pass.ipynb).
     """
     count = len(scores)
     if scores.ndim != 1 or not 2 <= count <= 6:
@@ -43,13 +43,13 @@ division by the total gives the output; no row of weights was ever held.
         raise ValueError(f"values must be [{count}, 3 at most], got {list(values.shape)}")
     if len(tokens) not in (0, count):
         raise ValueError(f"tokens must be {count} words or none, got {len(tokens)}")
-    if not 1 <= tile <= count:
-        raise ValueError(f"tile must be from 1 to {count}, got {tile}")
+    if not 1 <= size <= count:
+        raise ValueError(f"size must be from 1 to {count}, got {size}")
     scores, values = scores.detach().float(), values.detach().float()
     kept = [-math.inf, 0.0, *[0.0] * values.shape[1]]
     steps = []
-    for n, start in enumerate(range(0, count, tile)):
-        block, part = scores[start : start + tile], values[start : start + tile]
+    for n, start in enumerate(range(0, count, size)):
+        block, part = scores[start : start + size], values[start : start + size]
         highest = max(kept[0], float(block.max()))
         shrink = math.exp(kept[0] - highest)
         exps = torch.exp(block - highest)
@@ -59,20 +59,20 @@ division by the total gives the output; no row of weights was ever held.
         lines: list[tuple[str, list[float | None]]] = [
             ("kept", list(kept)),
             (f"× {shrink:.4f}", [None, *shrunk]),
-            ("tile", [float(block.max()), *adds]),
+            ("block", [float(block.max()), *adds]),
             ("now", list(after)),
         ]
         if n == 0:
-            says = f"Tile 1: its highest score is {highest:.4f}. The total is {after[1]:.4f}. "
+            says = f"Block 1: its highest score is {highest:.4f}. The total is {after[1]:.4f}. "
             says += "Nothing was there to mend."
         elif highest > kept[0]:
             says = (
-                f"Tile {n + 1} has a higher score. What was kept shrinks by exp({kept[0]:.4f} − "
-                f"{highest:.4f}) = {shrink:.4f}; the tile is added."
+                f"Block {n + 1} has a higher score. What was kept shrinks by exp({kept[0]:.4f} − "
+                f"{highest:.4f}) = {shrink:.4f}; the block is added."
             )
         else:
-            says = f"Tile {n + 1} has no higher score: nothing shrinks, and the tile is added."
-        seen = start, min(start + tile, count)
+            says = f"Block {n + 1} has no higher score: nothing shrinks, and the block is added."
+        seen = start, min(start + size, count)
         steps.append((one_step(scores, tokens, seen, lines), says))
         kept = after
     lines = [
@@ -83,7 +83,7 @@ division by the total gives the output; no row of weights was ever held.
     says = "All keys have gone by. One division by the total gives the output; no row of weights "
     says += "was ever held."
     steps.append((one_step(scores, tokens, (count, count), lines), says))
-    return Steps(steps, "Softmax in one pass, as an addition that each tile continues.")
+    return Steps(steps, "Softmax in one pass, as an addition that each block continues.")
 
 
 def one_step(
@@ -92,7 +92,7 @@ def one_step(
     seen: tuple[int, int],
     lines: Sequence[tuple[str, Sequence[float | None]]],
 ) -> Drawing:
-    """The scores, a tile of them framed, and below what is kept as a sum in columns."""
+    """The scores, a block of them framed, and below what is kept as a sum in columns."""
     start, end = seen
     sheet = Drawing(WIDEST, LINE + 5 * ROW + 8, f"Keys {start} to {end - 1} are read.")
     wide = (WIDEST - 2 * SIDE) / len(scores)
@@ -118,7 +118,7 @@ def one_step(
     for row, (label, numbers) in enumerate(lines):
         y = LINE + (row + 1) * ROW + 6
         is_last = row == len(lines) - 1
-        ink = "accent" if label.startswith(("×", "÷")) else "key" if label == "tile" else "ink"
+        ink = "accent" if label.startswith(("×", "÷")) else "key" if label == "block" else "ink"
         sheet.text(label, LABEL - 10, y, ink, align="end", bold=is_last)
         if is_last:
             right = LABEL + 12 + columns * COLUMN
@@ -126,7 +126,7 @@ def one_step(
         for c, held in enumerate(numbers):
             if held is not None:
                 x = LABEL + (c + 0.5) * COLUMN + (12 if c > 1 else 0)
-                sign = "+" if label == "tile" and c > 0 else ""
+                sign = "+" if label == "block" and c > 0 else ""
                 sheet.text(sign + number(held), x - 4 * bool(sign), y, ink, bold=is_last)
     return sheet
 
