@@ -969,7 +969,7 @@ def test_a_row_that_keeps_nothing_is_not_said_to_add_up_to_1(bare, explorer):
     formula = page.locator(".ax-formula")
     expect(formula).to_contain_text("so that every row adds up to 1")
     page.get_by_label("mask").last.select_option("causal")
-    expect(formula).to_contain_text("so that every row that keeps a key adds up to 1")
+    expect(formula).to_contain_text("rows that see a key sum to 1")
 
 
 def test_in_a_notebook_the_address_is_not_read(bare, explorer):

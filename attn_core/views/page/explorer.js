@@ -449,7 +449,7 @@ export class Explorer {
       values: token(say("values"), "v"),
       before: say(before),
       // A row that a mask leaves no key has only zeros.
-      kept: shown.masks.length ? say("keptSome") : "",
+      sums: say(shown.masks.length ? "sumsKept" : "sumsAll"),
     };
     this.formula.replaceChildren(
       make("b", {}, say(state.stage)),
