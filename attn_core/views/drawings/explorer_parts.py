@@ -83,8 +83,8 @@ def stages(sheet: Drawing, record: AttentionTrace) -> None:
 def matrix(sheet: Drawing, words: list[str], weights: torch.Tensor) -> Box:
     """The weights, with the words beside them; gives back where the chosen one stands."""
     top = HEAD + 16
-    sheet.text("key →", FIRST - 8, HEAD - 10, "key", align="end", size=0.9)
-    sheet.text("query ↓", FIRST - 8, HEAD + 7, "query", align="end", size=0.9)
+    sheet.text("key →", FIRST - 8, HEAD - 13, "key", align="end")
+    sheet.text("query ↓", FIRST - 8, HEAD + 5, "query", align="end")
     for n, word in enumerate(words):
         sheet.text(word, FIRST + (n + 0.5) * WIDE, HEAD, "key")
         sheet.text(word, FIRST - 8, top + (n + 0.5) * HIGH, "query", align="end")

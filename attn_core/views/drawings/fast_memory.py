@@ -58,9 +58,10 @@ map it is 4,456,448.
         middle = (stored.right[0] + held.left[0]) / 2
         sheet.text(often, middle, TOPS[name] + 2, ink)
     for name, says in (("scores", "scores"), ("kept", "highest, total")):
-        box = Box(RIGHT + EDGE, TOPS[name], ROOM - 2 * EDGE, HIGH)
-        passes = {"line": "accent", "dashed": name == "scores", "round": 0}
-        sheet.box(box.x, box.y, box.width, box.height, says, fill="paper", **passes)
+        sheet.box(
+            RIGHT + EDGE, TOPS[name], ROOM - 2 * EDGE, HIGH, says,
+            fill="paper", line="accent", dashed=name == "scores", round=0,
+        )  # fmt: skip
     stored, held = places(sheet, "output", "ink", part, "mixed values")
     sheet.arrow(held.left, stored.right, "ink")
     sheet.text("once", (stored.right[0] + held.left[0]) / 2, TOPS["output"] + 2)
