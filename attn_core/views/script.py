@@ -31,6 +31,7 @@ PARTS = {
     "beside": "features/beside",
     "embed": "features/embed",
     "zh": "features/chinese",
+    "model": "features/machine",
 }
 CORE = "main"  # what every page needs
 NOTEBOOK = ("features/tiles", "widget")  # what only a live notebook needs
