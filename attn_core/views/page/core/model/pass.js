@@ -51,6 +51,8 @@ export class Pass {
     this.isAhead = [];
     /** By step and row, the row of each stage. @type {Float64Array[][][]} */
     this.kept = machine.steps.map(() => []);
+    /** By step its rows as heads. @type {import("../arrays.js").NumberArray[]} */
+    this.split = [];
     /** By step. @type {Data[]} */
     this.datas = [];
     /** By step and head. @type {Attention[][]} */
@@ -82,7 +84,8 @@ export class Pass {
       if (!reads.has("target") || isSame(pass.target, this.target)) {
         this.kept[at] = pass.kept[at];
         this.attentions[at] = pass.attentions[at];
-        if (pass.datas[at]) this.datas[at] = pass.datas[at];
+        this.datas[at] = pass.datas[at];
+        this.split[at] = pass.split[at];
         return;
       }
       const shared = axis === "target" && !this.isAhead[at] ? sharedStart(pass.target, this.target) : 0;
@@ -227,12 +230,16 @@ export class Pass {
    */
   heads(step, H) {
     const [T, D] = [this.lengthOf(step), step.width / H];
+    if (this.split[step.at]?.shape[1] === H) return this.split[step.at];
     const numbers = new Float64Array(H * T * D);
     for (let t = 0; t < T; t++) {
       const row = this.output(step, t);
-      for (let h = 0; h < H; h++) numbers.set(row.subarray(h * D, (h + 1) * D), (h * T + t) * D);
+      for (let h = 0, n = 0; h < H; h++) {
+        for (let d = 0, at = (h * T + t) * D; d < D; d++) numbers[at++] = row[n++];
+      }
     }
-    return { dtype: "float64", shape: [1, H, T, D], numbers };
+    this.split[step.at] = { dtype: "float64", shape: [1, H, T, D], numbers };
+    return this.split[step.at];
   }
 
   /**

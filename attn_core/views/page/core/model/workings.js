@@ -383,7 +383,7 @@ function write(pass, step, stage, index) {
   }
   const [t, col = 0] = index;
   if (operation === "softmax") return /** @type {any} */ (new ShareWorkings(pass, step, t).weights(col));
-  const value = pass.made(step, t)[stages.indexOf(stage)][col];
+  const value = (isLast ? pass.output(step, t) : pass.made(step, t)[stages.indexOf(stage)])[col];
   const how = LINES[isLast ? operation : `${operation}.${stage}`]({ pass, step, t, col, value });
   return term(step, stage, index, value, how);
 }
