@@ -54,7 +54,8 @@ export const MACHINE_WORDS = {
   does_embed: "Each word's own row of the table of words, times √width.",
   does_add_positions: "The row of the word plus the row of its position, number by number.",
   does_linear: "Each row times a matrix of weights, plus a bias.",
-  does_attention: "Each row asks (q), all rows answer (k), and it takes a share of what each has (v): in every head on its own.",
+  does_attention:
+    "Each row asks (q), all rows answer (k), and it takes a share of what each has (v): in every head on its own.",
   does_add: "What the sublayer made, plus what went into it: the residual.",
   does_layer_norm: "Each row brought to mean 0 and variance 1, times a gain, plus a bias.",
   does_relu: "Each number if it is above 0, else 0.",
@@ -66,6 +67,11 @@ export const MACHINE_WORDS = {
   does_last_row: "The state after the last word: all that the writer gets.",
   does_repeat: "The same vector for every word that is written.",
 
+  arcWords: "the sentence; press a word to see what it takes",
+  arcHint: "Point at a word: its arcs are what it takes from the others.",
+  arcSays: "{word} takes {list}.",
+  arcShare: "{share} from {word}",
+
   madeOf: "made of",
   goesInto: "goes into",
   headOn: "head {head}",
@@ -76,8 +82,10 @@ export const MACHINE_WORDS = {
   on_positions_off: "positions",
   look_attention: "Switch a head off: which words of the translation change, and which stay?",
   look_add: "Switch the residual off: only what the sublayer made goes on. How soon is the sentence lost?",
-  look_layer_norm: "Switch the norm off: the numbers keep the size that the sum gave them. How far does the translation hold?",
-  look_add_positions: "Switch the positions off: the model no longer knows which word comes first. Who chases whom now?",
+  look_layer_norm:
+    "Switch the norm off: the numbers keep the size that the sum gave them. How far does the translation hold?",
+  look_add_positions:
+    "Switch the positions off: the model no longer knows which word comes first. Who chases whom now?",
   array_mean: "mean",
   array_variance: "variance",
   array_normed: "normed",

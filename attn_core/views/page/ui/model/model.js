@@ -8,6 +8,7 @@ import { accepted } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
 import { Tip } from "../tip.js";
+import { Arcs } from "./arcs.js";
 import { fullName, groupsOf, labelOf } from "./places.js";
 import { Plan } from "./plan.js";
 import { Sentence } from "./sentence.js";
@@ -55,6 +56,7 @@ export class Model {
     this.noticeLine = make("p", { class: "ax-notice", role: "status" });
     this.sentence = new Sentence(this);
     this.plan = new Plan(this);
+    this.arcs = this.payload.view.arcs ? new Arcs(this) : null;
     this.station = new StationPanel(this);
     this.tip = new Tip(this.root);
     const reset = make("button", { type: "button", class: "ax-reset", onclick: () => this.reset() }, say("reset"));
@@ -64,13 +66,11 @@ export class Model {
       say("share"),
     );
     this.foot = make("div", { class: "ax-foot" }, reset, share);
-    this.root.append(
-      this.sentence.element,
-      this.noticeLine,
-      this.plan.element,
-      this.station.element,
-      this.foot,
-    );
+    // Where arcs tell of the sentence, the drawing of the whole machine is left out.
+    this.plan.element.hidden = !!this.arcs;
+    this.root.classList.toggle("am-brief", !!this.arcs);
+    const drawn = this.arcs?.element ?? this.plan.element;
+    this.root.append(this.sentence.element, this.noticeLine, drawn, this.station.element, this.foot);
     // A notebook would take plain keys for commands.
     this.root.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -213,7 +213,9 @@ export class Model {
   isOff({ name, operation, settings }) {
     const { changes } = this.pass;
     const heads = operation === "attention" ? [...Array(settings.num_heads).keys()] : [];
-    const kinds = Object.keys(KINDS).filter((kind) => KINDS[kind] === operation && kind !== "heads_off");
+    const kinds = /** @type {(keyof typeof changes)[]} */ (Object.keys(KINDS)).filter(
+      (kind) => KINDS[kind] === operation && kind !== "heads_off",
+    );
     return (
       kinds.some((kind) => isOff(changes, kind, name)) || heads.some((head) => isOff(changes, "heads_off", name, head))
     );
@@ -232,7 +234,8 @@ export class Model {
 
   render() {
     this.sentence.render();
-    this.plan.render();
+    if (this.arcs) this.arcs.render();
+    else this.plan.render();
     this.station.render();
   }
 }

@@ -24,6 +24,7 @@ export class Plan {
     this.model = model;
     /** @type {string | null} the station that is pointed at */
     this.pointed = null;
+    this.frame = 0;
     this.wires = document.createElementNS(SVG, "svg");
     this.wires.classList.add("am-wires");
     this.wires.setAttribute("aria-hidden", "true");
@@ -31,7 +32,7 @@ export class Plan {
     this.element = make("div", { class: "am-plan", role: "group", "aria-label": say("plan") }, ...sides, this.wires);
     this.listen();
     onTheme(this.element, () => this.render());
-    new ResizeObserver(() => this.drawWires()).observe(this.element);
+    new ResizeObserver(() => this.drawWiresSoon()).observe(this.element);
   }
 
   /** @param {string} side */
@@ -108,16 +109,23 @@ export class Plan {
       button.classList.toggle("am-to", after.includes(each));
       button.classList.toggle("am-chosen", each.name === this.model.state.at);
     }
-    this.drawWires();
+    this.drawWiresSoon();
+  }
+
+  // Once a frame, when all has its place.
+  drawWiresSoon() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.drawWires());
   }
 
   drawWires() {
     if (!this.element.isConnected) return;
     const around = this.element.getBoundingClientRect();
     const step = this.model.machine.step(this.pointed ?? this.model.state.at);
+    /** @type {[Step, Step, string][]} */
     const ends = [
-      ...step.inputs.map((input) => [input, step, "am-wire-in"]),
-      ...this.after(step).map((next) => [step, next, "am-wire-out"]),
+      ...step.inputs.map((input) => /** @type {[Step, Step, string]} */ ([input, step, "am-wire-in"])),
+      ...this.after(step).map((next) => /** @type {[Step, Step, string]} */ ([step, next, "am-wire-out"])),
     ];
     const paths = ends.map(([from, to, kind]) => {
       const boxes = [from, to].map(({ name }) => this.stations.get(name)?.button.getBoundingClientRect());
@@ -194,7 +202,8 @@ export class Plan {
     const columns = heads * (keys + 1) - 1;
     const cells = new Float64Array(rows * columns).fill(-Infinity);
     for (let head = 0; head < heads; head++) {
-      for (let t = 0; t < rows; t++) cells.set(pass.row(step.name, "weights", t, head), t * columns + head * (keys + 1));
+      for (let t = 0; t < rows; t++)
+        cells.set(pass.row(step.name, "weights", t, head), t * columns + head * (keys + 1));
     }
     return { columns, cells, end: 1 };
   }

@@ -1,8 +1,7 @@
 // The sentence that the reader builds, and its translation, written word by word.
 
-import { fitting, wordsIn } from "../../core/model/sentence.js";
-import { choices } from "../../core/model/translate.js";
 import { fixed } from "../../core/digits.js";
+import { fitting, wordsIn } from "../../core/model/sentence.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
 import { takenIn, takenText } from "./settings.js";
@@ -43,9 +42,20 @@ export class Sentence {
     this.element = make(
       "div",
       { class: "am-sentence" },
-      make("div", { class: "am-line" }, make("label", { for: id, class: "ax-label" }, say("yourSentence")), this.input, this.fits),
+      make(
+        "div",
+        { class: "am-line" },
+        make("label", { for: id, class: "ax-label" }, say("yourSentence")),
+        this.input,
+        this.fits,
+      ),
       all,
-      make("div", { class: "am-line" }, make("span", { class: "ax-label", "aria-hidden": "true" }, say("translation")), this.written),
+      make(
+        "div",
+        { class: "am-line" },
+        make("span", { class: "ax-label", "aria-hidden": "true" }, say("translation")),
+        this.written,
+      ),
       this.right,
       this.steps,
       this.likeliest,
@@ -227,7 +237,12 @@ export class Sentence {
       bar.style.width = `${100 * probability}%`;
       return make(
         "button",
-        { type: "button", class: "am-choice", "aria-pressed": String(id === chosen.id), onclick: () => this.take(place, id) },
+        {
+          type: "button",
+          class: "am-choice",
+          "aria-pressed": String(id === chosen.id),
+          onclick: () => this.take(place, id),
+        },
         make("bdi", { lang: "zh" }, word),
         make("span", { class: "am-bar" }, bar),
         make("span", {}, percent(probability)),

@@ -51,7 +51,13 @@ export function settingsOf(machine, view) {
   const names = new Set(machine.steps.map(({ name }) => name));
   const { at } = view;
   return {
-    say: { first: view.say, fits: (text) => idsOf(machine, wordsIn(text)), alters: true },
+    // An address may write a space as a plus.
+    say: {
+      first: view.say,
+      read: (text) => text.replaceAll("+", " "),
+      fits: (text) => idsOf(machine, wordsIn(text)),
+      alters: true,
+    },
     taken: { first: view.taken ?? "", fits: (text) => takenIn(machine, text), alters: true },
     written: {
       first: view.written ?? 0,

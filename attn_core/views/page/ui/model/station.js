@@ -1,7 +1,7 @@
 // The station that is chosen: its numbers, large and alive, what can be switched off in it, and its arithmetic.
 
 import { fixed } from "../../core/digits.js";
-import { isOff, switched, changesText } from "../../core/model/changes.js";
+import { changesText, isOff, switched } from "../../core/model/changes.js";
 import { workings } from "../../core/model/workings.js";
 import { Explorer } from "../../explorer.js";
 import { say } from "../../words/words.js";
@@ -167,7 +167,8 @@ export class StationPanel {
     const labels = pass.labels(step.name);
     const { target } = this.model.machine.words;
     // Of the scores of words, and of their probabilities, a word heads each column.
-    const isOfWords = width === target.length && !this.model.plan.after(step).some(({ operation }) => operation !== "softmax");
+    const isOfWords =
+      width === target.length && !this.model.plan.after(step).some(({ operation }) => operation !== "softmax");
     const keys = Array.from({ length: width }, (_, n) => (isOfWords ? target[n] : String(n)));
     const key = [step.name, stage, labels, width].join("|");
     const data = { queries: labels, keys, L: rows.length, places: 4, columns: () => width };
@@ -179,7 +180,11 @@ export class StationPanel {
       this.numbers.replaceChildren(this.grid.element);
       this.gridOf = key;
     }
-    this.grid.draw(/** @type {any} */ (of), { stage: isOfWords ? "weights" : "output", select: state.select }, /** @type {any} */ (of));
+    this.grid.draw(
+      /** @type {any} */ (of),
+      { stage: isOfWords ? "weights" : "output", select: state.select },
+      /** @type {any} */ (of),
+    );
     this.grid.table.setAttribute("aria-label", this.model.nameOf(step));
     this.grid.light(state.select);
     return undefined;
@@ -190,7 +195,10 @@ export class StationPanel {
     if (!place || String(place) === String(model.state.select)) return model.tip.hide();
     const { data } = grid;
     const number = fixed(this.value(place), 4);
-    return model.tip.show(grid.boxOf(place), [`${data.queries[place[0]]} · ${data.keys[place[1]]}\u2002`, make("b", {}, number)]);
+    return model.tip.show(grid.boxOf(place), [
+      `${data.queries[place[0]]} · ${data.keys[place[1]]}\u2002`,
+      make("b", {}, number),
+    ]);
   }
 
   value(place) {
@@ -204,6 +212,7 @@ export class StationPanel {
     const { pass, state } = model;
     this.grid = null;
     const data = pass.data(step.name);
+    data.view = model.payload.view.explorer ?? {};
     const key = [step.name, pass.source, pass.target, changesText(pass.changes)].join("|");
     const [head, ...place] = state.select ?? [0];
     const start = {
@@ -214,6 +223,7 @@ export class StationPanel {
     if (this.attention?.key !== key) {
       const host = make("div", {});
       const payload = { data, name: step.name };
+      /** @param {import("../../core/state.js").State} state */
       const chosen = ({ stage, head, select }) =>
         model.choose({ stage, select: select ? [head, ...select] : null }, true);
       const explorer = new Explorer(host, payload, { start, chosen });
