@@ -145,8 +145,7 @@ class Workings:
 
     def weights_term(self, j: int) -> Term:
         value = self.weights[j]
-        exponent = difference(self.masked[j], self.row_max)
-        how = f"exp({exponent}) / {written(self.row_sum)} = {written(value)}"
+        how = share_text(self.masked[j], self.row_max, self.row_sum, value)
         return Term(
             "weights",
             (self.row, j),
@@ -158,15 +157,13 @@ class Workings:
     def row_max_term(self) -> Term:
         if self.is_dead:
             return Term("row_max", (self.row,), 0.0, "0, because the row keeps nothing")
-        how = f"max({listed(self.masked, written)}) = {written(self.row_max)}"
+        how = largest_text(self.masked, self.row_max)
         return Term("row_max", (self.row,), self.row_max, how)
 
     def row_sum_term(self) -> Term:
         if self.is_dead:
             return Term("row_sum", (self.row,), 1.0, "1, because the row keeps nothing")
-        summands = listed(self.masked, lambda cell: f"exp({difference(cell, self.row_max)})", " + ")
-        values = listed(self.exps, written, " + ")
-        how = f"{summands} = {values} = {written(self.row_sum)}"
+        how = exponentials_text(self.masked, self.row_max, self.exps, self.row_sum)
         return Term("row_sum", (self.row,), self.row_sum, how)
 
     def dropped_term(self, j: int) -> Term:
@@ -261,3 +258,20 @@ def factor(x: float, beside: float = 0.0) -> str:
 
 def difference(a: float, b: float) -> str:
     return f"{written(a)} - {factor(b)}"
+
+
+def share_text(x: float, row_max: float, row_sum: float, value: float) -> str:
+    """A number of a softmax."""
+    return f"exp({difference(x, row_max)}) / {written(row_sum)} = {written(value)}"
+
+
+def largest_text(row: Sequence[float], row_max: float) -> str:
+    return f"max({listed(row, written)}) = {written(row_max)}"
+
+
+def exponentials_text(
+    row: Sequence[float], row_max: float, exps: Sequence[float], row_sum: float
+) -> str:
+    """What a softmax divides by."""
+    summands = listed(row, lambda x: f"exp({difference(x, row_max)})", " + ")
+    return f"{summands} = {listed(exps, written, ' + ')} = {written(row_sum)}"
