@@ -9,15 +9,15 @@ from pathlib import Path
 import anywidget
 import torch
 import traitlets
-from torch import Tensor, nn
+from torch import nn
 
 from attn_core.checks import brief
-from attn_core.record import AttentionTrace
-from attn_core.steps import Steps, recording, run
+from attn_core.steps import Steps, recording
 from attn_core.views import script
 from attn_core.views.explorer import check_name
 from attn_core.views.live import is_live
 from attn_core.views.markup import FOLDER, MOST_INLINE, beside
+from attn_core.views.model_pass import read_and_written, side_of, word_ids, written
 from attn_core.views.model_payload import LONGEST, model_payload
 from attn_core.views.payload import inline_json
 from attn_core.views.table import table
@@ -145,7 +145,7 @@ def open_model(
     check_words_of(words, marks)
     steps = steps_of(model, words, say, marks)
     attentions = [step.name for step in steps.values() if step.operation == "attention"]
-    at = at or attentions[-1]
+    at = at or [*steps, *attentions][-1]
     if at not in steps:
         raise ValueError(f"at must name a step of the model, got {at!r}")
     view = {
@@ -183,52 +183,20 @@ def steps_of(
     return steps.with_softmax()
 
 
-def written(steps: Steps, payload: dict) -> tuple[list[int], Tensor]:
-    """The ids of the translation, the likeliest each, and the probability of each."""
-    marks, words, view = payload["marks"], payload["words"], payload["view"]
-    start, end = (words["target"].index(marks[name]) for name in ("start", "end"))
-    source, target, chances = word_ids(view["say"], words["source"]), [start], []
-    last = list(steps)[-1]
-    while len(target) <= payload["longest"] and (len(target) == 1 or target[-1] != end):
-        row = run(steps, source=source, target=target).value(last)[0, -1]
-        target.append(int(row.argmax()))
-        chances.append(row.max())
-    return target[1:], torch.stack(chances)
-
-
-def record_of(steps: Steps, payload: dict) -> tuple[AttentionTrace, list[str], list[str]]:
-    """The attention that a page without scripts shows, with its words."""
-    view, words = payload["view"], payload["words"]
-    at = view["at"]
-    if steps[at].operation != "attention":
-        at = [step.name for step in steps.values() if step.operation == "attention"][-1]
-    ids, _ = written(steps, payload)
-    source = word_ids(view["say"], words["source"])
-    target = [words["target"].index(payload["marks"]["start"]), *ids[:-1]]
-    read = {"source": source, "target": target}
-    queries, keys = (side_of(steps, name) for name in steps[at].inputs[:2])
-    labels = {side: [words[side][n] for n in ids] for side, ids in read.items()}
-    return run(steps, **read).record(at), labels[queries], labels[keys]
-
-
-def side_of(steps: Steps, name: str) -> str:
-    """The words that give a step its rows."""
-    while steps[name].inputs:
-        name = steps[name].inputs[0]
-    return name
-
-
 def still_table(steps: Steps, payload: dict) -> str:
     """What stands on a page without scripts: the translation, and the weights of one attention."""
-    words = payload["words"]["target"]
-    ids, _ = written(steps, payload)
-    line = " ".join(words[n] for n in ids)
-    record, queries, keys = record_of(steps, payload)
-    select = payload["view"]["select"]
-    head = select[0] if select and len(select) == 3 else 0
-    view = {"stage": "weights", "batch": 0, "head": head, "select": None, "places": 4}
-    said = f"<p>{html.escape(payload['view']['say'])} → {html.escape(line)}</p>\n"
-    return said + table(record, view, {"queries": queries, "keys": keys})
+    view, words = payload["view"], payload["words"]["target"]
+    done, labels = read_and_written(steps, payload)
+    line = " ".join(words[n] for n in written(steps, payload)[0])
+    attentions = [step.name for step in steps.values() if step.operation == "attention"]
+    text = f"<p>{html.escape(view['say'])} → {html.escape(line)}</p>\n"
+    if not attentions:
+        return text
+    at = view["at"] if view["at"] in attentions else attentions[-1]
+    queries, keys = (labels[side_of(steps, name)] for name in steps[at].inputs[:2])
+    head = view["select"][0] if len(view["select"] or ()) == 3 and at == view["at"] else 0
+    shown = {"stage": "weights", "batch": 0, "head": head, "select": None, "places": 4}
+    return text + table(done.record(at), shown, {"queries": queries, "keys": keys})
 
 
 def write_beside(payload: dict) -> None:
@@ -237,20 +205,6 @@ def write_beside(payload: dict) -> None:
     if folder and len(data) > MOST_INLINE:
         name = payload["name"]
         (Path(folder) / f"{name}.js").write_text(beside(name, data), encoding="utf-8")
-
-
-def word_ids(say: str, vocabulary: Sequence[str]) -> list[int]:
-    """The place of each word of a sentence in the vocabulary."""
-    words = say.split()
-    if not words:
-        raise ValueError("say must be a sentence of one word or more, got none")
-    known = list(vocabulary)
-    for word in words:
-        if word not in known:
-            raise ValueError(
-                f"say must be of the {len(known)} words that the model knows, got {word!r}"
-            )
-    return [known.index(word) for word in words]
 
 
 def check_words_of(words: Mapping[str, Sequence[str]], marks: Mapping[str, str]) -> None:
