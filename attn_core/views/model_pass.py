@@ -28,7 +28,7 @@ def read_and_written(steps: Steps, payload: dict) -> tuple[Pass, dict[str, list[
     start = words["target"].index(payload["marks"]["start"])
     given = {"source": word_ids(view["say"], words["source"]), "target": [start, *ids[:-1]]}
     labels = {side: [words[side][n] for n in ids] for side, ids in given.items()}
-    return run(steps, **given), labels
+    return run(steps, source=given["source"], target=given["target"]), labels
 
 
 def side_of(steps: Steps, name: str) -> str:
