@@ -1,6 +1,6 @@
 // One pass of a model: its numbers, row by row, each made when it is asked for.
 
-import { say } from "../../words/words.js";
+import { brief, say } from "../../words/words.js";
 import { Attention } from "../attention.js";
 import { Data } from "../data.js";
 import { Problem } from "../problem.js";
@@ -187,20 +187,31 @@ export class Pass {
   }
 
   /**
-   * q, k and v of an attention with its scale and its mask: what an explorer shows.
+   * q, k and v of an attention with its scale and its mask: the payload of an explorer, its arrays decoded.
    *
    * @param {string} name
    */
-  data(name) {
+  payload(name) {
     const step = this.attentionStep(name);
-    this.datas[step.at] ??= new Data({
+    const [q, k, v] = step.inputs.map((input) => this.heads(input, step.heads));
+    return {
       version: 1,
-      ...Object.fromEntries(["q", "k", "v"].map((side, n) => [side, this.heads(step.inputs[n], step.heads)])),
-      scale: this.isOff("scale_off", step) ? 1 : step.settings.scale,
-      keep: this.isOff("mask_off", step) ? null : step.settings.keep,
       tokens: { queries: this.labels(name), keys: this.labels(step.inputs[1].name) },
-    });
-    return this.datas[step.at];
+      q,
+      k,
+      v,
+      keep: this.isOff("mask_off", step) ? null : (step.settings.keep ?? null),
+      scale: this.isOff("scale_off", step) ? 1 : step.settings.scale,
+      dropout: null,
+      source: null,
+    };
+  }
+
+  /** @param {string} name */
+  data(name) {
+    const { at } = this.attentionStep(name);
+    this.datas[at] ??= new Data(this.payload(name));
+    return this.datas[at];
   }
 
   /**
@@ -266,8 +277,12 @@ export class Pass {
    */
   value(name, index, stage) {
     const shape = this.shape(name, stage);
-    if (index.length !== shape.length || !index.every((n, i) => isWhole(n, shape[i]))) {
-      throw new Problem(say("noNumberThere", { name: stage ? `${name}.${stage}` : name, index: index.join(", ") }));
+    const isThere =
+      Array.isArray(index) && index.length === shape.length && index.every((n, i) => isWhole(n, shape[i]));
+    if (!isThere) {
+      throw new Problem(
+        say("noNumberThere", { name: stage ? `${name}.${stage}` : name, index: brief([index].join()) }),
+      );
     }
     if (shape.length === 3) return this.row(name, stage, index[1], index[0])[index[2]];
     return this.row(name, stage, index[0])[index[1] ?? 0];

@@ -400,7 +400,7 @@ function write(pass, step, stage, index) {
 export function workings(pass, name, index, stage) {
   const step = pass.machine.step(name);
   const wanted = stage ?? step.stages[step.stages.length - 1];
-  pass.value(name, index, wanted); // or the sentence why there is none
+  pass.value(name, index, stage); // or the sentence why there is none
   return write(pass, step, wanted, index);
 }
 
