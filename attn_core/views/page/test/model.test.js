@@ -10,13 +10,14 @@ import { Machine } from "../core/model/machine.js";
 import { bell } from "../core/model/operations.js";
 import { fitting, idsOf, knownWords, wordsIn } from "../core/model/sentence.js";
 import { choices, translate } from "../core/model/translate.js";
-import { workings } from "../core/model/workings.js";
+import { lineText, workings } from "../core/model/workings.js";
 import { Problem } from "../core/problem.js";
 import { MODEL_CHINESE, MODEL_WORDS } from "../words/model.js";
 import { addWords } from "../words/words.js";
 
 addWords(MODEL_WORDS);
-const program = JSON.parse(readFileSync("/tmp/j/prog.json", "utf8"));
+const vectors = JSON.parse(readFileSync(new URL("model-vectors.json", import.meta.url), "utf8"));
+const { program } = vectors.translator;
 
 /** Every number of a pass, by step and stage. */
 function everything(pass) {
@@ -30,6 +31,55 @@ function everything(pass) {
     }
   }
   return found;
+}
+
+// Numbers in lists of any depth; −∞ stands as null.
+function near(found, wanted, what) {
+  if (Array.isArray(wanted)) {
+    assert.equal(found.length, wanted.length, what);
+    for (const [n, part] of wanted.entries()) near(found[n], part, `${what}[${n}]`);
+  } else {
+    const y = wanted ?? -Infinity;
+    assert.ok(found === y || Math.abs(found - y) <= 1e-12 * Math.max(1, Math.abs(y)), `${what}: ${found}, not ${y}`);
+  }
+}
+
+// The numbers of a stage in lists as deep as its shape.
+function numbersOf(pass, name, stage, [size, ...sizes] = pass.shape(name, stage), index = []) {
+  if (size === undefined) return pass.value(name, index, stage);
+  return Array.from({ length: size }, (_, n) => numbersOf(pass, name, stage, sizes, [...index, n]));
+}
+
+for (const [model, { program, passes }] of Object.entries(vectors)) {
+  const machine = new Machine(program);
+
+  test(`every number of every step: ${model}`, () => {
+    for (const { source, target, changes, values } of passes) {
+      const pass = machine.read({ source, target, changes });
+      for (const [step, stages] of Object.entries(values)) {
+        for (const [stage, wanted] of Object.entries(stages)) {
+          near(numbersOf(pass, step, stage), wanted, `${step}.${stage} ${changesText(pass.changes)}`);
+        }
+      }
+    }
+  });
+
+  test(`arithmetic, line by line: ${model}`, () => {
+    const place = ({ name, index }) => `${name}[${index.join(", ")}]`;
+    for (const { source, target, changes, lines } of passes) {
+      const pass = machine.read({ source, target, changes });
+      for (const { step, stage, index, text, parts } of lines) {
+        const term = workings(pass, step, index, stage);
+        assert.equal(lineText(term.line), text);
+        const found = term.parts?.() ?? [];
+        assert.deepEqual(found.map(place), parts, text);
+        for (const part of [term, ...found]) {
+          assert.equal(part.value, pass.value(part.step, part.index, part.stage), place(part));
+          assert.equal(lineText(part.line), lineText(workings(pass, part.step, part.index, part.stage).line));
+        }
+      }
+    }
+  });
 }
 
 const sentence = { source: [3, 17, 4], target: [1, 3, 17] };

@@ -5,7 +5,7 @@ import { Attention } from "../attention.js";
 import { Data } from "../data.js";
 import { Problem } from "../problem.js";
 import { isWhole } from "../state.js";
-import { OPERATIONS } from "./operations.js";
+import { OPERATIONS, shares } from "./operations.js";
 
 /**
  * @typedef {import("./changes.js").Changes} Changes
@@ -29,6 +29,13 @@ function sharedStart(a, b) {
  * @param {number[]} b
  */
 export const isSame = (a, b) => a.length === b.length && sharedStart(a, b) === a.length;
+
+/**
+ * @param {Step} step
+ * @param {string} [stage]
+ */
+export const isStatistic = ({ operation }, stage = "") =>
+  ["attention", "softmax"].includes(operation) && ["row_max", "row_sum"].includes(stage);
 
 export class Pass {
   /**
@@ -254,18 +261,36 @@ export class Pass {
   }
 
   /**
-   * [rows, columns]; of a stage of attention [heads, rows, columns], of words [rows].
+   * The two numbers that turn a row into shares, of an attention's head or of a softmax.
+   *
+   * @param {Step} step
+   * @param {number[]} index [row], of attention [head, row]
+   * @returns {Record<string, number>}
+   */
+  statistics(step, index) {
+    const t = index[index.length - 1];
+    const { max, sum } =
+      step.operation === "softmax"
+        ? shares(this.output(step.inputs[0], t))
+        : this.attention(step.name, index[0]).statistics(t);
+    return { row_max: max, row_sum: sum };
+  }
+
+  /**
+   * [rows, columns]; of a stage of attention [heads, rows, columns], of words [rows]. row_max and row_sum, of
+   * attention and of softmax, have no columns.
    *
    * @param {string} name
    * @param {string} [stage]
    */
   shape(name, stage) {
     const step = this.machine.step(name);
+    const { heads, operation, stages } = step;
     const length = this.lengthOf(step);
-    if (step.operation === "words") return [length];
-    const last = step.stages[step.stages.length - 1];
-    const isOfHeads = step.operation === "attention" && stage !== undefined && stage !== last;
-    return [...(isOfHeads ? [step.heads] : []), length, this.row(name, stage).length];
+    if (operation === "words") return [length];
+    const isOfHeads = operation === "attention" && stage !== undefined && stage !== stages[stages.length - 1];
+    const rows = isOfHeads ? [heads, length] : [length];
+    return isStatistic(step, stage) ? rows : [...rows, this.row(name, stage).length];
   }
 
   /**
@@ -284,6 +309,8 @@ export class Pass {
         say("noNumberThere", { name: stage ? `${name}.${stage}` : name, index: brief([index].join()) }),
       );
     }
+    const step = this.machine.step(name);
+    if (stage && isStatistic(step, stage)) return this.statistics(step, index)[stage];
     if (shape.length === 3) return this.row(name, stage, index[1], index[0])[index[2]];
     return this.row(name, stage, index[0])[index[1] ?? 0];
   }
