@@ -1,11 +1,11 @@
 // One pass of a model: its numbers, row by row, each made when it is asked for.
 
-import { say } from "../../words/words.js";
+import { brief, say } from "../../words/words.js";
 import { Attention } from "../attention.js";
 import { Data } from "../data.js";
 import { Problem } from "../problem.js";
 import { isWhole } from "../state.js";
-import { OPERATIONS } from "./operations.js";
+import { OPERATIONS, shares } from "./operations.js";
 
 /**
  * @typedef {import("./changes.js").Changes} Changes
@@ -29,6 +29,13 @@ function sharedStart(a, b) {
  * @param {number[]} b
  */
 export const isSame = (a, b) => a.length === b.length && sharedStart(a, b) === a.length;
+
+/**
+ * @param {Step} step
+ * @param {string} [stage]
+ */
+export const isStatistic = ({ operation }, stage = "") =>
+  ["attention", "softmax"].includes(operation) && ["row_max", "row_sum"].includes(stage);
 
 export class Pass {
   /**
@@ -187,20 +194,31 @@ export class Pass {
   }
 
   /**
-   * q, k and v of an attention with its scale and its mask: what an explorer shows.
+   * q, k and v of an attention with its scale and its mask: the payload of an explorer, its arrays decoded.
    *
    * @param {string} name
    */
-  data(name) {
+  payload(name) {
     const step = this.attentionStep(name);
-    this.datas[step.at] ??= new Data({
+    const [q, k, v] = step.inputs.map((input) => this.heads(input, step.heads));
+    return {
       version: 1,
-      ...Object.fromEntries(["q", "k", "v"].map((side, n) => [side, this.heads(step.inputs[n], step.heads)])),
-      scale: this.isOff("scale_off", step) ? 1 : step.settings.scale,
-      keep: this.isOff("mask_off", step) ? null : step.settings.keep,
       tokens: { queries: this.labels(name), keys: this.labels(step.inputs[1].name) },
-    });
-    return this.datas[step.at];
+      q,
+      k,
+      v,
+      keep: this.isOff("mask_off", step) ? null : (step.settings.keep ?? null),
+      scale: this.isOff("scale_off", step) ? 1 : step.settings.scale,
+      dropout: null,
+      source: null,
+    };
+  }
+
+  /** @param {string} name */
+  data(name) {
+    const { at } = this.attentionStep(name);
+    this.datas[at] ??= new Data(this.payload(name));
+    return this.datas[at];
   }
 
   /**
@@ -243,18 +261,36 @@ export class Pass {
   }
 
   /**
-   * [rows, columns]; of a stage of attention [heads, rows, columns], of words [rows].
+   * The two numbers that turn a row into shares, of an attention's head or of a softmax.
+   *
+   * @param {Step} step
+   * @param {number[]} index [row], of attention [head, row]
+   * @returns {Record<string, number>}
+   */
+  statistics(step, index) {
+    const t = index[index.length - 1];
+    const { max, sum } =
+      step.operation === "softmax"
+        ? shares(this.output(step.inputs[0], t))
+        : this.attention(step.name, index[0]).statistics(t);
+    return { row_max: max, row_sum: sum };
+  }
+
+  /**
+   * [rows, columns]; of a stage of attention [heads, rows, columns], of words [rows]. row_max and row_sum, of
+   * attention and of softmax, have no columns.
    *
    * @param {string} name
    * @param {string} [stage]
    */
   shape(name, stage) {
     const step = this.machine.step(name);
+    const { heads, operation, stages } = step;
     const length = this.lengthOf(step);
-    if (step.operation === "words") return [length];
-    const last = step.stages[step.stages.length - 1];
-    const isOfHeads = step.operation === "attention" && stage !== undefined && stage !== last;
-    return [...(isOfHeads ? [step.heads] : []), length, this.row(name, stage).length];
+    if (operation === "words") return [length];
+    const isOfHeads = operation === "attention" && stage !== undefined && stage !== stages[stages.length - 1];
+    const rows = isOfHeads ? [heads, length] : [length];
+    return isStatistic(step, stage) ? rows : [...rows, this.row(name, stage).length];
   }
 
   /**
@@ -266,9 +302,15 @@ export class Pass {
    */
   value(name, index, stage) {
     const shape = this.shape(name, stage);
-    if (index.length !== shape.length || !index.every((n, i) => isWhole(n, shape[i]))) {
-      throw new Problem(say("noNumberThere", { name: stage ? `${name}.${stage}` : name, index: index.join(", ") }));
+    const isThere =
+      Array.isArray(index) && index.length === shape.length && index.every((n, i) => isWhole(n, shape[i]));
+    if (!isThere) {
+      throw new Problem(
+        say("noNumberThere", { name: stage ? `${name}.${stage}` : name, index: brief([index].join()) }),
+      );
     }
+    const step = this.machine.step(name);
+    if (stage && isStatistic(step, stage)) return this.statistics(step, index)[stage];
     if (shape.length === 3) return this.row(name, stage, index[1], index[0])[index[2]];
     return this.row(name, stage, index[0])[index[1] ?? 0];
   }

@@ -290,11 +290,10 @@ class RowWorkings extends Workings {
 
   /** @type {Workings["term"]} */
   term(stage, index, how, parts) {
-    const { max, sum } = this.attention.statistics(this.i);
-    const statistics = /** @type {Record<string, number>} */ ({ row_max: max, row_sum: sum });
-    const value = statistics[stage] ?? this.attention.row(stage, this.i)[index[1]];
-    const name = this.step.operation === "softmax" && stage === "weights" ? "output" : stage;
-    return term(this.step, name, [...this.before, ...index], value, [how, /** @type {any} */ (parts)]);
+    const { before, pass, step } = this;
+    const name = step.operation === "softmax" && stage === "weights" ? "output" : stage;
+    const place = [...before, ...index];
+    return term(step, name, place, pass.value(step.name, place, name), [how, /** @type {any} */ (parts)]);
   }
 
   shownCells() {
@@ -367,6 +366,17 @@ class ShareWorkings extends RowWorkings {
 }
 
 /**
+ * @param {any} rows RowWorkings, which have a method for each stage
+ * @param {string} stage
+ * @param {number} col
+ * @returns {Term}
+ */
+function ofStage(rows, stage, col) {
+  const names = /** @type {Record<string, string>} */ ({ row_max: "rowMax", row_sum: "rowSum" });
+  return rows[names[stage] ?? stage](col);
+}
+
+/**
  * @param {Pass} pass
  * @param {Step} step
  * @param {string} stage
@@ -374,18 +384,14 @@ class ShareWorkings extends RowWorkings {
  * @returns {Term}
  */
 function write(pass, step, stage, index) {
-  const { operation, stages } = step;
+  const { name, operation, stages } = step;
   const isLast = stage === stages[stages.length - 1];
-  if (operation === "attention" && !isLast) {
-    const [head, t, col] = index;
-    const of = /** @type {Record<string, any>} */ (new HeadWorkings(pass, step, head, t));
-    return of[stage](col);
-  }
   const [t, col = 0] = index;
-  if (operation === "softmax") return /** @type {any} */ (new ShareWorkings(pass, step, t).weights(col));
-  const value = (isLast ? pass.output(step, t) : pass.made(step, t)[stages.indexOf(stage)])[col];
-  const how = LINES[isLast ? operation : `${operation}.${stage}`]({ pass, step, t, col, value });
-  return term(step, stage, index, value, how);
+  if (operation === "softmax") return ofStage(new ShareWorkings(pass, step, t), isLast ? "weights" : stage, col);
+  if (operation === "attention" && !isLast) return ofStage(new HeadWorkings(pass, step, t, col), stage, index[2]);
+  const value = pass.value(name, index, stage);
+  const line = LINES[isLast ? operation : `${operation}.${stage}`];
+  return term(step, stage, index, value, line({ pass, step, t, col, value }));
 }
 
 /**
@@ -400,7 +406,7 @@ function write(pass, step, stage, index) {
 export function workings(pass, name, index, stage) {
   const step = pass.machine.step(name);
   const wanted = stage ?? step.stages[step.stages.length - 1];
-  pass.value(name, index, wanted); // or the sentence why there is none
+  pass.value(name, index, stage); // or the sentence why there is none
   return write(pass, step, wanted, index);
 }
 
