@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from attn_core.translators.grammar import CHINESE, PAD, Batch, batch, sentence
@@ -57,7 +58,10 @@ def train(
 
 
 def loaded(model: Model, name: str) -> Model:
-    """The model with the stored weights of this name."""
+    """The model with the stored weights of this name.
+
+    float16 numbers are float64 numbers, too, so the wider model holds exactly what the file does.
+    """
     with np.load(WEIGHTS / f"{name}.npz") as arrays, torch.no_grad():
         for parameter, weights in model.named_parameters():
             weights.copy_(torch.from_numpy(arrays[parameter]))
@@ -65,7 +69,22 @@ def loaded(model: Model, name: str) -> Model:
 
 
 def store(model: nn.Module, name: str) -> None:
-    """Its weights in float32, as `loaded` reads them."""
-    numbers = {name: p.detach().float().cpu().numpy() for name, p in model.named_parameters()}
+    """Its weights, rounded to float16: what a page gets is then what Python computes with.
+
+    ValueError if one of them is not finite in float16, and no file is written.
+    """
+    numbers = {}
+    for parameter, weights in model.named_parameters():
+        numbers[parameter] = weights.detach().cpu().half().numpy()
+        check_stored(parameter, weights, numbers[parameter])
     # NumPy's stub takes any name for that of its own option.
     np.savez_compressed(WEIGHTS / f"{name}.npz", **numbers)  # type: ignore[arg-type]
+
+
+def check_stored(name: str, weights: Tensor, rounded: NDArray[np.float16]) -> None:
+    """float16 ends at 65504, and what is further from 0 would be stored as infinite."""
+    if not np.isfinite(rounded).all():
+        raise ValueError(
+            f"{name} must lie within ±65504, where float16 ends, "
+            f"got {weights.abs().max().item():.6g} for its largest"
+        )

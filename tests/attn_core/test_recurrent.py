@@ -156,7 +156,7 @@ def test_the_alignment_follows_the_words():
 
 def test_the_weights_are_small():
     files = [WEIGHTS / f"{weights_name(attends)}.npz" for attends in (False, True)]
-    assert sum(file.stat().st_size for file in files) < 500_000
+    assert sum(file.stat().st_size for file in files) < 170_000
 
 
 # Not compared with the stored weights: the last bit of a processor's rounding grows over the steps.

@@ -139,7 +139,7 @@ def test_without_positions_two_orders_are_one():
 
 
 def test_the_weights_are_small():
-    assert (training.WEIGHTS / f"{WEIGHTS}.npz").stat().st_size < 400_000
+    assert (training.WEIGHTS / f"{WEIGHTS}.npz").stat().st_size < 120_000
 
 
 def test_what_is_stored_is_read_again(tmp_path, monkeypatch):
@@ -147,7 +147,25 @@ def test_what_is_stored_is_read_again(tmp_path, monkeypatch):
     model = untrained()
     store(model, WEIGHTS)
     for ours, theirs in zip(stored().parameters(), model.parameters(), strict=True):
-        assert torch.equal(ours, theirs.float().double())
+        assert torch.equal(ours, theirs.half().double())
+
+
+def test_what_is_loaded_is_stored_as_it_was(tmp_path, monkeypatch):
+    model = stored()
+    monkeypatch.setattr(training, "WEIGHTS", tmp_path)
+    store(model, WEIGHTS)
+    for ours, theirs in zip(stored().parameters(), model.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize("large", [65520.0, -1e6, float("nan")])
+def test_what_float16_cannot_hold_is_not_stored(large, tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "WEIGHTS", tmp_path)
+    model = untrained()
+    model.words_out.bias.data[2] = large
+    with pytest.raises(ValueError, match=r"words_out\.bias must lie within ±65504"):
+        store(model, WEIGHTS)
+    assert not list(tmp_path.iterdir())
 
 
 # Not compared with the stored weights: the last bit of a processor's rounding grows over the steps.
