@@ -1,8 +1,9 @@
 """The written-out arithmetic of any number of a record, from the output down to the inputs."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 from torch import Tensor
 
@@ -17,14 +18,21 @@ MOST_TERMS = 16
 class Term:
     """One number with its arithmetic: `name` and `index` say which, `parts` what it is made of.
 
-    `str()` writes the whole tree, one line a number, each part under the number that it feeds.
+    `str()` writes `levels` of the tree below it, or all of it, one line a number, each part under
+    the number that it feeds. Parts are made when they are asked for: the tree of a model's number
+    has no end that one would wait for.
     """
 
     name: str
     index: tuple[int, ...]
     value: float
     how: str
-    parts: tuple["Term", ...] = ()
+    make_parts: Callable[[], Iterable["Term"]] = field(default=tuple, compare=False)
+    levels: int | None = None
+
+    @cached_property
+    def parts(self) -> tuple["Term", ...]:
+        return tuple(self.make_parts())
 
     @property
     def text(self) -> str:
@@ -32,11 +40,17 @@ class Term:
         index = ", ".join(str(i) for i in self.index)
         return f"{self.name}[{index}] = {self.how}"
 
-    def __str__(self) -> str:
+    def written(self, levels: int | None = None) -> str:
+        """This line and those of so many levels below it; None: of all."""
         lines = [self.text]
-        for part in self.parts:
-            lines += ["  " + line for line in str(part).splitlines()]
+        if levels != 0:
+            below = None if levels is None else levels - 1
+            for part in self.parts:
+                lines += ["  " + line for line in part.written(below).splitlines()]
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.written(self.levels)
 
     __repr__ = __str__
 
@@ -106,45 +120,54 @@ class Workings:
     def scores_term(self, j: int) -> Term:
         products = [(q, k) for q, k in zip(self.query, self.keys[j], strict=True)]
         how = f"{sum_of_products(products)} = {written(self.scores[j])}"
-        parts = self.vector("q", self.row), self.vector("k", j)
-        return Term("scores", (self.row, j), self.scores[j], how, parts)
+        return Term(
+            "scores",
+            (self.row, j),
+            self.scores[j],
+            how,
+            lambda: (self.vector("q", self.row), self.vector("k", j)),
+        )
 
     def scaled_term(self, j: int) -> Term:
         value = self.scaled[j]
         score, scale = self.scores[j], self.record.scale
         how = f"{written(score, scale)} · {written(scale, score)} = {written(value)}"
-        return Term("scaled", (self.row, j), value, how, (self.scores_term(j),))
+        return Term("scaled", (self.row, j), value, how, lambda: (self.scores_term(j),))
 
     def masked_term(self, j: int) -> Term:
         if self.keeps[j]:
             how = written(self.masked[j])
-            return Term("masked", (self.row, j), self.masked[j], how, (self.scaled_term(j),))
+            return Term(
+                "masked", (self.row, j), self.masked[j], how, lambda: (self.scaled_term(j),)
+            )
         how = "-inf, because the mask does not keep it"
         return Term("masked", (self.row, j), -math.inf, how)
 
     def weights_term(self, j: int) -> Term:
         value = self.weights[j]
-        exponent = difference(self.masked[j], self.row_max)
-        how = f"exp({exponent}) / {written(self.row_sum)} = {written(value)}"
-        parts = self.masked_term(j), self.row_max_term(), self.row_sum_term()
-        return Term("weights", (self.row, j), value, how, parts)
+        how = share_text(self.masked[j], self.row_max, self.row_sum, value)
+        return Term(
+            "weights",
+            (self.row, j),
+            value,
+            how,
+            lambda: (self.masked_term(j), self.row_max_term(), self.row_sum_term()),
+        )
 
     def row_max_term(self) -> Term:
         if self.is_dead:
             return Term("row_max", (self.row,), 0.0, "0, because the row keeps nothing")
-        how = f"max({listed(self.masked, written)}) = {written(self.row_max)}"
+        how = largest_text(self.masked, self.row_max)
         return Term("row_max", (self.row,), self.row_max, how)
 
     def row_sum_term(self) -> Term:
         if self.is_dead:
             return Term("row_sum", (self.row,), 1.0, "1, because the row keeps nothing")
-        summands = listed(self.masked, lambda cell: f"exp({difference(cell, self.row_max)})", " + ")
-        values = listed(self.exps, written, " + ")
-        how = f"{summands} = {values} = {written(self.row_sum)}"
+        how = exponentials_text(self.masked, self.row_max, self.exps, self.row_sum)
         return Term("row_sum", (self.row,), self.row_sum, how)
 
     def dropped_term(self, j: int) -> Term:
-        value, parts = self.dropped[j], (self.weights_term(j),)
+        value = self.dropped[j]
         if self.record.dropout is None:
             how = written(value)
         elif self.survives[j]:
@@ -154,27 +177,32 @@ class Workings:
             how = f"{weight} / (1 - {plain(p) if p < 0.5 else p}) = {written(value)}"
         else:
             how = "0, because dropout drops it"
-        return Term("dropped", (self.row, j), value, how, parts)
+        return Term("dropped", (self.row, j), value, how, lambda: (self.weights_term(j),))
 
     def output_term(self, d: int) -> Term:
         values = numbers(self.record.v[self.batch, self.head, :, d])
         products = list(zip(self.dropped, values, strict=True))
         value = dot(self.dropped, values)
         how = f"{sum_of_products(products)} = {written(value)}"
-        shown = kept_terms(self.width)
-        parts = [self.dropped_term(j) for j in shown] + [self.number("v", j, d) for j in shown]
-        return Term("output", (self.row, d), value, how, tuple(parts))
+
+        def parts() -> Iterator[Term]:
+            shown = kept_terms(self.width)
+            yield from (self.dropped_term(j) for j in shown)
+            yield from (self.number("v", j, d) for j in shown)
+
+        return Term("output", (self.row, d), value, how, parts)
 
     def vector(self, name: str, position: int) -> Term:
         """A row of q or k; below it, with a source, each of its numbers."""
         row = self.query if name == "q" else self.keys[position]
-        parts: tuple[Term, ...] = ()
-        if self.record.source is not None:
-            parts = tuple(self.number(name, position, d) for d in kept_terms(len(row)))
-        return Term(name, (position,), math.nan, f"({listed(row, written)})", parts)
+        shown = () if self.record.source is None else kept_terms(len(row))
+        how = f"({listed(row, written)})"
+        parts = partial(map, partial(self.number, name, position), shown)
+        return Term(name, (position,), math.nan, how, parts)
 
     def number(self, name: str, position: int, d: int) -> Term:
         """One number of q, k or v; with a source, x times a column of its matrix."""
+        self.record.check_source_unchanged()
         tensor = getattr(self.record, name)
         value = numbers(tensor[self.batch, self.head, position, d : d + 1])[0]
         source = self.record.source
@@ -230,3 +258,20 @@ def factor(x: float, beside: float = 0.0) -> str:
 
 def difference(a: float, b: float) -> str:
     return f"{written(a)} - {factor(b)}"
+
+
+def share_text(x: float, row_max: float, row_sum: float, value: float) -> str:
+    """A number of a softmax."""
+    return f"exp({difference(x, row_max)}) / {written(row_sum)} = {written(value)}"
+
+
+def largest_text(row: Sequence[float], row_max: float) -> str:
+    return f"max({listed(row, written)}) = {written(row_max)}"
+
+
+def exponentials_text(
+    row: Sequence[float], row_max: float, exps: Sequence[float], row_sum: float
+) -> str:
+    """What a softmax divides by."""
+    summands = listed(row, lambda x: f"exp({difference(x, row_max)})", " + ")
+    return f"{summands} = {listed(exps, written, ' + ')} = {written(row_sum)}"

@@ -36,12 +36,13 @@ STANDS_ON = {
     "api": ["record"],
     "sweeps": ["api"],
     "arithmetic": ["record", "digits"],
-    "views": ["arithmetic", "diagnosis"],  # the explorer says what a mistake does
+    "views": ["arithmetic", "diagnosis", "steps"],  # the explorer says what a mistake does
     "modules": ["api"],
     "layers": ["modules"],
     "transformer": ["layers"],
-    "translators": ["transformer"],
-    "pretrained": ["layers"],
+    "steps": ["layers", "arithmetic"],
+    "translators": ["transformer", "steps"],
+    "pretrained": ["steps"],
     "mistakes": ["layers", "toy", "digits"],
     "diagnosis": ["mistakes"],
 }

@@ -10,6 +10,7 @@ from attn_core.api import attention, trace
 from attn_core.checks import check_whole, check_words
 from attn_core.masks import padding
 from attn_core.record import AttentionTrace
+from attn_core.steps import ModuleCall, explain
 from attn_core.translators import training
 from attn_core.translators.grammar import CHINESE, END, ENGLISH, START, Batch, Pair, batch, ids
 
@@ -176,3 +177,25 @@ def stored(attends: bool) -> Translator:
 def weights_name(attends: bool) -> str:
     """The name of their file."""
     return "attention" if attends else "fixed"
+
+
+@explain.register
+def of_translator(module: Translator, call: ModuleCall, thing: object, child: str | None) -> None:
+    """What it does itself between its modules."""
+    if child == "reader":
+        call.know(thing, call.child("source_words"))  # packed
+    elif child == "writer" and isinstance(thing, Tensor):
+        last = thing.transpose(0, 1)  # [1, B, E]
+        call.know(thing, call.add("c", "last_row", [call.child("reader")], made=last))
+    elif child == "blend":
+        written = call.child("writer")
+        if module.attends:
+            states = call.child("reader")
+            settings = {"num_heads": 1, "scale": module.ask.out_features**-0.5, "keep": None}
+            inputs = [call.child("ask"), states, states]
+            context = call.add("attention", "attention", inputs, settings=settings)
+        else:
+            context = call.add("context", "repeat", ["c", written])
+        call.add("beside", "concat", [written, context], made=thing)
+    elif child == "words_out":
+        call.add("blended", "tanh", [call.child("blend")], made=thing)

@@ -7,6 +7,7 @@ from importlib import import_module
 
 try:
     from attn_core.views.explorer import explore, show
+    from attn_core.views.model import OpenModel, open_model
     from attn_core.views.paste import paste
     from attn_core.views.widget import Explorer
 except ModuleNotFoundError as error:
@@ -14,7 +15,7 @@ except ModuleNotFoundError as error:
         f"attn_core.views needs {error.name}: pip install 'attn_core[views]'", name=error.name
     ) from None
 
-__all__ = ["Explorer", "Picture", "explore", "figure", "paste", "show"]
+__all__ = ["Explorer", "OpenModel", "Picture", "explore", "figure", "open_model", "paste", "show"]
 
 # Their modules bring matplotlib: half a second, which a live explorer does without.
 DRAWN = {"Picture": "picture", "figure": "heatmap"}

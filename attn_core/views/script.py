@@ -31,7 +31,9 @@ PARTS = {
     "beside": "features/beside",
     "embed": "features/embed",
     "zh": "features/chinese",
+    "model": "features/machine",
 }
+MODEL = "model"  # the part of a whole model, which a live notebook of an attention has not
 CORE = "main"  # what every page needs
 NOTEBOOK = ("features/tiles", "widget")  # what only a live notebook needs
 BOX = "box"  # the box for pasted numbers: a script that stands alone
@@ -131,8 +133,18 @@ def joined(names: Iterable[str]) -> str:
 
 def module() -> str:
     """One ES module without an import, all parts included; its default export is the widget."""
-    text = joined(order(*PARTS.values(), *NOTEBOOK, CORE))
-    return f'const modules = {{}};\n{text}export default modules["{NOTEBOOK[-1]}"].default;\n'
+    own = (entry for part, entry in PARTS.items() if part != MODEL)
+    return widget_module(*own, *NOTEBOOK)
+
+
+def model_module() -> str:
+    """The same of a model, whose attentions are explorers."""
+    return widget_module(*PARTS.values(), *NOTEBOOK, "model_widget")
+
+
+def widget_module(*entries: str) -> str:
+    text = joined(order(*entries, CORE))
+    return f'const modules = {{}};\n{text}export default modules["{entries[-1]}"].default;\n'
 
 
 def classic(text: str, modules: str = "{}") -> str:

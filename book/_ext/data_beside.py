@@ -15,7 +15,7 @@ from attn_core.views.markup import beside
 
 MOST = 60_000  # bytes
 EXPLORER = re.compile(
-    r'<attention-explorer name="([\w-]+)">((?:(?!</attention-explorer>).)*?)'
+    r'<attention-(explorer|model) name="([\w-]+)">((?:(?!</attention-\1>).)*?)'
     r'<script type="application/json">([^<]*)</script>',
     re.DOTALL,
 )
@@ -25,13 +25,13 @@ def move(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) 
     folder = Path(app.outdir) / "_static" / "payloads"
 
     def named(explorer: re.Match) -> str:
-        name, table, data = explorer.groups()
+        kind, name, table, data = explorer.groups()
         if len(data) <= MOST:
             return explorer[0]
         payload = f"{Path(pagename).name}-{name}"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{payload}.js").write_text(beside(payload, data), encoding="utf-8")
-        return f'<attention-explorer name="{name}" payload="{payload}">{table}'
+        return f'<attention-{kind} name="{name}" payload="{payload}">{table}'
 
     if "body" in context:
         context["body"] = EXPLORER.sub(named, context["body"])

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from sphinx.application import Sphinx
 
-# The beginning of a file's name: a part of the page that needs it.
+# The beginning of a file's name: parts of the page that need it.
 NEEDED_BY = {
-    "answer.": "<attention-answer",
-    "explorer.": "<attention-explorer",
-    "mystnb.": 'class="cell',
-    "clipboard.": 'class="highlight',
-    "copybutton.": 'class="highlight',
-    "sphinx-design.": 'class="sd-',
-    "design-tabs.": 'class="sd-tab',
-    "worksheet.": 'class="worksheet',
+    "answer.": ("<attention-answer",),
+    "explorer.": ("<attention-explorer", "<attention-model"),
+    "machine.": ("<attention-model",),
+    "mystnb.": ('class="cell',),
+    "clipboard.": ('class="highlight',),
+    "copybutton.": ('class="highlight',),
+    "sphinx-design.": ('class="sd-',),
+    "design-tabs.": ('class="sd-tab',),
+    "worksheet.": ('class="worksheet',),
 }
 
 
@@ -28,7 +29,8 @@ def is_needed(name: str, body: str) -> bool:
     True
     """
     name = name.rpartition("/")[2]
-    return all(part in body for start, part in NEEDED_BY.items() if name.startswith(start))
+    found = (parts for start, parts in NEEDED_BY.items() if name.startswith(start))
+    return all(any(part in body for part in parts) for parts in found)
 
 
 def keep_needed(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:

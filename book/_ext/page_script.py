@@ -12,7 +12,8 @@ from sphinx.application import Sphinx
 
 from attn_core.views.script import files
 
-CSS = Path(__file__).parents[2] / "attn_core" / "views" / "explorer.css"
+VIEWS = Path(__file__).parents[2] / "attn_core" / "views"
+SHEETS = ("explorer.css", "machine.css")
 
 
 def write(app: Sphinx, config) -> None:
@@ -20,12 +21,14 @@ def write(app: Sphinx, config) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files().items():
         (folder / name).write_text(text, encoding="utf-8")
-    (folder / CSS.name).write_text(CSS.read_text(encoding="utf-8"), encoding="utf-8")
+    for sheet in SHEETS:
+        (folder / sheet).write_text((VIEWS / sheet).read_text(encoding="utf-8"), encoding="utf-8")
     config.html_static_path.append(str(folder))
 
 
 def setup(app: Sphinx) -> dict:
     app.connect("config-inited", write)
     app.add_js_file("explorer.js", loading_method="defer")
-    app.add_css_file("explorer.css")
+    for sheet in SHEETS:
+        app.add_css_file(sheet)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -22,7 +22,7 @@ from sphinx.errors import ExtensionError
 import attn_core
 from attn_core.views.markup import FOLDER
 
-NAMED = re.compile(r'<attention-explorer name="[\w-]+" payload="([\w-]+)"')
+NAMED = re.compile(r'<attention-(?:explorer|model) name="[\w-]+" payload="([\w-]+)"')
 LIBRARY = Path(attn_core.__file__).parent
 # No data are made of these: what they say changes often, and a notebook takes its time.
 APART = ("mistakes", "diagnosis", "views")

@@ -4,7 +4,8 @@
   "use strict";
 
   // The first explorer that is not in a closed fold.
-  const figure = () => [...document.querySelectorAll("attention-explorer")].find((one) => one.getClientRects().length);
+  const figure = () =>
+    [...document.querySelectorAll("attention-explorer, attention-model")].find((one) => one.getClientRects().length);
 
   function skipToFigure(event) {
     event.preventDefault();

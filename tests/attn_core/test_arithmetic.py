@@ -313,6 +313,6 @@ def test_inputs_that_ask_for_gradients_and_float16():
 
 
 def test_a_term_shows_itself():
-    term = Term("scores", (0, 1), 2.0, "1·2 = 2", (Term("q", (0,), math.nan, "(1)"),))
+    term = Term("scores", (0, 1), 2.0, "1·2 = 2", lambda: (Term("q", (0,), math.nan, "(1)"),))
     assert term.text == "scores[0, 1] = 1·2 = 2"
     assert repr(term) == str(term) == "scores[0, 1] = 1·2 = 2\n  q[0] = (1)"

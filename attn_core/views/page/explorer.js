@@ -48,7 +48,7 @@ export class Explorer {
    * @param {How} how
    */
   constructor(host, payload, { start = {}, chosen = () => {}, link = null } = {}) {
-    this.data = new Data(payload);
+    this.data = payload.data ?? new Data(payload);
     this.payload = payload;
     this.chosen = chosen;
     this.link = link;

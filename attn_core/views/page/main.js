@@ -3,7 +3,7 @@
 import { parts } from "./core/parts.js";
 import { Problem } from "./core/problem.js";
 import { Explorer } from "./explorer.js";
-import { fragmentOf, linked, readAddress, writeAddress } from "./ui/address.js";
+import { fragmentOf, isOnWay, linked, readAddress, writeAddress } from "./ui/address.js";
 import { make } from "./ui/dom.js";
 import { isChinese, load, needed, withParts } from "./ui/loading.js";
 import { addSkip, nameSkip } from "./ui/skip.js";
@@ -33,6 +33,19 @@ export function speakAs(payload) {
   if (isChinese(payload?.lang)) parts.zh(payload);
 }
 
+/**
+ * What an element shows, by its name: the parts without which that can't start, and what starts it.
+ *
+ * @type {Record<string, { needs: (payload: any, wanted: any) => string[], make: (...given: any[]) => any }>}
+ */
+const KINDS = {
+  "attention-explorer": { needs: needed, make: (host, payload, how) => new Explorer(host, payload, how) },
+  "attention-model": {
+    needs: ({ lang }) => (isChinese(lang) ? ["model", "zh"] : ["model"]),
+    make: (host, payload, how) => new parts.model(host, payload, how),
+  },
+};
+
 const dataOf = (element) => element.querySelector('script[type="application/json"]');
 
 /**
@@ -55,6 +68,7 @@ export function setUp(element) {
 
 /** @param {Element} element */
 export function start(element) {
+  const { needs, make: makeShown } = KINDS[element.localName];
   const name = element.getAttribute("name") || "";
   const script = dataOf(element);
   const beside = element.getAttribute("payload");
@@ -63,9 +77,11 @@ export function start(element) {
   const wanted = () => (isPage && readAddress(name)) || null;
   let timer = 0;
   const how = {
-    chosen(state, first) {
+    chosen(state, first, isStep) {
       clearTimeout(timer);
-      if (isPage) timer = setTimeout(() => writeAddress(name, state, first), 150);
+      const write = () => writeAddress(name, state, first, isStep);
+      if (isPage && isStep) write();
+      else if (isPage) timer = setTimeout(write, 150);
     },
     link: isPage
       ? (state, first) => location.href.split("#")[0] + (fragmentOf(name, state, first) || `#x-${name}`)
@@ -79,21 +95,24 @@ export function start(element) {
     nameSkip(element);
     const here = wanted();
     const before = element.getBoundingClientRect();
-    const explorer = new Explorer(element, payload, { start: here || {}, ...how });
+    const shown = makeShown(element, payload, { start: here || {}, ...how });
     for (const child of fallback) child.toggleAttribute("hidden", true);
     keepPlace(before, element);
     if (here) scrollThere();
     const show = (next) => {
-      explorer.open(next);
+      shown.open(next);
       scrollThere();
     };
     const follow = () => {
-      const next = wanted();
-      if (next) withParts(needed(payload, next), () => show(next), failed);
+      // The way back ends where nothing was chosen yet.
+      const next = wanted() ?? (isOnWay(name) ? {} : null);
+      if (next) withParts(needs(payload, next), () => show(next), failed);
     };
-    if (isPage) window.addEventListener("hashchange", follow);
+    if (!isPage) return;
+    window.addEventListener("hashchange", () => isOnWay(name) || follow());
+    window.addEventListener("popstate", () => isOnWay(name) && follow());
   };
-  const buildOnceLoaded = (payload) => withParts(needed(payload, wanted()), () => build(payload), failed);
+  const buildOnceLoaded = (payload) => withParts(needs(payload, wanted()), () => build(payload), failed);
   try {
     if (script) buildOnceLoaded(JSON.parse(script.textContent));
     else
@@ -112,6 +131,10 @@ export class AttentionExplorer extends HTMLElement {
   }
 }
 
+/** A model, which differs in what it loads. */
+export class AttentionModel extends AttentionExplorer {}
+
 if (!customElements.get("attention-explorer")) {
   customElements.define("attention-explorer", AttentionExplorer);
+  customElements.define("attention-model", AttentionModel);
 }

@@ -150,8 +150,11 @@ export class Attention {
 
   /** @param {number} d a column of v */
   values(d) {
-    const { data, batch, head } = this;
-    this.columns[d] ??= Float64Array.from({ length: data.S }, (_, j) => data.number("v", batch, head, j, d));
-    return this.columns[d];
+    const { columns, data, batch, head } = this;
+    if (!columns[d]) {
+      columns[d] = new Float64Array(data.S);
+      for (let j = 0; j < data.S; j++) columns[d][j] = data.number("v", batch, head, j, d);
+    }
+    return columns[d];
   }
 }

@@ -36,6 +36,8 @@ export const FORMULAS = {
   },
   output(a, i) {
     const dropped = a.row("dropped", i);
-    return Float64Array.from({ length: a.data.Dv }, (_, d) => dot(dropped, a.values(d)));
+    const row = new Float64Array(a.data.Dv);
+    for (let d = 0; d < row.length; d++) row[d] = dot(dropped, a.values(d));
+    return row;
   },
 };

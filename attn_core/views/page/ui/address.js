@@ -27,6 +27,13 @@ function addressed() {
 export const linked = () => addressed()[0]?.name;
 
 /**
+ * Whether the page is at a step of the way that a reader took in an explorer.
+ *
+ * @type {(name: string) => boolean}
+ */
+export const isOnWay = (name) => history.state?.way === name;
+
+/**
  * What an address asks of an explorer; null if it does not name it.
  *
  * @param {string} name
@@ -65,8 +72,9 @@ export function fragmentOf(name, state, first) {
  * @param {string} name
  * @param {import("../core/state.js").State} state
  * @param {import("../core/state.js").State} first
+ * @param {boolean} [isStep] of the reader's way: the way back leads to what was before
  */
-export function writeAddress(name, state, first) {
+export function writeAddress(name, state, first, isStep) {
   const before = addressed();
   const others = before
     .filter((each) => each.name !== name && each.query)
@@ -74,6 +82,10 @@ export function writeAddress(name, state, first) {
   const own = fragmentOf(name, state, first).slice(1);
   const hash = [own, ...others].filter(Boolean).join(";");
   const hadState = before.some((each) => each.name === name && each.query);
-  if (own || hadState)
-    history.replaceState(history.state, "", location.pathname + location.search + (hash && `#${hash}`));
+  if (!own && !hadState) return;
+  const address = location.pathname + location.search + (hash && `#${hash}`);
+  if (isStep) {
+    history.replaceState({ way: name }, "");
+    history.pushState({ way: name }, "", address);
+  } else history.replaceState(history.state, "", address);
 }

@@ -1,0 +1,71 @@
+"""The lines of an attention: those of its record, with the numbers of the steps before it."""
+
+from collections.abc import Iterable
+
+from attn_core.arithmetic import Workings, kept_terms
+from attn_core.digits import written
+from attn_core.steps.cells import Cell, Line
+
+QUERIES, KEYS, VALUES = range(3)  # the inputs
+
+
+def attention(cell: Cell) -> Line:
+    """The stages of a head as `attn_core.workings` writes them, and `merged`."""
+    if cell.stage == "merged":
+        return merged(cell)
+    head, row = cell.index[:2]
+    lines = Workings(cell.run.record(cell.step.name), cell.batch, head, row)
+    if cell.stage in ("row_max", "row_sum"):
+        term = lines.row_max_term() if cell.stage == "row_max" else lines.row_sum_term()
+        return Line(term.how, lambda: statistic_parts(cell, lines))
+    return Line(lines.term(cell.stage, cell.index[2]).how, lambda: parts(cell, lines))
+
+
+def merged(cell: Cell) -> Line:
+    """head 2, column 5 = 0.3124."""
+    row, column = cell.index
+    width = cell.run.record(cell.step.name).columns("output")
+    head, d = divmod(column, width)
+    if head in cell.settings.get("heads_off", ()):
+        return Line(f"0, because head {head} is switched off")
+    how = f"head {head}, column {d} = {written(cell.value)}"
+    return Line(how, lambda: [cell.at("output", head, row, d)])
+
+
+def statistic_parts(cell: Cell, lines: Workings) -> Iterable[Cell]:
+    head, row = cell.index
+    if lines.is_dead:
+        return ()
+    shown = [cell.at("masked", head, row, j) for j in kept_terms(lines.width)]
+    return shown if cell.stage == "row_max" else [*shown, cell.at("row_max", head, row)]
+
+
+def parts(cell: Cell, lines: Workings) -> Iterable[Cell]:
+    """The numbers in a line of one of the six stages."""
+    head, row, column = cell.index
+    if cell.stage == "scores":
+        return [
+            *projected(cell, QUERIES, row, len(lines.query)),
+            *projected(cell, KEYS, column, len(lines.query)),
+        ]
+    if cell.stage == "scaled":
+        return [cell.at("scores", *cell.index)]
+    if cell.stage == "masked":
+        return [cell.at("scaled", *cell.index)] if lines.keeps[column] else ()
+    if cell.stage == "weights":
+        statistics = cell.at("row_max", head, row), cell.at("row_sum", head, row)
+        return [cell.at("masked", *cell.index), *statistics]
+    if cell.stage == "dropped":
+        return [cell.at("weights", *cell.index)]
+    shown = kept_terms(lines.width)
+    width = cell.run.record(cell.step.name).columns("output")
+    return [
+        *(cell.at("dropped", head, row, j) for j in shown),
+        *(cell.input(VALUES, j, head * width + column) for j in shown),
+    ]
+
+
+def projected(cell: Cell, n: int, position: int, width: int) -> list[Cell]:
+    """The shown numbers of a head's query or key."""
+    first = cell.index[0] * width
+    return [cell.input(n, position, first + d) for d in kept_terms(width)]

@@ -1,0 +1,76 @@
+"""One number of a pass, with what its line asks for: rows of its inputs, weights, other numbers."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from attn_core.arithmetic import kept_terms, numbers
+from attn_core.steps.passes import Pass
+from attn_core.steps.step import Step
+
+
+class Line(NamedTuple):
+    """How a number is written out, and where the numbers stand that it is made of."""
+
+    how: str
+    parts: Callable[[], Iterable["Cell"]] = tuple
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A number's address in a pass: of which step and stage, where in it, of which sentence."""
+
+    run: Pass
+    step: Step
+    stage: str
+    index: tuple[int, ...]
+    batch: int
+
+    @property
+    def name(self) -> str:
+        """Of a stage before the output both names."""
+        is_output = self.stage == self.step.stages[-1]
+        return self.step.name if is_output else f"{self.step.name}.{self.stage}"
+
+    @cached_property
+    def value(self) -> float:
+        made = self.run.value(self.step.name, self.stage)
+        return made[(self.batch, *self.index)].item()
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return self.step.settings
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the step is switched off."""
+        return bool(self.settings.get("off"))
+
+    @cached_property
+    def weights(self) -> dict[str, Tensor]:
+        """The step's parameters in float64."""
+        return self.run.weights(self.step)
+
+    def at(self, stage: str, *index: int) -> "Cell":
+        """Another number of the same step."""
+        return replace(self, stage=stage, index=index)
+
+    def row(self, stage: str, *index: int) -> list[float]:
+        """The numbers of a row of the same step."""
+        return numbers(self.run.value(self.step.name, stage)[(self.batch, *index)])
+
+    def input(self, n: int, *index: int) -> "Cell":
+        """A number of the output of an input."""
+        step = self.run.steps[self.step.inputs[n]]
+        return replace(self, step=step, stage=step.stages[-1], index=index)
+
+    def input_row(self, n: int, row: int) -> list[float]:
+        """A row of the output of an input."""
+        return numbers(self.run.value(self.step.inputs[n])[self.batch, row])
+
+    def shown_of_input(self, n: int, row: int) -> list["Cell"]:
+        """The numbers of a row of an input that a line of them writes."""
+        return [self.input(n, row, i) for i in kept_terms(len(self.input_row(n, row)))]

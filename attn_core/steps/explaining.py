@@ -1,0 +1,213 @@
+"""How a module's steps are told: what it called, what reached whom, and who says what was made."""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import singledispatch
+from operator import attrgetter
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attn_core.checks import largest
+from attn_core.precision import upcast
+from attn_core.record import AttentionTrace
+from attn_core.steps.operations import OPERATIONS
+from attn_core.steps.step import Step, Steps
+
+
+@singledispatch
+def explain(module: nn.Module, call: "ModuleCall", thing: object, child: str | None) -> None:
+    """The steps that made a thing, for one kind of module: registered by its type.
+
+    >>> class Doubled(nn.Module):
+    ...     def forward(self, x):
+    ...         return x + x
+    >>> @explain.register
+    ... def _(module: Doubled, call, thing, child):
+    ...     call.add("", "add", [call.argument(), call.argument()], made=thing)
+    >>> from attn_core.steps import recording
+    >>> model = Doubled()
+    >>> with recording(model) as steps:
+    ...     _ = model(torch.ones(1, 2, 3))
+    >>> steps
+    x = given() [1, 2, 3]
+    add = add(x, x) [1, 2, 3]
+
+    thing: a tensor that no step has made yet, and that has reached the module called `child`
+        inside this one; child None: what this module gave.
+    call: the call of the module, by which steps are added.
+
+    A kind that adds no step leaves the thing unknown: whoever calls it may know it. Taught in
+    chapter 10.
+    """
+
+
+class Notes:
+    """What is known of a pass: the steps so far, and which of them made which tensor."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+        self.rows: dict[str, Tensor] = {}  # [B, T, E] or [B, T], what the next step takes
+        # Tensors are told apart by their ids; held here, no other one can get the same.
+        self.known: dict[int, tuple[object, str]] = {}
+        self.strange: dict[int, tuple[object, str]] = {}
+        self.are_held = False
+
+    def name_of(self, thing: object) -> str | None:
+        return self.known.get(id(thing), (None, None))[1]
+
+    def know(self, thing: object, name: str) -> None:
+        self.known[id(thing)] = thing, name
+
+    def write(self, step: Step, rows: Tensor, weights: Mapping[str, Tensor]) -> None:
+        self.steps.steps[step.name] = step
+        self.steps.weights.update(weights)
+        self.rows[step.name] = rows
+
+
+class ModuleCall:
+    """One call of a module: its arguments, and what its children gave."""
+
+    def __init__(
+        self,
+        notes: Notes,
+        module: nn.Module,
+        path: str,
+        parent: "ModuleCall | None",
+        args: tuple,
+        kwargs: dict[str, Any],
+    ) -> None:
+        self.notes, self.module, self.path, self.parent = notes, module, path, parent
+        bound = inspect.signature(module.forward).bind(*args, **kwargs)
+        self.arguments = bound.arguments
+        self.outputs: dict[str, object] = {}  # of its children, by their names in it
+
+    @property
+    def name(self) -> str:
+        """As the calling module names it."""
+        prefix = "" if self.parent is None or not self.parent.path else f"{self.parent.path}."
+        return self.path.removeprefix(prefix)
+
+    def argument(self, name: str | None = None) -> str:
+        """The step that made an argument, the first one unless named."""
+        if name is None:
+            name = next(iter(self.arguments))
+        return (self.parent or self).name_of(self.arguments[name], self.name)
+
+    def child(self, name: str) -> str:
+        """The step that made what a child gave."""
+        return self.name_of(self.outputs.get(name), name)
+
+    def find(self, thing: object, child: str | None) -> str | None:
+        """The step that made a thing, which has reached a child or is the output; None: unknown."""
+        if self.notes.name_of(thing) is None:
+            if not self.was_given(thing):
+                explain(self.module, self, thing, child)
+            elif self.parent is not None:
+                self.parent.find(thing, self.name)
+            elif isinstance(thing, Tensor):
+                self.add_leaf(thing)
+        return self.notes.name_of(thing)
+
+    def name_of(self, thing: object, child: str | None) -> str:
+        """The same, or one sentence that says who is not known."""
+        name = self.find(thing, child)
+        if name is None:
+            if self.parent is not None and self.was_given(thing):
+                return self.parent.name_of(thing, self.name)
+            _, stranger = self.notes.strange.get(id(thing), (None, self.described))
+            raise RuntimeError(
+                f"recording must know each module that computes, got {stranger}: "
+                "attn_core.steps.explain.register takes what it does"
+            )
+        return name
+
+    def was_given(self, thing: object) -> bool:
+        return any(given is thing for given in self.arguments.values())
+
+    def add_leaf(self, thing: Tensor) -> None:
+        """What was given to the model itself: words if they are whole numbers."""
+        name = next(name for name, given in self.arguments.items() if given is thing)
+        is_words = not thing.is_floating_point()
+        settings = {"side": name} if is_words else {}
+        step = Step(name, "words" if is_words else "given", settings=settings, value=thing)
+        self.notes.write(step, thing.reshape(-1, *thing.shape[-1 if is_words else -2 :]), {})
+        self.notes.know(thing, name)
+
+    @property
+    def described(self) -> str:
+        kind = type(self.module).__name__
+        return f"a {kind} at {self.path!r}" if self.path else f"a {kind}"
+
+    def add(
+        self,
+        role: str,
+        operation: str,
+        inputs: Sequence[str],
+        parameters: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        made: object = None,
+        record: AttentionTrace | None = None,
+    ) -> str:
+        """One step of this module; the formula must give what the module made, within rounding.
+
+        role: what the step is called in the module; "": as the module itself.
+        parameters: role in the operation → name of the parameter in the module.
+        made: the tensor, in any rank; None where the module shows none: then it is the formula's.
+        """
+        name = ".".join(part for part in (self.path, role) if part) or operation
+        if name in self.notes.steps:
+            raise RuntimeError(f"recording must see each module called once, got {name!r} twice")
+        names, weights = {}, {}
+        for key, attribute in (parameters or {}).items():
+            if (weight := attrgetter(attribute)(self.module)) is not None:
+                names[key] = ".".join(part for part in (self.path, attribute) if part)
+                weights[names[key]] = weight
+        step = Step(name, operation, tuple(inputs), names, dict(settings or {}))
+        with torch.no_grad():
+            roles = {key: upcast(weights[names[key]]) for key in names}
+            rows = [self.taken(one) for one in inputs]
+            found = OPERATIONS[operation].formula(rows, roles, step.settings)[step.stages[-1]]
+        value = found
+        if isinstance(made, Tensor):
+            value = made
+            self.check(step, found, made)
+            self.notes.know(made, name)
+        rows_made = value.detach().reshape(found.shape)
+        self.notes.write(replace(step, value=record or value), rows_made, weights)
+        return name
+
+    def taken(self, name: str) -> Tensor:
+        rows = self.notes.rows[name]
+        return upcast(rows.detach()) if rows.is_floating_point() else rows
+
+    def check(self, step: Step, found: Tensor, made: Tensor) -> None:
+        """The formula's result is the module's, up to the rounding of its dtype."""
+        if found.numel() == made.numel():
+            error = (found - made.detach().reshape(found.shape)).abs().max().item()
+            if error <= torch.finfo(made.dtype).eps ** 0.5 * max(1.0, largest(made)):
+                return
+            got = f"numbers that are off by {error:.2g}"
+        else:
+            got = f"the shape {tuple(made.shape)}"
+        raise RuntimeError(
+            f"recording must find what the formula of {step.operation} gives at {step.name!r}, "
+            f"got {got} from {self.described}"
+        )
+
+    def know(self, thing: object, name: str) -> None:
+        """Another form of what a step made: a view of it, or a tuple around it."""
+        self.notes.know(thing, name)
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        """Calls in here are not recorded."""
+        self.notes.are_held = True
+        try:
+            yield
+        finally:
+            self.notes.are_held = False

@@ -1,0 +1,141 @@
+"""The pass of some steps, computed again in float64 from the weights and what is given."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_core.checks import brief, check_index
+from attn_core.record import AttentionTrace
+from attn_core.steps.changes import Changes
+from attn_core.steps.operations import OPERATIONS, STATISTICS, Attended, Made
+from attn_core.steps.step import Step, Steps
+
+Given = Sequence[int] | Tensor
+NOTHING = Changes()
+
+
+class Pass:
+    """Every number of a pass in float64, each step computed when it is first asked for."""
+
+    def __init__(self, steps: Steps, given: dict[str, Tensor], changes: Changes = NOTHING) -> None:
+        steps.check_unchanged()
+        self.steps, self.given = changes.applied(steps), given
+        self.made: dict[str, Made] = {}
+
+    def value(self, name: str, stage: str | None = None) -> Float[Tensor, "*B T E"]:
+        """All numbers of a stage, of the output if none is named: [B, T, E], of a head [B, H, ·].
+
+        Of words their ids [B, T].
+        """
+        step = self.steps[name]
+        return self.stages(name)[check_stage_of(step, stage)]
+
+    def record(self, name: str) -> AttentionTrace:
+        """The record of an attention in this pass."""
+        made = self.stages(name)
+        if not isinstance(made, Attended):
+            raise ValueError(f"name must be that of an attention, got {name!r}")
+        return made.record
+
+    def stages(self, name: str) -> Made:
+        """What a step makes."""
+        self.steps.check_unchanged()
+        wanted = self.steps[name]
+        for step in self.steps.values():
+            if wanted.name in self.made:
+                break
+            if step.name not in self.made:
+                self.made[step.name] = self.computed(step)
+        return self.made[wanted.name]
+
+    @torch.no_grad()
+    def computed(self, step: Step) -> Made:
+        operation = OPERATIONS[step.operation]
+        if operation.is_leaf:
+            inputs = [self.given[step.name]]
+        else:
+            inputs = [self.value(name) for name in step.inputs]
+        return operation.formula(inputs, self.weights(step), step.settings)
+
+    def weights(self, step: Step) -> dict[str, Tensor]:
+        """The parameters of a step in float64, each by its role."""
+        named = step.parameters.items()
+        return {role: self.steps.weights[name].detach().double() for role, name in named}
+
+
+def run(steps: Steps, changes: Changes = NOTHING, **given: Given) -> Pass:
+    """The pass of these steps over other words, or with something switched off, in float64.
+
+    >>> from attn_core.steps import recording
+    >>> from attn_core.transformer import Transformer
+    >>> model = Transformer(9, 7, width=4, num_heads=2, hidden=8, num_layers=1)
+    >>> with recording(model) as steps:
+    ...     _ = model(torch.tensor([[3, 4, 5]]), torch.tensor([[1, 2]]))
+    >>> without = Changes(heads_off=[("encoder.0.attention", 1)])
+    >>> run(steps, without, source=[5, 6]).value("encoder.0.attention")[0, :, 2:]
+    tensor([[0., 0.],
+            [0., 0.]], dtype=torch.float64)
+
+    changes: what is switched off.
+    given: what goes in, by the names of the leaves: ids of words [T] or [B, T], rows [T, E] or
+        [B, T, E]; what was recorded unless given.
+
+    The same formulas as in the page, from the same numbers. ValueError for a name that is no leaf,
+    and for an id without a row. Taught in chapter 10.
+    """
+    leaves = {step.name: step for step in steps.values() if OPERATIONS[step.operation].is_leaf}
+    for name in given:
+        if name not in leaves:
+            raise ValueError(f"given must be one of {', '.join(leaves)}, got {brief(name)}")
+    found = {name: leaf_value(step, given.get(name)) for name, step in leaves.items()}
+    for step in steps.values():
+        if step.operation == "embed":
+            check_ids(
+                step.inputs[0], found[step.inputs[0]], steps.weights[step.parameters["weight"]]
+            )
+    return Pass(steps, found, changes)
+
+
+def exact(steps: Steps) -> Pass:
+    """The pass as it was recorded, in float64; computed once."""
+    if not isinstance(steps.known.get("pass"), Pass):
+        steps.known["pass"] = run(steps)
+    return steps.known["pass"]
+
+
+def leaf_value(step: Step, given: Given | None) -> Tensor:
+    """[B, T] of words, [B, T, E] in float64 of rows."""
+    value = step.value if given is None else torch.as_tensor(given)
+    if not isinstance(value, Tensor):
+        raise ValueError(f"{step.name} must be given, got nothing: these steps hold no values")
+    if step.operation == "words":
+        if value.is_floating_point() or value.ndim not in (1, 2) or value.numel() == 0:
+            raise ValueError(
+                f"{step.name} must be ids [T] or [B, T], at least one, got {value.dtype} of shape "
+                f"{tuple(value.shape)}"
+            )
+        return value.reshape(-1, value.shape[-1])
+    if value.ndim < 2:
+        raise ValueError(f"{step.name} must be rows [T, E] or [B, T, E], got {tuple(value.shape)}")
+    return value.detach().double().reshape(-1, *value.shape[-2:])
+
+
+def check_ids(name: str, ids: Tensor, table: Tensor) -> None:
+    for word in (int(ids.min()), int(ids.max())):
+        check_index(f"an id of {name}", word, len(table))
+
+
+def check_stage_of(step: Step, stage: str | None) -> str:
+    """The stage's name; the output's unless one is given."""
+    if stage is None:
+        return step.stages[-1]
+    known = step.stages
+    if step.operation in ("attention", "softmax"):
+        known += STATISTICS
+    if stage not in known:
+        raise ValueError(
+            f"stage of {step.name} must be one of {', '.join(known)}, got {brief(stage)}"
+        )
+    return stage

@@ -1,0 +1,128 @@
+"""The steps of a pass: what came in, which operation, what came out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from torch import Tensor
+
+from attn_core.checks import brief, shape_of
+from attn_core.masks import Keep
+from attn_core.record import AttentionTrace
+from attn_core.stamps import Stamp
+from attn_core.steps.operations import OPERATIONS
+
+Value = Tensor | AttentionTrace
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Step:
+    """One step: its inputs are names of earlier steps, its parameters names of the model's.
+
+    value: what the model computed, in its dtype and in the caller's rank; of an attention its
+    record.
+    """
+
+    name: str
+    operation: str
+    inputs: tuple[str, ...] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    value: Value | None = None
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The arrays that it makes; the last is its output."""
+        return OPERATIONS[self.operation].stages
+
+    def to_json(self) -> dict:
+        """The form in which a page gets it: all but the value."""
+        settings = dict(self.settings)
+        if isinstance(settings.get("keep"), Keep):
+            settings["keep"] = settings["keep"].to_json()
+        return {
+            "name": self.name,
+            "operation": self.operation,
+            "inputs": list(self.inputs),
+            "parameters": dict(self.parameters),
+            "settings": settings,
+            "stages": list(self.stages),
+        }
+
+    def __repr__(self) -> str:
+        made = "" if self.value is None else f" {list(shape_of_value(self.value))}"
+        return f"{self.name} = {self.operation}({', '.join(self.inputs)}){made}"
+
+
+class Steps(Mapping[str, Step]):
+    """The steps of a pass by their names, in an order in which each comes after its inputs.
+
+    weights: the parameters and buffers that they name, as the model holds them.
+    words: of each leaf of words its vocabulary, where it is known.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Step] = (),
+        weights: Mapping[str, Tensor] | None = None,
+        words: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self.steps = {step.name: step for step in steps}
+        self.weights = dict(weights or {})
+        self.words = dict(words or {})
+        self.known: dict[str, Any] = {}  # what was computed of them
+        self.close()
+
+    def __getitem__(self, name: str) -> Step:
+        if name not in self.steps:
+            raise KeyError(f"name must be one of the {len(self)} steps, got {brief(name)}")
+        return self.steps[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def record(self, name: str) -> AttentionTrace:
+        """The record of an attention, as the model computed it."""
+        value = self[name].value
+        if not isinstance(value, AttentionTrace):
+            raise ValueError(f"name must be that of a recorded attention, got {name!r}")
+        return value
+
+    def with_softmax(self, name: str = "probabilities") -> "Steps":
+        """The same and one step more: the softmax over the numbers of the last."""
+        last = list(self)[-1]
+        return self.replaced([*self.values(), Step(name, "softmax", (last,))])
+
+    def replaced(self, steps: Sequence[Step]) -> "Steps":
+        """Other steps with the same weights and words."""
+        return Steps(steps, self.weights, self.words)
+
+    def close(self) -> None:
+        """From now on a tensor that is written in place is found out."""
+        self.stamp = Stamp(**self.tensors())
+
+    def check_unchanged(self) -> None:
+        """Raises one sentence if a weight or what went in was written in place since."""
+        self.stamp.check(**self.tensors())
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All that the numbers follow from, by names that an error can use."""
+        leaves = {name: step.value for name, step in self.steps.items() if not step.inputs}
+        given = {name: value for name, value in leaves.items() if isinstance(value, Tensor)}
+        return self.weights | given
+
+    def __repr__(self) -> str:
+        """A line for each step."""
+        return "\n".join(map(repr, self.values()))
+
+
+def shape_of_value(value: Value) -> tuple[int, ...]:
+    return value.shape if isinstance(value, AttentionTrace) else shape_of(value)
+
+
+def with_settings(step: Step, **settings: object) -> Step:
+    """The step with some settings more, or others."""
+    return replace(step, settings={**step.settings, **settings})

@@ -1,0 +1,85 @@
+"""The arithmetic of any number of a pass, down to the words and rows that went in."""
+
+from collections.abc import Callable, Sequence
+
+from attn_core.arithmetic import Term
+from attn_core.checks import check_index
+from attn_core.steps import lines
+from attn_core.steps.attention_lines import attention
+from attn_core.steps.cells import Cell, Line
+from attn_core.steps.gru_lines import gru
+from attn_core.steps.passes import Pass, check_stage_of, exact
+from attn_core.steps.step import Steps
+
+LINES: dict[str, Callable[[Cell], Line]] = {
+    "words": lines.words,
+    "given": lines.given,
+    "embed": lines.embed,
+    "add_positions": lines.add_positions,
+    "add_row": lines.add_row,
+    "linear": lines.linear,
+    "attention": attention,
+    "add": lines.add,
+    "layer_norm": lines.layer_norm,
+    "relu": lines.relu,
+    "gelu": lines.gelu,
+    "tanh": lines.tanh,
+    "softmax": lines.softmax,
+    "concat": lines.concat,
+    "gru": gru,
+    "last_row": lines.last_row,
+    "repeat": lines.repeat,
+}
+
+
+def workings(
+    steps: Steps | Pass,
+    name: str,
+    index: Sequence[int],
+    stage: str | None = None,
+    *,
+    batch: int = 0,
+) -> Term:
+    """How one number of a pass comes about; its parts are numbers of earlier steps.
+
+    >>> import torch
+    >>> from attn_core.layers import LayerNorm
+    >>> from attn_core.steps import recording
+    >>> norm = LayerNorm(4)
+    >>> with recording(norm) as steps:
+    ...     _ = norm(torch.tensor([[1.0, 2.0, 3.0, 4.0]]))
+    >>> workings(steps, "layer_norm", (0, 3))
+    layer_norm[0, 3] = 1.3416 · 1 + 0 = 1.3416
+      layer_norm.normed[0, 3] = (4 - 2.5) / √(1.25 + 1e-05) = 1.3416
+    >>> print(workings(steps, "layer_norm", (0, 0), "mean").written(0))
+    layer_norm.mean[0, 0] = (1 + 2 + 3 + 4) / 4 = 2.5
+
+    steps: what was recorded, or a pass of it that `run` gave.
+    index: (row, column), of a stage of an attention (head, row, column), of words (place,).
+    stage: one of the step's stages, or row_max and row_sum of an attention (head, row) or of a
+        softmax (row,); the step's output unless given.
+
+    Everything is computed in float64 from the weights and what went in. Written with one level of
+    parts; `written(levels)` has more or fewer. Taught in chapter 10.
+    """
+    found = exact(steps) if isinstance(steps, Steps) else steps
+    step = found.steps[name]
+    stage = check_stage_of(step, stage)
+    shape = tuple(found.value(name, stage).shape)
+    check_index("batch", batch, shape[0])
+    return term_of(Cell(found, step, stage, check_address(name, index, shape[1:]), batch))
+
+
+def term_of(cell: Cell) -> Term:
+    """A number with its line; its parts are written out when they are asked for."""
+    line = LINES[cell.step.operation](cell)
+    return Term(
+        cell.name, cell.index, cell.value, line.how, lambda: map(term_of, line.parts()), levels=1
+    )
+
+
+def check_address(name: str, index: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+    if len(index) != len(shape):
+        raise ValueError(f"index of {name} must have {len(shape)} numbers, got {tuple(index)}")
+    pairs = enumerate(zip(index, shape, strict=True))
+    return tuple(check_index(f"index[{n}]", one, size) for n, (one, size) in pairs)

@@ -1,0 +1,217 @@
+"""A whole model to play with: in a live notebook, and as HTML for a page."""
+
+import html
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import anywidget
+import torch
+import traitlets
+from torch import nn
+
+from attn_core.checks import brief
+from attn_core.steps import Steps, recording
+from attn_core.views import script
+from attn_core.views.explorer import check_name
+from attn_core.views.live import is_live
+from attn_core.views.markup import FOLDER, MOST_INLINE, beside
+from attn_core.views.model_pass import read_and_written, side_of, word_ids, written
+from attn_core.views.model_payload import LONGEST, model_payload
+from attn_core.views.payload import inline_json
+from attn_core.views.table import table
+
+HERE = Path(__file__).parent
+MARKS = {"start": "<start>", "end": "<end>", "pad": "<pad>"}
+# What a reader chooses, by the names that an address has for it.
+CHOSEN = ("say", "taken", "written", "off", "temperature", "at", "stage", "select")
+
+
+class OpenModel(anywidget.AnyWidget):
+    """A model whose every number opens.
+
+    say: the sentence. taken: words taken instead of the likeliest, "1:猫". written: how many words
+    of the translation are written, 0 for all. off: what is switched off, as the address has it,
+    "heads_off:encoder.0.attention.2". temperature: what scores are divided by before the softmax.
+    at: the station that is shown, stage: which of its arrays, "" for its output, select: the place
+    of the number whose arithmetic is open, or None. The page says what it cannot take.
+    """
+
+    _esm = script.model_module()
+    _css = "\n".join((HERE / name).read_text("utf-8") for name in ("explorer.css", "machine.css"))
+
+    payload = traitlets.Dict().tag(sync=True)
+    say = traitlets.Unicode("").tag(sync=True)
+    taken = traitlets.Unicode("").tag(sync=True)
+    written = traitlets.Int(0, min=0, max=LONGEST).tag(sync=True)
+    off = traitlets.Unicode("").tag(sync=True)
+    temperature = traitlets.Float(1.0).tag(sync=True)
+    at = traitlets.Unicode("").tag(sync=True)
+    stage = traitlets.Unicode("").tag(sync=True)
+    select = traitlets.List(traitlets.Int(), default_value=None, allow_none=True).tag(sync=True)
+
+    def __init__(self, steps: Steps, payload: dict) -> None:
+        self.steps = steps
+        super().__init__(payload=payload, **{name: payload["view"][name] for name in CHOSEN})
+
+    @traitlets.validate("say")
+    def _check_say(self, proposal) -> str:
+        try:
+            word_ids(proposal["value"], self.payload["words"]["source"])
+        except ValueError as error:
+            raise traitlets.TraitError(str(error)) from None
+        return proposal["value"]
+
+    @traitlets.validate("at")
+    def _check_at(self, proposal) -> str:
+        if proposal["value"] not in self.steps:
+            raise traitlets.TraitError(f"at must name a step, got {brief(proposal['value'])}")
+        return proposal["value"]
+
+    @traitlets.validate("temperature")
+    def _check_temperature(self, proposal) -> float:
+        if not 0 < proposal["value"] <= 10:
+            raise traitlets.TraitError(
+                f"temperature must be above 0 and at most 10, got {proposal['value']}"
+            )
+        return proposal["value"]
+
+    @property
+    def html(self) -> str:
+        """The first state for a page: the element, its data, and what stands there unscripted."""
+        name, data = html.escape(self.payload["name"]), inline_json(self.payload)
+        inside, where = still_table(self.steps, self.payload), ""
+        if len(data) > MOST_INLINE:
+            where = f' payload="{name}"'
+        else:
+            inside += f'<script type="application/json">{data}</script>'
+        return f'<attention-model name="{name}"{where}>\n{inside}\n</attention-model>'
+
+    def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        write_beside(self.payload)
+        data |= {"text/plain": repr(self), "text/html": self.html}
+        if not is_live():
+            from attn_core.views.model_still import model_still
+
+            picture = model_still(self.steps, self.payload)
+            data["image/png"] = picture.png()
+            metadata = {**metadata, "image/png": {"alt": picture.alt}}
+        return data, metadata
+
+    def __repr__(self) -> str:
+        numbers = sum(weight.numel() for weight in self.steps.weights.values())
+        return f"Model: {numbers:,} weights, {len(self.steps)} steps, {self.payload['view']['say']}"
+
+    __str__ = __repr__
+
+
+def open_model(
+    model: nn.Module,
+    words: Mapping[str, Sequence[str]],
+    say: str,
+    *,
+    name: str = "model",
+    at: str | None = None,
+    stage: str = "",
+    select: Sequence[int] | None = None,
+    off: str = "",
+    arcs: tuple[tuple[str, int], tuple[str, int]] | None = None,
+    marks: Mapping[str, str] = MARKS,
+    longest: int = LONGEST,
+) -> OpenModel:
+    """A trained model that reads and writes on the page, every number of which opens.
+
+    >>> from attn_core.translators.grammar import CHINESE, ENGLISH
+    >>> from attn_core.translators.transformer import stored
+    >>> open_model(stored(), {"source": ENGLISH, "target": CHINESE}, "Tom chases Jerry")
+    Model: 45,824 weights, 79 steps, Tom chases Jerry
+
+    model: called as model(source, target), or model(source, lengths, target), with ids [1, T]; its
+    weights are numbers that float16 holds, or ValueError says which are not.
+    words: the vocabularies, "source" and "target". say: the sentence that it reads at first, words
+    with spaces between. name: what the address calls it; give each of a page its own.
+    at: the step that is shown at first, the last attention unless given; stage: one of its arrays;
+    select: the place of the number whose arithmetic is open at first, [row, column] or, of a head,
+    [head, row, column]. off: what is switched off at first, as the address has it.
+    arcs: ((step, head) within the sentence, (step, head) from the translation to it): in the place
+    of the drawing of the machine, the sentence with arcs of these weights.
+    marks: the words that mean start, end and pad. longest: how many words a sentence may have.
+
+    The page gets the weights, the words and the steps, and computes everything else itself.
+    Taught in chapter 10.
+    """
+    check_words_of(words, marks)
+    steps = steps_of(model, words, say, marks)
+    attentions = [step.name for step in steps.values() if step.operation == "attention"]
+    at = at or [*steps, *attentions][-1]
+    if at not in steps:
+        raise ValueError(f"at must name a step of the model, got {at!r}")
+    view = {
+        "say": say,
+        "taken": "",
+        "written": 0,
+        "off": off,
+        "temperature": 1.0,
+        "at": at,
+        "stage": stage,
+        "select": None if select is None else [int(n) for n in select],
+    }
+    if arcs is not None:
+        (inner, inner_head), (across, across_head) = arcs
+        view["arcs"] = {
+            "within": {"step": inner, "head": inner_head},
+            "across": {"step": across, "head": across_head},
+        }
+    payload = model_payload(steps, marks, longest)
+    payload |= {"form": "model", "name": check_name(name), "view": view}
+    return OpenModel(steps, payload)
+
+
+def steps_of(
+    model: nn.Module, words: Mapping[str, Sequence[str]], say: str, marks: Mapping[str, str]
+) -> Steps:
+    """The steps of a pass over the sentence, as far as the first word of its translation."""
+    source = torch.tensor([word_ids(say, words["source"])])
+    target = torch.tensor([[list(words["target"]).index(marks["start"])]])
+    given: list[object] = [source, target]
+    if "lengths" in inspect.signature(model.forward).parameters:
+        given.insert(1, [source.shape[1]])
+    with torch.no_grad(), recording(model, words) as steps:
+        model(*given)
+    return steps.with_softmax()
+
+
+def still_table(steps: Steps, payload: dict) -> str:
+    """What stands on a page without scripts: the translation, and the weights of one attention."""
+    view, words = payload["view"], payload["words"]["target"]
+    done, labels = read_and_written(steps, payload)
+    line = " ".join(words[n] for n in written(steps, payload)[0])
+    attentions = [step.name for step in steps.values() if step.operation == "attention"]
+    text = f"<p>{html.escape(view['say'])} → {html.escape(line)}</p>\n"
+    if not attentions:
+        return text
+    at = view["at"] if view["at"] in attentions else attentions[-1]
+    queries, keys = (labels[side_of(steps, name)] for name in steps[at].inputs[:2])
+    head = view["select"][0] if len(view["select"] or ()) == 3 and at == view["at"] else 0
+    shown = {"stage": "weights", "batch": 0, "head": head, "select": None, "places": 4}
+    return text + table(done.record(at), shown, {"queries": queries, "keys": keys})
+
+
+def write_beside(payload: dict) -> None:
+    """Data too large for a page, as a classic script: also a page from `file://` can load it."""
+    folder, data = os.environ.get(FOLDER), inline_json(payload)
+    if folder and len(data) > MOST_INLINE:
+        name = payload["name"]
+        (Path(folder) / f"{name}.js").write_text(beside(name, data), encoding="utf-8")
+
+
+def check_words_of(words: Mapping[str, Sequence[str]], marks: Mapping[str, str]) -> None:
+    if set(words) != {"source", "target"}:
+        raise ValueError(f"words must have a source and a target, got {', '.join(words) or 'none'}")
+    for name in ("start", "end"):
+        if marks.get(name) not in words["target"]:
+            raise ValueError(
+                f"marks must name words of the target, got {name}: {marks.get(name)!r}"
+            )

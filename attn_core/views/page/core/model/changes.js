@@ -1,0 +1,126 @@
+// What a reader switches off in a model.
+
+import { brief, say } from "../../words/words.js";
+import { Problem } from "../problem.js";
+import { isWhole } from "../state.js";
+
+/**
+ * Steps by the kind of change; heads as [step, head].
+ *
+ * @typedef {object} Changes
+ * @property {[string, number][]} heads_off what these heads give is 0
+ * @property {string[]} positions_off x passes on as it is
+ * @property {string[]} residuals_off only what the sublayer made passes on
+ * @property {string[]} norms_off x passes on as it is
+ * @property {string[]} mask_off attention without its mask
+ * @property {string[]} scale_off attention with the scale 1
+ *
+ * @typedef {keyof Changes} Kind
+ * @typedef {import("./machine.js").Machine} Machine
+ */
+
+/** The operation that a kind of change is for. @type {Record<Kind, string>} */
+export const KINDS = {
+  heads_off: "attention",
+  positions_off: "add_positions",
+  residuals_off: "add",
+  norms_off: "layer_norm",
+  mask_off: "attention",
+  scale_off: "attention",
+};
+
+/**
+ * @param {any} value
+ * @returns {value is Kind}
+ */
+function isKind(value) {
+  return Object.hasOwn(KINDS, value);
+}
+
+/**
+ * @param {Machine} machine
+ * @param {Kind} kind
+ * @param {any} one
+ */
+function check(machine, kind, one) {
+  const [name, head] = kind === "heads_off" && Array.isArray(one) ? one : [one];
+  const step = typeof name === "string" ? machine.byName.get(name) : undefined;
+  const isThere = step?.operation === KINDS[kind] && (kind !== "heads_off" || isWhole(head, step.heads));
+  if (!isThere) throw new Problem(say("noSwitch", { kind, name: brief(one) }));
+}
+
+/**
+ * What is wanted, checked, in one order, nothing twice.
+ *
+ * @param {Machine} machine
+ * @param {any} wanted some of the kinds
+ * @returns {Changes}
+ */
+export function changesOf(machine, wanted) {
+  for (const [kind, all] of Object.entries(wanted)) {
+    if (!isKind(kind) || !Array.isArray(all))
+      throw new Problem(say("noSwitch", { kind: brief(kind), name: brief(all) }));
+    for (const one of all) check(machine, kind, one);
+  }
+  /** @param {any[]} all */
+  const sorted = (all) => [...new Map(all.map((one) => [`${one}`, one])).entries()].sort().map(([, one]) => one);
+  const lists = Object.keys(KINDS).map((kind) => [kind, sorted(wanted[kind] ?? [])]);
+  return Object.fromEntries(lists);
+}
+
+/**
+ * @param {Changes} changes
+ * @param {Kind} kind
+ * @param {string} step
+ * @param {number} [head]
+ */
+export function isOff(changes, kind, step, head) {
+  const wanted = `${head === undefined ? step : [step, head]}`;
+  return changes[kind].some((one) => `${one}` === wanted);
+}
+
+/** @param {Changes} changes */
+export const isNone = (changes) => Object.values(changes).every((all) => !all.length);
+
+/**
+ * The same with one thing switched: on what was off, off what was on.
+ *
+ * @param {Machine} machine
+ * @param {Changes} changes
+ * @param {Kind} kind
+ * @param {string} step
+ * @param {number} [head]
+ */
+export function switched(machine, changes, kind, step, head) {
+  const one = head === undefined ? step : [step, head];
+  const others = changes[kind].filter((other) => `${other}` !== `${one}`);
+  return changesOf(machine, { ...changes, [kind]: isOff(changes, kind, step, head) ? others : [...others, one] });
+}
+
+/**
+ * For an address: "heads_off:encoder.0.attention.2,mask_off:decoder.0.self_attention"; "" for none.
+ *
+ * @param {Changes} changes
+ */
+export const changesText = (changes) =>
+  Object.entries(changes)
+    .flatMap(([kind, all]) => all.map((one) => `${kind}:${[one].flat().join(".")}`))
+    .join(",");
+
+/**
+ * The changes of such a text.
+ *
+ * @param {Machine} machine
+ * @param {string} text
+ */
+export function changesIn(machine, text) {
+  /** @type {Record<string, any[]>} */
+  const wanted = {};
+  for (const item of text.split(",").filter(Boolean)) {
+    const [kind, name = ""] = item.split(":");
+    const [, step, head] = (kind === "heads_off" && /^(.+)\.(\d{1,3})$/.exec(name)) || [];
+    if (!isKind(kind)) throw new Problem(say("noSwitch", { kind: brief(kind), name: brief(name) }));
+    wanted[kind] = [...(wanted[kind] ?? []), step ? [step, Number(head)] : name];
+  }
+  return changesOf(machine, wanted);
+}

@@ -1,0 +1,317 @@
+// One pass of a model: its numbers, row by row, each made when it is asked for.
+
+import { brief, say } from "../../words/words.js";
+import { Attention } from "../attention.js";
+import { Data } from "../data.js";
+import { Problem } from "../problem.js";
+import { isWhole } from "../state.js";
+import { OPERATIONS, shares } from "./operations.js";
+
+/**
+ * @typedef {import("./changes.js").Changes} Changes
+ * @typedef {import("./machine.js").Machine} Machine
+ * @typedef {import("./program.js").Step} Step
+ */
+
+/**
+ * How many numbers two lists begin with in common.
+ *
+ * @param {number[]} a
+ * @param {number[]} b
+ */
+function sharedStart(a, b) {
+  const first = a.findIndex((id, n) => id !== b[n]);
+  return first < 0 ? a.length : first;
+}
+
+/**
+ * @param {number[]} a
+ * @param {number[]} b
+ */
+export const isSame = (a, b) => a.length === b.length && sharedStart(a, b) === a.length;
+
+/**
+ * @param {Step} step
+ * @param {string} [stage]
+ */
+export const isStatistic = ({ operation }, stage = "") =>
+  ["attention", "softmax"].includes(operation) && ["row_max", "row_sum"].includes(stage);
+
+export class Pass {
+  /**
+   * @param {Machine} machine
+   * @param {number[]} source
+   * @param {number[]} target
+   * @param {Changes} changes
+   * @param {Pass[]} earlier passes whose rows are taken over where they cannot differ, the last one first
+   */
+  constructor(machine, source, target, changes, earlier) {
+    this.machine = machine;
+    this.source = source;
+    this.target = target;
+    this.changes = changes;
+    /** @type {Set<string>} */
+    this.off = new Set(Object.entries(changes).flatMap(([kind, all]) => all.map((one) => `${kind} ${one}`)));
+    /** By step the changes that reach it. @type {string[]} */
+    this.reached = [];
+    /** By step, whether its rows depend on those behind them. @type {boolean[]} */
+    this.isAhead = [];
+    /** By step and row, the row of each stage. @type {Float64Array[][][]} */
+    this.kept = machine.steps.map(() => []);
+    /** By step its rows as heads. @type {import("../arrays.js").NumberArray[]} */
+    this.split = [];
+    /** By step. @type {Data[]} */
+    this.datas = [];
+    /** By step and head. @type {Attention[][]} */
+    this.attentions = machine.steps.map(() => []);
+    for (const step of machine.steps) this.follow(step);
+    for (const step of machine.steps) this.takeOver(step, earlier);
+  }
+
+  /** @param {Step} step */
+  follow(step) {
+    const { at, inputs, name, operation } = step;
+    const own = [...this.off].filter((change) => change.split(/[ ,]/)[1] === name);
+    const all = new Set([...own, ...inputs.flatMap((input) => this.reached[input.at].split(";"))]);
+    this.reached[at] = [...all].filter(Boolean).sort().join(";");
+    const looksAhead = step.looksAhead(operation === "attention" && !this.isOff("mask_off", step));
+    this.isAhead[at] = looksAhead || inputs.some((input) => this.isAhead[input.at]);
+  }
+
+  /**
+   * @param {Step} step
+   * @param {Pass[]} earlier
+   */
+  takeOver(step, earlier) {
+    const { at, axis, reads } = step;
+    let most = 0;
+    for (const pass of earlier) {
+      const isOther = pass.reached[at] !== this.reached[at];
+      if (isOther || (reads.has("source") && !isSame(pass.source, this.source))) continue;
+      if (!reads.has("target") || isSame(pass.target, this.target)) {
+        this.kept[at] = pass.kept[at];
+        this.attentions[at] = pass.attentions[at];
+        this.datas[at] = pass.datas[at];
+        this.split[at] = pass.split[at];
+        return;
+      }
+      const shared = axis === "target" && !this.isAhead[at] ? sharedStart(pass.target, this.target) : 0;
+      if (shared > most) this.kept[at] = pass.kept[at].slice(0, shared);
+      most = Math.max(most, shared);
+    }
+  }
+
+  /**
+   * Whether a change switches this step off, or one of its heads.
+   *
+   * @param {keyof Changes} kind
+   * @param {Step} step
+   * @param {number} [head]
+   */
+  isOff(kind, step, head) {
+    return this.off.size > 0 && this.off.has(`${kind} ${head === undefined ? step.name : [step.name, head]}`);
+  }
+
+  /** @param {import("./program.js").Axis} axis */
+  ids(axis) {
+    return axis === "source" ? this.source : this.target;
+  }
+
+  /** @param {Step} step */
+  lengthOf({ axis }) {
+    return axis === "one" ? 1 : this.ids(axis).length;
+  }
+
+  /**
+   * Row t of each stage of a step; of attention, of its last one.
+   *
+   * @param {Step} step
+   * @param {number} t
+   */
+  made(step, t) {
+    const kept = this.kept[step.at];
+    if (!kept[t]) {
+      const rows = OPERATIONS[step.operation].rows(this, step, t);
+      for (const row of rows) {
+        for (let n = 0; n < row.length; n++) step.must(Number.isFinite(row[n]), "numbers that fit float64");
+      }
+      kept[t] = rows;
+    }
+    return kept[t];
+  }
+
+  /**
+   * Row t of what comes out of a step.
+   *
+   * @param {Step} step
+   * @param {number} t
+   */
+  output(step, t) {
+    const rows = this.made(step, t);
+    return rows[rows.length - 1];
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} [stage] the last if it is left out
+   * @param {number} [t]
+   * @param {number} [head] of attention, for all its stages but the last
+   */
+  row(name, stage, t = 0, head) {
+    const step = this.machine.step(name);
+    const at = stage === undefined ? step.stages.length - 1 : step.stages.indexOf(stage);
+    if (at < 0) throw new Problem(say("noStage", { step: name, stage: String(stage) }));
+    if (!isWhole(t, this.lengthOf(step))) throw new Problem(say("noRow", { step: name, t }));
+    if (step.operation !== "attention") return this.made(step, t)[at];
+    if (at === step.stages.length - 1) return this.output(step, t);
+    return this.attention(name, head ?? 0).row(step.stages[at], t);
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} [stage]
+   * @param {number} [head]
+   */
+  rows(name, stage, head) {
+    return Array.from({ length: this.length(name) }, (_, t) => this.row(name, stage, t, head));
+  }
+
+  /** @param {string} name */
+  length(name) {
+    return this.lengthOf(this.machine.step(name));
+  }
+
+  /**
+   * The word of each row.
+   *
+   * @param {string} name
+   * @returns {string[]}
+   */
+  labels(name) {
+    const { axis, inputs } = this.machine.step(name);
+    if (axis === "one") return this.labels(inputs[0].name).slice(-1);
+    return this.ids(axis).map((id) => this.machine.words[axis][id]);
+  }
+
+  /**
+   * q, k and v of an attention with its scale and its mask: the payload of an explorer, its arrays decoded.
+   *
+   * @param {string} name
+   */
+  payload(name) {
+    const step = this.attentionStep(name);
+    const [q, k, v] = step.inputs.map((input) => this.heads(input, step.heads));
+    return {
+      version: 1,
+      tokens: { queries: this.labels(name), keys: this.labels(step.inputs[1].name) },
+      q,
+      k,
+      v,
+      keep: this.isOff("mask_off", step) ? null : (step.settings.keep ?? null),
+      scale: this.isOff("scale_off", step) ? 1 : step.settings.scale,
+      dropout: null,
+      source: null,
+    };
+  }
+
+  /** @param {string} name */
+  data(name) {
+    const { at } = this.attentionStep(name);
+    this.datas[at] ??= new Data(this.payload(name));
+    return this.datas[at];
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} head
+   */
+  attention(name, head) {
+    const step = this.attentionStep(name);
+    if (!isWhole(head, step.heads)) throw new Problem(say("noHead", { step: name, head }));
+    const data = this.data(name);
+    this.attentions[step.at][head] ??= new Attention(data, { batch: 0, head, scale: data.scale, mask: "given" });
+    return this.attentions[step.at][head];
+  }
+
+  /** @param {string} name */
+  attentionStep(name) {
+    const step = this.machine.step(name);
+    if (step.operation !== "attention") throw new Problem(say("noAttention", { step: name }));
+    return step;
+  }
+
+  /**
+   * The rows of a step, split into heads: [1, H, T, D].
+   *
+   * @param {Step} step
+   * @param {number} H
+   */
+  heads(step, H) {
+    const [T, D] = [this.lengthOf(step), step.width / H];
+    if (this.split[step.at]?.shape[1] === H) return this.split[step.at];
+    const numbers = new Float64Array(H * T * D);
+    for (let t = 0; t < T; t++) {
+      const row = this.output(step, t);
+      for (let h = 0, n = 0; h < H; h++) {
+        for (let d = 0, at = (h * T + t) * D; d < D; d++) numbers[at++] = row[n++];
+      }
+    }
+    this.split[step.at] = { dtype: "float64", shape: [1, H, T, D], numbers };
+    return this.split[step.at];
+  }
+
+  /**
+   * The two numbers that turn a row into shares, of an attention's head or of a softmax.
+   *
+   * @param {Step} step
+   * @param {number[]} index [row], of attention [head, row]
+   * @returns {Record<string, number>}
+   */
+  statistics(step, index) {
+    const t = index[index.length - 1];
+    const { max, sum } =
+      step.operation === "softmax"
+        ? shares(this.output(step.inputs[0], t))
+        : this.attention(step.name, index[0]).statistics(t);
+    return { row_max: max, row_sum: sum };
+  }
+
+  /**
+   * [rows, columns]; of a stage of attention [heads, rows, columns], of words [rows]. row_max and row_sum, of
+   * attention and of softmax, have no columns.
+   *
+   * @param {string} name
+   * @param {string} [stage]
+   */
+  shape(name, stage) {
+    const step = this.machine.step(name);
+    const { heads, operation, stages } = step;
+    const length = this.lengthOf(step);
+    if (operation === "words") return [length];
+    const isOfHeads = operation === "attention" && stage !== undefined && stage !== stages[stages.length - 1];
+    const rows = isOfHeads ? [heads, length] : [length];
+    return isStatistic(step, stage) ? rows : [...rows, this.row(name, stage).length];
+  }
+
+  /**
+   * One number: its index is as long as the shape of its stage.
+   *
+   * @param {string} name
+   * @param {number[]} index
+   * @param {string} [stage]
+   */
+  value(name, index, stage) {
+    const shape = this.shape(name, stage);
+    const isThere =
+      Array.isArray(index) && index.length === shape.length && index.every((n, i) => isWhole(n, shape[i]));
+    if (!isThere) {
+      throw new Problem(
+        say("noNumberThere", { name: stage ? `${name}.${stage}` : name, index: brief([index].join()) }),
+      );
+    }
+    const step = this.machine.step(name);
+    if (stage && isStatistic(step, stage)) return this.statistics(step, index)[stage];
+    if (shape.length === 3) return this.row(name, stage, index[1], index[0])[index[2]];
+    return this.row(name, stage, index[0])[index[1] ?? 0];
+  }
+}

@@ -1,0 +1,241 @@
+// A model to play with: a sentence, the machine that reads and writes, and one of its stations.
+
+import { changesIn, isOff, KINDS } from "../../core/model/changes.js";
+import { Machine } from "../../core/model/machine.js";
+import { idsOf, wordsIn } from "../../core/model/sentence.js";
+import { translate } from "../../core/model/translate.js";
+import { accepted } from "../../core/state.js";
+import { say } from "../../words/words.js";
+import { make } from "../dom.js";
+import { Tip } from "../tip.js";
+import { Arcs } from "./arcs.js";
+import { fullName, groupsOf, labelOf } from "./places.js";
+import { Plan } from "./plan.js";
+import { Sentence } from "./sentence.js";
+import { settingsOf, takenIn } from "./settings.js";
+import { StationPanel } from "./station.js";
+
+/**
+ * @typedef {import("../../core/state.js").State} State
+ * @typedef {import("../../core/model/translate.js").Translation} Translation
+ *
+ * @typedef {object} How
+ * @property {State} [start] what differs from the payload's view
+ * @property {(state: State, first: State, isStep: boolean) => void} [chosen] is told what the reader does;
+ *   isStep: a step that the way back undoes
+ * @property {((state: State, first: State) => string) | null} [link] gives the address of what is shown
+ */
+
+export class Model {
+  /** @type {Translation} what is shown */ translation;
+  /** @type {Translation | null} the same sentence with everything on, if something is off or was taken */ right = null;
+
+  /**
+   * @param {Element} host
+   * @param {any} payload see views/model.py
+   * @param {How} how
+   */
+  constructor(host, payload, { start = {}, chosen = () => {}, link = null } = {}) {
+    this.machine = new Machine(payload);
+    this.payload = payload;
+    this.chosen = chosen;
+    this.link = link;
+    this.groups = groupsOf(this.machine.steps);
+    this.settings = settingsOf(this.machine, payload.view);
+    /** @type {State} */
+    this.first = Object.fromEntries(Object.entries(this.settings).map(([name, { first }]) => [name, first]));
+    /** @type {State} */
+    this.state = { ...this.first };
+    this.derivedFrom = "";
+    this.build(host);
+    this.open(start);
+  }
+
+  build(host) {
+    this.root = make("div", { class: "ax-root am-root", role: "group", lang: say("lang"), "aria-label": say("model") });
+    this.noticeLine = make("p", { class: "ax-notice", role: "status" });
+    this.sentence = new Sentence(this);
+    this.plan = new Plan(this);
+    this.arcs = this.payload.view.arcs ? new Arcs(this) : null;
+    this.station = new StationPanel(this);
+    this.tip = new Tip(this.root);
+    const reset = make("button", { type: "button", class: "ax-reset", onclick: () => this.reset() }, say("reset"));
+    const share = make(
+      "button",
+      { type: "button", class: "ax-reset", hidden: !this.link, onclick: () => this.share() },
+      say("share"),
+    );
+    this.foot = make("div", { class: "ax-foot" }, reset, share);
+    // Where arcs tell of the sentence, the drawing of the whole machine is left out.
+    this.plan.element.hidden = !!this.arcs;
+    this.root.classList.toggle("am-brief", !!this.arcs);
+    const drawn = this.arcs?.element ?? this.plan.element;
+    this.root.append(this.sentence.element, this.noticeLine, drawn, this.station.element, this.foot);
+    // A notebook would take plain keys for commands.
+    this.root.addEventListener("keydown", (event) => {
+      if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+    });
+    host.append(this.root);
+  }
+
+  /**
+   * What the reader does: taken, or said why not.
+   *
+   * @param {State} wanted
+   * @param {boolean} [isStep]
+   */
+  choose(wanted, isStep = false) {
+    const [next, [why]] = this.accept(wanted);
+    this.enter(next, why ? `${why}.` : "");
+    if (!why) this.chosen(this.state, this.first, isStep);
+    return !why;
+  }
+
+  /**
+   * Another station, perhaps with one of its numbers: a step of the reader's way.
+   *
+   * @param {string} at
+   * @param {State} [more]
+   */
+  go(at, more = {}) {
+    this.choose({ stage: "", select: null, ...more, at }, true);
+    this.station.element.scrollIntoView({ block: "nearest" });
+  }
+
+  /**
+   * What the outside wants (an address, Python): what can't be taken is said, the rest is shown.
+   *
+   * @param {State} wanted
+   */
+  apply(wanted) {
+    const [next, refused] = this.accept(wanted);
+    this.enter(next, refused.length ? say("notTaken", { list: refused.slice(0, 4).join("; ") }) : "");
+  }
+
+  /**
+   * The same, with all that isn't named as at first.
+   *
+   * @param {State} wanted
+   */
+  open(wanted) {
+    this.state = { ...this.first };
+    this.apply(wanted);
+  }
+
+  /** @param {State} wanted */
+  accept(wanted) {
+    return accepted(this.settings, this.state, wanted, (state) => this.translate(state));
+  }
+
+  reset() {
+    this.choose({ ...this.first }, true);
+  }
+
+  share() {
+    const url = this.link?.(this.state, this.first) ?? "";
+    const tell = (...what) => this.noticeLine.replaceChildren(...what);
+    const show = () => {
+      const input = make("input", { type: "text", class: "ax-number ax-link", readonly: true, value: url });
+      input.setAttribute("aria-label", say("copyThis"));
+      tell(say("copyThis"), " ", input);
+      input.select();
+    };
+    if (!navigator.clipboard) return show();
+    navigator.clipboard.writeText(url).then(() => tell(say("copied")), show);
+    return undefined;
+  }
+
+  /**
+   * The translation that belongs to a state.
+   *
+   * @param {State} state
+   * @returns {Translation}
+   */
+  translate({ say: text, off, taken, temperature, written }) {
+    const { machine } = this;
+    return translate(machine, {
+      source: idsOf(machine, wordsIn(text)),
+      changes: changesIn(machine, off),
+      taken: takenIn(machine, taken),
+      temperature,
+      most: written || undefined,
+    });
+  }
+
+  /**
+   * @param {State} state
+   * @param {string} notice
+   */
+  enter(state, notice) {
+    this.state = state;
+    this.translation = this.translate(state);
+    const isSpoiled = state.off !== "" || state.taken !== "";
+    this.right = isSpoiled ? this.translate({ ...state, off: "", taken: "", written: 0 }) : null;
+    this.keepInside();
+    this.noticeLine.textContent = notice;
+    this.render();
+  }
+
+  /** The pass that is shown. */
+  get pass() {
+    return this.translation.pass;
+  }
+
+  /**
+   * A station's name in a sentence.
+   *
+   * @param {import("./places.js").Step} step
+   */
+  nameOf(step) {
+    return fullName(step, this.groupOf(step));
+  }
+
+  /**
+   * Its name beside another station: short within a row.
+   *
+   * @param {import("./places.js").Step} step
+   * @param {import("./places.js").Step} beside
+   */
+  shortName(step, beside) {
+    return this.groupOf(step) === this.groupOf(beside) ? labelOf(step) : this.nameOf(step);
+  }
+
+  /** @param {import("./places.js").Step} step */
+  groupOf(step) {
+    return this.groups.find(({ steps }) => steps.includes(step));
+  }
+
+  /**
+   * Whether something of a station is switched off.
+   *
+   * @param {import("./places.js").Step} step
+   */
+  isOff({ name, operation, settings }) {
+    const { changes } = this.pass;
+    const heads = operation === "attention" ? [...Array(settings.num_heads).keys()] : [];
+    const kinds = /** @type {(keyof typeof changes)[]} */ (Object.keys(KINDS)).filter(
+      (kind) => KINDS[kind] === operation && kind !== "heads_off",
+    );
+    return (
+      kinds.some((kind) => isOff(changes, kind, name)) || heads.some((head) => isOff(changes, "heads_off", name, head))
+    );
+  }
+
+  // A selection outside the station's numbers is none.
+  keepInside() {
+    const { state, pass, machine } = this;
+    const step = machine.step(state.at);
+    if (!step.stages.includes(state.stage)) state.stage = "";
+    if (!state.select) return;
+    const shape = pass.shape(state.at, state.stage || undefined);
+    const fits = state.select.length === shape.length && state.select.every((n, axis) => n < shape[axis]);
+    if (!fits) state.select = null;
+  }
+
+  render() {
+    this.sentence.render();
+    if (this.arcs) this.arcs.render();
+    else this.plan.render();
+    this.station.render();
+  }
+}

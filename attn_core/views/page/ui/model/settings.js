@@ -1,0 +1,88 @@
+// What a reader can choose of a model, as settings: core/state.js checks them, the address holds them.
+
+import { changesIn, changesText } from "../../core/model/changes.js";
+import { idsOf, wordsIn } from "../../core/model/sentence.js";
+import { numberIn } from "../../core/numbers.js";
+import { Problem } from "../../core/problem.js";
+import { numbersIn } from "../../core/state.js";
+import { say } from "../../words/words.js";
+
+const MOST_HEAT = 10; // the largest temperature
+
+/**
+ * @typedef {import("../../core/model/machine.js").Machine} Machine
+ * @typedef {import("../../core/state.js").State} State
+ */
+
+/**
+ * Words that were taken instead of the likeliest: "1:猫,3:狗" by their places.
+ *
+ * @param {Machine} machine
+ * @param {string} text
+ * @returns {Record<number, number>} the word's id by its place
+ */
+export function takenIn(machine, text) {
+  /** @type {Record<number, number>} */
+  const taken = {};
+  for (const part of text.split(",").filter(Boolean)) {
+    const [place, word] = part.split(/:(.*)/s);
+    const id = machine.words.target.indexOf(word);
+    if (!/^\d{1,2}$/.test(place) || id < 0) throw new Problem(say("takenForm"));
+    taken[Number(place)] = id;
+  }
+  return taken;
+}
+
+/**
+ * @param {Machine} machine
+ * @param {Record<number, number>} taken
+ */
+export const takenText = (machine, taken) =>
+  Object.entries(taken)
+    .map(([place, id]) => `${place}:${machine.words.target[id]}`)
+    .join(",");
+
+/**
+ * @param {Machine} machine
+ * @param {State} view what is chosen at first
+ * @returns {import("../../core/state.js").Settings}
+ */
+export function settingsOf(machine, view) {
+  const names = new Set(machine.steps.map(({ name }) => name));
+  const { at } = view;
+  return {
+    // An address may write a space as a plus.
+    say: {
+      first: view.say,
+      read: (text) => text.replaceAll("+", " "),
+      fits: (text) => idsOf(machine, wordsIn(text)),
+      alters: true,
+    },
+    taken: { first: view.taken ?? "", fits: (text) => takenIn(machine, text), alters: true },
+    written: {
+      first: view.written ?? 0,
+      read: numberIn,
+      fits: (n) => Number.isInteger(n) && n >= 0 && n <= machine.longest,
+      must: ["writtenForm", { most: machine.longest }],
+    },
+    off: {
+      first: changesText(changesIn(machine, view.off ?? "")),
+      fits: (text) => changesIn(machine, text),
+      alters: true,
+    },
+    temperature: {
+      first: view.temperature ?? 1,
+      read: numberIn,
+      fits: (t) => t > 0 && t <= MOST_HEAT,
+      must: ["temperatureForm", { most: MOST_HEAT }],
+    },
+    at: { first: at, fits: (name) => names.has(name), must: ["stationForm"] },
+    stage: { first: view.stage ?? "", fits: (name) => /^\w*$/.test(name), must: ["stageForm"] },
+    select: {
+      first: view.select ?? null,
+      read: numbersIn,
+      fits: (place) => place === null || (place.length <= 3 && place.every((n) => Number.isInteger(n) && n >= 0)),
+      must: ["placeForm"],
+    },
+  };
+}

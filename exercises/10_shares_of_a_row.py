@@ -1,0 +1,67 @@
+"""Chapter 10, level 1: by hand, which share of a row came from where."""
+
+import torch
+
+from exercises import Draws, Exercise, Field, change, near, number
+
+
+def parameters(seed):
+    if seed == 0:
+        return {"word": [2.0, 0.0, 1.0], "added": [1.0, -1.0, 1.0]}
+    draw = Draws(seed)
+    while True:
+        word, added = (draw.integers(-3, 4, 3).double() for _ in range(2))
+        row = word + added
+        whole = float(row @ row)
+        if whole and abs(word @ row) > 0 and abs(word @ word - word @ row) > 0.5:
+            share = float(word @ row) / whole
+            if abs(share - 0.5) > 0.05 and abs(share - float(word.sum() / (row.sum() or 1))) > 0.05:
+                break
+    return {"word": word.tolist(), "added": added.tolist()}
+
+
+def checks(names, parameters):
+    word, added = (torch.tensor(one, dtype=torch.float64) for one in parameters.values())
+    row = word + added
+    shares = [float(part @ row / (row @ row)) for part in (word, added)]
+    got = [number(names.get(name)) for name in ("share_of_word", "share_of_added")]
+    return [
+        ("`share_of_word` is right to two decimals", near(got[0], shares[0])),
+        ("`share_of_added` is right to two decimals", near(got[1], shares[1])),
+    ]
+
+
+EXERCISE = Exercise(
+    id="10-shares-of-a-row",
+    chapter="10",
+    title="Shares of a row",
+    level=1,
+    points=1,
+    text="""\
+A residual adds `added` = {{ added }}, what a sublayer made, to `word` = {{ word }}, what went in.
+Which share of the sum came from the word, and which from the sublayer? Give `share_of_word` and
+`share_of_added` to two decimals or more, as in the chapter: the dot product of each part with the
+sum, divided by that of the sum with itself. *Expected: three lines, or a minute on paper.*""",
+    starter="share_of_word = ...\nshare_of_added = ...",
+    solution="""\
+import torch
+
+row = torch.tensor(word) + torch.tensor(added)
+share_of_word = (torch.tensor(word) @ row / (row @ row)).item()
+share_of_added = (torch.tensor(added) @ row / (row @ row)).item()""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        change(
+            "torch.tensor(word) @ row / (row @ row)",
+            "torch.tensor(word).sum() / row.sum().clamp(min=1)",
+            hint="Sums of numbers say nothing of a direction: take dot products with the sum.",
+        ),
+        change(
+            "torch.tensor(word) @ row / (row @ row)",
+            "torch.tensor(word) @ torch.tensor(word) / (row @ row)",
+            hint="You took the word's product with itself. The share is its product with the sum.",
+        ),
+    ),
+    fields=(Field("share_of_word"), Field("share_of_added")),
+)

@@ -1,0 +1,187 @@
+"""The page computes a whole model as attn_core does: node and Python over 300 sentences."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from attn_core.digits import fixed
+from attn_core.steps import Changes, recording, run, workings
+from attn_core.steps.operations import STATISTICS
+from attn_core.translators import recurrent, training, transformer
+from attn_core.translators.grammar import CHINESE, END, ENGLISH, PAD, START, ids, sentence
+from attn_core.views.model_payload import model_payload
+from tools import node
+
+NUMBERS = "attn_core/views/page/test/numbers.js"
+MARKS = {"start": START, "end": END, "pad": PAD}
+AT_ONCE = 25  # sentences that node is asked for together: what it answers is large
+# What may be switched off, by the operation of a step.
+KINDS = {
+    "positions_off": "add_positions",
+    "residuals_off": "add",
+    "norms_off": "layer_norm",
+    "mask_off": "attention",
+    "scale_off": "attention",
+}
+# By the name of a model: what makes it, and how long its sentences may be.
+MODELS = {
+    "transformer": (transformer.stored, transformer.LONGEST),
+    "recurrent with attention": (lambda: recurrent.stored(attends=True), recurrent.LONGEST),
+    "recurrent with one vector": (lambda: recurrent.stored(attends=False), recurrent.LONGEST),
+}
+
+
+def halved(model):
+    """With weights that float16 holds, as a page gets them."""
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(weight.half())
+    return model
+
+
+@cache
+def recorded(name):
+    make, _ = MODELS[name]
+    model = halved(make())
+    source, target = ids(["Tom", "chases", "Jerry"], ENGLISH)[None], ids([START], CHINESE)[None]
+    with recording(model, {"source": ENGLISH, "target": CHINESE}) as steps:
+        _ = model(source, target) if name == "transformer" else model(source, [3], target)
+    return model, steps.with_softmax()
+
+
+def translated(model, english):
+    if isinstance(model, recurrent.Translator):
+        return model.translate(english)
+    return [word for word in transformer.translate(model, english).words if word != END]
+
+
+def switches(steps):
+    """Each thing that may be switched off, alone; the last one is all of them together."""
+
+    def named(operation):
+        return [step.name for step in steps.values() if step.operation == operation]
+
+    heads = [
+        (name, head)
+        for name in named("attention")
+        for head in range(steps[name].settings["num_heads"])
+    ]
+    single = [Changes(heads_off=[one]) for one in heads]
+    single += [Changes(**{kind: [name]}) for kind in KINDS for name in named(KINDS[kind])]
+    every = {kind: named(operation) for kind, operation in KINDS.items()}
+    return [*single, Changes(heads_off=heads[::2], **every)]
+
+
+def asked(name, number):
+    """A sentence with its translation, without a change and with three that take turns."""
+    model, steps = recorded(name)
+    pair = sentence(training.TESTING, number, MODELS[name][1])
+    words = translated(model, pair.english)
+    source = ids(pair.english, ENGLISH).tolist()
+    target = ids([START, *words], CHINESE).tolist()
+    known = switches(steps)
+    changes = [Changes(), *(known[(3 * number + n) % len(known)] for n in range(3))]
+    passes = [
+        {"source": source, "target": target, "changes": change.to_json(), "addresses": []}
+        for change in changes
+    ]
+    return passes, changes, words
+
+
+def stages_of(step):
+    return [*step.stages, *(STATISTICS if step.operation in ("attention", "softmax") else ())]
+
+
+def addresses(found, number):
+    """A few places anywhere in a pass, counted, not drawn."""
+    names = list(found.steps)
+    for n in range(4):
+        step = found.steps[names[(31 * number + 17 * n) % len(names)]]
+        stage = stages_of(step)[(number + n) % len(stages_of(step))]
+        shape = found.value(step.name, stage).shape[1:]
+        index = [(13 * number + 7 * n + axis) % size for axis, size in enumerate(shape)]
+        yield step.name, index, stage
+
+
+def numbers(found):
+    """All numbers of a pass, in the order in which numbers.js writes them."""
+    steps = found.steps.values()
+    arrays = [found.value(step.name, stage) for step in steps for stage in stages_of(step)]
+    return np.concatenate([array.double().numpy().ravel() for array in arrays])
+
+
+def check_equal(page, python):
+    assert page.shape == python.shape
+    hidden = np.isneginf(python)
+    assert (np.isneginf(page) == hidden).all()
+    page, python = page[~hidden], python[~hidden]
+    error = np.abs(page - python) / np.maximum(1, np.abs(python))
+    assert error.max() < 1e-9
+    # Digits can differ only beside the middle of two printed numbers, and near zero.
+    middle = np.abs(python * 1e4 % 1 - 0.5) < 1e-4
+    doubtful = (middle | (np.abs(python) < 1e-4)) & (page != python)
+    for x, y in zip(page[doubtful].tolist(), python[doubtful].tolist(), strict=True):
+        assert fixed(x) == fixed(y), (x, y)
+
+
+def compare(name, range_of_numbers, folder):
+    """How many numbers, lines and words of these sentences page and Python have in common."""
+    _, steps = recorded(name)
+    passes, changes, translations = [], [], []
+    for number in range_of_numbers:
+        more, changed, words = asked(name, number)
+        for one, change in zip(more, changed, strict=True):
+            found = run(steps, change, source=one["source"], target=one["target"])
+            one["addresses"] = list(addresses(found, len(passes)))
+            passes.append(one)
+        changes += changed
+        translations.append(words)
+    program = model_payload(steps, MARKS)
+    files = [folder / file for file in ("asked.json", "numbers.bin", "lines.json")]
+    files[0].write_text(json.dumps({"program": program, "passes": passes}), encoding="utf-8")
+    done = node.run("node", NUMBERS, *map(str, files), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    page, at = np.fromfile(files[1], dtype="<f8"), 0
+    texts = json.loads(files[2].read_text(encoding="utf-8"))
+    for one, change, said in zip(passes, changes, texts, strict=True):
+        found = run(steps, change, source=one["source"], target=one["target"])
+        python = numbers(found)
+        check_equal(page[at : at + len(python)], python)
+        at += len(python)
+        assert said["lines"] == [workings(found, *place).text for place in one["addresses"]]
+    assert at == len(page)
+    for words, said in zip(translations, texts[:: len(texts) // len(translations)], strict=True):
+        assert [word for word in said["written"] if word != END] == words
+    return at
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_page_has_pythons_numbers(name, tmp_path):
+    assert compare(name, range(2), tmp_path) > 10_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_the_page_has_pythons_numbers_of_three_hundred_sentences(name, tmp_path):
+    """Each change is on in some of them, and off in the others."""
+    counts = [
+        compare(name, range(first, first + AT_ONCE), tmp_path) for first in range(0, 300, AT_ONCE)
+    ]
+    assert sum(counts) > 1_000_000
+    assert 2 * len(switches(recorded(name)[1])) < 3 * 300
+
+
+def test_a_number_that_differs_is_found():
+    numbers = np.array([0.25, -np.inf, 3.0])
+    check_equal(numbers, numbers.copy())
+    with pytest.raises(AssertionError):
+        check_equal(numbers, numbers + 1e-8)
+    with pytest.raises(AssertionError):
+        check_equal(np.array([0.25, 0.0, 3.0]), numbers)
+    with pytest.raises(AssertionError):
+        check_equal(np.array([0.00005000000001]), np.array([0.00004999999999]))
+    with pytest.raises(AssertionError):
+        check_equal(np.array([0.12345000000001]), np.array([0.12344999999999]))

@@ -1,0 +1,199 @@
+"""What the page's model core must give, as attn_core.steps gives it: vectors for `node --test`.
+
+    python -m tools.model_vectors    # writes them again, after a formula or a line has changed
+
+A test compares what is stored with what attn_core gives now. The small models are made of whole
+numbers and their sixteenths; the stored translator is the one of chapter 09, rounded to float16.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from attn_core.steps import Changes, Pass, Steps, recording, run, workings
+from attn_core.steps.operations import STATISTICS
+from attn_core.transformer import Transformer
+from attn_core.translators import transformer
+from attn_core.translators.grammar import CHINESE, END, ENGLISH, PAD, START, ids
+from attn_core.translators.recurrent import Translator
+from attn_core.views.model_payload import model_payload
+
+STORED = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "model-vectors.json"
+MARKS = {"start": START, "end": END, "pad": PAD}
+WORDS = {
+    "source": [PAD, START, END, "Tom", "Jerry", "chases"],
+    "target": [PAD, START, END, "汤姆", "杰瑞", "追逐"],
+}
+ENCODER, DECODER = "encoder.0", "decoder.0"
+CHANGES = {
+    "heads_off": Changes(heads_off=[(f"{ENCODER}.attention", 1), (f"{DECODER}.self_attention", 0)]),
+    "positions_off": Changes(positions_off=["source_places"]),
+    "residuals_off": Changes(residuals_off=[f"{DECODER}.residuals.1.sum"]),
+    "norms_off": Changes(norms_off=[f"{ENCODER}.residuals.1.norm"]),
+    "mask_off": Changes(mask_off=[f"{DECODER}.self_attention"]),
+    "scale_off": Changes(scale_off=[f"{DECODER}.cross_attention"]),
+}
+CHANGES["all"] = Changes(**{name: getattr(change, name) for name, change in list(CHANGES.items())})
+
+
+def filled(model: nn.Module) -> nn.Module:
+    """The model with weights from a rule, each a sixteenth of a whole number; gains near 1."""
+    with torch.no_grad():
+        for k, (name, weight) in enumerate(model.named_parameters()):
+            n = torch.arange(weight.numel(), dtype=torch.float64) + 31 * k
+            numbers = ((7 * n * n + 3 * n) % 17 - 8) / 16
+            weight.copy_((numbers + name.endswith("gain")).view(weight.shape))
+    return model.double().eval()
+
+
+def recorded(model: nn.Module, words: Mapping[str, list[str]], lengths: bool = False) -> Steps:
+    source, target = torch.tensor([[3, 5, 4]]), torch.tensor([[1, 3]])
+    with recording(model, words) as steps:
+        _ = model(source, [3], target) if lengths else model(source, target)
+    return steps.with_softmax()
+
+
+def rows(tensor: torch.Tensor) -> list:
+    """The first sentence's numbers to 13 digits, without −∞, which JSON has not: null."""
+    cells = tensor[0].double()
+    found = [None if x == -math.inf else float(f"{x:.13g}") for x in cells.flatten().tolist()]
+    for size in reversed(cells.shape[1:]):
+        found = [found[n : n + size] for n in range(0, len(found), size)]
+    return found
+
+
+def stages_of(found: Pass, name: str) -> list[str]:
+    step = found.steps[name]
+    has_statistics = step.operation in ("attention", "softmax")
+    return [*step.stages, *(STATISTICS if has_statistics else ())]
+
+
+def values(found: Pass, names: list[str]) -> dict[str, dict[str, list]]:
+    """All stages of some steps."""
+    return {
+        name: {stage: rows(found.value(name, stage)) for stage in stages_of(found, name)}
+        for name in names
+    }
+
+
+def addresses(found: Pass, names: list[str], each: int) -> Iterator[tuple[str, str, list[int]]]:
+    """Some places of every stage, in no order that one would see."""
+    n = 0
+    for name in names:
+        for stage in stages_of(found, name):
+            shape = found.value(name, stage).shape[1:]
+            for _ in range(each):
+                n += 1
+                yield (
+                    name,
+                    stage,
+                    [(n * n + 5 * n + axis) % size for axis, size in enumerate(shape)],
+                )
+
+
+def lines(found: Pass, names: list[str], each: int = 1) -> list[dict]:
+    """The lines of some numbers, and the names of the numbers that they are made of."""
+    made = []
+    for name, stage, index in addresses(found, names, each):
+        term = workings(found, name, index, stage)
+        parts = [f"{part.name}{list(part.index)}" for part in term.parts]
+        place = {"step": name, "stage": stage, "index": index}
+        made.append({**place, "text": term.text, "parts": parts})
+    return made
+
+
+def a_pass(
+    steps: Steps,
+    source: list[int],
+    target: list[int],
+    changes: Changes | None = None,
+    names: list[str] | None = None,
+    each: int = 1,
+) -> dict:
+    changes = changes or Changes()
+    found = run(steps, changes, source=source, target=target)
+    names = list(steps) if names is None else names
+    return {
+        "source": source,
+        "target": target,
+        "changes": changes.to_json(),
+        "values": values(found, names),
+        "lines": lines(found, names, each),
+    }
+
+
+def touched(changes: Changes) -> list[str]:
+    """The steps that a change names, and the last ones."""
+    named = [one if isinstance(one, str) else one[0] for of in vars(changes).values() for one in of]
+    return [*dict.fromkeys(named), "words_out", "probabilities"]
+
+
+def small(norm_first: bool) -> dict:
+    sizes = {"width": 4, "num_heads": 2, "hidden": 8, "num_layers": 1, "longest": 8}
+    steps = recorded(filled(Transformer(6, 6, **sizes, norm_first=norm_first)), WORDS)
+    passes = [a_pass(steps, [3, 5, 4], [1, 3, 5]), a_pass(steps, [4], [1])]
+    if norm_first:
+        return {"program": model_payload(steps, MARKS, 8), "passes": passes[:1]}
+    for change in CHANGES.values():
+        passes.append(a_pass(steps, [3, 5, 4, 5], [1, 3, 5], change, touched(change)))
+    return {"program": model_payload(steps, MARKS, 8), "passes": passes}
+
+
+def recurrent(attends: bool) -> dict:
+    steps = recorded(filled(Translator(6, 6, width=3, attends=attends)), WORDS, lengths=True)
+    passes = [a_pass(steps, [3, 5, 4], [1, 3, 5], each=2), a_pass(steps, [4], [1])]
+    return {"program": model_payload(steps, MARKS, 8), "passes": passes}
+
+
+def stored_translator() -> dict:
+    model = transformer.stored()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(weight.half())
+    steps = recorded(model, {"source": ENGLISH, "target": CHINESE})
+    names = ["source", "source_words", "source_places", "encoder.1.attention"]
+    names += ["encoder.1.residuals.1.norm", "decoder.1.self_attention", "decoder.1.cross_attention"]
+    names += ["decoder.1.feed_forward.activation", "words_out", "probabilities"]
+    passes = []
+    for english, chinese in (
+        ("Tom chases Jerry", "汤姆 追逐 杰瑞"),
+        ("the big old cat sees Spike in the garden", "大 的 老 的 猫 在 花园 里 看见 斯派克"),
+    ):
+        source = ids(english.split(), ENGLISH).tolist()
+        target = ids([START, *chinese.split()], CHINESE).tolist()
+        passes.append(a_pass(steps, source, target, names=names[-2:]))
+        passes[-1]["lines"] = lines(run(steps, source=source, target=target), names)
+    return {"program": model_payload(steps, MARKS), "passes": passes}
+
+
+MODELS = {
+    "small": partial(small, norm_first=False),
+    "small, norm first": partial(small, norm_first=True),
+    "recurrent with attention": partial(recurrent, attends=True),
+    "recurrent with one vector": partial(recurrent, attends=False),
+    "translator": stored_translator,
+}
+
+
+def text() -> str:
+    """A line for the program of each model and one for each pass: what changes, shows."""
+    parts = []
+    for name, make in MODELS.items():
+        made = make()
+        passes = ",\n".join(
+            json.dumps(one, allow_nan=False, ensure_ascii=False) for one in made["passes"]
+        )
+        program = json.dumps(made["program"], allow_nan=False, ensure_ascii=False)
+        parts.append(f'{json.dumps(name)}: {{\n"program": {program},\n"passes": [\n{passes}\n]}}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+if __name__ == "__main__":
+    STORED.write_text(text(), encoding="utf-8")
