@@ -17,9 +17,9 @@ def switched(name: str) -> dict:
     {'words': 52, 'order': 0, 'endless': 0, 'example': 'Tyke follows Tom in the garden'}
 
     name: "transformer" (chapter 09), "attends" or "one vector" (chapter 01); ValueError for others.
-    words: to other words, order: to the same in another order, endless: to 60 words without an end
-    mark; example: the shortest sentence of which the translation changes. `python -m tools.switched`
-    counts. Taught in chapter 10.
+    words: to other words; order: to the same in another order; endless: to 60 words without an end
+    mark; example: the shortest sentence of which the translation changes.
+    `python -m tools.switched` counts. Taught in chapter 10.
     """
     if name not in NAMES:
         raise ValueError(f"name must be one of {', '.join(NAMES)}, got {name!r}")

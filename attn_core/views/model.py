@@ -130,7 +130,7 @@ def open_model(
     >>> from attn_core.translators.grammar import CHINESE, ENGLISH
     >>> from attn_core.translators.transformer import stored
     >>> open_model(stored(), {"source": ENGLISH, "target": CHINESE}, "Tom chases Jerry")
-    Model: 45,824 weights, 79 steps, Tom chases Jerry
+    Model: 45,824 weights, 70 steps, Tom chases Jerry
 
     model: called as model(source, target), or model(source, lengths, target), with ids [1, T]; its
     weights are numbers that float16 holds, or ValueError says which are not.
@@ -139,9 +139,10 @@ def open_model(
     at: the step that is shown at first, the last attention unless given; stage: one of its arrays;
     select: the place of the number whose arithmetic is open at first, [row, column] or, of a head,
     [head, row, column]. off: what is switched off at first, as the address has it.
-    examples: sentences to press. switched: for each thing that can be switched off what came of it,
-    {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2": {"words": 8, "order": 2,
-    "endless": 0, "example": "Tom sees Jerry"}, …}}; `attn_core.translators.switched` counts them for the trained ones.
+    examples: sentences to press. switched: what came of the model with one thing after the other
+    switched off, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2": {"words": 8,
+    "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}: of the trained ones
+    `attn_core.translators.switched.switched` has it.
     arcs: ((step, head) within the sentence, (step, head) from the translation to it): in the place
     of the drawing of the machine, the sentence with arcs of these weights.
     marks: the words that mean start, end and pad. longest: how many words a sentence may have.

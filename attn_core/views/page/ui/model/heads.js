@@ -1,23 +1,33 @@
 // An attention station: the explorer of one attention, fed by the machine.
 
-import { changesText } from "../../core/model/changes.js";
 import { Explorer } from "../../explorer.js";
 import { make } from "../dom.js";
 
 /**
  * @typedef {import("../../core/model/program.js").Step} Step
+ * @typedef {import("../../core/data.js").Data} Data
  * @typedef {import("../../core/state.js").State} State
  */
 
 // What the machine decides, not the explorer of one of its stations: there it would change one map alone.
 const HIDDEN = ["scale", "mask", "inputs", "link", "all"];
 
+/** Whether two attentions have the same numbers, so that what is shown of one can stay. @type {(a: Data, b: Data) => boolean} */
+function isSame(a, b) {
+  if (a === b) return true;
+  const said = ({ scale, keepJson, queries, keys }) => JSON.stringify([scale, keepJson, queries, keys]);
+  const numbers = ({ q, k, v }) => [q, k, v].map((one) => one.numbers);
+  const others = numbers(b);
+  return said(a) === said(b) && numbers(a).every((all, n) => all.every((x, i) => x === others[n][i]));
+}
+
 export class Heads {
   /** @param {import("./model.js").Model} model */
   constructor(model) {
     this.model = model;
     this.element = make("div", { class: "am-explorer" });
-    this.of = "";
+    /** @type {Data | null} */
+    this.data = null;
     this.element.addEventListener("ax-point", () => {
       const { point, state } = this.explorer;
       model.plan.point(point && { name: model.state.at, row: point[0], head: state.head });
@@ -39,12 +49,10 @@ export class Heads {
   /** @param {Step} step */
   render(step) {
     const { model } = this;
-    const { pass } = model;
-    const of = JSON.stringify([step.name, pass.source, pass.target, changesText(pass.changes)]);
+    const data = model.pass.data(step.name);
     const wanted = this.wanted(step);
-    if (of !== this.of) this.make(step, wanted);
+    if (!this.data || !isSame(data, this.data)) this.make(step, data, wanted);
     else if (!this.shows(wanted)) this.explorer.apply(wanted);
-    this.of = of;
   }
 
   /** @param {State} wanted */
@@ -53,10 +61,10 @@ export class Heads {
     return Object.keys(wanted).every((name) => String(wanted[name]) === String(state[name]));
   }
 
-  /** @param {Step} step @param {State} start */
-  make(step, start) {
+  /** @param {Step} step @param {Data} data @param {State} start */
+  make(step, data, start) {
     const { model } = this;
-    const data = model.pass.data(step.name);
+    this.data = data;
     data.view = { hide: HIDDEN, ...model.payload.view.explorer };
     const place = this.focused();
     this.element.replaceChildren();

@@ -47,7 +47,8 @@ export function ink(canvas, pass, step, colours) {
   const rows = pass.length(step.name);
   const { columns, cells, end } = (step.operation === "attention" ? maps : outputs)(pass, step);
   if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows });
-  canvas.style.height = `${Math.round(rows * Math.max(LEAST_BAND, Math.min(MOST_BAND, MOST_TALL / rows)))}px`;
+  const height = `${Math.round(rows * Math.max(LEAST_BAND, Math.min(MOST_BAND, MOST_TALL / rows)))}px`;
+  if (canvas.style.height !== height) canvas.style.height = height;
   const context = canvas.getContext("2d");
   context.clearRect(0, 0, columns, rows);
   paint(context, cells, columns, end, colours);

@@ -32,6 +32,7 @@ import { Written } from "./written.js";
 export class Model {
   /** @type {Translation} what is shown */ translation;
   /** @type {Translation | null} the same sentence with everything on, if something is off or was taken */ right = null;
+  /** @type {Map<string, Translation>} the last ones, by what they were made of */ made = new Map();
   /** @type {Pass | null} the same words read with everything on, if something is off */ plain = null;
 
   /**
@@ -170,13 +171,19 @@ export class Model {
    */
   translate({ say: text, off, taken, temperature, written }) {
     const { machine } = this;
-    return translate(machine, {
+    const key = JSON.stringify([text, off, taken, temperature, written]);
+    if (this.made.has(key)) return this.made.get(key);
+    const made = translate(machine, {
       source: idsOf(machine, wordsIn(text)),
       changes: changesIn(machine, off),
       taken: takenIn(machine, taken),
       temperature,
       most: written || undefined,
     });
+    // What is checked is entered next; a few are enough, the machine keeps the rows of its last passes.
+    if (this.made.size > 3) this.made.clear();
+    this.made.set(key, made);
+    return made;
   }
 
   /**

@@ -22,7 +22,8 @@ export class Numbers {
     /** @type {Table | null} */
     this.grid = null;
     this.of = "";
-    new ResizeObserver(() => this.fade()).observe(this.element);
+    this.frame = 0;
+    new ResizeObserver(() => this.fadeSoon()).observe(this.element);
   }
 
   /** Of the scores of words, and of their probabilities, a word heads each column. @param {Step} step */
@@ -42,28 +43,40 @@ export class Numbers {
     const right = plain ? plain.rows(step.name, stage) : rows;
     const width = rows[0].length;
     const isOfWords = width > 1 && this.isOfWords(step);
-    const labels = pass.labels(step.name);
-    const of = JSON.stringify([step.name, stage, labels, width]);
-    const isSame = of === this.of;
-    const names = isSame
-      ? this.names
-      : { labels, keys: Array.from({ length: width }, (_, n) => (isOfWords ? machine.words.target[n] : String(n))) };
-    this.names = names;
-    const data = { queries: names.labels, keys: names.keys, L: rows.length, places: 4, columns: () => width };
+    this.name(step, stage, pass.labels(step.name), isOfWords ? machine.words.target : width);
     /** @type {(all: Float64Array[]) => any} what a table asks of an attention */
-    const numbers = (all) => ({ data, cell: (_stage, i, j) => all[i][j] });
-    if (!this.grid || !isSame) this.make(data);
-    this.of = of;
-    this.grid.draw(
-      numbers(rows),
-      /** @type {any} */ ({ stage: isOfWords ? "weights" : "output", select: state.select }),
-      numbers(right),
-    );
+    const numbers = (all) => ({ data: this.data, cell: (_stage, i, j) => all[i][j] });
+    const looks = { stage: isOfWords ? "weights" : "output", select: state.select };
+    this.grid.draw(numbers(rows), /** @type {any} */ (looks), numbers(right));
     this.grid.mark(plain ? { differing: (i) => [...rows[i]].map((x, j) => x !== right[i][j]) } : null);
     this.grid.table.setAttribute("aria-label", this.model.nameOf(step));
     this.grid.light(state.select);
-    this.reveal();
-    this.fade();
+    if (state.select) this.reveal();
+    this.fadeSoon();
+  }
+
+  /**
+   * A table for these words and columns: the one that is there, if it has as many. A new one takes longer.
+   *
+   * @param {Step} step
+   * @param {string} stage
+   * @param {string[]} labels
+   * @param {string[] | number} columns their names, or how many
+   */
+  name(step, stage, labels, columns) {
+    const of = JSON.stringify([step.name, stage, labels.length, columns]);
+    if (of !== this.of) {
+      const keys = typeof columns === "number" ? Array.from({ length: columns }, (_, n) => String(n)) : columns;
+      this.data = { queries: [...labels], keys, L: labels.length, places: 4, columns: () => keys.length };
+      this.make(this.data);
+    }
+    this.of = of;
+    for (const [n, label] of labels.entries()) {
+      if (this.data.queries[n] === label) continue;
+      this.data.queries[n] = label;
+      const side = this.grid.sides[n];
+      side.title = side.firstChild.textContent = label;
+    }
   }
 
   /** @param {any} data */
@@ -72,7 +85,7 @@ export class Numbers {
     const grid = new Table(data);
     grid.onselect = (select) => this.model.choose({ select }, true);
     grid.onpoint = (place) => this.point(place);
-    grid.element.addEventListener("scroll", () => this.fade(), { passive: true });
+    grid.element.addEventListener("scroll", () => this.fadeSoon(), { passive: true });
     this.grid = grid;
     this.element.replaceChildren(grid.element);
     if (hadFocus) requestAnimationFrame(() => grid.focus());
@@ -110,9 +123,12 @@ export class Numbers {
     else if (own.bottom > around.bottom) box.scrollTop += own.bottom - around.bottom;
   }
 
-  // What goes on to the right says so by its edge.
-  fade() {
-    const box = this.grid?.element;
-    box?.classList.toggle("ax-more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
+  // What goes on to the right says so by its edge: looked up when the page has its layout anyway.
+  fadeSoon() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => {
+      const box = this.grid?.element;
+      box?.classList.toggle("ax-more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
+    });
   }
 }

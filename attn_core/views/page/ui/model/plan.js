@@ -19,12 +19,30 @@ import { Wires } from "./wires.js";
  * @property {HTMLElement} button
  * @property {HTMLElement} strip with the canvas and the rows that are marked; of words with the words
  * @property {HTMLCanvasElement | null} canvas
+ * @property {{ rows: unknown, colours: unknown } | null} inked whose rows the strip shows, and in which colours
  * @property {HTMLElement} change how far its numbers are from those with everything on
  *
  * @typedef {{ name: string, row?: number, head?: number }} Pointed a station that is pointed at, and which row of it
  */
 
 const LEAST_CHANGE = 1e-9; // of a share: below it two strips hold the same numbers
+
+/** Only what differs: a page has many stations. @type {(element: Element, name: string, text: string) => void} */
+function set(element, name, text) {
+  if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+}
+
+/** Rows that follow each other, as the first and how many. @type {(rows: number[]) => [number, number][]} */
+function runs(rows) {
+  /** @type {[number, number][]} */
+  const found = [];
+  for (const row of rows) {
+    const last = found.at(-1);
+    if (last && last[0] + last[1] === row) last[1]++;
+    else found.push([row, 1]);
+  }
+  return found;
+}
 
 export class Plan {
   /** @type {Map<string, Station>} */
@@ -43,7 +61,12 @@ export class Plan {
       [...this.stations.values()].map(({ button }) => button),
     );
     this.listen();
-    onTheme(this.element, () => this.render());
+    /** @type {string} light or dark, once it is asked for */
+    this.mode = "";
+    onTheme(this.element, () => {
+      this.mode = "";
+      this.render();
+    });
   }
 
   /** @param {string} side */
@@ -79,7 +102,7 @@ export class Plan {
       strip,
       isWords ? "" : change,
     );
-    this.stations.set(step.name, { step, group, button, canvas, strip, change });
+    this.stations.set(step.name, { step, group, button, canvas, strip, change, inked: null });
     return button;
   }
 
@@ -161,7 +184,7 @@ export class Plan {
    * @param {number[]} fed
    */
   mark({ name, operation }, strip, own, fed) {
-    const marks = [...fed.map((row) => [row, "am-fed"]), ...own.map((row) => [row, "am-own"])];
+    const marks = [...runs(fed).map((run) => [run, "am-fed"]), ...runs(own).map((run) => [run, "am-own"])];
     const key = String(marks);
     if (strip.dataset.marks === key) return;
     strip.dataset.marks = key;
@@ -171,34 +194,40 @@ export class Plan {
     }
     const rows = this.model.pass.length(name);
     for (const mark of strip.querySelectorAll(".am-mark")) mark.remove();
-    for (const [row, kind] of marks) {
+    for (const [[first, count], kind] of /** @type {[number[], string][]} */ (marks)) {
       const mark = make("i", { class: `am-mark ${kind}` });
-      mark.style.top = `${(100 * Number(row)) / rows}%`;
-      mark.style.height = `${100 / rows}%`;
+      mark.style.top = `${(100 * first) / rows}%`;
+      mark.style.height = `${(100 * count) / rows}%`;
       strip.append(mark);
     }
   }
 
   render() {
     const { state } = this.model;
-    const colours = shades(isDark(this.element) ? "dark" : "light");
+    this.mode ||= isDark(this.element) ? "dark" : "light";
+    const colours = shades(this.mode);
     for (const station of this.stations.values()) this.draw(station, colours);
     this.roving.stopAt(this.stations.get(state.at).button);
     this.light();
   }
 
   /** @param {Station} station @param {import("../pixels.js").Shades} colours */
-  draw({ step, group, button, canvas, strip, change }, colours) {
+  draw(station, colours) {
+    const { step, group, button, canvas, strip, change } = station;
     const { pass, plain, state } = this.model;
     const isOff = this.model.isOff(step);
     const far = plain ? distance(pass, plain, step) : 0;
     const isOther = far > LEAST_CHANGE;
     button.classList.toggle("am-off", isOff);
-    button.setAttribute("aria-pressed", String(step.name === state.at));
     const more = [isOff && say("isOff"), isOther && say("isOther")].filter(Boolean);
-    button.setAttribute("aria-label", [fullName(step, group), ...more].join(", "));
+    set(button, "aria-pressed", String(step.name === state.at));
+    set(button, "aria-label", [fullName(step, group), ...more].join(", "));
     change.hidden = !plain;
     change.style.width = `${Math.min(100, 100 * far)}%`;
+    // Rows that a pass took over from one before are painted already.
+    const rows = pass.kept[step.at];
+    if (station.inked?.rows === rows && station.inked.colours === colours) return;
+    station.inked = { rows, colours };
     strip.dataset.marks = "anew";
     if (canvas) ink(canvas, pass, step, colours);
     else strip.replaceChildren(...pass.labels(step.name).map((label) => token(label, "q")));

@@ -28,7 +28,7 @@ export class StationPanel {
     this.sentence = make("p", { class: "ax-sentence am-sentence", role: "status" });
     this.lines = new Lines(model);
     this.hint = make("p", { class: "am-look" }, say("hintNumber"));
-    this.top = make("div", {}, this.name, this.does, this.ways, this.stages);
+    this.top = make("div", {}, this.name, this.does, this.ways, this.switches.element, this.stages);
     this.element = make(
       "div",
       { class: "am-panel" },
@@ -37,7 +37,7 @@ export class StationPanel {
       this.sentence,
       this.lines.element,
       this.hint,
-      this.switches.element,
+      this.switches.counted,
     );
   }
 

@@ -50,12 +50,16 @@ export function countedText(counted, all) {
   return say("counted", { sum, all, list: list.join(say("listed")) });
 }
 
-/** The switches of a station, each with what there is to see. */
+let count = 0; // for the names of sentences
+
+/** The switches of a station, and below its numbers what was counted with each alone. */
 export class Switches {
   /** @param {import("./model.js").Model} model */
   constructor(model) {
     this.model = model;
+    this.id = `am-counted-${++count}`;
     this.element = make("div", { class: "am-switches", role: "group", "aria-label": say("switches") });
+    this.counted = make("div", { class: "am-counts" });
   }
 
   /** @param {Step} step */
@@ -63,35 +67,34 @@ export class Switches {
     const all = switchesOf(step);
     this.element.hidden = !all.length;
     const look = all.length ? [make("p", { class: "am-look" }, say(`look_${step.operation}`))] : [];
-    refill(this.element, ...all.map((one) => this.line(one)), ...look);
+    refill(this.element, ...all.map((one, n) => this.box(one, n)), ...look);
+    const lines = all.flatMap((one, n) => this.line(one, n));
+    this.counted.hidden = !lines.length;
+    refill(this.counted, ...lines);
   }
 
-  /** @param {Switch} one */
-  line(one) {
+  /** @param {Switch} one @param {number} n */
+  box(one, n) {
     const { model } = this;
-    const { changes } = model.pass;
-    const input = make("input", { type: "checkbox", onchange: () => model.flip(one) });
-    input.checked = !isOff(changes, one.kind, one.step, one.head);
+    const input = make("input", { type: "checkbox", "aria-describedby": this.id + n, onchange: () => model.flip(one) });
+    input.checked = !isOff(model.pass.changes, one.kind, one.step, one.head);
+    return make("label", { class: "am-switch" }, input, nameOf(one));
+  }
+
+  /** @param {Switch} one @param {number} n */
+  line(one, n) {
+    const { model } = this;
     const { switched: measured } = model.payload.view;
     const counted = measured?.counts?.[textOf(one)];
     const text = countedText(counted, measured?.sentences);
-    const example = counted?.example;
-    const show = make(
-      "button",
-      {
-        type: "button",
-        class: "am-try",
-        lang: "en",
-        onclick: () => model.choose({ say: example, off: textOf(one), taken: "", written: 0 }, true),
-      },
-      example,
-    );
-    return make(
-      "div",
-      { class: "am-switch-line" },
-      make("label", { class: "am-switch" }, input, nameOf(one)),
-      text ? make("span", { class: "am-counted" }, text, ...(example ? [" ", say("tryIt"), " ", show] : [])) : "",
-    );
+    if (!text) return [];
+    const { example } = counted;
+    const see = () => model.choose({ say: example, off: textOf(one), taken: "", written: 0 }, true);
+    const show = make("button", { type: "button", class: "am-try", lang: "en", onclick: see }, example);
+    return [
+      make("span", { class: "ax-label" }, nameOf(one)),
+      make("span", { id: this.id + n }, text, ...(example ? [" ", say("tryIt"), " ", show] : [])),
+    ];
   }
 }
 
