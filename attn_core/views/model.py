@@ -25,7 +25,7 @@ from attn_core.views.table import table
 HERE = Path(__file__).parent
 MARKS = {"start": "<start>", "end": "<end>", "pad": "<pad>"}
 # What a reader chooses, by the names that an address has for it.
-CHOSEN = ("say", "taken", "written", "off", "temperature", "at", "stage", "select")
+CHOSEN = ("say", "taken", "written", "off", "temperature", "at", "stage", "head", "select")
 
 
 class OpenModel(anywidget.AnyWidget):
@@ -34,8 +34,9 @@ class OpenModel(anywidget.AnyWidget):
     say: the sentence. taken: words taken instead of the likeliest, "1:猫". written: how many words
     of the translation are written, 0 for all. off: what is switched off, as the address has it,
     "heads_off:encoder.0.attention.2". temperature: what scores are divided by before the softmax.
-    at: the station that is shown, stage: which of its arrays, "" for its output, select: the place
-    of the number whose arithmetic is open, or None. The page says what it cannot take.
+    at: the station that is shown, stage: which of its arrays, "" for its output, head: of an
+    attention, which head, select: the place of the number whose arithmetic is open, or None. The
+    page says what it cannot take.
     """
 
     _esm = script.model_module()
@@ -49,6 +50,7 @@ class OpenModel(anywidget.AnyWidget):
     temperature = traitlets.Float(1.0).tag(sync=True)
     at = traitlets.Unicode("").tag(sync=True)
     stage = traitlets.Unicode("").tag(sync=True)
+    head = traitlets.Int(0, min=0).tag(sync=True)
     select = traitlets.List(traitlets.Int(), default_value=None, allow_none=True).tag(sync=True)
 
     def __init__(self, steps: Steps, payload: dict) -> None:
@@ -117,6 +119,8 @@ def open_model(
     stage: str = "",
     select: Sequence[int] | None = None,
     off: str = "",
+    examples: Sequence[str] = (),
+    switched: Mapping[str, Mapping[str, int | str]] | None = None,
     arcs: tuple[tuple[str, int], tuple[str, int]] | None = None,
     marks: Mapping[str, str] = MARKS,
     longest: int = LONGEST,
@@ -126,7 +130,7 @@ def open_model(
     >>> from attn_core.translators.grammar import CHINESE, ENGLISH
     >>> from attn_core.translators.transformer import stored
     >>> open_model(stored(), {"source": ENGLISH, "target": CHINESE}, "Tom chases Jerry")
-    Model: 45,824 weights, 79 steps, Tom chases Jerry
+    Model: 45,824 weights, 70 steps, Tom chases Jerry
 
     model: called as model(source, target), or model(source, lengths, target), with ids [1, T]; its
     weights are numbers that float16 holds, or ValueError says which are not.
@@ -135,6 +139,10 @@ def open_model(
     at: the step that is shown at first, the last attention unless given; stage: one of its arrays;
     select: the place of the number whose arithmetic is open at first, [row, column] or, of a head,
     [head, row, column]. off: what is switched off at first, as the address has it.
+    examples: sentences to press. switched: what came of the model with one thing after the other
+    switched off, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2": {"words": 8,
+    "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}: of the trained ones
+    `attn_core.translators.switched.switched` has it.
     arcs: ((step, head) within the sentence, (step, head) from the translation to it): in the place
     of the drawing of the machine, the sentence with arcs of these weights.
     marks: the words that mean start, end and pad. longest: how many words a sentence may have.
@@ -156,8 +164,15 @@ def open_model(
         "temperature": 1.0,
         "at": at,
         "stage": stage,
+        "head": int(select[0]) if select is not None and len(select) == 3 else 0,
         "select": None if select is None else [int(n) for n in select],
     }
+    for text in examples:
+        word_ids(text, words["source"])
+    if examples:
+        view["examples"] = list(examples)
+    if switched is not None:
+        view["switched"] = dict(switched)
     if arcs is not None:
         (inner, inner_head), (across, across_head) = arcs
         view["arcs"] = {
@@ -189,7 +204,7 @@ def still_table(steps: Steps, payload: dict) -> str:
     done, labels = read_and_written(steps, payload)
     line = " ".join(words[n] for n in written(steps, payload)[0])
     attentions = [step.name for step in steps.values() if step.operation == "attention"]
-    text = f"<p>{html.escape(view['say'])} → {html.escape(line)}</p>\n"
+    text = f"<p>{html.escape(view['say'])} → {html.escape(line)}</p>\n{known_words(payload)}"
     if not attentions:
         return text
     at = view["at"] if view["at"] in attentions else attentions[-1]
@@ -197,6 +212,14 @@ def still_table(steps: Steps, payload: dict) -> str:
     head = view["select"][0] if len(view["select"] or ()) == 3 and at == view["at"] else 0
     shown = {"stage": "weights", "batch": 0, "head": head, "select": None, "places": 4}
     return text + table(done.record(at), shown, {"queries": queries, "keys": keys})
+
+
+def known_words(payload: dict) -> str:
+    """All words of both sides; the site's fonts have the characters that stand on the page."""
+    marks = payload["marks"].values()
+    lists = [[word for word in words if word not in marks] for words in payload["words"].values()]
+    text = html.escape(". ".join(" ".join(words) for words in lists))
+    return f"<details><summary>The words that it knows</summary><p>{text}</p></details>\n"
 
 
 def write_beside(payload: dict) -> None:

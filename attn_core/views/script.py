@@ -32,8 +32,10 @@ PARTS = {
     "embed": "features/embed",
     "zh": "features/chinese",
     "model": "features/machine",
+    "model-zh": "features/machine_chinese",
 }
-MODEL = "model"  # the part of a whole model, which a live notebook of an attention has not
+# The parts of a whole model, which a live notebook of an attention has not.
+MODEL = ("model", "model-zh")
 CORE = "main"  # what every page needs
 NOTEBOOK = ("features/tiles", "widget")  # what only a live notebook needs
 BOX = "box"  # the box for pasted numbers: a script that stands alone
@@ -133,7 +135,7 @@ def joined(names: Iterable[str]) -> str:
 
 def module() -> str:
     """One ES module without an import, all parts included; its default export is the widget."""
-    own = (entry for part, entry in PARTS.items() if part != MODEL)
+    own = (entry for part, entry in PARTS.items() if part not in MODEL)
     return widget_module(*own, *NOTEBOOK)
 
 

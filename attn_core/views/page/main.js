@@ -30,7 +30,9 @@ export function fail(element, error) {
  * @param {any} payload
  */
 export function speakAs(payload) {
-  if (isChinese(payload?.lang)) parts.zh(payload);
+  if (!isChinese(payload?.lang)) return;
+  parts.zh(payload);
+  parts["model-zh"]?.();
 }
 
 /**
@@ -41,7 +43,7 @@ export function speakAs(payload) {
 const KINDS = {
   "attention-explorer": { needs: needed, make: (host, payload, how) => new Explorer(host, payload, how) },
   "attention-model": {
-    needs: ({ lang }) => (isChinese(lang) ? ["model", "zh"] : ["model"]),
+    needs: ({ lang }) => (isChinese(lang) ? ["model", "zh", "model-zh"] : ["model"]),
     make: (host, payload, how) => new parts.model(host, payload, how),
   },
 };

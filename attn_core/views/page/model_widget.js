@@ -4,7 +4,7 @@ import { parts } from "./core/parts.js";
 import { Problem } from "./core/problem.js";
 import { fail, speakAs } from "./main.js";
 
-const TRAITS = ["say", "taken", "written", "off", "temperature", "at", "stage", "select"];
+const TRAITS = ["say", "taken", "written", "off", "temperature", "at", "stage", "head", "select"];
 
 /** @param {{ model: any, el: HTMLElement }} widget see anywidget */
 export function render({ model, el }) {

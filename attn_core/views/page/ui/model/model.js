@@ -1,6 +1,6 @@
 // A model to play with: a sentence, the machine that reads and writes, and one of its stations.
 
-import { changesIn, isOff, KINDS } from "../../core/model/changes.js";
+import { changesIn, isNone, isOff } from "../../core/model/changes.js";
 import { Machine } from "../../core/model/machine.js";
 import { idsOf, wordsIn } from "../../core/model/sentence.js";
 import { translate } from "../../core/model/translate.js";
@@ -9,14 +9,17 @@ import { say } from "../../words/words.js";
 import { make } from "../dom.js";
 import { Tip } from "../tip.js";
 import { Arcs } from "./arcs.js";
-import { fullName, groupsOf, labelOf } from "./places.js";
+import { fullName, groupName, groupsOf, labelOf } from "./places.js";
 import { Plan } from "./plan.js";
-import { Sentence } from "./sentence.js";
-import { settingsOf, takenIn } from "./settings.js";
+import { checkView, settingsOf, takenIn } from "./settings.js";
 import { StationPanel } from "./station.js";
+import { flipped, Offs, switchesOf } from "./switches.js";
+import { Typed } from "./typed.js";
+import { Written } from "./written.js";
 
 /**
  * @typedef {import("../../core/state.js").State} State
+ * @typedef {import("../../core/model/pass.js").Pass} Pass
  * @typedef {import("../../core/model/translate.js").Translation} Translation
  *
  * @typedef {object} How
@@ -29,6 +32,8 @@ import { StationPanel } from "./station.js";
 export class Model {
   /** @type {Translation} what is shown */ translation;
   /** @type {Translation | null} the same sentence with everything on, if something is off or was taken */ right = null;
+  /** @type {Map<string, Translation>} the last ones, by what they were made of */ made = new Map();
+  /** @type {Pass | null} the same words read with everything on, if something is off */ plain = null;
 
   /**
    * @param {Element} host
@@ -37,6 +42,7 @@ export class Model {
    */
   constructor(host, payload, { start = {}, chosen = () => {}, link = null } = {}) {
     this.machine = new Machine(payload);
+    checkView(this.machine, payload.view);
     this.payload = payload;
     this.chosen = chosen;
     this.link = link;
@@ -54,7 +60,9 @@ export class Model {
   build(host) {
     this.root = make("div", { class: "ax-root am-root", role: "group", lang: say("lang"), "aria-label": say("model") });
     this.noticeLine = make("p", { class: "ax-notice", role: "status" });
-    this.sentence = new Sentence(this);
+    this.typed = new Typed(this);
+    this.written = new Written(this);
+    this.offs = new Offs(this);
     this.plan = new Plan(this);
     this.arcs = this.payload.view.arcs ? new Arcs(this) : null;
     this.station = new StationPanel(this);
@@ -70,7 +78,8 @@ export class Model {
     this.plan.element.hidden = !!this.arcs;
     this.root.classList.toggle("am-brief", !!this.arcs);
     const drawn = this.arcs?.element ?? this.plan.element;
-    this.root.append(this.sentence.element, this.noticeLine, drawn, this.station.element, this.foot);
+    const sentence = make("div", { class: "am-sentences" }, this.typed.element, this.written.element);
+    this.root.append(sentence, this.noticeLine, this.offs.element, drawn, this.station.element, this.foot);
     // A notebook would take plain keys for commands.
     this.root.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -99,7 +108,16 @@ export class Model {
    */
   go(at, more = {}) {
     this.choose({ stage: "", select: null, ...more, at }, true);
-    this.station.element.scrollIntoView({ block: "nearest" });
+    this.station.show();
+  }
+
+  /**
+   * Switches one thing off, or on again: a step of the reader's way.
+   *
+   * @param {import("./switches.js").Switch} one
+   */
+  flip(one) {
+    this.choose({ off: flipped(this.machine, this.state.off, one) }, true);
   }
 
   /**
@@ -153,13 +171,19 @@ export class Model {
    */
   translate({ say: text, off, taken, temperature, written }) {
     const { machine } = this;
-    return translate(machine, {
+    const key = JSON.stringify([text, off, taken, temperature, written]);
+    if (this.made.has(key)) return this.made.get(key);
+    const made = translate(machine, {
       source: idsOf(machine, wordsIn(text)),
       changes: changesIn(machine, off),
       taken: takenIn(machine, taken),
       temperature,
       most: written || undefined,
     });
+    // What is checked is entered next; a few are enough, the machine keeps the rows of its last passes.
+    if (this.made.size > 3) this.made.clear();
+    this.made.set(key, made);
+    return made;
   }
 
   /**
@@ -171,6 +195,8 @@ export class Model {
     this.translation = this.translate(state);
     const isSpoiled = state.off !== "" || state.taken !== "";
     this.right = isSpoiled ? this.translate({ ...state, off: "", taken: "", written: 0 }) : null;
+    const { source, target, changes } = this.pass;
+    this.plain = isNone(changes) ? null : this.machine.read({ source, target });
     this.keepInside();
     this.noticeLine.textContent = notice;
     this.render();
@@ -206,25 +232,36 @@ export class Model {
   }
 
   /**
+   * Where a station stands: "decoder, layer 1, cross-attention".
+   *
+   * @param {import("./places.js").Step} step
+   */
+  placeOf(step) {
+    return groupName(this.groupOf(step));
+  }
+
+  /**
    * Whether something of a station is switched off.
    *
    * @param {import("./places.js").Step} step
    */
-  isOff({ name, operation, settings }) {
+  isOff(step) {
     const { changes } = this.pass;
-    const heads = operation === "attention" ? [...Array(settings.num_heads).keys()] : [];
-    const kinds = /** @type {(keyof typeof changes)[]} */ (Object.keys(KINDS)).filter(
-      (kind) => KINDS[kind] === operation && kind !== "heads_off",
-    );
-    return (
-      kinds.some((kind) => isOff(changes, kind, name)) || heads.some((head) => isOff(changes, "heads_off", name, head))
-    );
+    return !isNone(changes) && switchesOf(step).some(({ kind, head }) => isOff(changes, kind, step.name, head));
+  }
+
+  /** The row of the number that is selected, and its head. */
+  selectedRow() {
+    const { select } = this.state;
+    if (!select) return {};
+    return { row: select.at(-2) ?? select[0], head: select.length === 3 ? select[0] : undefined };
   }
 
   // A selection outside the station's numbers is none.
   keepInside() {
     const { state, pass, machine } = this;
     const step = machine.step(state.at);
+    state.head = Math.min(state.head, (step.settings.num_heads ?? 1) - 1);
     if (!step.stages.includes(state.stage)) state.stage = "";
     if (!state.select) return;
     const shape = pass.shape(state.at, state.stage || undefined);
@@ -233,7 +270,9 @@ export class Model {
   }
 
   render() {
-    this.sentence.render();
+    this.typed.render();
+    this.written.render();
+    this.offs.render();
     if (this.arcs) this.arcs.render();
     else this.plan.render();
     this.station.render();

@@ -70,14 +70,19 @@ export function labelOf({ name, operation }) {
 }
 
 /**
+ * Where the stations of a group stand: "decoder, layer 1, cross-attention".
+ *
+ * @param {Group} group
+ */
+export function groupName(group) {
+  const [stack] = group.name.split(".");
+  return LAYER.test(group.name) ? `${say(stack)}, ${titleOf(group)}` : say(group.side);
+}
+
+/**
  * Its name in a sentence: "decoder, layer 1, cross-attention: q".
  *
  * @param {Step} step
  * @param {Group} group
  */
-export function fullName(step, { side, name }) {
-  const title = titleOf({ name, side, steps: [] });
-  const [stack] = name.split(".");
-  const where = LAYER.test(name) ? [say(stack), title] : [say(side)];
-  return `${where.join(", ")}: ${labelOf(step)}`;
-}
+export const fullName = (step, group) => `${groupName(group)}: ${labelOf(step)}`;

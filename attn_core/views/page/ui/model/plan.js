@@ -2,18 +2,47 @@
 
 import { say } from "../../words/words.js";
 import { make, token } from "../dom.js";
-import { isDark, onTheme, paint, shades } from "../pixels.js";
+import { isDark, onTheme, shades } from "../pixels.js";
+import { feeding } from "./feeding.js";
+import { distance, ink } from "./ink.js";
 import { fullName, labelOf, titleOf } from "./places.js";
+import { Roving } from "./roving.js";
+import { Wires } from "./wires.js";
 
 /**
  * @typedef {import("../../core/model/program.js").Step} Step
  * @typedef {import("./places.js").Group} Group
- * @typedef {{ step: Step, group: Group, button: HTMLElement, canvas: HTMLCanvasElement | null, words: HTMLElement | null }} Station
+ *
+ * @typedef {object} Station
+ * @property {Step} step
+ * @property {Group} group
+ * @property {HTMLElement} button
+ * @property {HTMLElement} strip with the canvas and the rows that are marked; of words with the words
+ * @property {HTMLCanvasElement | null} canvas
+ * @property {{ rows: unknown, colours: unknown } | null} inked whose rows the strip shows, and in which colours
+ * @property {HTMLElement} change how far its numbers are from those with everything on
+ *
+ * @typedef {{ name: string, row?: number, head?: number }} Pointed a station that is pointed at, and which row of it
  */
 
-const SVG = "http://www.w3.org/2000/svg";
-const MOST_TALL = 104; // pixels of a strip: of more words each gets less
-const [LEAST_BAND, MOST_BAND] = [2, 9]; // pixels of a word in a strip
+const LEAST_CHANGE = 1e-9; // of a share: below it two strips hold the same numbers
+
+/** Only what differs: a page has many stations. @type {(element: Element, name: string, text: string) => void} */
+function set(element, name, text) {
+  if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+}
+
+/** Rows that follow each other, as the first and how many. @type {(rows: number[]) => [number, number][]} */
+function runs(rows) {
+  /** @type {[number, number][]} */
+  const found = [];
+  for (const row of rows) {
+    const last = found.at(-1);
+    if (last && last[0] + last[1] === row) last[1]++;
+    else found.push([row, 1]);
+  }
+  return found;
+}
 
 export class Plan {
   /** @type {Map<string, Station>} */
@@ -22,17 +51,22 @@ export class Plan {
   /** @param {import("./model.js").Model} model */
   constructor(model) {
     this.model = model;
-    /** @type {string | null} the station that is pointed at */
+    /** @type {Pointed | null} */
     this.pointed = null;
-    this.frame = 0;
-    this.wires = document.createElementNS(SVG, "svg");
-    this.wires.classList.add("am-wires");
-    this.wires.setAttribute("aria-hidden", "true");
     const sides = ["read", "write"].map((side) => this.buildSide(side));
-    this.element = make("div", { class: "am-plan", role: "group", "aria-label": say("plan") }, ...sides, this.wires);
+    this.element = make("div", { class: "am-plan", role: "toolbar", "aria-label": say("plan") }, ...sides);
+    this.wires = new Wires(this.element);
+    this.roving = new Roving(
+      this.element,
+      [...this.stations.values()].map(({ button }) => button),
+    );
     this.listen();
-    onTheme(this.element, () => this.render());
-    new ResizeObserver(() => this.drawWiresSoon()).observe(this.element);
+    /** @type {string} light or dark, once it is asked for */
+    this.mode = "";
+    onTheme(this.element, () => {
+      this.mode = "";
+      this.render();
+    });
   }
 
   /** @param {string} side */
@@ -59,39 +93,60 @@ export class Plan {
   buildStation(step, group) {
     const isWords = step.operation === "words";
     const canvas = isWords ? null : make("canvas", { class: "am-ink" });
-    const words = isWords ? make("span", { class: "am-bands" }) : null;
-    const label = make("span", { class: "am-label" }, labelOf(step));
+    const strip = make("span", { class: isWords ? "am-bands" : "am-strip" }, canvas ?? "");
+    const change = make("i", { class: "am-change" });
     const button = make(
       "button",
       { type: "button", class: `am-station am-${step.operation}`, "data-step": step.name },
-      label,
-      canvas ?? words,
+      make("span", { class: "am-label" }, labelOf(step)),
+      strip,
+      isWords ? "" : change,
     );
-    this.stations.set(step.name, { step, group, button, canvas, words });
+    this.stations.set(step.name, { step, group, button, canvas, strip, change, inked: null });
     return button;
   }
 
   listen() {
     const nameAt = ({ target }) => target.closest?.("[data-step]")?.dataset.step ?? null;
-    const point = (event) => this.pointAt(nameAt(event), event);
-    for (const name of ["pointerover", "focusin"]) this.element.addEventListener(name, point);
-    for (const name of ["pointerleave", "focusout"]) this.element.addEventListener(name, () => this.pointAt(null));
+    const point = (event) => {
+      const name = nameAt(event);
+      this.point(name && { name, row: this.rowAt(name, event) }, event);
+    };
+    for (const name of ["pointerover", "pointermove", "focusin"]) this.element.addEventListener(name, point);
+    for (const name of ["pointerleave", "focusout"]) this.element.addEventListener(name, () => this.point(null));
     this.element.addEventListener("click", (event) => {
       const name = nameAt(event);
       if (name) this.model.go(name);
     });
   }
 
-  /** @param {string | null} name @param {Event} [event] */
-  pointAt(name, event) {
-    if (name === this.pointed) return;
-    this.pointed = name;
+  /** The row of a strip that a pointer is at. @param {string} name @param {any} event */
+  rowAt(name, { clientY }) {
+    const { canvas } = this.stations.get(name);
+    const box = canvas?.getBoundingClientRect();
+    if (clientY === undefined || !box || clientY < box.top || clientY >= box.bottom) return undefined;
+    return Math.floor((this.model.pass.length(name) * (clientY - box.top)) / box.height);
+  }
+
+  /**
+   * A station that is pointed at, in the drawing or anywhere else; null for none.
+   *
+   * @param {Pointed | null} pointed
+   * @param {Event} [event] of the drawing itself
+   */
+  point(pointed, event) {
+    const said = JSON.stringify(pointed);
+    if (said === JSON.stringify(this.pointed)) return;
+    this.pointed = pointed;
     this.light();
-    const station = name && this.stations.get(name);
-    const box = station ? station.button.getBoundingClientRect() : null;
+    const station = pointed && this.stations.get(pointed.name);
     // Who comes by keyboard hears the button's own name.
-    const isSeen = station && event?.type === "pointerover";
-    this.model.tip.show(isSeen ? box : null, isSeen ? [fullName(station.step, station.group)] : []);
+    const isSeen = station && event && event.type !== "focusin";
+    if (!isSeen) return this.model.tip.hide();
+    const word = pointed.row === undefined ? "" : this.model.pass.labels(pointed.name)[pointed.row];
+    const name = fullName(station.step, station.group);
+    const told = word ? [make("b", {}, word), `\u2002${name}`] : [name];
+    return this.model.tip.show(station.button.getBoundingClientRect(), told);
   }
 
   /** @param {Step} step */
@@ -99,112 +154,82 @@ export class Plan {
     return this.model.machine.steps.filter(({ inputs }) => inputs.includes(step));
   }
 
-  // What flows into a station, and where it goes.
+  // What flows into a station, and where it goes; of a row, the rows that it is made of.
   light() {
-    const name = this.pointed ?? this.model.state.at;
-    const step = this.model.machine.step(name);
+    const { model } = this;
+    const { at } = model.state;
+    const { name, row, head } = this.pointed ?? { name: at, ...model.selectedRow() };
+    const step = model.machine.step(name);
     const after = this.after(step);
-    for (const { step: each, button } of this.stations.values()) {
+    const fed = row === undefined ? new Map() : feeding(model.pass, step, row, head);
+    for (const { step: each, button, strip } of this.stations.values()) {
       button.classList.toggle("am-from", step.inputs.includes(each));
       button.classList.toggle("am-to", after.includes(each));
-      button.classList.toggle("am-chosen", each.name === this.model.state.at);
+      const isOfRow = row !== undefined && each.axis === step.axis && each.axis !== "one";
+      this.mark(each, strip, isOfRow ? [row] : [], fed.get(each.name) ?? []);
     }
-    this.drawWiresSoon();
+    const of = (one) => this.stations.get(one.name).button;
+    this.wires.join([
+      ...step.inputs.map((input) => /** @type {[Element, Element, string]} */ ([of(input), of(step), "am-wire-in"])),
+      ...after.map((next) => /** @type {[Element, Element, string]} */ ([of(step), of(next), "am-wire-out"])),
+    ]);
   }
 
-  // Once a frame, when all has its place.
-  drawWiresSoon() {
-    cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.drawWires());
-  }
-
-  drawWires() {
-    if (!this.element.isConnected) return;
-    const around = this.element.getBoundingClientRect();
-    const step = this.model.machine.step(this.pointed ?? this.model.state.at);
-    /** @type {[Step, Step, string][]} */
-    const ends = [
-      ...step.inputs.map((input) => /** @type {[Step, Step, string]} */ ([input, step, "am-wire-in"])),
-      ...this.after(step).map((next) => /** @type {[Step, Step, string]} */ ([step, next, "am-wire-out"])),
-    ];
-    const paths = ends.map(([from, to, kind]) => {
-      const boxes = [from, to].map(({ name }) => this.stations.get(name)?.button.getBoundingClientRect());
-      const [[x0, y0], [x1, y1]] = boxes.map((box) => [
-        box.left + box.width / 2 - around.left,
-        box.top + box.height / 2 - around.top,
-      ]);
-      const path = document.createElementNS(SVG, "path");
-      const bend = Math.abs(y1 - y0) < 12 ? -24 : 0; // in a row it goes above what stands between
-      path.setAttribute("d", `M${x0} ${y0} Q${(x0 + x1) / 2} ${(y0 + y1) / 2 + bend} ${x1} ${y1}`);
-      path.setAttribute("class", kind);
-      return path;
-    });
-    this.wires.setAttribute("viewBox", `0 0 ${around.width} ${around.height}`);
-    this.wires.replaceChildren(...paths);
+  /**
+   * The word that is pointed at in a strip, and the rows that its number is made of.
+   *
+   * @param {Step} step
+   * @param {HTMLElement} strip
+   * @param {number[]} own
+   * @param {number[]} fed
+   */
+  mark({ name, operation }, strip, own, fed) {
+    const marks = [...runs(fed).map((run) => [run, "am-fed"]), ...runs(own).map((run) => [run, "am-own"])];
+    const key = String(marks);
+    if (strip.dataset.marks === key) return;
+    strip.dataset.marks = key;
+    if (operation === "words") {
+      for (const [n, word] of [...strip.children].entries()) word.classList.toggle("am-own", own.includes(n));
+      return;
+    }
+    const rows = this.model.pass.length(name);
+    for (const mark of strip.querySelectorAll(".am-mark")) mark.remove();
+    for (const [[first, count], kind] of /** @type {[number[], string][]} */ (marks)) {
+      const mark = make("i", { class: `am-mark ${kind}` });
+      mark.style.top = `${(100 * first) / rows}%`;
+      mark.style.height = `${(100 * count) / rows}%`;
+      strip.append(mark);
+    }
   }
 
   render() {
-    const { pass, state, machine } = this.model;
-    const colours = shades(isDark(this.element) ? "dark" : "light");
+    const { state } = this.model;
+    this.mode ||= isDark(this.element) ? "dark" : "light";
+    const colours = shades(this.mode);
     for (const station of this.stations.values()) this.draw(station, colours);
-    const row = state.select?.at(-2);
-    const { axis } = machine.step(state.at);
-    for (const side of this.element.querySelectorAll(".am-side")) {
-      const isOwn = side.dataset.side === (axis === "source" ? "read" : "write");
-      side.classList.toggle("am-marked", isOwn && row !== undefined && axis !== "one");
-      side.style.setProperty("--am-row", String(row ?? 0));
-      side.style.setProperty("--am-rows", String(pass.length(state.at)));
-    }
+    this.roving.stopAt(this.stations.get(state.at).button);
     this.light();
   }
 
   /** @param {Station} station @param {import("../pixels.js").Shades} colours */
-  draw({ step, group, button, canvas, words }, colours) {
-    const { pass, state } = this.model;
-    const rows = pass.length(step.name);
+  draw(station, colours) {
+    const { step, group, button, canvas, strip, change } = station;
+    const { pass, plain, state } = this.model;
     const isOff = this.model.isOff(step);
+    const far = plain ? distance(pass, plain, step) : 0;
+    const isOther = far > LEAST_CHANGE;
     button.classList.toggle("am-off", isOff);
-    button.setAttribute("aria-pressed", String(step.name === state.at));
-    button.setAttribute("aria-label", `${fullName(step, group)}${isOff ? `, ${say("isOff")}` : ""}`);
-    if (words) {
-      words.replaceChildren(...pass.labels(step.name).map((label) => token(label, "q")));
-      return;
-    }
-    const numbers = step.operation === "attention" ? this.maps(step, rows) : this.strip(step, rows);
-    const { columns, cells, end } = numbers;
-    if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows });
-    const band = Math.max(LEAST_BAND, Math.min(MOST_BAND, MOST_TALL / rows));
-    canvas.style.height = `${Math.round(rows * band)}px`;
-    const context = canvas.getContext("2d");
-    context.clearRect(0, 0, columns, rows);
-    paint(context, cells, columns, end, colours);
-  }
-
-  /** @param {Step} step @param {number} rows */
-  strip(step, rows) {
-    const { pass } = this.model;
-    const columns = step.width;
-    const cells = new Float64Array(rows * columns);
-    let end = 0;
-    for (let t = 0; t < rows; t++) {
-      const row = pass.row(step.name, step.stages.at(-1), t);
-      cells.set(row, t * columns);
-      for (const x of row) if (Math.abs(x) > end) end = Math.abs(x);
-    }
-    return { columns, cells, end: end || 1 };
-  }
-
-  // The weights of all heads side by side, a clear column between two.
-  maps(step, rows) {
-    const { pass } = this.model;
-    const heads = step.settings.num_heads;
-    const keys = pass.shape(step.name, "weights")[2];
-    const columns = heads * (keys + 1) - 1;
-    const cells = new Float64Array(rows * columns).fill(-Infinity);
-    for (let head = 0; head < heads; head++) {
-      for (let t = 0; t < rows; t++)
-        cells.set(pass.row(step.name, "weights", t, head), t * columns + head * (keys + 1));
-    }
-    return { columns, cells, end: 1 };
+    const more = [isOff && say("isOff"), isOther && say("isOther")].filter(Boolean);
+    set(button, "aria-pressed", String(step.name === state.at));
+    set(button, "aria-label", [fullName(step, group), ...more].join(", "));
+    change.hidden = !plain;
+    change.style.width = `${Math.min(100, 100 * far)}%`;
+    // Rows that a pass took over from one before are painted already.
+    const rows = pass.kept[step.at];
+    if (station.inked?.rows === rows && station.inked.colours === colours) return;
+    station.inked = { rows, colours };
+    strip.dataset.marks = "anew";
+    if (canvas) ink(canvas, pass, step, colours);
+    else strip.replaceChildren(...pass.labels(step.name).map((label) => token(label, "q")));
   }
 }

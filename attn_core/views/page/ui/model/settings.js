@@ -4,8 +4,8 @@ import { changesIn, changesText } from "../../core/model/changes.js";
 import { idsOf, wordsIn } from "../../core/model/sentence.js";
 import { numberIn } from "../../core/numbers.js";
 import { Problem } from "../../core/problem.js";
-import { numbersIn } from "../../core/state.js";
-import { say } from "../../words/words.js";
+import { isWhole, numbersIn } from "../../core/state.js";
+import { brief, say } from "../../words/words.js";
 
 const MOST_HEAT = 10; // the largest temperature
 
@@ -43,6 +43,32 @@ export const takenText = (machine, taken) =>
     .join(",");
 
 /**
+ * What a model shows at first must be there, or a sentence says what is not.
+ *
+ * @param {Machine} machine
+ * @param {any} view
+ */
+export function checkView(machine, view) {
+  if (typeof view?.say !== "string" || !machine.byName.has(view.at)) throw new Problem(say("viewForm"));
+  const { examples = [], arcs, explorer = {}, select = null } = view;
+  const isText = (text) => typeof text === "string";
+  const texts = ["taken", "off", "stage"].map((name) => view[name] ?? "");
+  const isRight = [
+    Array.isArray(examples) && [...examples, ...texts].every(isText),
+    explorer !== null && typeof explorer === "object",
+    select === null || Array.isArray(select),
+  ];
+  if (!isRight.every(Boolean)) throw new Problem(say("viewForm"));
+  for (const { step, head } of arcs ? [arcs.within ?? {}, arcs.across ?? {}] : []) {
+    const { operation, heads } = machine.step(step);
+    if (operation !== "attention" || !isWhole(head, heads)) throw new Problem(say("viewForm"));
+  }
+  for (const [name, { first, fits }] of Object.entries(settingsOf(machine, view))) {
+    if (!fits(first, {})) throw new Problem(say("viewHas", { name, value: brief(first) }));
+  }
+}
+
+/**
  * @param {Machine} machine
  * @param {State} view what is chosen at first
  * @returns {import("../../core/state.js").Settings}
@@ -50,6 +76,7 @@ export const takenText = (machine, taken) =>
 export function settingsOf(machine, view) {
   const names = new Set(machine.steps.map(({ name }) => name));
   const { at } = view;
+  const heads = Math.max(...machine.steps.map(({ settings }) => settings.num_heads ?? 1));
   return {
     // An address may write a space as a plus.
     say: {
@@ -78,6 +105,12 @@ export function settingsOf(machine, view) {
     },
     at: { first: at, fits: (name) => names.has(name), must: ["stationForm"] },
     stage: { first: view.stage ?? "", fits: (name) => /^\w*$/.test(name), must: ["stageForm"] },
+    head: {
+      first: view.head ?? view.select?.at?.(-3) ?? 0,
+      read: numberIn,
+      fits: (head) => isWhole(head, heads),
+      must: ["below", { n: heads }],
+    },
     select: {
       first: view.select ?? null,
       read: numbersIn,

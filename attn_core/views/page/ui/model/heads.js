@@ -1,0 +1,90 @@
+// An attention station: the explorer of one attention, fed by the machine.
+
+import { Explorer } from "../../explorer.js";
+import { make } from "../dom.js";
+
+/**
+ * @typedef {import("../../core/model/program.js").Step} Step
+ * @typedef {import("../../core/data.js").Data} Data
+ * @typedef {import("../../core/state.js").State} State
+ */
+
+// What the machine decides, not the explorer of one of its stations: there it would change one map alone.
+const HIDDEN = ["scale", "mask", "inputs", "link", "all"];
+
+/** Whether two attentions have the same numbers, so that what is shown of one can stay. @type {(a: Data, b: Data) => boolean} */
+function isSame(a, b) {
+  if (a === b) return true;
+  const said = ({ scale, keepJson, queries, keys }) => JSON.stringify([scale, keepJson, queries, keys]);
+  const numbers = ({ q, k, v }) => [q, k, v].map((one) => one.numbers);
+  const others = numbers(b);
+  return said(a) === said(b) && numbers(a).every((all, n) => all.every((x, i) => x === others[n][i]));
+}
+
+export class Heads {
+  /** @param {import("./model.js").Model} model */
+  constructor(model) {
+    this.model = model;
+    this.element = make("div", { class: "am-explorer" });
+    /** @type {Data | null} */
+    this.data = null;
+    this.element.addEventListener("ax-point", () => {
+      const { point, state } = this.explorer;
+      model.plan.point(point && { name: model.state.at, row: point[0], head: state.head });
+    });
+  }
+
+  /** What the explorer is to show. @param {Step} step @returns {State} */
+  wanted(step) {
+    const { stage, select, head } = this.model.state;
+    const place = select && select.length === 3 ? select.slice(1) : null;
+    if (select?.length === 2) {
+      // A number of the heads side by side: that head's own.
+      const width = step.width / step.settings.num_heads;
+      return { stage: "output", head: Math.floor(select[1] / width), select: [select[0], select[1] % width] };
+    }
+    return { stage: stage && stage !== "merged" ? stage : "weights", head, select: place };
+  }
+
+  /** @param {Step} step */
+  render(step) {
+    const { model } = this;
+    const data = model.pass.data(step.name);
+    const wanted = this.wanted(step);
+    if (!this.data || !isSame(data, this.data)) this.make(step, data, wanted);
+    else if (!this.shows(wanted)) this.explorer.apply(wanted);
+  }
+
+  /** @param {State} wanted */
+  shows(wanted) {
+    const { state } = this.explorer;
+    return Object.keys(wanted).every((name) => String(wanted[name]) === String(state[name]));
+  }
+
+  /** @param {Step} step @param {Data} data @param {State} start */
+  make(step, data, start) {
+    const { model } = this;
+    this.data = data;
+    data.view = { hide: HIDDEN, ...model.payload.view.explorer };
+    const place = this.focused();
+    this.element.replaceChildren();
+    /** @param {State} state */
+    const chosen = ({ stage, head, select }) => {
+      const wanted = { stage: stage === "weights" ? "" : stage, head, select: select ? [head, ...select] : null };
+      // A stage as it is shown, with a number in it, has its name.
+      if (select) wanted.stage = stage;
+      model.choose(wanted, true);
+    };
+    this.explorer = new Explorer(this.element, { data, name: step.name }, { start, chosen });
+    if (place) this.element.querySelector(place)?.focus({ preventScroll: true });
+  }
+
+  // Where the focus is in the explorer, as a selector that the next one has, too.
+  focused() {
+    const active = /** @type {HTMLElement} */ (document.activeElement);
+    if (!this.element.contains(active)) return "";
+    const { row, col } = active.dataset;
+    if (row) return `[data-row="${row}"][data-col="${col}"]`;
+    return active.matches("select") ? "select" : ".ax-stage input:checked";
+  }
+}

@@ -1,0 +1,157 @@
+// What can be switched off in a model, and how it is told.
+
+import { changesIn, changesText, isOff, switched } from "../../core/model/changes.js";
+import { say } from "../../words/words.js";
+import { make } from "../dom.js";
+import { refill } from "./refill.js";
+
+/**
+ * @typedef {import("../../core/model/changes.js").Kind} Kind
+ * @typedef {import("../../core/model/program.js").Step} Step
+ * @typedef {{ kind: Kind, step: string, head?: number }} Switch
+ */
+
+/** By the operation of a station; heads are counted. @type {Record<string, Kind[]>} */
+const KINDS_OF = {
+  add_positions: ["positions_off"],
+  add: ["residuals_off"],
+  layer_norm: ["norms_off"],
+  attention: ["mask_off", "scale_off"],
+};
+
+/** @type {(step: Step) => Switch[]} */
+export function switchesOf({ name, operation, settings }) {
+  const heads = operation === "attention" ? [...Array(settings.num_heads).keys()] : [];
+  const kinds = (KINDS_OF[operation] ?? []).filter((kind) => kind !== "mask_off" || settings.keep);
+  return [
+    ...heads.map((head) => /** @type {Switch} */ ({ kind: "heads_off", step: name, head })),
+    ...kinds.map((kind) => ({ kind, step: name })),
+  ];
+}
+
+/** As an address has it. @type {(one: Switch) => string} */
+const textOf = ({ kind, step, head }) => `${kind}:${head === undefined ? step : `${step}.${head}`}`;
+/** "head 2", "residual". @type {(one: Switch) => string} */
+const nameOf = ({ kind, head }) => (kind === "heads_off" ? say("headOn", { head }) : say(`on_${kind}`));
+
+/**
+ * What was counted with this alone switched off, in a sentence; "" where nobody counted.
+ *
+ * @param {{ words: number, order: number, endless: number } | undefined} counted
+ * @param {number} all
+ */
+export function countedText(counted, all) {
+  if (!counted) return "";
+  const kinds = /** @type {const} */ (["words", "order", "endless"]).filter((kind) => counted[kind] > 0);
+  const sum = counted.words + counted.order + counted.endless;
+  if (!sum) return say("countedNone", { all });
+  const isOne = kinds.length === 1;
+  const list = kinds.map((kind) => say(`counted${isOne ? "All" : ""}_${kind}`, { n: counted[kind] }));
+  return say("counted", { sum, all, list: list.join(say("listed")) });
+}
+
+let count = 0; // for the names of sentences
+
+/** The switches of a station, and below its numbers what was counted with each alone. */
+export class Switches {
+  /** @param {import("./model.js").Model} model */
+  constructor(model) {
+    this.model = model;
+    this.id = `am-counted-${++count}`;
+    this.element = make("div", { class: "am-switches", role: "group", "aria-label": say("switches") });
+    this.counted = make("div", { class: "am-counts" });
+  }
+
+  /** @param {Step} step */
+  render(step) {
+    const all = switchesOf(step);
+    this.element.hidden = !all.length;
+    const look = all.length ? [make("p", { class: "am-look" }, say(`look_${step.operation}`))] : [];
+    refill(this.element, ...all.map((one, n) => this.box(one, n)), ...look);
+    const lines = all.flatMap((one, n) => this.line(one, n));
+    this.counted.hidden = !lines.length;
+    refill(this.counted, ...lines);
+  }
+
+  /** @param {Switch} one @param {number} n */
+  box(one, n) {
+    const { model } = this;
+    const input = make("input", { type: "checkbox", "aria-describedby": this.id + n, onchange: () => model.flip(one) });
+    input.checked = !isOff(model.pass.changes, one.kind, one.step, one.head);
+    return make("label", { class: "am-switch" }, input, nameOf(one));
+  }
+
+  /** @param {Switch} one @param {number} n */
+  line(one, n) {
+    const { model } = this;
+    const { switched: measured } = model.payload.view;
+    const counted = measured?.counts?.[textOf(one)];
+    const text = countedText(counted, measured?.sentences);
+    if (!text) return [];
+    const { example } = counted;
+    const see = () => model.choose({ say: example, off: textOf(one), taken: "", written: 0 }, true);
+    const show = make("button", { type: "button", class: "am-try", lang: "en", onclick: see }, example);
+    return [
+      make("span", { class: "ax-label" }, nameOf(one)),
+      make("span", { id: this.id + n }, text, ...(example ? [" ", say("tryIt"), " ", show] : [])),
+    ];
+  }
+}
+
+/** All that is off, wherever it is, each to be switched on again. */
+export class Offs {
+  /** @param {import("./model.js").Model} model */
+  constructor(model) {
+    this.model = model;
+    this.list = make("ul", {});
+    this.said = make("p", { class: "am-look" }, say("howFar"));
+    this.element = make(
+      "div",
+      { class: "am-offs", role: "group", "aria-label": say("offs") },
+      make("p", { class: "ax-label", "aria-hidden": "true" }, say("offs")),
+      this.list,
+      this.said,
+    );
+  }
+
+  render() {
+    const { model } = this;
+    const { changes } = model.pass;
+    const all = model.machine.steps
+      .flatMap(switchesOf)
+      .filter(({ kind, step, head }) => isOff(changes, kind, step, head));
+    this.element.hidden = !all.length;
+    const on = (words, act) => make("button", { type: "button", onclick: act }, words);
+    const lines = all.map((one) => {
+      const step = model.machine.step(one.step);
+      const text = `${model.placeOf(step)}: ${nameOf(one)}`;
+      const lead = make("button", { type: "button", class: "am-way", onclick: () => model.go(one.step) }, text);
+      return make(
+        "li",
+        {},
+        lead,
+        " ",
+        on(say("onAgain"), () => model.flip(one)),
+      );
+    });
+    if (all.length > 1)
+      lines.push(
+        make(
+          "li",
+          {},
+          on(say("allOnAgain"), () => model.choose({ off: "" }, true)),
+        ),
+      );
+    refill(this.list, ...lines);
+  }
+}
+
+/**
+ * The changes with one thing switched, as an address has them.
+ *
+ * @param {import("../../core/model/machine.js").Machine} machine
+ * @param {string} off
+ * @param {Switch} one
+ */
+export const flipped = (machine, off, { kind, step, head }) =>
+  changesText(switched(machine, changesIn(machine, off), kind, step, head));
