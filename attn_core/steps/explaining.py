@@ -127,7 +127,7 @@ class ModuleCall:
         return name
 
     def giver_of(self, thing: object) -> "ModuleCall | None":
-        """The call to which a thing was given, this one or one around it; None: it was made here."""
+        """The call to which a thing was given, this one or one around it; None: to none."""
         if any(given is thing for given in self.arguments.values()):
             return self
         return None if self.parent is None else self.parent.giver_of(thing)
@@ -135,6 +135,8 @@ class ModuleCall:
     def add_leaf(self, thing: Tensor) -> None:
         """What was given to the model itself: words if they are whole numbers."""
         name = next(name for name, given in self.arguments.items() if given is thing)
+        if name in dict(self.module.named_children()):
+            name = f"{name}.given"  # the name itself is that of a part
         is_words = not thing.is_floating_point()
         settings = {"side": name} if is_words else {}
         step = Step(name, "words" if is_words else "given", settings=settings, value=thing)
