@@ -65,14 +65,16 @@ export class Step {
     this.must(!given.stages || `${given.stages}` === `${this.stages}`, `the stages ${this.stages.join(", ")}`);
     /** @type {Record<string, any>} */
     this.settings = given.settings ?? {};
-    this.inputs = listOf(given.inputs).map((name) => {
+    const names = listOf(given.inputs);
+    const [least, most] = operation.takes;
+    const wanted = least === most ? least : `${least} or ${most}`;
+    const isCount = names.length >= least && names.length <= most;
+    this.must(isCount, `${wanted} ${most === 1 ? "input" : "inputs"}`);
+    this.inputs = names.map((name) => {
       const input = earlier.get(name);
       this.must(input, "inputs that are earlier steps");
       return /** @type {Step} */ (input);
     });
-    const [least, most] = operation.takes;
-    const count = this.inputs.length;
-    this.must(count >= least && count <= most, least === most ? `${least} inputs` : `${least} to ${most} inputs`);
     const isOfWords = this.inputs.some((input) => input.operation === "words");
     this.must(isOfWords === (this.operation === "embed"), isOfWords ? "numbers to go in" : "words to go in");
     /** @type {Axis} */
