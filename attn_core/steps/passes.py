@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Shaped
 from torch import Tensor
 
 from attn_core.checks import brief, check_index
@@ -24,7 +24,7 @@ class Pass:
         self.steps, self.given = changes.applied(steps), given
         self.made: dict[str, Made] = {}
 
-    def value(self, name: str, stage: str | None = None) -> Float[Tensor, "*B T E"]:
+    def value(self, name: str, stage: str | None = None) -> Shaped[Tensor, "B ..."]:
         """All numbers of a stage, of the output if none is named: [B, T, E], of a head [B, H, ·].
 
         Of words their ids [B, T].
