@@ -389,8 +389,9 @@ test("a program that cannot be run is refused in one sentence", () => {
   const keep = "step encoder.0.attention must have a mask for sentences of any length";
   const refused = [
     ["its version must be 1", "version", 2],
-    ["it must have steps", "steps", []],
-    ["it must have steps", "steps", "all"],
+    ["it must have 1 to 1000 steps", "steps", []],
+    ["it must have 1 to 1000 steps", "steps", "all"],
+    ["it must have 1 to 1000 steps", "steps", Array(1001)],
     ["longest must be a whole number from 1 to 512", "longest", 1e9],
     ["words must have a list of different words for the source", "words/source", ["Tom", "Tom"]],
     ["words must have a list of different words for the target", "words/target", [1]],
@@ -445,4 +446,12 @@ test("a program that cannot be run is refused in one sentence", () => {
   assert.throws(() => translate(without, sentence), {
     message: "its last step must be a softmax over the words of the target",
   });
+});
+
+test("the longest program is not too deep", () => {
+  const deep = structuredClone(program);
+  for (let n = 0; deep.steps.length < 1000; n++) {
+    deep.steps.push({ name: `on.${n}`, operation: "relu", inputs: [deep.steps.at(-1).name] });
+  }
+  assert.equal(new Machine(deep).read(sentence).row(deep.steps.at(-1).name, "output", 2).length, 32);
 });
