@@ -434,7 +434,7 @@ test("a program that cannot be run is refused in one sentence", () => {
     [
       "step encoder.0.attention.w_query must have numbers that fit float64",
       `weights/${weight}`,
-      float64([32, 32], Array(1024).fill(1e308)),
+      float64([32, 32], Array(1024).fill(1e308, 0, 32).fill(0, 32)),
     ],
   ];
   for (const [message, place, value] of refused) {
