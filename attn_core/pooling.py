@@ -26,7 +26,7 @@ def pool(
 
     size: rows and columns of the map; shape: those of the overview. Block r of n holds rows r·L//n
     to (r+1)·L//n − 1 of L. seen: from which to which column some rows hold anything but zeros, of
-    a map without a number below zero. device: that of the cells. Taught in chapter 10.
+    a map without a number below zero. device: that of the cells. Taught in chapter 11.
     """
     (L, width), (n, m) = size, shape
     step = max(1, CELLS // width)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.cost
 
-Under a minute. It writes attn_core/measured/cost.json, which chapter 10 reads: a chapter measures
+Under a minute. It writes attn_core/measured/cost.json, which chapter 11 reads: a chapter measures
 no time itself. The unit is processor time of one thread, so that other programs on the machine
 disturb it little. It counts work; what many processors would do side by side, it does not show.
 """

@@ -69,7 +69,7 @@ nobody has seen, and asks the first function for the `probes` too, whose right a
 solution's; they count as one check more. To that end a function may be called with numbers,
 strings, tensors, ranges, lists, tuples and dicts of these, and with `Handed` functions, and with
 nothing else, and the parameters hold nothing that the answer is to find. What an answer must not do
-is counted in such a function, which stays out of its reach: `10-tile` counts what is read.
+is counted in such a function, which stays out of its reach: `11-tile` counts what is read.
 
 A known mistake is written as what differs from the solution: `change("old", "new", hint="…")`. The
 old text stands in the solution once; where one text is not enough, several such pairs stand in

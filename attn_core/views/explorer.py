@@ -61,7 +61,7 @@ def explore(
     a mistake of a module as a pair of its name and the record that the wrong module traced.
     A notebook that a program runs, as nbconvert does, also stores a picture of the first state, for
     paper and LaTeX; `explore(…).picture` is that picture.
-    Taught in chapter 03, mistakes in chapter 11.
+    Taught in chapter 03, mistakes in chapter 12.
     """
     check_record(record)
     labels = token_lists(record, tokens, key_tokens)

@@ -50,7 +50,7 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
     A box for your numbers, 6 × 6 (the output 6 × 3). Here: diagnose(yours, record)
 
     record: of at most 400 weights in all. example: an array that a button puts into the box.
-    The answers are those of `diagnose`. What is pasted stays in the browser. Taught in chapter 11.
+    The answers are those of `diagnose`. What is pasted stays in the browser. Taught in chapter 12.
     """
     check_record(record)
     stages = compared_stages(record)

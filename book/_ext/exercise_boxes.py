@@ -46,7 +46,7 @@ def entry(name: str | None) -> str:
     if name is None:
         return ""
     title = MISTAKES[name].title
-    return f'It looks like <a href="11_mistakes.html#{make_id(title)}">{title}</a>. '
+    return f'It looks like <a href="12_mistakes.html#{make_id(title)}">{title}</a>. '
 
 
 def field(exercise: Exercise) -> str:

@@ -21,7 +21,7 @@ from tools.notebooks import NOTEBOOKS, ROOT
 DEVICE = "cuda" if torch.cuda.is_available() else "pretend"
 BY_TRITON = ("03", "04", "05", "06", "07")
 # About a minute each on the pretended device: `make test-devices` runs them, too.
-LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "09", "10", "11")
+LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "09", "10", "11", "12")
 QUICK = "one_pass"  # says soon whether a notebook runs elsewhere at all
 # What another device may print otherwise, by the cells' ids.
 KNOWN = {

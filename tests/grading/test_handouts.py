@@ -48,12 +48,12 @@ CONSTANTS = {
     "09-layer-norm": "0 1 1e-5",  # mean, variance, eps
     "09-positions": "0 2 4 1 3 5",  # columns
     "09-word-by-word": "30 1 4 20 2 3",  # an example of its own, which is run
-    "10-layers-needed": "3 6 12 24 48",  # k = 3, which is run
-    "10-tile": "7 8 2 1",  # an example of rows, its shape, 1/√D
-    "11-a-check-that-catches": "0 1",  # weights of a query that keeps none; a sum
-    "11-name-the-mistake": "4",  # d_k
-    "11-one-too-few": "1 -1",  # n − 1; X.mean(-1)
-    "11-the-mark-it-leaves": "1 0",  # how the mask is written
+    "11-layers-needed": "3 6 12 24 48",  # k = 3, which is run
+    "11-tile": "7 8 2 1",  # an example of rows, its shape, 1/√D
+    "12-a-check-that-catches": "0 1",  # weights of a query that keeps none; a sum
+    "12-name-the-mistake": "4",  # d_k
+    "12-one-too-few": "1 -1",  # n − 1; X.mean(-1)
+    "12-the-mark-it-leaves": "1 0",  # how the mask is written
 }
 
 

@@ -107,10 +107,10 @@ def test_check_tells_what_was_raised():
 
 
 def test_check_is_not_content_with_one_set_of_numbers():
-    exercise = ALL["10-multiply-adds"]
+    exercise = ALL["11-multiply-adds"]
     code = "def multiply_adds(n, d):\n    return 4 * n * d * d + 2 * n * n * d if n < 50 else 0"
     said = told(exercise, exercise.run(code))
-    assert said == "10-multiply-adds: right for these numbers, but not for all."
+    assert said == "11-multiply-adds: right for these numbers, but not for all."
 
 
 def test_an_unknown_exercise_is_said_in_a_sentence():

@@ -12,7 +12,7 @@ from exercises import load
 from tools import mistake_cards
 from tools.notebooks import ROOT, tagged
 
-CELLS = nbformat.read(ROOT / "chapters" / "11_mistakes.ipynb", as_version=4).cells
+CELLS = nbformat.read(ROOT / "chapters" / "12_mistakes.ipynb", as_version=4).cells
 
 
 def test_every_mistake_hangs_once():
@@ -39,7 +39,7 @@ def test_an_entry_says_all_that_the_mistake_knows():
 
 def test_the_tables_of_an_exercise_are_those_above_it():
     (cell,) = [cell for cell in CELLS if cell.id == "wrong-tables"]
-    tables = load()["11-name-the-mistake"].parameters(0)["wrong_tables"]
+    tables = load()["12-name-the-mistake"].parameters(0)["wrong_tables"]
     assert cell.outputs[0].data["text/plain"] == repr(tables)
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from attn_core.mistakes import MISTAKES
 
-GALLERY = "chapters/11_mistakes.html"
+GALLERY = "chapters/12_mistakes.html"
 # It has more words than the right one, so they can't stand side by side.
 OF_ANOTHER_SIZE = {"heads-along-tokens"}
 

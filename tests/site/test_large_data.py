@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.conftest import HTML
 
-PAGE = "chapters/10_cost.html"
+PAGE = "chapters/11_cost.html"
 LARGE = "attention-explorer[name=twelve-habits]"
 
 

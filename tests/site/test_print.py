@@ -11,7 +11,7 @@ from fontTools.ttLib import TTFont
 from tests.conftest import HTML
 
 PAPER = {"width": 718, "height": 1000}  # A4 between its margins, in CSS pixels
-CHAPTERS = ("02_three_stages", "06_masking", "08_multi_head", "10_cost")
+CHAPTERS = ("02_three_stages", "06_masking", "08_multi_head", "11_cost")
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ arithmetic is always 200 times shorter.
         ratio: the multiply-adds that a machine does in the time in which it reads one number.
         longest: how many words the text has at most, a power of 2 that is above the ratio.
 
-    Taught in chapter 10.
+    Taught in chapter 11.
     """
     if width < 1:
         raise ValueError(f"width must be at least 1, got {width}")

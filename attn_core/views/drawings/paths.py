@@ -31,7 +31,7 @@ place that both reach in colour. The longer of the two ways: attention 1 arrow, 
         nets: of each network what every place reads: (layer, place) → places, layer 0 are words.
         tokens: the words.
 
-    Taught in chapter 10.
+    Taught in chapter 11.
     """
     n = len(tokens)
     if n < 2:

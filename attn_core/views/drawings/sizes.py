@@ -23,7 +23,7 @@ def map_sizes(lengths: Sequence[int] = (64, 128, 256), width: int = 64) -> Drawi
         lengths: two or three counts of words, the largest last.
         width: of a query and of a key.
 
-    Taught in chapter 10.
+    Taught in chapter 11.
     """
     if not 2 <= len(lengths) <= 3 or sorted(lengths) != list(lengths) or min(lengths) < 1:
         raise ValueError(f"lengths must be two or three, the largest last, got {list(lengths)}")

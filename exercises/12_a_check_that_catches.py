@@ -1,4 +1,4 @@
-"""Chapter 11, level 3: one check of a table of weights that catches five mistakes."""
+"""Chapter 12, level 3: one check of a table of weights that catches five mistakes."""
 
 import torch
 
@@ -46,8 +46,8 @@ def checks(names, parameters):
 
 
 EXERCISE = Exercise(
-    id="11-a-check-that-catches",
-    chapter="11",
+    id="12-a-check-that-catches",
+    chapter="12",
     title="A check that catches",
     level=3,
     points=3,

@@ -1,4 +1,4 @@
-"""Chapter 10, level 1: the multiply-adds of one attention layer."""
+"""Chapter 11, level 1: the multiply-adds of one attention layer."""
 
 from exercises import Clue, Draws, Exercise, Field, change, whole
 
@@ -30,8 +30,8 @@ def checks(names, parameters):
 
 
 EXERCISE = Exercise(
-    id="10-multiply-adds",
-    chapter="10",
+    id="11-multiply-adds",
+    chapter="11",
     title="A layer, alone",
     level=1,
     points=1,

@@ -1,4 +1,4 @@
-"""Chapter 10, level 2: how many convolution layers until both ends of a text meet."""
+"""Chapter 11, level 2: how many convolution layers until both ends of a text meet."""
 
 from math import ceil
 
@@ -32,8 +32,8 @@ def checks(names, parameters):
 
 
 EXERCISE = Exercise(
-    id="10-layers-needed",
-    chapter="10",
+    id="11-layers-needed",
+    chapter="11",
     title="How many layers?",
     level=2,
     points=2,

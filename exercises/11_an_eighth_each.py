@@ -1,4 +1,4 @@
-"""Chapter 10, level 1: by hand, what eight heads cost."""
+"""Chapter 11, level 1: by hand, what eight heads cost."""
 
 from exercises import Draws, Exercise, Field, Mistake, change, whole
 
@@ -20,8 +20,8 @@ def checks(names, parameters):
 
 
 EXERCISE = Exercise(
-    id="10-an-eighth-each",
-    chapter="10",
+    id="11-an-eighth-each",
+    chapter="11",
     title="A share for each head?",
     level=1,
     points=1,

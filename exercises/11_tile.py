@@ -1,4 +1,4 @@
-"""Chapter 10, level 3: a tile of the weights, from no more than what the tile needs."""
+"""Chapter 11, level 3: a tile of the weights, from no more than what the tile needs."""
 
 import torch
 
@@ -70,8 +70,8 @@ def checks(names, parameters):
 
 
 EXERCISE = Exercise(
-    id="10-tile",
-    chapter="10",
+    id="11-tile",
+    chapter="11",
     title="A tile of your own",
     level=3,
     points=3,

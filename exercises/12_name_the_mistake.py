@@ -1,4 +1,4 @@
-"""Chapter 11, level 2: four wrong tables of weights, and the names of what went wrong."""
+"""Chapter 12, level 2: four wrong tables of weights, and the names of what went wrong."""
 
 import torch
 
@@ -50,8 +50,8 @@ def checks(names, parameters):
 
 
 EXERCISE = Exercise(
-    id="11-name-the-mistake",
-    chapter="11",
+    id="12-name-the-mistake",
+    chapter="12",
     title="Name the mistake",
     level=2,
     points=2,
