@@ -41,7 +41,6 @@ class Pass:
 
     def stages(self, name: str) -> Made:
         """What a step makes."""
-        self.steps.check_unchanged()
         wanted = self.steps[name]
         for step in self.steps.values():
             if wanted.name in self.made:
@@ -61,8 +60,8 @@ class Pass:
 
     def weights(self, step: Step) -> dict[str, Tensor]:
         """The parameters of a step in float64, each by its role."""
-        named = step.parameters.items()
-        return {role: self.steps.weights[name].detach().double() for role, name in named}
+        named = self.steps.weights_of(step).items()
+        return {role: weight.detach().double() for role, weight in named}
 
 
 def run(steps: Steps, changes: Changes = NOTHING, **given: Given) -> Pass:
@@ -116,10 +115,10 @@ def leaf_value(step: Step, given: Given | None) -> Tensor:
                 f"{step.name} must be ids [T] or [B, T], at least one, got {value.dtype} of shape "
                 f"{tuple(value.shape)}"
             )
-        return value.reshape(-1, value.shape[-1])
+        return value.reshape(-1, value.shape[-1]).clone()
     if value.ndim < 2:
         raise ValueError(f"{step.name} must be rows [T, E] or [B, T, E], got {tuple(value.shape)}")
-    return value.detach().double().reshape(-1, *value.shape[-2:])
+    return value.detach().double().reshape(-1, *value.shape[-2:]).clone()
 
 
 def check_ids(name: str, ids: Tensor, table: Tensor) -> None:

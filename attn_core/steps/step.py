@@ -98,6 +98,7 @@ class Steps(Mapping[str, Step]):
 
     def replaced(self, steps: Sequence[Step]) -> "Steps":
         """Other steps with the same weights and words."""
+        self.check_unchanged()
         return Steps(steps, self.weights, self.words)
 
     def close(self) -> None:
@@ -107,6 +108,12 @@ class Steps(Mapping[str, Step]):
     def check_unchanged(self) -> None:
         """Raises one sentence if a weight or what went in was written in place since."""
         self.stamp.check(**self.tensors())
+
+    def weights_of(self, step: Step) -> dict[str, Tensor]:
+        """The parameters of a step, each by its role; one sentence if one was written into."""
+        names = step.parameters.values()
+        self.stamp.check(**{name: self.weights[name] for name in names})
+        return {role: self.weights[name] for role, name in step.parameters.items()}
 
     def tensors(self) -> dict[str, Tensor]:
         """All that the numbers follow from, by names that an error can use."""

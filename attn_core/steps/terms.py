@@ -63,6 +63,7 @@ def workings(
     parts; `written(levels)` has more or fewer. Taught in chapter 10.
     """
     found = exact(steps) if isinstance(steps, Steps) else steps
+    found.steps.check_unchanged()
     step = found.steps[name]
     stage = check_stage_of(step, stage)
     shape = tuple(found.value(name, stage).shape)
