@@ -19,8 +19,15 @@ Value = Tensor | AttentionTrace
 class Step:
     """One step: its inputs are names of earlier steps, its parameters names of the model's.
 
+    >>> Step("sum", "add", ("x", "y"))
+    sum = add(x, y)
+
+    operation: what is done, one of `operations.OPERATIONS`.
+    settings: small values of it, such as an eps or a mask.
     value: what the model computed, in its dtype and in the caller's rank; of an attention its
-    record.
+        record.
+
+    Taught in chapter 10.
     """
 
     name: str
@@ -57,8 +64,14 @@ class Step:
 class Steps(Mapping[str, Step]):
     """The steps of a pass by their names, in an order in which each comes after its inputs.
 
+    >>> steps = Steps([Step("x", "given"), Step("made", "tanh", ("x",))])
+    >>> list(steps), steps["made"].inputs
+    (['x', 'made'], ('x',))
+
     weights: the parameters and buffers that they name, as the model holds them.
     words: of each leaf of words its vocabulary, where it is known.
+
+    `recording` makes them. Taught in chapter 10.
     """
 
     def __init__(
