@@ -69,7 +69,23 @@ class Notes:
 
 
 class ModuleCall:
-    """One call of a module: its arguments, and what its children gave."""
+    """One call of a module: its arguments, and what its children gave; `explain` gets it.
+
+    >>> from attn_core.steps import recording
+    >>> class Sum(nn.Module):
+    ...     def forward(self, x, y):
+    ...         return x + y
+    >>> @explain.register
+    ... def _(module: Sum, call, thing, child):
+    ...     call.add("sum", "add", [call.argument("x"), call.argument("y")], made=thing)
+    >>> model = Sum()
+    >>> with recording(model) as steps:
+    ...     _ = model(torch.ones(1, 2, 3), torch.ones(1, 2, 3))
+    >>> steps["sum"].inputs
+    ('x', 'y')
+
+    Taught in chapter 10.
+    """
 
     def __init__(
         self,
