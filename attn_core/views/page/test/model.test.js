@@ -132,7 +132,7 @@ test("what a word more or a switch cannot change is not made again", () => {
   const other = machine.read({ ...sentence, source: [3, 17, 5] });
   assert.ok(isKept(other, "target_places") && !isKept(other, memory) && !isKept(other, "words_out"));
   assert.ok(machine.read({ ...sentence, source: [3, 17, 5] }) === other);
-  for (let id = 3; id < 20; id++) machine.read({ source: [id] });
+  for (let id = 0; id < 20; id++) machine.read({ source: [id] });
   assert.equal(machine.passes.length, 6);
 });
 
@@ -160,7 +160,12 @@ test("changes", () => {
   for (const text of ["heads_off:source.0", `heads_off:${attention.name}.9`, "mask_off:none", "all", "__proto__:a"]) {
     assert.throws(() => changesIn(machine, text), Problem, text);
   }
-  for (const wanted of [{ mask_off: "all" }, { masks: [] }, { heads_off: [attention.name] }, { mask_off: [[1]] }]) {
+  for (const wanted of [
+    { mask_off: "all" },
+    { masks: [] },
+    { heads_off: [attention.name] },
+    { mask_off: [[attention.name]] },
+  ]) {
     assert.throws(() => changesOf(machine, wanted), Problem);
   }
 });
@@ -182,6 +187,20 @@ test("a translation is written word after word", () => {
   const all = choices(pass, { t: 0 });
   assert.equal(all.length, machine.words.target.length);
   assert.ok(Math.abs(all.reduce((sum, { probability }) => sum + probability, 0) - 1) < 1e-12);
+});
+
+test("of passes that go on with each other the last one is kept", () => {
+  const machine = new Machine(program);
+  const { pass } = translate(machine, { source: [3, 17, 4] });
+  assert.ok(machine.passes.length === 1 && machine.passes[0] === pass);
+  const other = machine.read({ source: [3, 17, 4], target: [1, 5] });
+  assert.ok(machine.read({ source: [3, 17, 4], target: pass.target }) === pass);
+  assert.deepEqual(
+    machine.passes.map(({ target }) => target),
+    [pass.target, other.target],
+  );
+  machine.read({ source: [3, 17, 4], target: [2, 5, 6] });
+  assert.equal(machine.passes.length, 3);
 });
 
 test("another word is taken, and the translation goes on from there", () => {
@@ -227,7 +246,10 @@ test("a sentence is made of known words", () => {
   assert.deepEqual(idsOf(machine, ["汤姆"], "target"), [3]);
   assert.ok(!knownWords(machine).includes("<pad>") && knownWords(machine).includes("Tom"));
   assert.deepEqual(fitting(machine, "s"), ["Spike", "small", "sees", "street"]);
-  assert.deepEqual(fitting(machine, "chasse"), ["chases"]);
+  const near = { chasse: "chases", hose: "house mouse", xat: "cat but", mous3: "mouse house", stret: "street" };
+  for (const [typed, words] of Object.entries(near)) assert.equal(fitting(machine, typed).join(" "), words);
+  assert.deepEqual(fitting(machine, "smoll"), ["small"]);
+  assert.deepEqual(fitting(machine, "cclever"), ["clever"]);
   assert.deepEqual(fitting(machine, "elephants"), []);
   assert.deepEqual(fitting(machine, "", "source", 2), ["Tom", "Jerry"]);
   const refused = {
