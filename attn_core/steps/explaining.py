@@ -69,7 +69,23 @@ class Notes:
 
 
 class ModuleCall:
-    """One call of a module: its arguments, and what its children gave."""
+    """One call of a module: its arguments, and what its children gave; `explain` gets it.
+
+    >>> from attn_core.steps import recording
+    >>> class Sum(nn.Module):
+    ...     def forward(self, x, y):
+    ...         return x + y
+    >>> @explain.register
+    ... def _(module: Sum, call, thing, child):
+    ...     call.add("sum", "add", [call.argument("x"), call.argument("y")], made=thing)
+    >>> model = Sum()
+    >>> with recording(model) as steps:
+    ...     _ = model(torch.ones(1, 2, 3), torch.ones(1, 2, 3))
+    >>> steps["sum"].inputs
+    ('x', 'y')
+
+    Taught in chapter 10.
+    """
 
     def __init__(
         self,
@@ -127,7 +143,7 @@ class ModuleCall:
         return name
 
     def giver_of(self, thing: object) -> "ModuleCall | None":
-        """The call to which a thing was given, this one or one around it; None: it was made here."""
+        """The call to which a thing was given, this one or one around it; None: to none."""
         if any(given is thing for given in self.arguments.values()):
             return self
         return None if self.parent is None else self.parent.giver_of(thing)
@@ -135,6 +151,8 @@ class ModuleCall:
     def add_leaf(self, thing: Tensor) -> None:
         """What was given to the model itself: words if they are whole numbers."""
         name = next(name for name, given in self.arguments.items() if given is thing)
+        if name in dict(self.module.named_children()):
+            name = f"{name}.given"  # the name itself is that of a part
         is_words = not thing.is_floating_point()
         settings = {"side": name} if is_words else {}
         step = Step(name, "words" if is_words else "given", settings=settings, value=thing)
