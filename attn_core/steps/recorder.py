@@ -8,7 +8,6 @@ from typing import Any
 from torch import Tensor, nn
 
 from attn_core.modules import StepDropout
-from attn_core.steps import rules
 from attn_core.steps.explaining import ModuleCall, Notes
 from attn_core.steps.step import Steps
 
@@ -37,7 +36,6 @@ def recording(
     RuntimeError with one sentence for a module that is not known, for one that is called twice,
     and for dropout in training. Taught in chapter 10.
     """
-    assert rules.ACTIVATIONS  # the rules are registered as they are imported
     recorder = Recorder(model, Steps(words=words))
     handles = []
     for path, module in model.named_modules():

@@ -475,6 +475,16 @@ def test_a_weight_that_changes_afterwards_is_noticed():
             ask()
 
 
+def test_steps_that_follow_begin_no_new_count():
+    model, words = MODELS["transformer"]()
+    with recording(model) as steps:
+        model(*words)
+    with torch.no_grad():
+        model.words_out.bias.add_(1)
+    with pytest.raises(RuntimeError, match=r"words_out.bias must stay as it was"):
+        steps.with_softmax()
+
+
 def test_rows_that_change_afterwards_are_noticed():
     x = drawn(1, 3, 4)
     steps = one_pass(LayerNorm(4), x)
@@ -496,6 +506,21 @@ def test_a_rule_of_ones_own():
     assert [(step.name, step.operation) for step in steps.values()] == [
         ("input", "given"), ("0", "add"), ("1", "linear")
     ]  # fmt: skip
+
+
+def test_a_rule_that_adds_a_step_twice_is_refused():
+    class Same(nn.Module):
+        def forward(self, x):
+            return x.tanh()
+
+    @explain.register
+    def of_same(module: Same, call, thing, child):
+        for _ in range(2):
+            call.add("tanh", "tanh", [call.argument()], made=thing)
+
+    assert said(RuntimeError, Same(), X) == (
+        "recording must see each module called once, got 'tanh' twice"
+    )
 
 
 # The formulas, against torch's own.

@@ -403,6 +403,14 @@ test("recurrent steps must fit each other", () => {
   assert.deepEqual(short.labels("context"), short.labels("target"));
   assert.deepEqual(short.labels("c"), short.labels("source").slice(-1));
   assert.deepEqual(short.shape("c"), [1, 3]);
+  const partsOf = (...place) =>
+    workings(short, ...place)
+      .parts()
+      .map(({ name, index }) => `${name}[${index}]`);
+  assert.equal(partsOf("reader", [2, 1]).at(-1), "reader[1,1]");
+  assert.equal(partsOf("writer", [0, 1]).at(-1), "c[0,1]");
+  assert.deepEqual(partsOf("reader", [0, 1]), ["reader.update[0,1]", "reader.candidate[0,1]"]);
+  assert.deepEqual(partsOf("reader", [2, 8], "recurrent"), ["reader[1,0]", "reader[1,1]", "reader[1,2]"]);
 });
 
 test("a program that cannot be run is refused in one sentence", () => {
