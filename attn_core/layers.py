@@ -11,9 +11,8 @@ from torch import Tensor, nn
 
 from attn_core.checks import check_batch, check_length, check_whole
 from attn_core.masks import Keep, causal
-from attn_core.modules import MultiHeadAttention, StepDropout, each
+from attn_core.modules import MultiHeadAttention, StepDropout
 from attn_core.precision import upcast
-from attn_core.record import AttentionTrace
 
 Tokens = Float[Tensor, "B T E"]
 
@@ -276,20 +275,6 @@ class DecoderLayer(nn.Module):
         for residual, sublayer in zip(self.residuals, sublayers, strict=True):
             x = residual(x, sublayer)
         return x
-
-    def trace_cross(
-        self,
-        x: Tokens,
-        memory: Float[Tensor, "B S E"],
-        *,
-        keep: Keep | Tensor | None = None,
-        memory_keep: Keep | Tensor | None = None,
-    ) -> AttentionTrace:
-        """The record of the attention to the memory, in eval: a row for each token of x."""
-        first, second, *_ = each(self.residuals, Residual)
-        x = first(x, lambda z: self.self_attention(z, keep=keep))
-        asking = second.norm(x) if second.norm_first else x
-        return self.cross_attention.trace(asking, memory, keep=memory_keep)
 
 
 def check_even_width(width: int) -> None:

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from attn_core.checks import check_length
 from attn_core.layers import EncoderLayer, LayerNorm
-from attn_core.modules import each
 from attn_core.record import AttentionTrace
+from attn_core.steps import ModuleCall, Steps, explain, recording
 
 if TYPE_CHECKING:
     import tokenizers
@@ -72,13 +72,26 @@ class MiniLM(nn.Module):
         return self.tokenizer.encode(text).tokens
 
     @torch.no_grad()
+    def recorded(self, text: str) -> Steps:
+        """The steps of the pass over a text."""
+        vocabulary = [str(self.tokenizer.id_to_token(n)) for n in range(VOCABULARY)]
+        with recording(self, {"ids": vocabulary}) as steps:
+            self(self.ids(text))
+        return steps
+
     def traces(self, text: str) -> list[AttentionTrace]:
         """The record of each layer, all twelve heads in it."""
-        x, traces = self.embed(self.ids(text)), []
-        for layer in each(self.layers, EncoderLayer):
-            traces.append(layer.attention.trace(x))
-            x = layer(x)
-        return traces
+        steps = self.recorded(text)
+        return [steps.record(f"layers.{n}.attention") for n in range(len(self.layers))]
+
+
+@explain.register
+def of_model(module: MiniLM, call: ModuleCall, thing: object, child: str | None) -> None:
+    """What it does itself between its modules: it adds the rows of the places and of the kind."""
+    if child == "norm":
+        words, table = call.child("words"), {"table": "positions.weight"}
+        placed = call.add("positions", "add_positions", [words], table)
+        call.add("kinds", "add_row", [placed], {"table": "kinds.weight"}, {"row": 0}, made=thing)
 
 
 @cache

@@ -16,8 +16,6 @@ from attn_core.layers import (
     WordEmbedding,
 )
 from attn_core.masks import Keep
-from attn_core.modules import each
-from attn_core.record import AttentionTrace
 
 
 class Written(NamedTuple):
@@ -117,23 +115,3 @@ class Transformer(nn.Module):
             probabilities.append(torch.softmax(scores[0, -1], dim=-1))
             ids.append(int(probabilities[-1].argmax()))
         return Written(ids[1:], torch.stack(probabilities))
-
-    @torch.no_grad()
-    def cross_traces(
-        self,
-        source: Int[Tensor, "B S"],
-        target: Int[Tensor, "B T"],
-        *,
-        source_keep: Keep | Tensor | None = None,
-        target_keep: Keep | Tensor | None = None,
-    ) -> list[AttentionTrace]:
-        """The record of each decoder layer's attention to the source, all heads in it, in eval.
-
-        Of a padded batch too, with the masks that `forward` takes.
-        """
-        memory, x = self.encode(source, source_keep), self.target_places(self.target_words(target))
-        keeps, traces = {"keep": target_keep, "memory_keep": source_keep}, []
-        for layer in each(self.decoder, DecoderLayer):
-            traces.append(layer.trace_cross(x, memory, **keeps))
-            x = layer(x, memory, **keeps)
-        return traces

@@ -11,7 +11,7 @@ import api_reference
 import pytest
 
 import attn_core
-from attn_core import views
+from attn_core import steps, views
 
 ROOT = Path(__file__).parents[1]
 BOOK = ROOT / "book"
@@ -20,6 +20,7 @@ WITH_EXAMPLES = sorted(name for name, text in EXTENSIONS.items() if ">>> " in te
 # They come back from `explore` and `figure`; nobody makes one.
 RESULTS = {"Explorer", "Picture"}
 PUBLIC = [f"attn_core.{name}" for name in attn_core.__all__]
+PUBLIC += [f"attn_core.steps.{name}" for name in steps.__all__]
 PUBLIC += [f"attn_core.views.{name}" for name in views.__all__ if name not in RESULTS]
 
 

@@ -94,12 +94,6 @@ class OneAttention(DecoderLayer):
         x = self.residuals[0](x, lambda z: self.self_attention(z, keep=keep))
         return self.residuals[2](self.residuals[1](x, cross), self.feed_forward)
 
-    def trace_cross(
-        self, x: Tensor, memory: Tensor, *, keep=None, memory_keep=None
-    ) -> AttentionTrace:
-        x = self.residuals[0](x, lambda z: self.self_attention(z, keep=keep))
-        return trace(*self.self_attention.split_heads(x, memory), keep=memory_keep)
-
 
 class DropoutAfterNorm(Residual):
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:

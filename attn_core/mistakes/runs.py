@@ -106,7 +106,9 @@ def one_attention(kind: type[DecoderLayer], hidden: bool) -> Run:
         layer.cross_attention.load_state_dict(layer.self_attention.state_dict())
     x, memory = wide_words()
     before = layer(x[None], memory[None])
-    record = layer.trace_cross(x[None], memory[None])
+    reads = layer.self_attention if kind is layers.OneAttention else layer.cross_attention
+    asking = layer.residuals[0](x[None], layer.self_attention)
+    record = trace(*reads.split_heads(asking, memory[None]))
     with torch.no_grad():
         layer.cross_attention.out_proj.bias.add_(1.0)
         layer.cross_attention.out_proj.weight.mul_(2.0)

@@ -52,7 +52,8 @@ class Changes:
             for step in getattr(self, name):
                 check_step(name, step, operation, changed)
                 changed[step] = with_settings(changed[step], **switched)
-        for step, head in self.heads_off:
+        for pair in self.heads_off:
+            step, head = check_pair(pair)
             check_step("heads_off", step, "attention", changed)
             before = changed[step].settings
             check_index("head of heads_off", head, before["num_heads"])
@@ -63,6 +64,12 @@ class Changes:
     def __repr__(self) -> str:
         given = ((one.name, getattr(self, one.name)) for one in fields(self))
         return f"Changes({', '.join(f'{name}={value}' for name, value in given if value)})"
+
+
+def check_pair(pair: object) -> tuple[str, int]:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise ValueError(f"heads_off must hold pairs (step, head), got {brief(pair)}")
+    return pair[0], pair[1]
 
 
 def check_step(change: str, name: object, operation: str, steps: dict[str, Step]) -> None:

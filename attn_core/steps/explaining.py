@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attn_core.checks import largest
+from attn_core.checks import largest, shape_of
 from attn_core.precision import upcast
 from attn_core.record import AttentionTrace
-from attn_core.steps.operations import OPERATIONS
+from attn_core.steps.operations import OPERATIONS, Attended
 from attn_core.steps.step import Step, Steps
 
 
@@ -69,7 +69,23 @@ class Notes:
 
 
 class ModuleCall:
-    """One call of a module: its arguments, and what its children gave."""
+    """One call of a module: its arguments, and what its children gave; `explain` gets it.
+
+    >>> from attn_core.steps import recording
+    >>> class Sum(nn.Module):
+    ...     def forward(self, x, y):
+    ...         return x + y
+    >>> @explain.register
+    ... def _(module: Sum, call, thing, child):
+    ...     call.add("sum", "add", [call.argument("x"), call.argument("y")], made=thing)
+    >>> model = Sum()
+    >>> with recording(model) as steps:
+    ...     _ = model(torch.ones(1, 2, 3), torch.ones(1, 2, 3))
+    >>> steps["sum"].inputs
+    ('x', 'y')
+
+    Taught in chapter 10.
+    """
 
     def __init__(
         self,
@@ -104,33 +120,39 @@ class ModuleCall:
     def find(self, thing: object, child: str | None) -> str | None:
         """The step that made a thing, which has reached a child or is the output; None: unknown."""
         if self.notes.name_of(thing) is None:
-            if not self.was_given(thing):
+            giver = self.giver_of(thing)
+            if giver is None:
                 explain(self.module, self, thing, child)
-            elif self.parent is not None:
-                self.parent.find(thing, self.name)
+            elif giver.parent is not None:
+                giver.parent.find(thing, giver.name)
             elif isinstance(thing, Tensor):
-                self.add_leaf(thing)
+                giver.add_leaf(thing)
         return self.notes.name_of(thing)
 
     def name_of(self, thing: object, child: str | None) -> str:
         """The same, or one sentence that says who is not known."""
         name = self.find(thing, child)
         if name is None:
-            if self.parent is not None and self.was_given(thing):
-                return self.parent.name_of(thing, self.name)
-            _, stranger = self.notes.strange.get(id(thing), (None, self.described))
+            giver = self.giver_of(thing)
+            stranger = (giver.parent if giver and giver.parent else self).described
+            _, stranger = self.notes.strange.get(id(thing), (None, stranger))
             raise RuntimeError(
                 f"recording must know each module that computes, got {stranger}: "
                 "attn_core.steps.explain.register takes what it does"
             )
         return name
 
-    def was_given(self, thing: object) -> bool:
-        return any(given is thing for given in self.arguments.values())
+    def giver_of(self, thing: object) -> "ModuleCall | None":
+        """The call to which a thing was given, this one or one around it; None: to none."""
+        if any(given is thing for given in self.arguments.values()):
+            return self
+        return None if self.parent is None else self.parent.giver_of(thing)
 
     def add_leaf(self, thing: Tensor) -> None:
         """What was given to the model itself: words if they are whole numbers."""
         name = next(name for name, given in self.arguments.items() if given is thing)
+        if name in dict(self.module.named_children()):
+            name = f"{name}.given"  # the name itself is that of a part
         is_words = not thing.is_floating_point()
         settings = {"side": name} if is_words else {}
         step = Step(name, "words" if is_words else "given", settings=settings, value=thing)
@@ -171,13 +193,15 @@ class ModuleCall:
         with torch.no_grad():
             roles = {key: upcast(weights[names[key]]) for key in names}
             rows = [self.taken(one) for one in inputs]
-            found = OPERATIONS[operation].formula(rows, roles, step.settings)[step.stages[-1]]
-        value = found
+            stages = OPERATIONS[operation].formula(rows, roles, step.settings)
+        value = found = stages[step.stages[-1]]
         if isinstance(made, Tensor):
             value = made
             self.check(step, found, made)
             self.notes.know(made, name)
         rows_made = value.detach().reshape(found.shape)
+        if isinstance(stages, Attended):
+            record = record or stages.record
         self.notes.write(replace(step, value=record or value), rows_made, weights)
         return name
 
@@ -187,13 +211,13 @@ class ModuleCall:
 
     def check(self, step: Step, found: Tensor, made: Tensor) -> None:
         """The formula's result is the module's, up to the rounding of its dtype."""
-        if found.numel() == made.numel():
+        if found.shape[-2:] == made.shape[-2:]:
             error = (found - made.detach().reshape(found.shape)).abs().max().item()
             if error <= torch.finfo(made.dtype).eps ** 0.5 * max(1.0, largest(made)):
                 return
             got = f"numbers that are off by {error:.2g}"
         else:
-            got = f"the shape {tuple(made.shape)}"
+            got = f"the shape {shape_of(made)}"
         raise RuntimeError(
             f"recording must find what the formula of {step.operation} gives at {step.name!r}, "
             f"got {got} from {self.described}"

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attn_core.api import trace
+from attn_core.checks import check_length
 from attn_core.layers import sinusoids
 from attn_core.record import AttentionTrace
 
@@ -69,6 +70,7 @@ def add_positions(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
 def position_rows(T: int, E: int, weights: Weights, settings: Settings) -> Float[Tensor, "T E"]:
     if settings.get("kind") == "sinusoids":
         return sinusoids(T, E)
+    check_length(T, len(weights["table"]))
     return weights["table"][:T]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Shaped
 from torch import Tensor
 
 from attn_core.checks import brief, check_index
@@ -17,14 +17,20 @@ NOTHING = Changes()
 
 
 class Pass:
-    """Every number of a pass in float64, each step computed when it is first asked for."""
+    """Every number of a pass in float64, each step computed when it is first asked for.
+
+    >>> steps = Steps([Step("x", "given"), Step("made", "softmax", ("x",))])
+    >>> run(steps, x=torch.tensor([[1.0, 1.0]])).value("made")
+    tensor([[[0.5000, 0.5000]]], dtype=torch.float64)
+
+    `run` makes it. Taught in chapter 10.
+    """
 
     def __init__(self, steps: Steps, given: dict[str, Tensor], changes: Changes = NOTHING) -> None:
-        steps.check_unchanged()
         self.steps, self.given = changes.applied(steps), given
         self.made: dict[str, Made] = {}
 
-    def value(self, name: str, stage: str | None = None) -> Float[Tensor, "*B T E"]:
+    def value(self, name: str, stage: str | None = None) -> Shaped[Tensor, "B ..."]:
         """All numbers of a stage, of the output if none is named: [B, T, E], of a head [B, H, ·].
 
         Of words their ids [B, T].
@@ -41,7 +47,6 @@ class Pass:
 
     def stages(self, name: str) -> Made:
         """What a step makes."""
-        self.steps.check_unchanged()
         wanted = self.steps[name]
         for step in self.steps.values():
             if wanted.name in self.made:
@@ -61,8 +66,8 @@ class Pass:
 
     def weights(self, step: Step) -> dict[str, Tensor]:
         """The parameters of a step in float64, each by its role."""
-        named = step.parameters.items()
-        return {role: self.steps.weights[name].detach().double() for role, name in named}
+        named = self.steps.weights_of(step).items()
+        return {role: weight.detach().double() for role, weight in named}
 
 
 def run(steps: Steps, changes: Changes = NOTHING, **given: Given) -> Pass:
@@ -107,7 +112,7 @@ def exact(steps: Steps) -> Pass:
 
 def leaf_value(step: Step, given: Given | None) -> Tensor:
     """[B, T] of words, [B, T, E] in float64 of rows."""
-    value = step.value if given is None else torch.as_tensor(given)
+    value = step.value if given is None else as_tensor(step.name, given)
     if not isinstance(value, Tensor):
         raise ValueError(f"{step.name} must be given, got nothing: these steps hold no values")
     if step.operation == "words":
@@ -116,10 +121,17 @@ def leaf_value(step: Step, given: Given | None) -> Tensor:
                 f"{step.name} must be ids [T] or [B, T], at least one, got {value.dtype} of shape "
                 f"{tuple(value.shape)}"
             )
-        return value.reshape(-1, value.shape[-1])
+        return value.reshape(-1, value.shape[-1]).clone()
     if value.ndim < 2:
         raise ValueError(f"{step.name} must be rows [T, E] or [B, T, E], got {tuple(value.shape)}")
-    return value.detach().double().reshape(-1, *value.shape[-2:])
+    return value.detach().double().reshape(-1, *value.shape[-2:]).clone()
+
+
+def as_tensor(name: str, given: Given) -> Tensor:
+    try:
+        return torch.as_tensor(given)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be ids or a torch tensor, got {brief(given)}") from None
 
 
 def check_ids(name: str, ids: Tensor, table: Tensor) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from torch import Tensor, nn
 
 from attn_core.modules import StepDropout
-from attn_core.steps import rules
 from attn_core.steps.explaining import ModuleCall, Notes
 from attn_core.steps.step import Steps
 
@@ -37,7 +36,6 @@ def recording(
     RuntimeError with one sentence for a module that is not known, for one that is called twice,
     and for dropout in training. Taught in chapter 10.
     """
-    assert rules.ACTIVATIONS  # the rules are registered as they are imported
     recorder = Recorder(model, Steps(words=words))
     handles = []
     for path, module in model.named_modules():
@@ -86,8 +84,8 @@ class Recorder:
         if self.notes.are_held:
             return
         call = self.open.pop()
-        if call.find(output, None) is None:
-            self.notes.strange[id(output)] = output, call.described
+        if call.find(output, None) is None and call.giver_of(output) is None:
+            self.notes.strange.setdefault(id(output), (output, call.described))
         if call.parent is None:
             call.name_of(output, None)
         else:

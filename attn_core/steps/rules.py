@@ -116,7 +116,7 @@ def of_gru(module: nn.GRU, call: ModuleCall, thing: object, child: str | None) -
     words = call.argument()
     start = [call.argument("hx")] if call.arguments.get("hx") is not None else []
     parameters = {"weight": "weight_ih_l0", "bias": "bias_ih_l0"}
-    brought = call.add("input", "linear", [words], parameters)
+    brought = call.add("input" if call.path else "gru.input", "linear", [words], parameters)
     parameters = {"weight_hh": "weight_hh_l0", "bias_hh": "bias_hh_l0"}
     states = thing[0] if isinstance(thing, tuple) else None
     if isinstance(states, PackedSequence):

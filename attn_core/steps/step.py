@@ -19,8 +19,15 @@ Value = Tensor | AttentionTrace
 class Step:
     """One step: its inputs are names of earlier steps, its parameters names of the model's.
 
+    >>> Step("sum", "add", ("x", "y"))
+    sum = add(x, y)
+
+    operation: what is done, one of `operations.OPERATIONS`.
+    settings: small values of it, such as an eps or a mask.
     value: what the model computed, in its dtype and in the caller's rank; of an attention its
-    record.
+        record.
+
+    Taught in chapter 10.
     """
 
     name: str
@@ -57,8 +64,14 @@ class Step:
 class Steps(Mapping[str, Step]):
     """The steps of a pass by their names, in an order in which each comes after its inputs.
 
+    >>> steps = Steps([Step("x", "given"), Step("made", "tanh", ("x",))])
+    >>> list(steps), steps["made"].inputs
+    (['x', 'made'], ('x',))
+
     weights: the parameters and buffers that they name, as the model holds them.
     words: of each leaf of words its vocabulary, where it is known.
+
+    `recording` makes them. Taught in chapter 10.
     """
 
     def __init__(
@@ -98,6 +111,7 @@ class Steps(Mapping[str, Step]):
 
     def replaced(self, steps: Sequence[Step]) -> "Steps":
         """Other steps with the same weights and words."""
+        self.check_unchanged()
         return Steps(steps, self.weights, self.words)
 
     def close(self) -> None:
@@ -107,6 +121,12 @@ class Steps(Mapping[str, Step]):
     def check_unchanged(self) -> None:
         """Raises one sentence if a weight or what went in was written in place since."""
         self.stamp.check(**self.tensors())
+
+    def weights_of(self, step: Step) -> dict[str, Tensor]:
+        """The parameters of a step, each by its role; one sentence if one was written into."""
+        names = step.parameters.values()
+        self.stamp.check(**{name: self.weights[name] for name in names})
+        return {role: self.weights[name] for role, name in step.parameters.items()}
 
     def tensors(self) -> dict[str, Tensor]:
         """All that the numbers follow from, by names that an error can use."""

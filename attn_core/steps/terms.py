@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from attn_core.arithmetic import Term
-from attn_core.checks import check_index
+from attn_core.checks import brief, check_index
 from attn_core.steps import lines
 from attn_core.steps.attention_lines import attention
 from attn_core.steps.cells import Cell, Line
@@ -62,7 +62,9 @@ def workings(
     Everything is computed in float64 from the weights and what went in. Written with one level of
     parts; `written(levels)` has more or fewer. Taught in chapter 10.
     """
+    check_made_of_steps(steps)
     found = exact(steps) if isinstance(steps, Steps) else steps
+    found.steps.check_unchanged()
     step = found.steps[name]
     stage = check_stage_of(step, stage)
     shape = tuple(found.value(name, stage).shape)
@@ -78,7 +80,15 @@ def term_of(cell: Cell) -> Term:
     )
 
 
+def check_made_of_steps(steps: object) -> None:
+    if not isinstance(steps, (Steps, Pass)):
+        raise TypeError(f"steps must be Steps or a Pass, got {type(steps).__name__}")
+
+
 def check_address(name: str, index: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+    if not isinstance(index, Sequence) or isinstance(index, str):
+        wanted = f"index of {name} must be {len(shape)} whole numbers"
+        raise TypeError(f"{wanted}, got {brief(index)}")
     if len(index) != len(shape):
         raise ValueError(f"index of {name} must have {len(shape)} numbers, got {tuple(index)}")
     pairs = enumerate(zip(index, shape, strict=True))

@@ -10,7 +10,7 @@ from attn_core.api import attention, trace
 from attn_core.checks import check_whole, check_words
 from attn_core.masks import padding
 from attn_core.record import AttentionTrace
-from attn_core.steps import ModuleCall, explain
+from attn_core.steps import ModuleCall, Steps, explain, recording
 from attn_core.translators import training
 from attn_core.translators.grammar import CHINESE, END, ENGLISH, START, Batch, Pair, batch, ids
 
@@ -129,12 +129,26 @@ class Translator(nn.Module):
 
         ValueError if either sentence has no words, or one that is not known.
         """
-        check_words("english", english)
-        check_words("chinese", chinese)
-        states, c = self.read(ids(english, ENGLISH)[None], [len(english)])
-        before = ids([START, *chinese[:-1]], CHINESE)[None]
-        written, _ = self.writer(self.target_words(before), c[None])
-        return trace(self.ask(written)[0], states[0], states[0])
+        record = recorded(self, english, chinese).record("attention")
+        return trace(*(heads[0, 0] for heads in (record.q, record.k, record.v)))
+
+
+@torch.no_grad()
+def recorded(model: Translator, english: Sequence[str], chinese: Sequence[str]) -> Steps:
+    """The steps of the pass that chooses each Chinese word, down to their probabilities.
+
+    >>> steps = recorded(stored(attends=False), ["Tom", "sees", "Jerry"], ["汤姆", "看见"])
+    >>> steps["context"]
+    context = repeat(c, writer) [1, 2, 48]
+
+    ValueError if either sentence has no words, or one that is not known. Taught in chapter 10.
+    """
+    check_words("english", english)
+    check_words("chinese", chinese)
+    before = ids([START, *chinese[:-1]], CHINESE)
+    with recording(model, {"source": ENGLISH, "target": CHINESE}) as steps:
+        model(ids(english, ENGLISH)[None], [len(english)], before[None])
+    return steps.with_softmax()
 
 
 def untrained(attends: bool) -> Translator:

@@ -11,6 +11,7 @@ from torch import Tensor
 from attn_core.checks import check_words
 from attn_core.masks import padding
 from attn_core.record import AttentionTrace
+from attn_core.steps import Steps, recording
 from attn_core.transformer import Transformer
 from attn_core.translators import training
 from attn_core.translators.grammar import CHINESE, END, ENGLISH, START, Batch, ids
@@ -62,10 +63,26 @@ def alignment(
 
     ValueError if either has no words, or one that is not known. Taught in chapter 09.
     """
+    steps = recorded(model, english, chinese)
+    return [steps.record(f"decoder.{n}.cross_attention") for n in range(len(model.decoder))]
+
+
+@torch.no_grad()
+def recorded(model: Transformer, english: Sequence[str], chinese: Sequence[str]) -> Steps:
+    """The steps of the pass that chooses each Chinese word, down to their probabilities.
+
+    >>> steps = recorded(stored(), ["Tom", "chases", "Jerry"], ["汤姆", "追逐", "杰瑞", "<end>"])
+    >>> steps["encoder.0.attention.w_query"]
+    encoder.0.attention.w_query = linear(source_places) [1, 3, 32]
+
+    ValueError if either has no words, or one that is not known. Taught in chapter 10.
+    """
     check_words("english", english)
     check_words("chinese", chinese)
     before = ids([START, *chinese[:-1]], CHINESE)
-    return model.cross_traces(ids(english, ENGLISH)[None], before[None])
+    with recording(model, {"source": ENGLISH, "target": CHINESE}) as steps:
+        model(ids(english, ENGLISH)[None], before[None])
+    return steps.with_softmax()
 
 
 def train(*, report: Callable[[int, float], None] | None = None) -> Transformer:

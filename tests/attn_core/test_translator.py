@@ -5,6 +5,7 @@ import torch
 
 from attn_core.layers import DecoderLayer
 from attn_core.masks import padding, window
+from attn_core.steps import recording
 from attn_core.translators import training
 from attn_core.translators.grammar import CHINESE, END, START, batch, sentence
 from attn_core.translators.training import TESTING, store
@@ -74,7 +75,7 @@ def test_it_stops_at_the_end_mark_or_at_the_longest():
     assert len(model.generate(source, start=end, end=end, longest=1).ids) == 1
 
 
-def test_cross_traces_are_those_of_the_pass():
+def test_the_recorded_attention_is_that_of_the_pass():
     model, pair = stored(), PAIRS[0]
     seen = []
     for layer in model.decoder:
@@ -86,11 +87,17 @@ def test_cross_traces_are_those_of_the_pass():
         torch.testing.assert_close(record.stage("weights"), wanted.stage("weights"))
 
 
-def test_cross_traces_take_the_masks_of_the_pass():
+def cross_records(model, *words, **keeps):
+    with torch.no_grad(), recording(model) as steps:
+        model(*words, **keeps)
+    return [steps.record(f"decoder.{n}.cross_attention") for n in range(len(model.decoder))]
+
+
+def test_records_take_the_masks_of_the_pass():
     model, (source, lengths, target) = stored(), batch(PAIRS[:4])
     # With window(1) a word sees one before it; mere padding changes nothing behind a causal mask.
     keeps = {"source_keep": padding(lengths), "target_keep": window(1)}
-    records, seen = model.cross_traces(source, target, **keeps), []
+    records, seen = cross_records(model, source, target, **keeps), []
     for layer in model.decoder:
         layer.cross_attention.register_forward_hook(lambda *call: seen.append(call[2]))
     model(source, target, **keeps)
@@ -103,25 +110,25 @@ def test_cross_traces_take_the_masks_of_the_pass():
 @pytest.mark.parametrize(
     "keeps", [{}, {"keep": padding([2, 1])}, {"memory_keep": padding([5, 2])}], ids=str
 )
-def test_a_decoder_layers_trace_is_what_it_attends(norm_first, keeps):
+def test_a_decoder_layers_record_is_what_it_attends(norm_first, keeps):
     torch.manual_seed(0)
     layer, seen = DecoderLayer(8, 2, 16, norm_first=norm_first), []
     layer.cross_attention.register_forward_hook(lambda *call: seen.append(call[2]))
     x, memory = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
-    layer(x, memory, **keeps)
-    heads = layer.trace_cross(x, memory, **keeps).output.transpose(1, 2).flatten(2)
+    with recording(layer) as steps:
+        layer(x, memory, **keeps)
+    heads = steps.record("cross_attention").output.transpose(1, 2).flatten(2)
     torch.testing.assert_close(layer.cross_attention.out_proj(heads), seen[0])
 
 
-def test_padding_changes_no_cross_trace():
+def test_padding_changes_no_record():
     model, pairs = stored(), PAIRS[:4]
     source, lengths, target = batch(pairs)
     written = [len(pair.chinese) + 1 for pair in pairs]
     assert len(set(lengths)) > 1
     assert len(set(written)) > 1
-    together = model.cross_traces(
-        source, target[:, :-1], source_keep=padding(lengths), target_keep=padding(written)
-    )
+    keeps = {"source_keep": padding(lengths), "target_keep": padding(written)}
+    together = cross_records(model, source, target[:, :-1], **keeps)
     for row, pair in enumerate(pairs):
         alone = alignment(model, pair.english, [*pair.chinese, END])
         for ours, wanted in zip(together, alone, strict=True):

@@ -41,19 +41,19 @@ const halves = [];
 const KINDS = { float16: Uint16Array, float32: Float32Array, float64: Float64Array };
 
 /**
- * @param {any} array a SentArray, or a NumberArray, which is taken as it is
+ * @param {SentArray & { numbers?: Float64Array }} array one that is decoded already is taken as it is
  * @param {string} name for sentences about what is wrong with it
  * @param {number} axes
  * @returns {NumberArray}
  */
 export function decode(array, name, axes) {
-  if (array?.numbers instanceof Float64Array) return array;
+  if (array?.numbers instanceof Float64Array) return /** @type {any} */ (array);
   const Kind = array && KINDS[array.dtype];
   if (!Kind || !Array.isArray(array.shape) || array.shape.length !== axes) {
     throw new Problem(`${name} must be a float array with ${axes} axes`);
   }
   const bytes = bytesOf(array.data);
-  const count = array.shape.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1);
+  const count = array.shape.reduce((a, b) => a * b, 1);
   if (!(count > 0) || bytes.length !== count * Kind.BYTES_PER_ELEMENT) {
     throw new Problem(`${name} must hold the numbers of its shape ${array.shape.join("×")}`);
   }

@@ -40,9 +40,8 @@ export class Data {
     this.S = this.k.shape[2];
     this.Dv = this.v.shape[3];
     const { shape, heads } = this.v;
-    const held = heads ? heads.length : this.H;
-    const fits = `${this.k.shape}` === `${[this.B, this.H, this.S, this.D]}`;
-    if (!fits || `${shape}` !== `${[this.B, held, this.S, this.Dv]}`) {
+    const fits = `${this.k.shape}` === `${[B, H, this.S, D]}`;
+    if (!fits || `${shape}` !== `${[B, heads?.length ?? H, this.S, this.Dv]}`) {
       throw new Problem("q, k and v must fit each other");
     }
     if (!Number.isFinite(payload.scale)) throw new Problem("its scale must be a number");

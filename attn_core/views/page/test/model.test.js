@@ -5,9 +5,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Attention } from "../core/attention.js";
 import { Data } from "../core/data.js";
+import { written } from "../core/digits.js";
 import { changesIn, changesOf, changesText, isNone, isOff, KINDS, switched } from "../core/model/changes.js";
+import { bell, sinusoids } from "../core/model/formulas.js";
 import { Machine } from "../core/model/machine.js";
-import { bell } from "../core/model/operations.js";
 import { fitting, idsOf, knownWords, wordsIn } from "../core/model/sentence.js";
 import { choices, translate } from "../core/model/translate.js";
 import { lineText, workings } from "../core/model/workings.js";
@@ -131,7 +132,7 @@ test("what a word more or a switch cannot change is not made again", () => {
   const other = machine.read({ ...sentence, source: [3, 17, 5] });
   assert.ok(isKept(other, "target_places") && !isKept(other, memory) && !isKept(other, "words_out"));
   assert.ok(machine.read({ ...sentence, source: [3, 17, 5] }) === other);
-  for (let id = 3; id < 20; id++) machine.read({ source: [id] });
+  for (let id = 0; id < 20; id++) machine.read({ source: [id] });
   assert.equal(machine.passes.length, 6);
 });
 
@@ -159,7 +160,12 @@ test("changes", () => {
   for (const text of ["heads_off:source.0", `heads_off:${attention.name}.9`, "mask_off:none", "all", "__proto__:a"]) {
     assert.throws(() => changesIn(machine, text), Problem, text);
   }
-  for (const wanted of [{ mask_off: "all" }, { masks: [] }, { heads_off: [attention.name] }, { mask_off: [[1]] }]) {
+  for (const wanted of [
+    { mask_off: "all" },
+    { masks: [] },
+    { heads_off: [attention.name] },
+    { mask_off: [[attention.name]] },
+  ]) {
     assert.throws(() => changesOf(machine, wanted), Problem);
   }
 });
@@ -181,6 +187,20 @@ test("a translation is written word after word", () => {
   const all = choices(pass, { t: 0 });
   assert.equal(all.length, machine.words.target.length);
   assert.ok(Math.abs(all.reduce((sum, { probability }) => sum + probability, 0) - 1) < 1e-12);
+});
+
+test("of passes that go on with each other the last one is kept", () => {
+  const machine = new Machine(program);
+  const { pass } = translate(machine, { source: [3, 17, 4] });
+  assert.ok(machine.passes.length === 1 && machine.passes[0] === pass);
+  const other = machine.read({ source: [3, 17, 4], target: [1, 5] });
+  assert.ok(machine.read({ source: [3, 17, 4], target: pass.target }) === pass);
+  assert.deepEqual(
+    machine.passes.map(({ target }) => target),
+    [pass.target, other.target],
+  );
+  machine.read({ source: [3, 17, 4], target: [2, 5, 6] });
+  assert.equal(machine.passes.length, 3);
 });
 
 test("another word is taken, and the translation goes on from there", () => {
@@ -226,7 +246,10 @@ test("a sentence is made of known words", () => {
   assert.deepEqual(idsOf(machine, ["汤姆"], "target"), [3]);
   assert.ok(!knownWords(machine).includes("<pad>") && knownWords(machine).includes("Tom"));
   assert.deepEqual(fitting(machine, "s"), ["Spike", "small", "sees", "street"]);
-  assert.deepEqual(fitting(machine, "chasse"), ["chases"]);
+  const near = { chasse: "chases", hose: "house mouse", xat: "cat but", mous3: "mouse house", stret: "street" };
+  for (const [typed, words] of Object.entries(near)) assert.equal(fitting(machine, typed).join(" "), words);
+  assert.deepEqual(fitting(machine, "smoll"), ["small"]);
+  assert.deepEqual(fitting(machine, "cclever"), ["clever"]);
   assert.deepEqual(fitting(machine, "elephants"), []);
   assert.deepEqual(fitting(machine, "", "source", 2), ["Tom", "Jerry"]);
   const refused = {
@@ -270,8 +293,8 @@ test("Chinese has a phrase for each English one, with the same places", () => {
   assert.deepEqual(places(MODEL_CHINESE), places(MODEL_WORDS));
 });
 
-// A copy of the program with another value at a place such as "steps/source/settings/side".
-function changed(place, value) {
+// A copy of a program with another value at a place such as "steps/source/settings/side".
+function changed(place, value, program = vectors.translator.program) {
   const copy = structuredClone(program);
   const path = place.split("/");
   const last = path.pop();
@@ -280,18 +303,125 @@ function changed(place, value) {
   return copy;
 }
 
+const float64 = (shape, numbers) => {
+  const bytes = new Uint8Array(new Float64Array(numbers).buffer);
+  return { dtype: "float64", shape, data: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) };
+};
+
+test("masks that a program may have, and whether rows stay with them", () => {
+  const first = { source: [3, 17, 4], target: [1, 3, 17] };
+  const longer = { ...first, target: [1, 3, 17, 4] };
+  const behind = { kind: "window", before: 1, after: 0 };
+  const masks = [
+    [behind, true],
+    [{ kind: "window", before: null, after: 0 }, true],
+    [{ kind: "and", of: [{ kind: "window", before: 2, after: 1 }, { kind: "causal" }] }, true],
+    [{ kind: "window", before: 0, after: 1 }, false],
+    [{ kind: "window", before: 0 }, false],
+    [{ kind: "and", of: [] }, false],
+    [null, false],
+  ];
+  for (const [keep, stays] of masks) {
+    const masked = changed("steps/decoder.0.self_attention/settings/keep", keep);
+    const machine = new Machine(masked);
+    const before = machine.read(first).row("words_out", "output", 2);
+    const pass = machine.read(longer);
+    assert.equal(pass.row("words_out", "output", 2) === before, stays, JSON.stringify(keep));
+    assert.deepEqual(everything(pass), everything(new Machine(masked).read(longer)));
+  }
+});
+
+test("learned positions are those of a table", () => {
+  const rows = Array.from({ length: 64 }, (_, t) => [...sinusoids(32, t)]);
+  const learned = changed("steps/source_places/settings", {});
+  learned.steps.find(({ name }) => name === "source_places").parameters = { table: "positions" };
+  learned.weights.positions = float64([64, 32], rows.flat());
+  assert.deepEqual(everything(new Machine(learned).read(sentence)), everything(new Machine(program).read(sentence)));
+  learned.weights.positions = float64([63, 32], rows.slice(1).flat());
+  assert.throws(() => new Machine(learned), { message: "step source_places must have a row for each position" });
+});
+
+test("another activation", () => {
+  const place = "steps/encoder.0.feed_forward.activation/operation";
+  const pass = new Machine(changed(place, "gelu")).read(sentence);
+  const [x, y] = ["widen", "activation"].map((name) => pass.row(`encoder.0.feed_forward.${name}`, "output", 1));
+  near(
+    [...y],
+    [...x].map((number) => number * bell(number)),
+    "gelu",
+  );
+  const n = x.findIndex((number) => number < -0.1);
+  const { line, parts } = workings(pass, "encoder.0.feed_forward.activation", [1, n]);
+  const [a, b] = [x[n], y[n]].map((number) => written(number));
+  assert.equal(lineText(line), `encoder.0.feed_forward.activation[1, ${n}] = (${a}) · Φ(${a}) = ${b}`);
+  assert.deepEqual(
+    parts().map(({ name, index }) => [name, ...index]),
+    [["encoder.0.feed_forward.widen", 1, n]],
+  );
+});
+
+test("what goes in is counted", () => {
+  for (const model of ["translator", "recurrent with attention", "recurrent with one vector"]) {
+    const { program } = vectors[model];
+    for (const { name, operation, inputs } of program.steps) {
+      const refuses = (wrong) => {
+        const run = () => new Machine(changed(`steps/${name}/inputs`, wrong, program));
+        assert.throws(run, (error) => error instanceof Problem && /inputs?$/.test(error.message), name);
+      };
+      const most = { gru: 2, repeat: 2 }[operation] ?? inputs.length;
+      refuses([...inputs, "source", "source"].slice(0, most + 1));
+      const least = { gru: 1, repeat: 1 }[operation] ?? inputs.length;
+      if (least) refuses(inputs.slice(0, least - 1));
+    }
+  }
+});
+
+test("recurrent steps must fit each other", () => {
+  const { program, passes } = vectors["recurrent with one vector"];
+  const refused = [
+    ["step writer must have one row as its start", "steps/writer/inputs", ["writer.input", "reader"]],
+    ["step writer must have one row as its start", "steps/writer/inputs", ["writer.input", "last"]],
+    ["step context must have one row to repeat", "steps/context/inputs", ["writer"]],
+    ["step beside must have two inputs with as many rows", "steps/beside/inputs", ["writer", "reader"]],
+    ["step writer must have a weight weight_hh of the shape 9×3", "steps/writer/parameters/weight_hh", "blend.weight"],
+    ["step writer must have a weight bias_hh of the shape 9", "steps/writer/parameters/bias_hh", "blend.weight"],
+    ["step reader must have a weight weight_hh of the shape 3×1", "steps/reader/inputs", ["source_words"]],
+  ];
+  const last = { name: "last", operation: "last_row", inputs: ["reader.input"] };
+  for (const [message, place, value] of refused) {
+    const wrong = changed(place, value, program);
+    wrong.steps.splice(
+      wrong.steps.findIndex(({ name }) => name === "writer"),
+      0,
+      last,
+    );
+    assert.throws(() => new Machine(wrong), { message });
+  }
+  const [read] = passes;
+  const short = new Machine(changed("steps/context/inputs", ["c"], program)).read(read);
+  assert.deepEqual(everything(short), everything(new Machine(program).read(read)));
+  assert.deepEqual(short.labels("context"), short.labels("target"));
+  assert.deepEqual(short.labels("c"), short.labels("source").slice(-1));
+  assert.deepEqual(short.shape("c"), [1, 3]);
+  const partsOf = (...place) =>
+    workings(short, ...place)
+      .parts()
+      .map(({ name, index }) => `${name}[${index}]`);
+  assert.equal(partsOf("reader", [2, 1]).at(-1), "reader[1,1]");
+  assert.equal(partsOf("writer", [0, 1]).at(-1), "c[0,1]");
+  assert.deepEqual(partsOf("reader", [0, 1]), ["reader.update[0,1]", "reader.candidate[0,1]"]);
+  assert.deepEqual(partsOf("reader", [2, 8], "recurrent"), ["reader[1,0]", "reader[1,1]", "reader[1,2]"]);
+});
+
 test("a program that cannot be run is refused in one sentence", () => {
   const [query, weight] = ["steps/encoder.0.attention.w_query", "encoder.0.attention.w_query.weight"];
-  const float64 = (...shape) => {
-    const bytes = new Uint8Array(new Float64Array(shape.reduce((a, b) => a * b)).fill(1e308).buffer);
-    return { dtype: "float64", shape, data: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) };
-  };
   const nameless = "each step must have a name of its own, of letters, digits, _ and dots";
   const keep = "step encoder.0.attention must have a mask for sentences of any length";
   const refused = [
     ["its version must be 1", "version", 2],
-    ["it must have steps", "steps", []],
-    ["it must have steps", "steps", "all"],
+    ["it must have 1 to 1000 steps", "steps", []],
+    ["it must have 1 to 1000 steps", "steps", "all"],
+    ["it must have 1 to 1000 steps", "steps", Array(1001)],
     ["longest must be a whole number from 1 to 512", "longest", 1e9],
     ["words must have a list of different words for the source", "words/source", ["Tom", "Tom"]],
     ["words must have a list of different words for the target", "words/target", [1]],
@@ -303,7 +433,7 @@ test("a program that cannot be run is refused in one sentence", () => {
     ["step source_words must have a known operation", "steps/source_words/operation", "constructor"],
     ["step source_words must have the stages output", "steps/source_words/stages", ["rows"]],
     ["step source_words must have inputs that are earlier steps", "steps/source_words/inputs", ["words_out"]],
-    ["step source_words must have 1 inputs", "steps/source_words/inputs", []],
+    ["step source_words must have 1 input", "steps/source_words/inputs", []],
     ["step probabilities must have numbers to go in", "steps/probabilities/inputs", ["target"]],
     ["step target_words must have words to go in", "steps/target_words/inputs", ["source_places"]],
     ['step source must have the side "source" or "target"', "steps/source/settings/side", "left"],
@@ -331,7 +461,11 @@ test("a program that cannot be run is refused in one sentence", () => {
     [`${weight} must be a float array with 2 axes`, `weights/${weight}`, null],
     [`${weight} must hold the numbers of its shape 33×32`, `weights/${weight}/shape`, [33, 32]],
     [`${weight} must be written in base64`, `weights/${weight}/data`, "*"],
-    ["step encoder.0.attention.w_query must have numbers that fit float64", `weights/${weight}`, float64(32, 32)],
+    [
+      "step encoder.0.attention.w_query must have numbers that fit float64",
+      `weights/${weight}`,
+      float64([32, 32], Array(1024).fill(1e308, 0, 32).fill(0, 32)),
+    ],
   ];
   for (const [message, place, value] of refused) {
     const run = () => everything(new Machine(changed(place, value)).read(sentence));
@@ -342,4 +476,12 @@ test("a program that cannot be run is refused in one sentence", () => {
   assert.throws(() => translate(without, sentence), {
     message: "its last step must be a softmax over the words of the target",
   });
+});
+
+test("the longest program is not too deep", () => {
+  const deep = structuredClone(program);
+  for (let n = 0; deep.steps.length < 1000; n++) {
+    deep.steps.push({ name: `on.${n}`, operation: "relu", inputs: [deep.steps.at(-1).name] });
+  }
+  assert.equal(new Machine(deep).read(sentence).row(deep.steps.at(-1).name, "output", 2).length, 32);
 });

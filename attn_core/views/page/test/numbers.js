@@ -2,7 +2,7 @@
 // tests/test_page_model.py compares with attn_core.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { changesOf } from "../core/model/changes.js";
+import { changesOf, isNone } from "../core/model/changes.js";
 import { Machine } from "../core/model/machine.js";
 import { translate } from "../core/model/translate.js";
 import { lineText, workings } from "../core/model/workings.js";
@@ -37,7 +37,7 @@ const texts = passes.map(({ source, target, changes, addresses }) => {
   }
   return {
     lines: addresses.map((place) => lineText(workings(pass, ...place).line)),
-    written: translate(machine, { source, changes, most: 60 }).words.map(({ word }) => word),
+    written: isNone(pass.changes) && translate(machine, { source }).words.map(({ id }) => id),
   };
 });
 writeFileSync(numbers, Buffer.concat(found));

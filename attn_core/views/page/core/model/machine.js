@@ -3,8 +3,9 @@
 import { brief, say } from "../../words/words.js";
 import { Problem } from "../problem.js";
 import { changesOf } from "./changes.js";
-import { isSame, Pass } from "./pass.js";
+import { Pass } from "./pass.js";
 import { programOf } from "./program.js";
+import { isSame } from "./reuse.js";
 
 const MOST_PASSES = 6; // whose rows are kept: a sentence with and without changes, and what was there before
 

@@ -5,30 +5,15 @@ import { Attention } from "../attention.js";
 import { Data } from "../data.js";
 import { Problem } from "../problem.js";
 import { isWhole } from "../state.js";
-import { OPERATIONS, shares } from "./operations.js";
+import { shares } from "./formulas.js";
+import { OPERATIONS } from "./operations.js";
+import { reachIn, sharedRows } from "./reuse.js";
 
 /**
  * @typedef {import("./changes.js").Changes} Changes
  * @typedef {import("./machine.js").Machine} Machine
  * @typedef {import("./program.js").Step} Step
  */
-
-/**
- * How many numbers two lists begin with in common.
- *
- * @param {number[]} a
- * @param {number[]} b
- */
-function sharedStart(a, b) {
-  const first = a.findIndex((id, n) => id !== b[n]);
-  return first < 0 ? a.length : first;
-}
-
-/**
- * @param {number[]} a
- * @param {number[]} b
- */
-export const isSame = (a, b) => a.length === b.length && sharedStart(a, b) === a.length;
 
 /**
  * @param {Step} step
@@ -52,10 +37,7 @@ export class Pass {
     this.changes = changes;
     /** @type {Set<string>} */
     this.off = new Set(Object.entries(changes).flatMap(([kind, all]) => all.map((one) => `${kind} ${one}`)));
-    /** By step the changes that reach it. @type {string[]} */
-    this.reached = [];
-    /** By step, whether its rows depend on those behind them. @type {boolean[]} */
-    this.isAhead = [];
+    this.reach = reachIn(machine.steps, this.off);
     /** By step and row, the row of each stage. @type {Float64Array[][][]} */
     this.kept = machine.steps.map(() => []);
     /** By step its rows as heads. @type {import("../arrays.js").NumberArray[]} */
@@ -64,18 +46,7 @@ export class Pass {
     this.datas = [];
     /** By step and head. @type {Attention[][]} */
     this.attentions = machine.steps.map(() => []);
-    for (const step of machine.steps) this.follow(step);
     for (const step of machine.steps) this.takeOver(step, earlier);
-  }
-
-  /** @param {Step} step */
-  follow(step) {
-    const { at, inputs, name, operation } = step;
-    const own = [...this.off].filter((change) => change.split(/[ ,]/)[1] === name);
-    const all = new Set([...own, ...inputs.flatMap((input) => this.reached[input.at].split(";"))]);
-    this.reached[at] = [...all].filter(Boolean).sort().join(";");
-    const looksAhead = step.looksAhead(operation === "attention" && !this.isOff("mask_off", step));
-    this.isAhead[at] = looksAhead || inputs.some((input) => this.isAhead[input.at]);
   }
 
   /**
@@ -83,21 +54,19 @@ export class Pass {
    * @param {Pass[]} earlier
    */
   takeOver(step, earlier) {
-    const { at, axis, reads } = step;
+    const { at } = step;
     let most = 0;
     for (const pass of earlier) {
-      const isOther = pass.reached[at] !== this.reached[at];
-      if (isOther || (reads.has("source") && !isSame(pass.source, this.source))) continue;
-      if (!reads.has("target") || isSame(pass.target, this.target)) {
+      const rows = sharedRows(step, pass, this);
+      if (rows === Infinity) {
         this.kept[at] = pass.kept[at];
         this.attentions[at] = pass.attentions[at];
         this.datas[at] = pass.datas[at];
         this.split[at] = pass.split[at];
         return;
       }
-      const shared = axis === "target" && !this.isAhead[at] ? sharedStart(pass.target, this.target) : 0;
-      if (shared > most) this.kept[at] = pass.kept[at].slice(0, shared);
-      most = Math.max(most, shared);
+      if (rows > most) this.kept[at] = pass.kept[at].slice(0, rows);
+      most = Math.max(most, rows);
     }
   }
 

@@ -5,6 +5,7 @@ import { Problem } from "../problem.js";
 import { looksBack, OPERATIONS } from "./operations.js";
 
 const MOST_LONGEST = 512; // words of a sentence: an attention has that many rows and columns
+const MOST_STEPS = 1000; // each number asks those before it: too long a chain would be too deep
 
 /**
  * @typedef {import("../arrays.js").NumberArray} NumberArray
@@ -65,14 +66,16 @@ export class Step {
     this.must(!given.stages || `${given.stages}` === `${this.stages}`, `the stages ${this.stages.join(", ")}`);
     /** @type {Record<string, any>} */
     this.settings = given.settings ?? {};
-    this.inputs = listOf(given.inputs).map((name) => {
+    const names = listOf(given.inputs);
+    const [least, most] = operation.takes;
+    const wanted = least === most ? least : `${least} or ${most}`;
+    const isCount = names.length >= least && names.length <= most;
+    this.must(isCount, `${wanted} ${most === 1 ? "input" : "inputs"}`);
+    this.inputs = names.map((name) => {
       const input = earlier.get(name);
       this.must(input, "inputs that are earlier steps");
       return /** @type {Step} */ (input);
     });
-    const [least, most] = operation.takes;
-    const count = this.inputs.length;
-    this.must(count >= least && count <= most, least === most ? `${least} inputs` : `${least} to ${most} inputs`);
     const isOfWords = this.inputs.some((input) => input.operation === "words");
     this.must(isOfWords === (this.operation === "embed"), isOfWords ? "numbers to go in" : "words to go in");
     /** @type {Axis} */
@@ -171,12 +174,13 @@ export function programOf(program) {
   for (const [name, array] of Object.entries(program.weights ?? {})) {
     weights.set(name, weightOf(name, array));
   }
+  const all = listOf(program.steps);
+  if (!all.length || all.length > MOST_STEPS) throw new Problem(`it must have 1 to ${MOST_STEPS} steps`);
   /** @type {Map<string, Step>} */
   const steps = new Map();
-  for (const given of listOf(program.steps)) {
+  for (const given of all) {
     const step = new Step(given, steps, { weights, words, longest });
     steps.set(step.name, step);
   }
-  if (!steps.size) throw new Problem("it must have steps");
   return { steps, words, marks, longest };
 }

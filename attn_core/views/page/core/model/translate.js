@@ -3,7 +3,7 @@
 import { brief, say } from "../../words/words.js";
 import { Problem } from "../problem.js";
 import { isWhole } from "../state.js";
-import { softmax } from "./operations.js";
+import { softmax } from "./formulas.js";
 
 /**
  * @typedef {import("./machine.js").Machine} Machine

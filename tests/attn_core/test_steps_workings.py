@@ -1,0 +1,523 @@
+"""The arithmetic of any number of a pass: its value from its parts, its line, and the way down."""
+
+import math
+import random
+import re
+
+import pytest
+import torch
+
+from attn_core import arithmetic, pretrained
+from attn_core.digits import written
+from attn_core.layers import DecoderLayer, EncoderLayer
+from attn_core.masks import padding
+from attn_core.modules import SelfAttentionV1, StackedHeads
+from attn_core.steps import Changes, Pass, recording, run, workings
+from attn_core.steps.operations import OPERATIONS, STATISTICS
+from attn_core.steps.passes import exact
+from attn_core.steps.terms import LINES
+from attn_core.translators import recurrent, transformer
+from tests.attn_core.step_models import MODELS, filled, recorded
+
+NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
+
+
+def stages_of(step):
+    return step.stages + (STATISTICS if step.operation in ("attention", "softmax") else ())
+
+
+def addresses(found):
+    """Every number of a pass."""
+    for step in found.steps.values():
+        for stage in stages_of(step):
+            shape = found.value(step.name, stage).shape[1:]
+            for index in torch.cartesian_prod(*map(torch.arange, shape)).tolist():
+                yield step.name, stage, tuple(index) if isinstance(index, list) else (index,)
+
+
+def some(found, count, seed=0):
+    """Numbers from anywhere, each step as likely as another."""
+    dice = random.Random(seed)
+    for _ in range(count):
+        step = found.steps[dice.choice(list(found.steps))]
+        stage = dice.choice(stages_of(step))
+        shape = found.value(step.name, stage).shape[1:]
+        yield step.name, stage, tuple(dice.randrange(size) for size in shape)
+
+
+def value_from_inputs(found, name, stage, index):
+    """A number by its operation's formula, in Python's own arithmetic, from what came before it."""
+    step = found.steps[name]
+    weight = {role: found.steps.weights[one].double() for role, one in step.parameters.items()}
+    inputs = [found.value(one)[0].tolist() for one in step.inputs]
+    off = step.settings.get("off")
+
+    def of(stage, *index):
+        return found.value(name, stage)[(0, *index)].tolist()
+
+    def products(row, column):
+        return math.fsum(x * y for x, y in zip(row, column, strict=True))
+
+    match step.operation:
+        case "words" | "given":
+            return found.given[name][(0, *index)].item()
+        case "embed":
+            return weight["weight"][inputs[0][index[0]], index[1]].item() * step.settings["times"]
+        case "add_positions":
+            t, column = index
+            if off:
+                return inputs[0][t][column]
+            if "table" in weight:
+                return inputs[0][t][column] + weight["table"][t, column].item()
+            width = len(inputs[0][t])
+            angle = t * 10000.0 ** (-(column - column % 2) / width)
+            place = math.cos(angle) if column % 2 else math.sin(angle)
+            return inputs[0][t][column] + torch.tensor(place).float().item()
+        case "add_row":
+            row = weight["table"][step.settings["row"]].tolist()
+            return inputs[0][index[0]][index[1]] + row[index[1]]
+        case "linear":
+            matrix = weight["weight"].mT if step.settings.get("transposed") else weight["weight"]
+            bias = weight["bias"][index[1]].item() if "bias" in weight else 0.0
+            return products(inputs[0][index[0]], matrix[index[1]].tolist()) + bias
+        case "add":
+            x, y = (one[index[0]][index[1]] for one in inputs)
+            return y if off else x + y
+        case "relu":
+            return max(0.0, inputs[0][index[0]][index[1]])
+        case "gelu":
+            x = inputs[0][index[0]][index[1]]
+            return x * 0.5 * (1 + math.erf(x / math.sqrt(2)))
+        case "tanh":
+            return math.tanh(inputs[0][index[0]][index[1]])
+        case "concat":
+            return [x for one in inputs for x in one[index[0]]][index[1]]
+        case "last_row":
+            return inputs[0][-1][index[1]]
+        case "repeat":
+            return inputs[0][0][index[1]]
+        case "layer_norm":
+            x = inputs[0][index[0]]
+            if stage == "mean":
+                return math.fsum(x) / len(x)
+            mean = of("mean", index[0], 0)
+            if stage == "variance":
+                return math.fsum((one - mean) ** 2 for one in x) / len(x)
+            if stage == "normed":
+                spread = of("variance", index[0], 0) + step.settings["eps"]
+                return (x[index[1]] - mean) / math.sqrt(spread)
+            if off:
+                return x[index[1]]
+            gain, bias = (weight[role][index[1]].item() for role in ("gain", "bias"))
+            return of("normed", *index) * gain + bias
+        case "softmax":
+            x = inputs[0][index[0]]
+            if stage == "row_max":
+                return max(x)
+            row_max = of("row_max", index[0])
+            if stage == "row_sum":
+                return math.fsum(math.exp(one - row_max) for one in x)
+            return math.exp(x[index[1]] - row_max) / of("row_sum", index[0])
+        case "gru":
+            row, column = index
+            width = len(of("state", row))
+            start = inputs[1][0] if len(inputs) > 1 else [0.0] * width
+            before = of("state", row - 1) if row else start
+            if stage == "recurrent":
+                bias = weight["bias_hh"][column].item()
+                return products(before, weight["weight_hh"][column].tolist()) + bias
+            if stage == "state":
+                update = of("update", row, column)
+                return (1 - update) * of("candidate", row, column) + update * before[column]
+            third = {"reset": 0, "update": 1, "candidate": 2}[stage] * width + column
+            brought, recalled = inputs[0][row][third], of("recurrent", row, third)
+            if stage == "candidate":
+                return math.tanh(brought + of("reset", row, column) * recalled)
+            return 1 / (1 + math.exp(-brought - recalled))
+        case "attention":
+            return attention_value(found, step, stage, index, inputs, of)
+    raise AssertionError(step.operation)
+
+
+def attention_value(found, step, stage, index, inputs, of):
+    q, k, v = inputs
+    heads, keep = step.settings["num_heads"], step.settings["keep"]
+    if stage == "merged":
+        width = len(v[0]) // heads
+        head, column = divmod(index[1], width)
+        is_off = head in step.settings.get("heads_off", ())
+        return 0.0 if is_off else of("output", head, index[0], column)
+    head, row, *rest = index
+    kept = [True] * len(k)
+    if keep is not None:
+        kept = keep.dense(len(q), len(k)).expand(1, heads, -1, -1)[0, head, row].tolist()
+    if stage == "scores":
+        width = len(q[0]) // heads
+        part = slice(head * width, (head + 1) * width)
+        return math.fsum(x * y for x, y in zip(q[row][part], k[rest[0]][part], strict=True))
+    if stage == "scaled":
+        return of("scores", *index) * step.settings["scale"]
+    if stage == "masked":
+        return of("scaled", *index) if kept[rest[0]] else -math.inf
+    if stage == "row_max":
+        return max(of("masked", head, row)) if any(kept) else 0.0
+    if stage == "row_sum":
+        row_max = of("row_max", head, row)
+        cells = of("masked", head, row)
+        return math.fsum(math.exp(one - row_max) for one in cells) if any(kept) else 1.0
+    if stage == "weights":
+        return math.exp(of("masked", *index) - of("row_max", head, row)) / of("row_sum", head, row)
+    if stage == "dropped":
+        return of("weights", *index)
+    column = head * (len(v[0]) // heads) + rest[0]
+    return math.fsum(w * one[column] for w, one in zip(of("dropped", head, row), v, strict=True))
+
+
+def same(value, wanted):
+    return value == wanted or abs(value - wanted) <= 1e-9
+
+
+def check(found, name, stage, index):
+    """One number: its value, its line, and that its parts are the numbers that they say."""
+    term = workings(found, name, index, stage)
+    step = found.steps[name]
+    is_output = stage == step.stages[-1]
+    assert (term.name, term.index) == (name if is_output else f"{name}.{stage}", index)
+    assert term.value == found.value(name, stage)[(0, *index)].item()
+    assert same(term.value, value_from_inputs(found, name, stage, index)), term
+    assert "\n" not in term.text
+    if step.operation != "words":
+        said = term.how.split(", because")[0]
+        assert NUMBER.findall(said)[-1] == written(term.value)
+    for part in term.parts:
+        place = found.steps.get(part.name)
+        owner, of_stage = (part.name, None) if place else part.name.rsplit(".", 1)
+        assert part.value == found.value(owner, of_stage)[(0, *part.index)].item()
+        assert owner in {*step.inputs, name}
+        if step.operation not in ("words", "last_row", "concat", "repeat", "embed"):
+            assert written_in(part.value, term.how), (part, term)
+    return term
+
+
+def written_in(value, how):
+    """Whether a line has a number, with as many digits as it needs beside another."""
+    digits = {written(value, beside) for beside in (0, 1e3, 1e4, 1e5)}
+    return bool(digits & set(NUMBER.findall(how.replace(" - ", " – "))))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_numbers_of_small_models(name):
+    found = run(recorded(name).with_softmax(), source=[3, 5, 4], target=[1, 3])
+    places = list(addresses(found))
+    assert len(places) > 200
+    for place in places[:: max(1, len(places) // 250)]:
+        check(found, *place)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        Changes(heads_off=[("encoder.0.attention", 1)]),
+        Changes(positions_off=["source_places", "target_places"]),
+        Changes(residuals_off=["encoder.0.residuals.1.sum"]),
+        Changes(norms_off=["encoder.0.residuals.0.norm"]),
+        Changes(mask_off=["decoder.0.self_attention"], scale_off=["decoder.1.cross_attention"]),
+    ],
+    ids=repr,
+)
+def test_numbers_under_a_change(changes):
+    found = run(recorded("transformer").with_softmax(), changes, source=[3, 5, 4], target=[1, 3])
+    named = {one if isinstance(one, str) else one[0] for of in vars(changes).values() for one in of}
+    places = [place for place in addresses(found) if place[0] in named]
+    assert places
+    for place in [*places, *some(found, 50)]:
+        check(found, *place)
+
+
+def test_a_thousand_numbers_of_the_translator():
+    model, words = (
+        transformer.stored(),
+        ["the", "big", "cat", "sees", "Spike", "in", "the", "garden"],
+    )
+    found = exact(transformer.recorded(model, words, ["大", "的", "猫", "在", "花园"]))
+    for place in some(found, 1000):
+        check(found, *place)
+
+
+@pytest.mark.parametrize("attends", [True, False])
+def test_numbers_of_the_recurrent_translators(attends):
+    model, words = recurrent.stored(attends), ["the", "big", "cat", "sees", "Spike"]
+    found = exact(recurrent.recorded(model, words, ["大", "的", "猫"]))
+    for place in some(found, 300):
+        check(found, *place)
+
+
+@pytest.mark.trained_model
+def test_numbers_of_minilm():
+    found = exact(pretrained.load().recorded("Your journey starts."))
+    for place in some(found, 200):
+        check(found, *place)
+
+
+def taken(model, *args, **kwargs):
+    with recording(model) as steps:
+        model(*args, **kwargs)
+    return exact(steps)
+
+
+def test_numbers_of_layers_and_single_modules():
+    x = ((torch.arange(24.0) * 7 % 11 - 5) / 4).view(1, 6, 4)
+    keep = torch.ones(6, 6, dtype=torch.bool)
+    keep[2] = False
+    passes = [
+        taken(filled(SelfAttentionV1(4, 2), torch.float32), x[0]),
+        taken(filled(StackedHeads(4, 2, num_heads=2), torch.float32), x),
+        taken(filled(EncoderLayer(4, 2, 6), torch.float32), x, keep),
+        taken(filled(DecoderLayer(4, 2, 6), torch.float32), x, x[:, :3], memory_keep=padding([2])),
+    ]
+    for found in passes:
+        for place in some(found, 200):
+            check(found, *place)
+    dead = workings(passes[2], "attention", (0, 2, 1), "weights")
+    assert [part.text for part in dead.parts[1:]] == [
+        "attention.row_max[0, 2] = 0, because the row keeps nothing",
+        "attention.row_sum[0, 2] = 1, because the row keeps nothing",
+    ]
+    assert dead.parts[1].parts == ()
+
+
+def test_every_operation_has_its_line():
+    assert LINES.keys() == OPERATIONS.keys()
+
+
+def test_of_a_float32_model_numbers_are_computed_in_float64():
+    model, words = MODELS["transformer"]()
+    with recording(model.float()) as steps:
+        model(*words)
+    term = workings(steps, "encoder.0.residuals.1.norm", (2, 3))
+    assert term.value != steps["encoder.0.residuals.1.norm"].value[0, 2, 3].item()
+    assert term.value == pytest.approx(
+        steps["encoder.0.residuals.1.norm"].value[0, 2, 3].item(), 1e-5
+    )
+
+
+# The lines.
+
+
+WANTED = [
+    "source[1] = chases (5)",
+    "source_words[1, 2] = -0.3125 · 2 = -0.625",
+    "source_places[1, 2] = -0.625 + 0.0100 = -0.6150",
+    "encoder.0.attention.w_query[1, 2] = 0.3415·(-0.5) + 0.1653·(-0.25) + "
+    "(-0.6150)·(-0.1875) + 1.8749·(-0.3125) + 0.5 = -0.1827",
+    "encoder.0.attention.scaled[1, 1, 0] = 0.3267 · 0.7071 = 0.2310",
+    "encoder.0.attention[1, 2] = head 1, column 0 = 0.2383",
+    "encoder.0.residuals.0.sum[1, 2] = -0.6150 + 0.5425 = -0.0725",
+    "encoder.0.residuals.0.norm.mean[1, 0] = ((-0.1288) + 0.8267 + (-0.0725) + 2.1989) / 4 = "
+    "0.7061",
+    "encoder.0.residuals.0.norm.variance[1, 0] = ((-0.1288 - 0.7061)² + (0.8267 - 0.7061)² + "
+    "(-0.0725 - 0.7061)² + (2.1989 - 0.7061)²) / 4 = 0.8866",
+    "encoder.0.residuals.0.norm.normed[1, 2] = (-0.0725 - 0.7061) / √(0.8866 + 1e-05) = -0.8269",
+    "encoder.0.residuals.0.norm[1, 2] = -0.8269 · 1.3125 + 0.3125 = -0.7728",
+    "encoder.0.feed_forward.activation[1, 2] = max(0, -0.2685) = 0",
+    "probabilities[0, 1] = exp(0.5334 - 0.5334) / 4.4595 = 0.2242",
+    "probabilities.row_sum[0] = exp(0.4883 - 0.5334) + exp(0.5334 - 0.5334) + exp(0.1290 - "
+    "0.5334) + exp(-0.5736 - 0.5334) + exp(0.4603 - 0.5334) + exp(-0.0178 - 0.5334) = 0.9559 "
+    "+ 1 + 0.6674 + 0.3305 + 0.9295 + 0.5762 = 4.4595",
+]
+WANTED_OF_GRU = [
+    "reader.recurrent[1, 0] = 0.2748·0.3125 + (-0.0460)·0.5 + 0.0881·0.5 + (-0.5) = -0.3931",
+    "reader.reset[1, 0] = σ(-0.5742 + (-0.3931)) = 0.2754",
+    "reader.candidate[1, 0] = tanh(0.3711 + 0.2754·0.4544) = 0.4592",
+    "reader[1, 0] = (1 - 0.5157)·0.4592 + 0.5157·0.2748 = 0.3641",
+    "reader[0, 0] = (1 - 0.4216)·0.4751 + 0.4216·0 = 0.2748",
+    "c[0, 1] = 0.1860",
+    "beside[1, 4] = 0.0959",
+    "blended[1, 1] = tanh(-0.1134) = -0.1129",
+]
+
+
+def lines(name, *places, changes=None):
+    found = run(
+        recorded(name).with_softmax(), changes or Changes(), source=[3, 5, 4], target=[1, 3]
+    )
+    return [workings(found, *place).text for place in places]
+
+
+def test_the_lines_of_a_transformer():
+    layer = "encoder.0"
+    assert (
+        lines(
+            "transformer",
+            ("source", (1,)),
+            ("source_words", (1, 2)),
+            ("source_places", (1, 2)),
+            (f"{layer}.attention.w_query", (1, 2)),
+            (f"{layer}.attention", (1, 1, 0), "scaled"),
+            (f"{layer}.attention", (1, 2)),
+            (f"{layer}.residuals.0.sum", (1, 2)),
+            (f"{layer}.residuals.0.norm", (1, 0), "mean"),
+            (f"{layer}.residuals.0.norm", (1, 0), "variance"),
+            (f"{layer}.residuals.0.norm", (1, 2), "normed"),
+            (f"{layer}.residuals.0.norm", (1, 2)),
+            (f"{layer}.feed_forward.activation", (1, 2)),
+            ("probabilities", (0, 1)),
+            ("probabilities", (0,), "row_sum"),
+        )
+        == WANTED
+    )
+
+
+def test_the_lines_of_a_gru():
+    assert (
+        lines(
+            "with attention",
+            ("reader", (1, 0), "recurrent"),
+            ("reader", (1, 0), "reset"),
+            ("reader", (1, 0), "candidate"),
+            ("reader", (1, 0)),
+            ("reader", (0, 0)),
+            ("c", (0, 1)),
+            ("beside", (1, 4)),
+            ("blended", (1, 1)),
+        )
+        == WANTED_OF_GRU
+    )
+
+
+def test_lines_of_what_is_switched_off():
+    changes = Changes(
+        heads_off=[("encoder.0.attention", 1)],
+        positions_off=["source_places"],
+        residuals_off=["encoder.0.residuals.0.sum"],
+        norms_off=["encoder.0.residuals.0.norm"],
+    )
+    places = [
+        ("encoder.0.attention", (1, 2)),
+        ("source_places", (1, 2)),
+        ("encoder.0.residuals.0.sum", (1, 2)),
+        ("encoder.0.residuals.0.norm", (1, 2)),
+    ]
+    found = lines("transformer", *places, changes=changes)
+    assert [line.partition(" = ")[2].partition(", ")[2] for line in found] == [
+        "because head 1 is switched off",
+        "because the positions are switched off",
+        "because the residual is switched off",
+        "because the norm is switched off",
+    ]
+    made = run(recorded("transformer").with_softmax(), changes, source=[3, 5, 4], target=[1, 3])
+    assert [
+        [(part.name, part.index) for part in workings(made, *place).parts] for place in places
+    ] == [
+        [],
+        [("source_words", (1, 2))],
+        [("encoder.0.attention.out_proj", (1, 2))],
+        [("encoder.0.residuals.0.sum", (1, 2))],
+    ]
+
+
+def test_an_attentions_lines_are_those_of_its_record():
+    found = exact(recorded("transformer"))
+    name = "decoder.0.self_attention"
+    for stage in ("scores", "scaled", "masked", "weights", "dropped", "output"):
+        wanted = arithmetic.workings(found.record(name), stage, 1, 1, head=1)
+        term = workings(found, name, (1, 1, 1), stage)
+        assert term.how == wanted.how
+        assert term.text.startswith(f"{name}.{stage}[1, 1, 1] = ")
+
+
+def test_a_long_sum_shows_its_first_terms_and_the_last():
+    steps = transformer.recorded(transformer.stored(), ["Tom", "sees", "Jerry"], ["汤姆"])
+    term = workings(steps, "words_out", (0, 3))
+    assert " + … 19 more … + " in term.how
+    assert term.how.count("·") == len(term.parts) == 13
+    assert [part.index[1] for part in term.parts] == [*range(12), 31]
+
+
+# The tree.
+
+
+def test_parts_are_made_when_they_are_asked_for(monkeypatch):
+    counted = []
+    line = LINES["linear"]
+    monkeypatch.setitem(LINES, "linear", lambda cell: counted.append(cell) or line(cell))
+    term = workings(recorded("transformer"), "words_out", (0, 1))
+    assert len(counted) == 1
+    assert term.parts is term.parts
+    assert len(counted) == 1  # its parts are of a norm
+    str(term)
+    assert len(counted) == 1
+
+
+def test_one_level_is_written_unless_more_are_asked_for():
+    term = workings(recorded("transformer"), "source_places", (1, 2))
+    below = ["source_places[1, 2]", "  source_words[1, 2]", "    source[1]"]
+    for text, lines in ((str(term), 2), (term.written(0), 1), (term.written(), 3)):
+        assert [line.partition(" = ")[0] for line in text.splitlines()] == below[:lines]
+    assert repr(term) == str(term)
+    assert term.written().splitlines()[2] == "    source[1] = chases (5)"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_way_down_ends_at_a_word(name):
+    steps = recorded(name).with_softmax()
+    for seed in range(20):
+        dice, term, length = random.Random(seed), workings(steps, "probabilities", (1, 3)), 0
+        while term.parts:
+            term, length = dice.choice(term.parts), length + 1
+            assert length < 200
+        is_word = term.name in ("source", "target")
+        assert is_word or "because" in term.how or term.name == "reader.recurrent"
+        if is_word:
+            assert re.search(r"= .+ \(\d\)$", term.text)
+
+
+def test_without_a_vocabulary_a_word_is_its_id():
+    model, words = MODELS["transformer"]()
+    with recording(model) as steps:
+        model(*words)
+    assert workings(steps, "source", (2,)).text == "source[2] = 4"
+
+
+def test_of_several_sentences_one_is_asked_for():
+    model, _ = MODELS["transformer"]()
+    words = torch.tensor([[3, 5, 4], [4, 4, 3]]), torch.tensor([[1, 2], [1, 5]])
+    with recording(model) as steps:
+        model(*words)
+    for batch in range(2):
+        term = workings(steps, "words_out", (1, 3), batch=batch)
+        assert term.value == pytest.approx(model(*words)[batch, 1, 3].item())
+        weights = workings(steps, "decoder.0.cross_attention", (1, 1, 2), "weights", batch=batch)
+        wanted = steps.record("decoder.0.cross_attention").stage("weights")[batch, 1, 1, 2]
+        assert weights.value == pytest.approx(wanted.item())
+        leaf = workings(steps, "source", (0,), batch=batch)
+        assert leaf.value == words[0][batch, 0].item()
+
+
+def test_a_pass_is_computed_once_for_all_questions():
+    steps = recorded("one vector")
+    assert exact(steps) is exact(steps)
+    assert isinstance(exact(steps), Pass)
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "text"),
+    [
+        (("encoder", (0, 0)), KeyError, "name must be one of the 69 steps, got 'encoder'"),
+        (("words_out", (0,)), ValueError, r"index of words_out must have 2 numbers, got \(0,\)"),
+        (("source", (0, 1)), ValueError, r"index of source must have 1 numbers, got \(0, 1\)"),
+        (("words_out", (0, 6)), ValueError, r"index\[1\] must be at least 0 and below 6, got 6"),
+        (("words_out", (-1, 0)), ValueError, r"index\[0\] must be at least 0 and below 2, got -1"),
+        (
+            ("encoder.0.attention", (0, 0), "weights"),
+            ValueError,
+            r"index of encoder.0.attention must have 3 numbers, got \(0, 0\)",
+        ),
+        (("words_out", (0, 0), "mean"), ValueError, "stage of words_out must be one of output"),
+    ],
+)
+def test_addresses_that_do_not_fit(place, error, text):
+    with pytest.raises(error, match=text):
+        workings(recorded("transformer"), *place)
+    with pytest.raises(ValueError, match="batch must be at least 0 and below 1, got 1"):
+        workings(recorded("transformer"), "words_out", (0, 0), batch=1)

@@ -1,0 +1,69 @@
+"""What an error of the steps says where a type is wrong, too: one sentence."""
+
+import pytest
+
+from attn_core.steps import Changes, run, workings
+from tests.attn_core.step_models import recorded
+
+STEPS = recorded("transformer")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (
+            lambda: run(STEPS, Changes(positions_off=[3])),
+            ValueError,
+            "positions_off must name steps of operation add_positions, got 3",
+        ),
+        (
+            lambda: run(STEPS, Changes(heads_off=[("encoder.0.attention", 0.5)])),
+            TypeError,
+            "head of heads_off must be a whole number, got 0.5",
+        ),
+        (
+            lambda: run(STEPS, Changes(heads_off=["encoder.0.attention"])),
+            ValueError,
+            "heads_off must hold pairs (step, head), got 'encoder.0.attention'",
+        ),
+        (
+            lambda: run(STEPS, source=["Tom"]),
+            TypeError,
+            "source must be ids or a torch tensor, got a list",
+        ),
+        (
+            lambda: run(STEPS, target=[0.5]),
+            ValueError,
+            "target must be ids [T] or [B, T], at least one, got torch.float32 of shape (1,)",
+        ),
+        (
+            lambda: workings(STEPS, 3, (0, 0)),
+            KeyError,
+            "name must be one of the 69 steps, got 3",
+        ),
+        (
+            lambda: workings(STEPS, "words_out", (0, 0.5)),
+            TypeError,
+            "index[1] must be a whole number, got 0.5",
+        ),
+        (
+            lambda: workings(STEPS, "words_out", 5),
+            TypeError,
+            "index of words_out must be 2 whole numbers, got 5",
+        ),
+        (
+            lambda: workings(STEPS, "words_out", (0, 0), 7),
+            ValueError,
+            "stage of words_out must be one of output, got 7",
+        ),
+        (
+            lambda: workings([1], "words_out", (0, 0)),
+            TypeError,
+            "steps must be Steps or a Pass, got list",
+        ),
+    ],
+)
+def test_one_sentence(call, error, text):
+    with pytest.raises(error) as caught:
+        call()
+    assert caught.value.args == (text,)
