@@ -129,6 +129,6 @@ def check_one_length(packed: PackedSequence) -> None:
     sizes: Tensor = packed.batch_sizes
     if sizes.min() != sizes.max():
         raise ValueError(
-            "recording takes sentences of one length where a GRU reads them, "
+            "sentences must be of one length where recording sees a GRU read them, "
             f"got {int(sizes[0])} sentences, of which {int(sizes[-1])} have the longest"
         )
