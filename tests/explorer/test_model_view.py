@@ -57,6 +57,7 @@ def test_the_recurrent_translators_open_too(attends):
         (lambda: opened(""), "say must be a sentence of one word or more, got none"),
         (lambda: opened(at="nowhere"), "at must name a step of the model, got 'nowhere'"),
         (lambda: opened(name="a b"), "name must"),
+        (lambda: opened(show=["sound"]), "show must be of sentence, translation"),
         (lambda: opened(examples=["Tom barks"]), "got 'barks'"),
         (
             lambda: open_model(stored(), {"source": ENGLISH}, SAY),
