@@ -585,3 +585,31 @@ def test_two_models_on_a_page_keep_their_states(bare):
     page.wait_for_function("() => location.hash.includes('x-other')")
     assert words(page, "[name=translator] .am-written bdi") == translated(SAY)[0]
     assert words(page, "[name=other] .am-written bdi") == translated("Jerry helps Tom")[0]
+
+
+def test_models_that_belong_together_read_the_same_sentence(bare):
+    first = opened(together="pair")
+    shown = ["translation", "station"]
+    second = opened(name="second", together="pair", show=shown, at="words_out")
+    alone = opened(name="alone")
+    page = bare.open(first, second, alone, fragment="#x-translator", script="classic")
+    for name in ("second", "alone"):
+        page.locator(f"[name={name}]").scroll_into_view_if_needed()
+        page.wait_for_selector(f"[name={name}] .am-root")
+    page.locator("[name=translator] .am-input").fill("Jerry helps Tom")
+    wanted, _ = translated("Jerry helps Tom")
+    assert words(page, "[name=second] .am-written bdi") == wanted
+    assert words(page, "[name=alone] .am-written bdi") == translated(SAY)[0]
+    expect(page.locator("[name=second] .am-read")).to_have_text("Jerry helps Tom")
+    for css in (".am-input", ".am-plan", ".am-likeliest", ".am-steps", ".am-all"):
+        assert page.locator(f"[name=second] {css}").is_hidden(), css
+    expect(page.locator("[name=second] .am-name")).to_have_text("writes: scores")
+
+
+def test_a_translation_without_an_end_is_cut_and_says_so(play):
+    say, step = "the mouse follows Jerry in the house", "decoder.1.residuals.0.sum"
+    wanted, _ = translated(say, Changes(residuals_off=[step]), most=32)
+    assert "<end>" not in wanted
+    page = play(f"#x-translator?say={say.replace(' ', '+')}&off=residuals_off:{step}")
+    assert words(page) == wanted
+    expect(page.locator(".am-written")).to_contain_text("no end mark")
