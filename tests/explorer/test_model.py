@@ -162,6 +162,18 @@ def test_another_word_is_taken_and_what_follows_changes(play):
     expect(page.locator(".am-right")).to_be_hidden()
 
 
+def test_a_word_that_is_taken_keeps_those_before_it_alone(play):
+    page = play("#x-translator?taken=0:猫,2:狗")
+    page.locator(".am-written .am-word").nth(1).click()
+    second = page.locator(".am-choice").nth(1)
+    taken = second.locator("bdi").text_content()
+    second.click()
+    page.wait_for_function("(word) => decodeURIComponent(location.hash).includes(word)", arg=taken)
+    assert state(page)["taken"] == f"0:猫,1:{taken}"
+    wanted, _ = translated(SAY, taken={0: CHINESE.index("猫"), 1: CHINESE.index(taken)})
+    assert words(page) == wanted
+
+
 def test_the_temperature_changes_the_shares_and_not_the_order(play):
     page = play()
     page.locator(".am-written .am-word").nth(0).click()
