@@ -1,11 +1,12 @@
-"""The whole model of chapter 10 beside other pages that open a model: llm-viz, Transformer Explainer.
+"""The whole model of chapter 10 beside other pages that open one: llm-viz, Transformer Explainer.
 
-    python -m benchmarks.model_pages
+    make bench
 
 Each page is opened from a server on this machine, and from a folder. What it asks of other hosts is
 counted and refused: no network is measured, and a page is seen as it is without one.
 
-The others are built by hand, from the commits that SITES names, and put into `_build/bench/sites`:
+The others are built by hand and put into `_build/bench/sites`; where they are not, what is stored
+stays as it is:
 
     git clone https://github.com/bbycroft/llm-viz && cd llm-viz && git checkout 9da9374
     node .yarn/releases/yarn-4.1.0.cjs install --immutable && npx next build
@@ -13,17 +14,18 @@ The others are built by hand, from the commits that SITES names, and put into `_
 
     git clone --filter=blob:none --no-checkout https://github.com/poloclub/transformer-explainer
     cd transformer-explainer && git sparse-checkout set --no-cone '/*' '!/static/model-v2/'
-    git checkout 6e2ec37 && npm ci --legacy-peer-deps --ignore-scripts
+    git checkout 8562c06 && npm ci --ignore-scripts
     ln -s Popovers src/components/popovers  # as its imports spell it
-    NODE_ENV=production npx vite build
+    NODE_ENV=production npx vite build  # with node 21 or newer
     # build/ becomes _build/bench/sites/transformer-explainer
+
+8562c06 is of 27 February 2026. The commits behind it, up to 6e2ec37, change a few words, and
+dependencies that did not build together here.
 
 Transformer Explainer's weights, 63 files of 10 MiB, stay where they are: its page is weighed
 without them, and gives no answer here.
 """
 
-import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -32,15 +34,14 @@ from urllib.parse import unquote, urlsplit
 from playwright.sync_api import Browser, Error, TimeoutError, sync_playwright
 
 from benchmarks import report
+from benchmarks.page import busy
 from benchmarks.visits import HTML, once, served, weight
-from benchmarks.whole_model import ADDRESS, ANSWER
+from benchmarks.whole_model import ADDRESS, ANSWER, NOT_TIMED
 from tools.browser import ARGUMENTS, present
 
 SITES = Path(__file__).parents[1] / "_build" / "bench" / "sites"
 ROUNDS = 3
 LIMIT = 30  # seconds that a page gets to answer
-QUIET = 1.0  # a time is measured where fewer processes than this want the cores
-NOT_TIMED = "time not measured: the machine was busy; `python -m benchmarks.model_pages` measures it"
 # llm-viz draws with WebGL; without a GPU the browser's own renderer does it.
 DRAWING = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 # llm-viz logs it when its model has computed; it draws the result in the next frame.
@@ -85,7 +86,7 @@ def sites() -> list[Site]:
             "drawn without a GPU",
         ),
         Site(
-            "Transformer Explainer, commit 6e2ec37",
+            "Transformer Explainer, commit 8562c06",
             SITES,
             f"{explainer}/",
             f"{explainer}/index.html",
@@ -140,7 +141,7 @@ def file_of(site: Site, path: str) -> Path:
 
 
 def row_of(site: Site, visits: list[dict], folder: dict, is_quiet: bool) -> dict:
-    """visits: of the page from a server; folder: the one from a folder. Times of a quiet machine."""
+    """visits: of the page from a server; folder: the one from a folder. Times only if is_quiet."""
     seconds = [one["seconds"] for one in visits]
     files = [file_of(site, path) for path in visits[0]["asked"]]
     count = sum(weight(file) for file in files if file.is_file())
@@ -185,17 +186,16 @@ def rows(browser: Browser, found: list[Site], is_quiet: bool) -> list[dict]:
 def main() -> None:
     found = sites()
     if missing(found):
-        sys.exit(f"Not built here, so nothing is measured: {'; '.join(missing(found))}.")
-    is_quiet = os.getloadavg()[0] < QUIET  # before a browser is busy
+        print(f"Not built here, so nothing is measured: {'; '.join(missing(found))}.")
+        return
+    is_quiet = not busy()  # before a browser is
     with sync_playwright() as playwright:
         arguments = [one for one in ARGUMENTS if one != "--disable-gpu"]
-        browser = playwright.chromium.launch(
-            executable_path=present(), args=[*arguments, *DRAWING]
-        )
+        browser = playwright.chromium.launch(executable_path=present(), args=[*arguments, *DRAWING])
         measured = rows(browser, found, is_quiet)
         browser.close()
     title = "A whole model beside other pages that open one"
-    report.store(measured, title, "python -m benchmarks.model_pages", ("playwright",))
+    report.store(measured, title, "make bench", ("playwright",))
     print(report.table(measured))
 
 
