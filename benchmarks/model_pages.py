@@ -120,13 +120,14 @@ def visit(browser: Browser, site: Site, root: str, limit: float = LIMIT) -> dict
     page = context.new_page()
     page.add_init_script(site.before + once(site.answered))
     page.route("**/*", answer)
+    seconds = None
     try:
         page.goto(f"{root}/{site.path}", timeout=limit * 1000)
         page.wait_for_function("window.alive", timeout=limit * 1000)
         seconds = page.evaluate("window.alive") / 1000
         page.wait_for_load_state("networkidle", timeout=limit * 1000)
     except TimeoutError:
-        seconds = None
+        pass  # no answer, or a page that goes on asking
     except Error as error:
         raise RuntimeError(f"{site.name} must open: {error.message.splitlines()[0]}") from error
     finally:
