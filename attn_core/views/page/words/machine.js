@@ -37,6 +37,8 @@ export const MACHINE_WORDS = {
   part_self_attention: "self-attention",
   part_cross_attention: "cross-attention",
   part_feed_forward: "feed-forward",
+  placeIn: "{stack}, {title}",
+  stationIn: "{place}: {station}",
   isOff: "something is off",
   isOther: "other numbers than with everything on",
 
@@ -126,6 +128,9 @@ export const MACHINE_WORDS = {
   array_row_max: "row_max",
   array_row_sum: "row_sum",
   ways: "where its numbers come from, and where they go",
+  columnHead: "column →",
+  nextHead: "next word →",
+  wordHead: "word ↓",
   hintNumber: "Select a number to read its arithmetic; each number in it leads to where it was made.",
   number: "In the row of {word}, {column} is {number}.",
   numberWas: "In the row of {word}, {column} is {number}; with everything on it is {was}.",

@@ -37,6 +37,8 @@ export const MACHINE_CHINESE = {
   part_self_attention: "自注意力",
   part_cross_attention: "交叉注意力",
   part_feed_forward: "前馈网络",
+  placeIn: "{stack}，{title}",
+  stationIn: "{place}：{station}",
   isOff: "有一部分已关闭",
   isOther: "数与全部打开时不同",
 
@@ -121,6 +123,9 @@ export const MACHINE_CHINESE = {
   array_state: "状态",
   array_row_max: "row_max",
   array_row_sum: "row_sum",
+  columnHead: "列 →",
+  nextHead: "下一个词 →",
+  wordHead: "词 ↓",
   hintNumber: "选择一个数，就能读到它的算式；算式中的每个数都通向它产生的地方。",
   number: "在 {word} 这一行，{column}是 {number}。",
   numberWas: "在 {word} 这一行，{column}是 {number}；全部打开时是 {was}。",
