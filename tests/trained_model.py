@@ -20,7 +20,7 @@ EXAMPLES = ("attn_core/pretrained.py::", "[attn_core.pretrained-")
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "trained_model: reads the trained model of chapters 08 and 10")
+    config.addinivalue_line("markers", "trained_model: reads the model of chapters 08 and 10")
 
 
 def pytest_collection_modifyitems(items):
