@@ -38,7 +38,7 @@ class MiniLM(nn.Module):
     (1, 12, 6, 6)
 
     Wang et al., "MiniLM" (2020), trained on sentence pairs by the sentence-transformers project.
-    Taught in chapter 08.
+    Taught in chapter 10.
     """
 
     def __init__(self, tokenizer: "tokenizers.Tokenizer") -> None:

@@ -35,8 +35,8 @@ def test_what_is_missing_is_named(monkeypatch, tmp_path):
     ran, missing = machine.sentence().splitlines()
     assert ran == f"Ran with Python {sys.version.split()[0]}, on {os.cpu_count()} processors."
     assert missing == (
-        "Missing: the environment of grading, torch, a GPU, Triton, the trained model of chapter "
-        "08, its tokenizer, Chromium, Firefox, WebKit, bubblewrap, Node."
+        "Missing: the environment of grading, torch, a GPU, Triton, the model of chapters 08 and "
+        "10, its tokenizer, Chromium, Firefox, WebKit, bubblewrap, Node."
     )
 
 

@@ -1,4 +1,4 @@
-"""Where the trained model of chapter 08 is missing its tests are skipped, and say so.
+"""Where the trained model of chapters 08 and 10 is missing its tests are skipped, and say so.
 
 A pytest plugin. `make test` and the workflows install the model.
 """
@@ -20,7 +20,7 @@ EXAMPLES = ("attn_core/pretrained.py::", "[attn_core.pretrained-")
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "trained_model: reads the trained model of chapter 08")
+    config.addinivalue_line("markers", "trained_model: reads the model of chapters 08 and 10")
 
 
 def pytest_collection_modifyitems(items):

