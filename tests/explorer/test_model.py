@@ -255,7 +255,7 @@ def test_the_drawing_is_one_tab_stop(play):
     page.keyboard.press("ArrowLeft")
     assert page.evaluate(focused) == "encoder.0.residuals.0.sum"
     page.keyboard.press("ArrowDown")
-    assert page.evaluate(focused).startswith("encoder.0.feed_forward")
+    assert page.evaluate(focused).startswith("encoder.0.residuals.1."), "the row below"
     page.keyboard.press("Home")
     assert page.evaluate(focused) == "source"
     page.keyboard.press("ArrowRight")
@@ -419,7 +419,7 @@ def changed(change):
         (lambda p: p["view"].update(head=9), "its view cannot have the head 9"),
         (lambda p: p["view"].update(examples="Tom"), "its view must name a sentence"),
         (lambda p: p["view"].update(arcs={"within": {"step": "source", "head": 0}}), "view"),
-        (lambda p: p["steps"].clear(), "must have steps"),
+        (lambda p: p["steps"].clear(), "it must have 1 to 1000 steps"),
         (lambda p: p["steps"].pop(), "must be a softmax"),
         (lambda p: p["steps"][3].update(operation="eval"), "a known operation"),
         (lambda p: p["weights"].clear(), "a weight"),

@@ -115,10 +115,19 @@ export class Typed {
     const at = words.findIndex((word) => !this.knows(word));
     const list = at < 0 ? [] : fitting(this.model.machine, words[at]);
     const take = (word) => {
-      this.input.value = words.with(at, word).join(" ");
+      const now = wordsIn(this.input.value);
+      this.input.value = now
+        .with(
+          now.findIndex((one) => !this.knows(one)),
+          word,
+        )
+        .join(" ");
       this.input.focus();
       this.typed();
     };
+    // Whoever presses one leaves the field first, which asks again: the button must still be there.
+    if (String(list) === this.fits.dataset.list) return;
+    this.fits.dataset.list = String(list);
     this.fits.hidden = !list.length;
     refill(this.fits, ...list.map((word) => this.wordButton(word, () => take(word))));
   }
