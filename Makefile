@@ -132,6 +132,7 @@ train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes
 bench: .venv-bench/made book  ## measure the pages, the explorer, other viewers, attention, and write the tables
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.viewers
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.page
+	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.model
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.visits
 	@.venv-bench/bin/python -m benchmarks.notebook
 	@.venv-bench/bin/python -m benchmarks.kernels

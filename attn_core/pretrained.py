@@ -85,7 +85,7 @@ class MiniLM(nn.Module):
         return [steps.record(f"layers.{n}.attention") for n in range(len(self.layers))]
 
 
-@explain.register
+@explain(MiniLM)
 def of_model(module: MiniLM, call: ModuleCall, thing: object, child: str | None) -> None:
     """What it does itself between its modules: it adds the rows of the places and of the kind."""
     if child == "norm":

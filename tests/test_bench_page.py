@@ -3,6 +3,7 @@
 import pytest
 
 from attn_core.views import script
+from benchmarks import model as whole
 from benchmarks import page as bench
 from benchmarks import report
 from benchmarks.viewers import made_up_model, names
@@ -53,3 +54,25 @@ def test_every_script_has_a_row_and_the_first_a_goal():
 def test_a_goal_that_is_not_met_is_said(monkeypatch):
     monkeypatch.setattr(bench, "MOST_SCRIPT", 10)
     assert bench.scripts()[0]["met"] is False
+
+
+def test_a_change_of_a_whole_model_is_timed_until_it_is_painted(tmp_path, monkeypatch, browser):
+    monkeypatch.setattr(whole, "FOLDER", tmp_path)
+    monkeypatch.setattr(whole, "ROUNDS", 2)
+    monkeypatch.setattr(whole, "STATIONS", whole.STATIONS[:1])
+    rows = [*whole.changes(browser), whole.start(browser)]
+    assert len(rows) == 3
+    assert all(set(row) == set(report.KEYS) for row in rows)
+    assert all(float(row["measured"].split()[0]) > 0 for row in rows)
+    page = whole.opened(browser, whole.write_page(whole.view()))
+    with pytest.raises(RuntimeError, match="must change what is shown"):
+        whole.times_of(page, [".am-name"], ".am-root")
+    page.close()
+
+
+def test_what_a_whole_model_adds_is_counted():
+    rows = whole.bytes_of()
+    assert sum(float(row["measured"].split()[0]) for row in rows[:-1]) == pytest.approx(
+        float(rows[-1]["measured"].split()[0]), abs=0.2
+    )
+    assert rows[-1]["met"] is True

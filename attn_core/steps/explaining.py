@@ -1,7 +1,7 @@
 """How a module's steps are told: what it called, what reached whom, and who says what was made."""
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import singledispatch
@@ -17,16 +17,17 @@ from attn_core.record import AttentionTrace
 from attn_core.steps.operations import OPERATIONS, Attended
 from attn_core.steps.step import Step, Steps
 
+Rule = Callable[[Any, "ModuleCall", object, str | None], None]
 
-@singledispatch
-def explain(module: nn.Module, call: "ModuleCall", thing: object, child: str | None) -> None:
-    """The steps that made a thing, for one kind of module: registered by its type.
+
+def explain(kind: type[nn.Module]) -> Callable[[Rule], Rule]:
+    """Says for one kind of module which steps it takes: a rule, called for what no step has made.
 
     >>> class Doubled(nn.Module):
     ...     def forward(self, x):
     ...         return x + x
-    >>> @explain.register
-    ... def _(module: Doubled, call, thing, child):
+    >>> @explain(Doubled)
+    ... def of_doubled(module, call, thing, child):
     ...     call.add("", "add", [call.argument(), call.argument()], made=thing)
     >>> from attn_core.steps import recording
     >>> model = Doubled()
@@ -36,13 +37,23 @@ def explain(module: nn.Module, call: "ModuleCall", thing: object, child: str | N
     x = given() [1, 2, 3]
     add = add(x, x) [1, 2, 3]
 
-    thing: a tensor that no step has made yet, and that has reached the module called `child`
-        inside this one; child None: what this module gave.
-    call: the call of the module, by which steps are added.
-
-    A kind that adds no step leaves the thing unknown: whoever calls it may know it. Taught in
-    chapter 10.
+    The rule gets four things. `module`: who computes. `call`: its call, by which steps are added.
+    `thing`: a tensor that no step has made yet. `child`: the part that it has reached inside this
+    module; None: it is what the module gave. A rule that adds no step leaves the thing unknown:
+    whoever calls the module may know it. Kinds that inherit from this one have its rule, too.
+    Taught in chapter 10.
     """
+
+    def registered(rule: Rule) -> Rule:
+        steps_of.register(kind)(rule)
+        return rule
+
+    return registered
+
+
+@singledispatch
+def steps_of(module: nn.Module, call: "ModuleCall", thing: object, child: str | None) -> None:
+    """Adds the steps that made a thing, by the rule of the module's kind; of others none."""
 
 
 class Notes:
@@ -75,8 +86,8 @@ class ModuleCall:
     >>> class Sum(nn.Module):
     ...     def forward(self, x, y):
     ...         return x + y
-    >>> @explain.register
-    ... def _(module: Sum, call, thing, child):
+    >>> @explain(Sum)
+    ... def of_sum(module, call, thing, child):
     ...     call.add("sum", "add", [call.argument("x"), call.argument("y")], made=thing)
     >>> model = Sum()
     >>> with recording(model) as steps:
@@ -122,10 +133,8 @@ class ModuleCall:
         if self.notes.name_of(thing) is None:
             giver = self.giver_of(thing)
             if giver is None:
-                explain(self.module, self, thing, child)
-            elif giver.parent is not None:
-                giver.parent.find(thing, giver.name)
-            elif isinstance(thing, Tensor):
+                steps_of(self.module, self, thing, child)
+            elif giver.parent is None and isinstance(thing, Tensor):
                 giver.add_leaf(thing)
         return self.notes.name_of(thing)
 
@@ -138,7 +147,7 @@ class ModuleCall:
             _, stranger = self.notes.strange.get(id(thing), (None, stranger))
             raise RuntimeError(
                 f"recording must know each module that computes, got {stranger}: "
-                "attn_core.steps.explain.register takes what it does"
+                "attn_core.steps.explain takes what it does"
             )
         return name
 

@@ -26,13 +26,13 @@ ACTIVATIONS = {
 }
 
 
-@explain.register
+@explain(nn.Linear)
 def of_linear(module: nn.Linear, call: ModuleCall, thing: object, child: str | None) -> None:
     parameters = {"weight": "weight", "bias": "bias"}
     call.add("", "linear", [call.argument()], parameters, made=thing)
 
 
-@explain.register
+@explain(nn.Embedding)
 def of_embedding(module: nn.Embedding, call: ModuleCall, thing: object, child: str | None) -> None:
     given = next(iter(call.arguments.values()))
     words = (call.parent or call).find(given, call.name)
@@ -41,7 +41,7 @@ def of_embedding(module: nn.Embedding, call: ModuleCall, thing: object, child: s
         call.add("", "embed", [words], {"weight": "weight"}, {"times": times}, made=thing)
 
 
-@explain.register
+@explain(PositionalEncoding)
 def of_positions(
     module: PositionalEncoding, call: ModuleCall, thing: object, child: str | None
 ) -> None:
@@ -51,13 +51,13 @@ def of_positions(
     call.add("", "add_positions", [call.argument()], table, settings, made=thing)
 
 
-@explain.register
+@explain(LayerNorm)
 def of_norm(module: LayerNorm, call: ModuleCall, thing: object, child: str | None) -> None:
     parameters = {"gain": "gain", "bias": "bias"}
     call.add("", "layer_norm", [call.argument()], parameters, {"eps": module.eps}, made=thing)
 
 
-@explain.register
+@explain(FeedForward)
 def of_feed_forward(
     module: FeedForward, call: ModuleCall, thing: object, child: str | None
 ) -> None:
@@ -65,13 +65,13 @@ def of_feed_forward(
         call.add("activation", ACTIVATIONS[module.activation], [call.child("widen")], made=thing)
 
 
-@explain.register
+@explain(Residual)
 def of_residual(module: Residual, call: ModuleCall, thing: object, child: str | None) -> None:
     if child in ("norm", None):
         call.add("sum", "add", [call.argument(), call.child("drop")], made=thing)
 
 
-@explain.register
+@explain(MultiHeadAttention)
 def of_heads(
     module: MultiHeadAttention, call: ModuleCall, thing: object, child: str | None
 ) -> None:
@@ -83,7 +83,7 @@ def of_heads(
         call.add("", "attention", projected, settings=settings, made=thing, record=record)
 
 
-@explain.register
+@explain(Head)
 def of_head(module: Head, call: ModuleCall, thing: object, child: str | None) -> None:
     x, is_bare = call.argument(), isinstance(module, SelfAttentionV1)
     projected = []
@@ -98,7 +98,7 @@ def of_head(module: Head, call: ModuleCall, thing: object, child: str | None) ->
     call.add("", "attention", projected, settings=settings, made=thing, record=record)
 
 
-@explain.register
+@explain(StackedHeads)
 def of_stacked(module: StackedHeads, call: ModuleCall, thing: object, child: str | None) -> None:
     if child is None:
         heads = [call.child(f"heads.{n}") for n in range(len(module.heads))]
@@ -109,7 +109,7 @@ def attention_settings(record: AttentionTrace, num_heads: int) -> dict:
     return {"num_heads": num_heads, "scale": record.scale, "keep": record.keep}
 
 
-@explain.register
+@explain(nn.GRU)
 def of_gru(module: nn.GRU, call: ModuleCall, thing: object, child: str | None) -> None:
     if module.num_layers > 1 or module.bidirectional or not (module.batch_first and module.bias):
         return
@@ -129,6 +129,6 @@ def check_one_length(packed: PackedSequence) -> None:
     sizes: Tensor = packed.batch_sizes
     if sizes.min() != sizes.max():
         raise ValueError(
-            "recording takes sentences of one length where a GRU reads them, "
+            "sentences must be of one length where recording sees a GRU read them, "
             f"got {int(sizes[0])} sentences, of which {int(sizes[-1])} have the longest"
         )

@@ -87,8 +87,7 @@ def check_made_of_steps(steps: object) -> None:
 
 def check_address(name: str, index: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
     if not isinstance(index, Sequence) or isinstance(index, str):
-        wanted = f"index of {name} must be {len(shape)} whole numbers"
-        raise TypeError(f"{wanted}, got {brief(index)}")
+        raise TypeError(f"index of {name} must be {len(shape)} whole numbers, got {brief(index)}")
     if len(index) != len(shape):
         raise ValueError(f"index of {name} must have {len(shape)} numbers, got {tuple(index)}")
     pairs = enumerate(zip(index, shape, strict=True))

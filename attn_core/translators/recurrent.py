@@ -193,7 +193,7 @@ def weights_name(attends: bool) -> str:
     return "attention" if attends else "fixed"
 
 
-@explain.register
+@explain(Translator)
 def of_translator(module: Translator, call: ModuleCall, thing: object, child: str | None) -> None:
     """What it does itself between its modules."""
     if child == "reader":

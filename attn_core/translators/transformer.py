@@ -58,7 +58,8 @@ def translate(
     if changes is None:
         written = model.generate(source[None], start=start, end=end)
         return Translation([CHINESE[word] for word in written.ids], written.probabilities)
-    steps, target, rows = recorded(model, english, [END]), [start], []
+    steps, target = recorded(model, english, [END]), [start]
+    rows: list[Tensor] = []
     while len(rows) < MOST and (not rows or target[-1] != end):
         rows.append(run(steps, changes, source=source, target=target).value("probabilities")[0, -1])
         target.append(int(rows[-1].argmax()))

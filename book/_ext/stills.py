@@ -16,7 +16,9 @@ from pathlib import Path
 import nbformat
 from sphinx.application import Sphinx
 
-ELEMENT = re.compile(r'<attention-(?:explorer|model) name="([\w-]+)".*?</attention-(?:explorer|model)>', re.DOTALL)
+ELEMENT = re.compile(
+    r'<attention-(?:explorer|model) name="([\w-]+)".*?</attention-(?:explorer|model)>', re.DOTALL
+)
 
 
 def stills(notebook) -> dict[str, tuple[bytes, str]]:

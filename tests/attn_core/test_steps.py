@@ -403,7 +403,7 @@ class Between(nn.Module):
 def test_a_module_that_is_not_known(model, stranger):
     assert said(RuntimeError, model, X) == (
         f"recording must know each module that computes, got {stranger}: "
-        "attn_core.steps.explain.register takes what it does"
+        "attn_core.steps.explain takes what it does"
     )
 
 
@@ -446,7 +446,7 @@ def test_sentences_of_several_lengths_are_refused_where_a_gru_reads():
     model = filled(Translator(6, 6, width=3, attends=True))
     source, target = torch.tensor([[3, 4, 5], [3, 4, 0]]), torch.tensor([[1, 2], [1, 3]])
     assert said(ValueError, model, source, [3, 2], target) == (
-        "recording takes sentences of one length where a GRU reads them, got 2 sentences, "
+        "sentences must be of one length where recording sees a GRU read them, got 2 sentences, "
         "of which 1 have the longest"
     )
     steps = one_pass(model, source, [3, 3], target)
@@ -498,7 +498,7 @@ def test_a_rule_of_ones_own():
         def forward(self, x):
             return x + x
 
-    @explain.register
+    @explain(Twice)
     def of_twice(module: Twice, call, thing, child):
         call.add("", "add", [call.argument(), call.argument()], made=thing)
 
@@ -508,12 +508,27 @@ def test_a_rule_of_ones_own():
     ]  # fmt: skip
 
 
+def test_a_shape_that_the_formula_does_not_give_is_found_out():
+    class Turned(nn.Module):
+        def forward(self, x):
+            return x.tanh().mT
+
+    @explain(Turned)
+    def of_turned(module, call, thing, child):
+        call.add("", "tanh", [call.argument()], made=thing)
+
+    assert said(RuntimeError, Turned(), torch.zeros(1, 2, 4)) == (
+        "recording must find what the formula of tanh gives at 'tanh', "
+        "got the shape (1, 4, 2) from a Turned"
+    )
+
+
 def test_a_rule_that_adds_a_step_twice_is_refused():
     class Same(nn.Module):
         def forward(self, x):
             return x.tanh()
 
-    @explain.register
+    @explain(Same)
     def of_same(module: Same, call, thing, child):
         for _ in range(2):
             call.add("tanh", "tanh", [call.argument()], made=thing)

@@ -196,6 +196,8 @@ def check(found, name, stage, index):
         assert owner in {*step.inputs, name}
         if step.operation not in ("words", "last_row", "concat", "repeat", "embed"):
             assert written_in(part.value, term.how), (part, term)
+        elif step.operation in ("last_row", "concat", "repeat"):
+            assert part.value == term.value
     return term
 
 
@@ -432,6 +434,18 @@ def test_a_long_sum_shows_its_first_terms_and_the_last():
     assert " + … 19 more … + " in term.how
     assert term.how.count("·") == len(term.parts) == 13
     assert [part.index[1] for part in term.parts] == [*range(12), 31]
+
+
+def test_the_parts_of_a_softmax():
+    steps = recorded("transformer").with_softmax()
+    attention = "decoder.0.cross_attention"
+    for name, place, row in (
+        ("probabilities", (1,), [("words_out", (1, i)) for i in range(6)]),
+        (attention, (1, 0), [(f"{attention}.masked", (1, 0, i)) for i in range(3)]),
+    ):
+        for stage, more in (("row_max", []), ("row_sum", [(f"{name}.row_max", place)])):
+            parts = workings(steps, name, place, stage).parts
+            assert [(part.name, part.index) for part in parts] == row + more
 
 
 # The tree.

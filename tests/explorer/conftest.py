@@ -75,7 +75,10 @@ def bare_folder(tmp_path_factory):
     )
     assert opened != module
     (folder / "opened.js").write_text(opened, encoding="utf-8")
-    (folder / "explorer.css").write_text((VIEWS / "explorer.css").read_text(encoding="utf-8"))
+    sheets = (VIEWS / name for name in ("explorer.css", "machine.css"))
+    (folder / "explorer.css").write_text(
+        "\n".join(one.read_text(encoding="utf-8") for one in sheets)
+    )
     (folder / "opened.html").write_text(
         '<!doctype html><title>inside</title><link rel="stylesheet" href="explorer.css">'
         '<script type="module" src="opened.js"></script>'

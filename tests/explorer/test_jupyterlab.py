@@ -39,6 +39,15 @@ long = trace(x, x, x)
 tiles = explore(long, name="tiles")
 tiles
 """
+MODEL = """
+from attn_core.translators.grammar import CHINESE, ENGLISH
+from attn_core.translators.transformer import stored
+from attn_core.views import open_model
+model = open_model(stored(), {"source": ENGLISH, "target": CHINESE}, "Tom chases Jerry")
+model
+"""
+READ_MODEL = "print('read', model.say, model.at, model.select, model.off)"
+SET_MODEL = "model.say = 'Tom sees Jerry'; model.off = ''; model.at = 'words_out'"
 PRINTED = "show(record, 'weights', tokens=words.tokens)"
 
 
@@ -229,6 +238,27 @@ def test_dark_jupyterlab(open_lab):
         "jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Light' })"
     )
     expect(root).to_have_css("background-color", "rgb(255, 255, 255)")
+
+
+@pytest.mark.slow
+def test_a_live_model_and_its_traits(open_lab):
+    page = open_lab("model.ipynb", notebook(MODEL, READ_MODEL, SET_MODEL))
+    root = run(page, 0).locator(".am-root")
+    expect(root.locator(".am-written bdi").first).to_have_text("汤姆")
+    root.get_by_label("your sentence").fill("Jerry sees Spike")
+    norm = "encoder.0.residuals.0.norm"
+    root.locator(f'[data-step="{norm}"]').click()
+    root.locator('.am-table [data-row="1"][data-col="4"]').click()
+    root.locator(".am-switches input").click()
+    read_until(page, 1, f"read Jerry sees Spike {norm} [1, 4] norms_off:{norm}")
+    run(page, 2)
+    expect(root.locator(".am-name")).to_have_text("writes: scores")
+    expect(root.locator(".am-written bdi").nth(2)).to_have_text("杰瑞")
+    expect(root.get_by_label("your sentence")).to_have_value("Tom sees Jerry")
+    expect(root.locator(".am-offs")).to_be_hidden()
+    root.get_by_label("your sentence").press("d")
+    root.get_by_label("your sentence").press("d")
+    assert page.locator(".jp-Cell").count() == 3, "keys do not reach the notebook"
 
 
 def test_an_untrusted_notebook_keeps_the_coloured_table(open_lab, journey):

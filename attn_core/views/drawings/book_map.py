@@ -16,8 +16,9 @@ CHAPTERS = {
     "07 Dropout": "weights dropped output",
     "08 Multi-head": "scores scaled masked weights output",
     "09 Transformer": "scores scaled masked weights output",
-    "10 Cost": "scores scaled masked weights dropped output",
-    "11 Mistakes": "scores scaled masked weights dropped output",
+    "10 A whole model": "scores scaled masked weights output",
+    "11 Cost": "scores scaled masked weights dropped output",
+    "12 Mistakes": "scores scaled masked weights dropped output",
 }
 NAMES, ACROSS, DOWN, TOP = 172, 57, 27, 50
 

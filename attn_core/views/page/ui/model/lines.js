@@ -3,7 +3,7 @@
 import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
 
-/** @typedef {import("../../core/model/workings.js").Term} Term */
+/** @typedef {import("../../core/model/place.js").Term} Term */
 
 export class Lines {
   /** @param {import("./model.js").Model} model */
@@ -28,10 +28,8 @@ export class Lines {
   /** @param {Term} term */
   lead(term) {
     const { model } = this;
-    const go = (event) => {
-      event.preventDefault(); // the line neither opens nor closes
-      const { stages } = model.machine.step(term.step);
-      const { operation } = model.machine.step(term.step);
+    const go = () => {
+      const { stages, operation } = model.machine.step(term.step);
       const isLast = term.stage === stages.at(-1);
       const head = operation === "attention" && term.index.length === 3 ? { head: term.index[0] } : {};
       model.go(term.step, {
@@ -55,13 +53,14 @@ export class Lines {
    * @returns {HTMLElement}
    */
   branch(term, path, isFirst = false) {
-    const lead = isFirst ? [] : [" ", this.lead(term)];
-    const line = [...coloured(term.line), ...lead];
+    const line = coloured(term.line);
     const onpointerover = (event) => {
       event.stopPropagation();
       this.model.plan.point(isFirst ? null : this.placeOf(term));
     };
-    if (!term.parts) return make("div", { class: "ax-leaf", onpointerover }, ...line);
+    // Beside the line, not in it: a summary is a button itself.
+    const led = (own) => (isFirst ? own : make("div", { class: "am-led", onpointerover }, this.lead(term), own));
+    if (!term.parts) return led(make("div", { class: "ax-leaf", onpointerover }, ...line));
     const inside = make("div", { class: "ax-parts" });
     const fill = () => {
       if (!inside.firstChild) inside.append(...term.parts().map((part, n) => this.branch(part, `${path}.${n}`)));
@@ -73,6 +72,6 @@ export class Lines {
       this.open[path] = target.open;
     };
     const summary = make("summary", { onclick: fill, onpointerover }, ...line);
-    return make("details", { open, ontoggle }, summary, inside);
+    return led(make("details", { open, ontoggle }, summary, inside));
   }
 }

@@ -1,7 +1,8 @@
 // The numbers of a station as a table: a row for each word, every number a cell that can be selected.
 
 import { fixed } from "../../core/digits.js";
-import { make } from "../dom.js";
+import { say } from "../../words/words.js";
+import { make, token } from "../dom.js";
 import { Grid } from "../grid.js";
 
 /** @typedef {import("../../core/model/program.js").Step} Step */
@@ -10,7 +11,8 @@ import { Grid } from "../grid.js";
 class Table extends Grid {
   build(rows, columns, isOutput) {
     super.build(rows, columns, isOutput);
-    this.table.querySelector(".ax-corner").replaceChildren();
+    const [across, down] = [say(isOutput ? "columnHead" : "nextHead"), say("wordHead")];
+    this.table.querySelector(".ax-corner").replaceChildren(token(across, isOutput ? "v" : "k"), token(down, "q"));
   }
 }
 

@@ -76,7 +76,7 @@ export function labelOf({ name, operation }) {
  */
 export function groupName(group) {
   const [stack] = group.name.split(".");
-  return LAYER.test(group.name) ? `${say(stack)}, ${titleOf(group)}` : say(group.side);
+  return LAYER.test(group.name) ? say("placeIn", { stack: say(stack), title: titleOf(group) }) : say(group.side);
 }
 
 /**
@@ -85,4 +85,4 @@ export function groupName(group) {
  * @param {Step} step
  * @param {Group} group
  */
-export const fullName = (step, group) => `${groupName(group)}: ${labelOf(step)}`;
+export const fullName = (step, group) => say("stationIn", { place: groupName(group), station: labelOf(step) });

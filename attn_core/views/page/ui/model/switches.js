@@ -124,7 +124,7 @@ export class Offs {
     const on = (words, act) => make("button", { type: "button", onclick: act }, words);
     const lines = all.map((one) => {
       const step = model.machine.step(one.step);
-      const text = `${model.placeOf(step)}: ${nameOf(one)}`;
+      const text = say("stationIn", { place: model.placeOf(step), station: nameOf(one) });
       const lead = make("button", { type: "button", class: "am-way", onclick: () => model.go(one.step) }, text);
       return make(
         "li",

@@ -25,6 +25,7 @@ export class Typed {
       oninput: () => this.typed(),
       onchange: () => this.entered(),
     });
+    this.read = make("p", { class: "am-read", lang: "en" }); // where a page leaves the field out
     this.said = make("p", { id: `${id}-said`, class: "ax-notice am-said", role: "status" });
     this.fits = make("div", { class: "am-fits", role: "group", "aria-label": say("fittingWords") });
     this.element = make(
@@ -32,6 +33,7 @@ export class Typed {
       { class: "am-typed" },
       make("label", { for: id, class: "ax-label" }, say("yourSentence")),
       this.input,
+      this.read,
       this.fits,
       this.said,
       this.buildExamples(),
@@ -123,6 +125,7 @@ export class Typed {
 
   render() {
     const { state, machine } = this.model;
+    this.read.textContent = state.say;
     const own = wordsIn(this.input.value);
     const isSame = own.join(" ").toLowerCase() === state.say.toLowerCase();
     const isTyping = document.activeElement === this.input && own.some((word) => !this.knows(word));

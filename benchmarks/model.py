@@ -1,0 +1,170 @@
+"""A whole model on a page: how soon a change is painted, how soon it is there, and what it loads.
+
+    make bench
+
+From the browser's time stamp of a click to the end of the frame that shows the change; on a slow
+phone from the start of the page to the frame that shows the first translation; bytes with gzip.
+"""
+
+import gzip
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from attn_core.translators.grammar import CHINESE, ENGLISH
+from attn_core.translators.switched import switched
+from attn_core.translators.transformer import stored
+from attn_core.views import OpenModel, open_model, script
+from attn_core.views.payload import inline_json
+from benchmarks import report
+from benchmarks.page import FOLDER, busy, row
+from tools.browser import ARGUMENTS, present
+
+VIEWS = Path(script.__file__).parent
+SHEETS = ("explorer.css", "machine.css")
+PART, SHEET = "explorer-model.js", "machine.css"  # what a machine adds to a page
+SENTENCES = ("the big cat chases Tom in the garden", "the big cat chases Jerry in the garden")
+STATIONS = ("decoder.0.residuals.0.norm", "decoder.1.cross_attention")
+MOST_CHANGE, MOST_START, MOST_BYTES = 50, 1000, 300_000  # milliseconds, milliseconds, bytes
+ROUNDS, THROTTLED = 30, 4
+
+# From the time stamp of a click to the task after the frame that follows it.
+WATCH = """() => {
+  window.times = [];
+  addEventListener("click", (event) => requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port2.onmessage = () => times.push(performance.now() - event.timeStamp);
+    port1.postMessage(0);
+  }), { capture: true });
+}"""
+# The frame in which the first translation is there, counted from the start of the page.
+FIRST = """() => {
+  const look = () => document.querySelector(".am-written bdi")
+    ? requestAnimationFrame(() => { window.first = performance.now(); })
+    : requestAnimationFrame(look);
+  look();
+}"""
+
+
+def view(at: str = STATIONS[1]) -> OpenModel:
+    words = {"source": ENGLISH, "target": CHINESE}
+    how = {"name": "bench", "at": at, "examples": SENTENCES, "switched": switched("transformer")}
+    return open_model(stored(), words, SENTENCES[0], **how)
+
+
+def write_page(shown: OpenModel) -> Path:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    sheets = {name: (VIEWS / name).read_text(encoding="utf-8") for name in SHEETS}
+    for name, text in (script.files() | sheets).items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    links = "".join(f'<link rel="stylesheet" href="{name}">' for name in SHEETS)
+    path = FOLDER / "model.html"
+    path.write_text(
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>bench</title>'
+        f'{links}<script defer src="explorer.js"></script>{shown.html}',
+        encoding="utf-8",
+    )
+    return path
+
+
+def opened(browser: Browser, path: Path) -> Page:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(path.as_uri())
+    page.locator(".am-written bdi").first.wait_for()
+    page.evaluate(WATCH)
+    return page
+
+
+def times_of(page: Page, places: list[str], shown: str) -> list[float]:
+    """Milliseconds until the change of each click is painted; places take turns."""
+    text = "(css) => document.querySelector(css).textContent"
+    for n in range(ROUNDS + 2):
+        before = page.evaluate(text, shown)
+        page.locator(places[n % len(places)]).click()
+        if page.evaluate(text, shown) == before:
+            raise RuntimeError(f"a click on {places[n % len(places)]} must change what is shown")
+        page.wait_for_timeout(60 + 7 * (n % 5))  # not in step with the screen
+    page.wait_for_function("rounds => times.length === rounds", arg=ROUNDS + 2)
+    found = page.evaluate("() => times.splice(0)")
+    return found[2:]  # not the first of their kind
+
+
+def changes(browser: Browser) -> list[dict]:
+    found = []
+    for at in STATIONS:
+        page = opened(browser, write_page(view(at)))
+        sentence = [f'.am-examples button:text-is("{say}")' for say in reversed(SENTENCES)]
+        for what, places in (("word", sentence), ("switch", [".am-switches input >> nth=0"])):
+            times = times_of(page, places, ".am-root")
+            middle = median(times)
+            found.append(
+                row(
+                    f"a whole model, {at}: a changed {what} is painted after",
+                    f"{middle:.1f} ms",
+                    f"under {MOST_CHANGE} ms",
+                    middle < MOST_CHANGE,
+                    spread=f"{min(times):.1f} to {max(times):.1f} ms",
+                    note=busy(),
+                )
+            )
+        page.close()
+    return found
+
+
+def start(browser: Browser) -> dict:
+    """How soon the first translation is there on a processor a quarter as fast."""
+    path, times = write_page(view()), []
+    for _ in range(5):
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        page.context.new_cdp_session(page).send(
+            "Emulation.setCPUThrottlingRate", {"rate": THROTTLED}
+        )
+        page.add_init_script(f"({FIRST})()")
+        page.goto(f"{path.as_uri()}#x-bench")
+        times.append(page.wait_for_function("() => window.first").json_value())
+        page.close()
+    middle = median(times)
+    return row(
+        f"a whole model, {THROTTLED}× slower processor: the first translation is there after",
+        f"{middle:.0f} ms",
+        f"under {MOST_START} ms",
+        middle < MOST_START,
+        spread=f"{min(times):.0f} to {max(times):.0f} ms",
+        note=busy(),
+    )
+
+
+def bytes_of() -> list[dict]:
+    """What a model adds to a page, each with gzip, and all of it."""
+    shown = view()
+    texts = {
+        PART: script.files()[PART],
+        SHEET: (VIEWS / SHEET).read_text(encoding="utf-8"),
+        "its weights, words and steps": inline_json(shown.payload),
+    }
+    sizes = {name: len(gzip.compress(text.encode(), mtime=0)) for name, text in texts.items()}
+    found = [
+        row(f"a whole model: {name}, gzip", f"{count / 1000:.1f} KB", "", None)
+        for name, count in sizes.items()
+    ]
+    all_of_it = sum(sizes.values())
+    goal = f"under {MOST_BYTES / 1000:.0f} KB"
+    what = "a whole model: all that it adds to a page, gzip"
+    measured = f"{all_of_it / 1000:.1f} KB"
+    return [*found, row(what, measured, goal, all_of_it < MOST_BYTES)]
+
+
+def main() -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
+        found = [*bytes_of(), start(browser), *changes(browser)]
+        browser.close()
+    for one in found:
+        one["section"] = "model"
+    report.store(found, "A whole model in the browser", "make bench", ("torch", "playwright"))
+    print(report.table(found))
+
+
+if __name__ == "__main__":
+    main()

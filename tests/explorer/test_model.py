@@ -1,0 +1,615 @@
+"""A model to play with as a visitor meets it: sentence, translation, machine, switches."""
+
+import json
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from attn_core.digits import fixed
+from attn_core.steps import Changes, workings
+from attn_core.translators.grammar import CHINESE, ENGLISH
+from tests.explorer.models import CROSS, SAY, opened, passed, percent, translated
+
+HEAD = '.am-explorer select[aria-label="head"]'
+NORM = "encoder.0.residuals.0.norm"
+
+
+@pytest.fixture
+def play(bare):
+    """play(fragment, …) is a page with the translator, started."""
+
+    def play(fragment="", *, view=None, **how):
+        how.setdefault("script", "classic")
+        page = bare.open(view or opened(), fragment=fragment or "#x-translator", **how)
+        page.wait_for_selector(".am-root")
+        return page
+
+    return play
+
+
+def words(page, css=".am-written .am-word bdi"):
+    return page.locator(css).all_text_contents()
+
+
+def shares(page):
+    return page.locator(".am-written .am-word small").all_text_contents()
+
+
+def station(page, name):
+    return page.locator(f'.am-station[data-step="{name}"]')
+
+
+def cells(page):
+    return page.eval_on_selector_all(
+        ".am-numbers .ax-grid tbody tr",
+        "rows => rows.map((r) => [...r.cells].slice(1).map((c) => c.textContent))",
+    )
+
+
+def written(values):
+    return [[fixed(x) for x in row] for row in values.tolist()]
+
+
+def lines(page):
+    return page.locator(".am-panel > .ax-tree :is(summary, .ax-leaf)").all_text_contents()
+
+
+def state(page):
+    """What the address says of the model."""
+    query = page.evaluate("() => decodeURIComponent(location.hash)").partition("?")[2]
+    return dict(part.split("=", 1) for part in query.split("&") if part)
+
+
+@pytest.mark.parametrize("over", [pytest.param("http", marks=pytest.mark.slow), "file"])
+def test_a_typed_sentence_is_translated_as_python_does(play, over):
+    page = play(over=over)
+    say = "the grey cat sees Spike in the garden"
+    page.get_by_label("your sentence").fill(say)
+    found, chances = translated(say)
+    assert words(page) == found
+    assert shares(page) == [percent(share) for share in chances]
+    page.wait_for_function("() => location.hash.includes('say=')")
+    page.reload()
+    expect(page.get_by_label("your sentence")).to_have_value(say)
+    assert words(page) == found
+
+
+def test_words_are_pressed_and_written_as_people_write(play):
+    page = play()
+    page.locator(".am-all summary").click()
+    page.locator(".am-words").get_by_text("because", exact=True).click()
+    page.locator(".am-words").get_by_text("Spike", exact=True).click()
+    expect(page.get_by_label("your sentence")).to_have_value(f"{SAY} because Spike")
+    page.get_by_role("button", name="last word").click()
+    expect(page.get_by_label("your sentence")).to_have_value(f"{SAY} because")
+    page.get_by_label("your sentence").fill("The Cat  sees, tom.")
+    assert words(page) == translated("the cat sees Tom")[0]
+
+
+def test_an_unknown_word_is_said_in_its_place_with_those_that_fit(play):
+    page = play()
+    field, said = page.get_by_label("your sentence"), page.locator(".am-said")
+    field.fill("Tom chaes ")
+    expect(said).to_have_text("The model does not know the word chaes; it knows chases.")
+    assert field.get_attribute("aria-invalid") == "true"
+    assert words(page) == translated(SAY)[0], "what was there stays"
+    page.locator(".am-fits button").first.click()
+    expect(field).to_have_value("Tom chases")
+    expect(said).to_be_empty()
+    assert words(page) == translated("Tom chases")[0]
+    field.fill("Tom chases xylophones")
+    expect(said).to_be_empty()  # it may still become a word
+    field.press("Enter")
+    expect(said).to_have_text("The model does not know the word xylophones.")
+
+
+def test_no_word_and_too_many_are_said(play):
+    page = play()
+    field, said = page.get_by_label("your sentence"), page.locator(".am-said")
+    field.fill("")
+    expect(said).to_have_text("A sentence must have a word.")
+    field.fill(" ".join(["Tom"] * 65))
+    expect(said).to_have_text("A sentence may have up to 64 words, this one has 65.")
+    assert words(page) == translated(SAY)[0]
+    field.fill(" ".join(["Tom"] * 64))
+    expect(said).to_be_empty()
+
+
+def test_the_translation_is_written_word_by_word_and_played(play):
+    page = play()
+    all_words, _ = translated(SAY)
+    back, on = (page.get_by_role("button", name=name) for name in ("one word back", "next word"))
+    expect(on).to_be_disabled()
+    back.click()
+    assert words(page) == all_words[:-1]
+    back.click()
+    assert words(page) == all_words[:-2]
+    on.click()
+    on.click()
+    assert words(page) == all_words
+    expect(on).to_be_disabled()
+    page.clock.install()
+    page.get_by_role("button", name="play").click()
+    assert words(page) == all_words[:1]
+    page.clock.run_for(950)
+    assert words(page) == all_words[:2]
+    page.get_by_role("button", name="pause").click()
+    page.clock.run_for(5000)
+    assert words(page) == all_words[:2]
+    page.get_by_role("button", name="play").click()
+    page.clock.run_for(9000)
+    assert words(page) == all_words
+    expect(page.get_by_role("button", name="play")).to_be_visible()
+
+
+def test_another_word_is_taken_and_what_follows_changes(play):
+    page = play()
+    page.locator(".am-written .am-word").nth(1).click()
+    choice = page.locator(".am-choice").nth(1)
+    taken = choice.locator("bdi").text_content()
+    choice.click()
+    wanted, chances = translated(SAY, taken={1: CHINESE.index(taken)})
+    assert words(page) == wanted
+    assert shares(page) == [percent(share) for share in chances]
+    expect(page.locator(".am-taken")).to_have_count(1)
+    assert words(page, ".am-right bdi") == translated(SAY)[0]
+    page.wait_for_function("() => location.hash.includes('taken=')")
+    assert state(page)["taken"] == f"1:{taken}"
+    page.locator(".am-choice").nth(0).click()
+    assert words(page) == translated(SAY)[0]
+    expect(page.locator(".am-right")).to_be_hidden()
+
+
+def test_the_temperature_changes_the_shares_and_not_the_order(play):
+    page = play()
+    page.locator(".am-written .am-word").nth(0).click()
+    before = words(page, ".am-choice bdi")
+    slider = page.get_by_label("temperature")
+    slider.fill("2")
+    wanted, chances = translated(SAY, temperature=4)
+    assert (words(page), shares(page)) == (wanted, [percent(share) for share in chances])
+    assert words(page, ".am-choice bdi") == before
+    expect(page.locator(".am-likeliest .am-look")).to_contain_text("divided by 4")
+
+
+def test_a_station_shows_pythons_numbers(play):
+    done = passed(SAY, translated(SAY)[0][:-1])
+    page = play()
+    for name in ("source_words", "encoder.1.feed_forward.narrow", NORM, "words_out"):
+        station(page, name).click()
+        assert cells(page) == written(done.value(name)[0]), name
+    station(page, NORM).click()
+    for stage in ("mean", "variance", "normed"):
+        page.locator(".am-stages").get_by_text(stage, exact=True).click()
+        assert cells(page) == written(done.value(NORM, stage)[0]), stage
+    station(page, "source").click()
+    ids = [f"{word} {ENGLISH.index(word)}" for word in SAY.split()]
+    expect(page.locator(".am-ids")).to_have_text(" · ".join(ids))
+
+
+def test_an_attention_is_an_explorer_of_its_heads(play):
+    done = passed(SAY, translated(SAY)[0][:-1])
+    page = play()
+    station(page, CROSS).click()
+    for head in ("2", "0"):
+        page.locator(HEAD).select_option(head)
+        assert cells(page) == written(done.value(CROSS, "weights")[0, int(head)])
+    page.locator(HEAD).select_option("3")
+    page.locator('.am-explorer [data-row="1"][data-col="2"]').click()
+    assert lines(page)[0] == workings(done, CROSS, (3, 1, 2), "weights").text
+    assert state(page)["select"] == "3,1,2"
+    page.reload()
+    page.wait_for_selector(".am-explorer [aria-selected=true]")
+    assert lines(page)[0] == workings(done, CROSS, (3, 1, 2), "weights").text
+
+
+def test_a_number_leads_down_to_the_word_that_it_began_as(play):
+    done = passed(SAY, translated(SAY)[0][:-1])
+    page = play(f"#x-translator?at={NORM}")
+    page.locator('.am-table [data-row="1"][data-col="5"]').click()
+    assert lines(page)[:1] == [workings(done, NORM, (1, 5)).text]
+    expect(page.locator(".am-sentence")).to_contain_text("In the row of chases, column 5 is")
+    at = []
+    while page.locator(".am-panel > .ax-tree .am-lead").count() and len(at) < 40:
+        page.locator(".am-panel > .ax-tree .am-lead").first.click()
+        at.append(state(page)["at"])
+        if at[-1] == "source":
+            break
+    assert at[:3] == [NORM, "encoder.0.residuals.0.sum", "source_places"]
+    assert at[-1] == "source"
+    page.go_back()
+    expect(page.locator(".am-name")).to_contain_text("embedding")
+    for _ in at[1:]:
+        page.go_back()
+    expect(page.locator(".am-name")).to_contain_text("norm")
+    expect(page.locator('.am-table [aria-selected="true"]')).to_have_attribute("data-col", "5")
+
+
+def test_the_heads_side_by_side_lead_to_the_head(play):
+    done = passed(SAY, translated(SAY)[0][:-1])
+    page = play("#x-translator?at=encoder.0.attention&select=1,21")
+    assert lines(page)[0] == workings(done, "encoder.0.attention", (1, 21)).text
+    expect(page.locator(HEAD)).to_have_value("2")
+    expect(page.locator(".am-explorer [aria-selected=true]")).to_have_attribute("data-col", "5")
+
+
+def test_the_drawing_is_one_tab_stop(play):
+    page = play(f"#x-translator?at={NORM}")
+    assert page.locator('.am-plan [tabindex="0"]').count() == 1
+    focused = "() => document.activeElement.dataset.step"
+    station(page, NORM).focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate(focused) == "encoder.0.residuals.0.sum"
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused).startswith("encoder.0.feed_forward")
+    page.keyboard.press("Home")
+    assert page.evaluate(focused) == "source"
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(focused) == "target"
+    page.keyboard.press("End")
+    assert page.evaluate(focused) == "probabilities"
+    page.keyboard.press("Enter")
+    expect(page.locator(".am-name")).to_have_text("writes: chances")
+    assert page.evaluate(focused) == "probabilities"
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => !document.activeElement.closest('.am-plan')")
+
+
+def test_a_row_is_followed_through_its_side(play):
+    page = play(f"#x-translator?at={NORM}")
+    page.locator('.am-table [data-row="2"][data-col="3"]').hover()
+    marks = page.eval_on_selector_all(
+        ".am-own.am-mark", "all => all.map((m) => [m.closest('button').dataset.step, m.style.top])"
+    )
+    own = {name for name, _ in marks}
+    assert {top for _, top in marks} == {"66.6667%"}
+    assert {"source_words", "encoder.1.feed_forward.widen", f"{CROSS}.w_key"} <= own
+    assert f"{CROSS}.w_query" not in own
+    station(page, "decoder.0.residuals.0.norm").locator("canvas").hover(position={"x": 4, "y": 2})
+    expect(page.locator(".ax-tip").last).to_contain_text("<start>")
+
+
+def test_the_rows_that_a_number_is_made_of_are_lit(play):
+    own = "decoder.0.self_attention"
+    page = play(f"#x-translator?at={own}&stage=weights&select=0,1,0")
+    fed = page.eval_on_selector_all(
+        ".am-fed", "all => all.map((m) => [m.closest('button').dataset.step, m.style.height])"
+    )
+    rows = len(translated(SAY)[0])
+    one, two = (f"{100 * n / rows:g}%" for n in (1, 2))
+    assert dict(fed) == {f"{own}.w_query": one, f"{own}.w_key": two, f"{own}.w_value": two}
+
+
+def test_a_switch_breaks_what_python_breaks_beside_the_right_one(play):
+    say, off = "Tom chases Jerry", "positions_off:source_places"
+    change = Changes(positions_off=["source_places"])
+    page = play("#x-translator?at=source_places")
+    box = page.get_by_label("positions")
+    expect(page.locator(".am-offs")).to_be_hidden()
+    box.click()
+    wanted, chances = translated(say, change)
+    right, _ = translated(say)
+    assert wanted != right
+    assert (words(page), shares(page)) == (wanted, [percent(share) for share in chances])
+    assert words(page, ".am-right bdi") == right
+    different = [a != b for a, b in zip(wanted, right, strict=True)]
+    found = page.eval_on_selector_all(
+        ".am-written .am-word", "all => all.map((w) => w.classList.contains('am-other'))"
+    )
+    assert found == different
+    assert state(page)["off"] == off
+    done, plain = (passed(say, wanted[:-1], one) for one in (change, Changes()))
+    assert cells(page) == written(done.value("source_places")[0])
+    differing = (done.value("source_places") != plain.value("source_places"))[0]
+    assert page.locator(".am-table .ax-differs").count() == differing.sum()
+    expect(station(page, "source_places")).to_have_attribute("aria-label", re.compile("is off"))
+    expect(station(page, "source_words")).not_to_have_attribute("aria-label", re.compile("other"))
+    expect(station(page, "words_out")).to_have_attribute("aria-label", re.compile("other numbers"))
+    page.locator(".am-offs").get_by_role("button", name="on again").click()
+    assert words(page) == right
+    expect(box).to_be_checked()
+    expect(page.locator(".am-offs")).to_be_hidden()
+    page.go_back()
+    assert words(page) == wanted
+
+
+@pytest.mark.parametrize(
+    ("kind", "step", "name"),
+    [
+        ("heads_off", CROSS, "head 3"),
+        ("mask_off", "decoder.0.self_attention", "mask"),
+        ("scale_off", CROSS, "scale"),
+        ("residuals_off", "decoder.0.residuals.0.sum", "residual"),
+        ("norms_off", NORM, "norm"),
+    ],
+)
+def test_each_switch_is_attn_cores(play, kind, step, name):
+    wanted = [(step, 3)] if kind == "heads_off" else [step]
+    say = "the big dog follows the old cat"
+    page = play(f"#x-translator?say={say.replace(' ', '+')}&at={step}")
+    page.locator(".am-switches").get_by_label(name).click()
+    found, chances = translated(say, Changes(**{kind: wanted}))
+    assert words(page) == found
+    assert shares(page) == [percent(share) for share in chances]
+
+
+def test_what_was_counted_of_a_switch_is_said_and_shown(play):
+    page = play(f"#x-translator?at={CROSS}")
+    counts = page.locator(".am-counts")
+    expect(counts).to_contain_text("Off alone, it changes 52 of 300 translations: to other words.")
+    counts.get_by_role("button", name="Tyke follows Tom in the garden").click()
+    expect(page.get_by_label("your sentence")).to_have_value("Tyke follows Tom in the garden")
+    assert words(page) != words(page, ".am-right bdi")
+    described = (
+        page.locator(".am-switches").get_by_label("head 2").get_attribute("aria-describedby")
+    )
+    expect(page.locator(f"#{described}")).to_contain_text("52 of 300")
+
+
+def test_all_is_on_again_at_once(play):
+    off = f"heads_off:{CROSS}.1,norms_off:{NORM}"
+    page = play(f"#x-translator?off={off}")
+    assert page.locator(".am-offs li").count() == 3
+    page.get_by_role("button", name="all on again").click()
+    assert words(page) == translated(SAY)[0]
+
+
+@pytest.mark.parametrize(
+    ("fragment", "said"),
+    [
+        ("say=Tom+barks", "the model does not know the word barks"),
+        ("say=", "a sentence must have a word"),
+        ("off=heads_off:nowhere.1", "there is nothing to switch called heads_off nowhere"),
+        ("off=norms_off:source", "there is nothing to switch called norms_off source"),
+        ("taken=1:cat", "taken must be places with words"),
+        ("temperature=0", "temperature must be a number above 0"),
+        ("temperature=nan", "temperature must be a number above 0"),
+        ("at=nowhere", "at must be the name of a step"),
+        ("written=-1", "written must be a whole number up to 64"),
+        ("head=4", "head must be a whole number below 4"),
+        ("select=1,x", "select must be two or three whole numbers"),
+        ("colour=red", "there is no setting called colour"),
+    ],
+)
+def test_a_crafted_address_is_said_and_loses_nothing(play, fragment, said):
+    page = play(f"#x-translator?{fragment}")
+    notice = page.locator(".am-root > .ax-notice")
+    expect(notice).to_contain_text(said)
+    expect(notice).to_contain_text("The rest is shown.")
+    assert words(page) == translated(SAY)[0]
+
+
+@pytest.mark.parametrize("fragment", ["select=99,99", "select=0", "stage=weights", "head=3"])
+def test_a_place_that_a_station_has_not_is_left_out(play, fragment):
+    page = play(f"#x-translator?at={NORM}&{fragment}")
+    assert words(page) == translated(SAY)[0]
+    assert page.locator(".am-panel > .ax-tree").is_hidden()
+
+
+def changed(change):
+    view = opened()
+    payload = json.loads(json.dumps(view.payload))
+    change(payload)
+    view.payload = payload
+    return view
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda p: p.update(version=2), "its version must be 1"),
+        (lambda p: p.pop("view"), "its view must name a sentence"),
+        (lambda p: p["view"].update(at="nowhere"), "its view must name a sentence"),
+        (lambda p: p["view"].update(say=3), "its view must name a sentence"),
+        (lambda p: p["view"].update(say="Tom barks"), "does not know the word barks"),
+        (lambda p: p["view"].update(head=9), "its view cannot have the head 9"),
+        (lambda p: p["view"].update(examples="Tom"), "its view must name a sentence"),
+        (lambda p: p["view"].update(arcs={"within": {"step": "source", "head": 0}}), "view"),
+        (lambda p: p["steps"].clear(), "must have steps"),
+        (lambda p: p["steps"].pop(), "must be a softmax"),
+        (lambda p: p["steps"][3].update(operation="eval"), "a known operation"),
+        (lambda p: p["weights"].clear(), "a weight"),
+    ],
+)
+def test_a_crafted_payload_is_said_and_what_stands_there_stays(bare, change, said):
+    good = opened().html
+    start = good.index('<script type="application/json">')
+    view = changed(change)
+    data = json.dumps(view.payload).replace("<", "\\u003c")
+    body = f'{good[:start]}<script type="application/json">{data}</script></attention-model>'
+    page = bare.open(body, fragment="#x-translator", script="classic")
+    expect(page.locator("attention-model > .ax-notice")).to_contain_text(said)
+    assert page.locator("attention-model .ax-notice").count() == 1
+    expect(page.locator("attention-model > table")).to_be_visible()
+
+
+def test_without_scripts_there_are_the_translation_and_a_table(bare):
+    page = bare.open(opened(), scripts=False)
+    expect(page.locator("attention-model > p").first).to_contain_text("汤姆 追逐 杰瑞 <end>")
+    expect(page.locator("attention-model > table")).to_be_visible()
+    summary = page.locator("attention-model > details summary")
+    expect(summary).to_have_text("The words that it knows")
+
+
+@pytest.mark.parametrize("width", [320, 390, 450, 1200])
+def test_nothing_is_wider_than_the_screen(play, width):
+    page = play(
+        f"#x-translator?say=the+big+old+dog+sees+Tom&at=words_out&select=1,30&off=norms_off:{NORM}",
+        viewport={"width": width, "height": 800},
+    )
+    for name in ("words_out", CROSS, "probabilities"):
+        station(page, name).click()
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), name
+
+
+def test_a_number_that_was_led_to_is_in_sight(play):
+    page = play("#x-translator?at=words_out&select=1,30", viewport={"width": 390, "height": 800})
+    box = page.locator(".am-table .ax-scroll").bounding_box()
+    chosen = page.locator('.am-table [aria-selected="true"]').bounding_box()
+    side = page.locator(".am-table .ax-side").first.bounding_box()
+    assert side["x"] + side["width"] <= chosen["x"] + 1
+    assert chosen["x"] + chosen["width"] <= box["x"] + box["width"] + 1
+
+
+@pytest.mark.parametrize("width", [390, 1000])
+def test_a_finger_finds_every_target_and_an_eye_every_letter(play, width):
+    page = play(
+        f"#x-translator?at={NORM}&select=1,5&off=norms_off:{NORM}",
+        viewport={"width": width, "height": 900},
+    )
+    page.locator(".am-all summary").click()
+    small = page.eval_on_selector_all(
+        ".am-root :is(button, select, summary, input, .am-switch, td)",
+        """all => all.filter((one) => one.checkVisibility()).map((one) => {
+          const { width, height } = (one.closest("label.am-switch") ?? one).getBoundingClientRect();
+          return [one.className, one.textContent, width, height];
+        }).filter(([, , width, height]) => Math.min(width, height) < 24)""",
+    )
+    assert small == []
+    tiny = page.eval_on_selector_all(
+        ".am-root *",
+        """all => all.filter((one) => one.checkVisibility() && parseFloat(getComputedStyle(one)
+          .fontSize) < 11).map((one) => [one.className, getComputedStyle(one).fontSize])""",
+    )
+    assert tiny == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(play, theme):
+    page = play(f"#x-translator?at={NORM}&select=1,5&off=norms_off:{NORM}", theme=theme)
+    found = Axe().run(page, context="main").response["violations"]
+    assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found] == []
+    station(page, CROSS).click()
+    found = Axe().run(page, context="main").response["violations"]
+    assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found] == []
+
+
+def test_dark_ink_is_other_ink(play):
+    # Read from a copy: a canvas that is read again and again makes the browser complain.
+    ink = """() => {
+      const copy = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+      const context = copy.getContext("2d", { willReadFrequently: true });
+      context.drawImage(document.querySelector('[data-step="source_words"] canvas'), 0, 0);
+      return [...context.getImageData(0, 0, 1, 1).data];
+    }"""
+    page = play()
+    light = page.evaluate(ink)
+    page.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
+    page.wait_for_function(f"(light) => String(({ink})()) !== String(light)", arg=light)
+
+
+def test_forced_colours_keep_the_bars_and_the_marks(play):
+    page = play(f"#x-translator?at={NORM}&select=1,5&off=norms_off:{NORM}", forced_colors="active")
+    looks = "(one) => getComputedStyle(one)"
+    bar, around = (
+        page.locator(css).first.evaluate(f"(one) => ({looks})(one).backgroundColor")
+        for css in (".am-share", ".am-choice")
+    )
+    assert bar != around
+    mark = page.locator(".am-mark").first.evaluate(f"(one) => ({looks})(one).outlineStyle")
+    assert mark == "solid"
+
+
+def test_on_a_page_from_right_to_left_nothing_is_turned_round(play):
+    page = play()
+    page.evaluate("() => { document.documentElement.dir = 'rtl'; }")
+    first, second = (page.locator(".am-written .am-word").nth(n).bounding_box() for n in (0, 1))
+    assert first["x"] < second["x"]
+    read, write = (
+        page.locator(f'[data-side="{side}"]').bounding_box() for side in ("read", "write")
+    )
+    assert read["x"] < write["x"]
+
+
+def test_who_does_not_see_hears(play):
+    page = play(f"#x-translator?at={NORM}")
+    heard = page.locator(".am-translation [role=status]")
+    expect(heard).to_have_text("Translation: 汤姆 追逐 杰瑞 <end>")
+    page.get_by_label("your sentence").fill("Tom sees Jerry")
+    expect(heard).to_have_text(f"Translation: {' '.join(translated('Tom sees Jerry')[0])}")
+    assert page.locator(".am-name").get_attribute("role") == "status"
+    expect(page.locator(".am-name")).to_have_text("encoder, layer 1, self-attention: norm")
+    page.locator('.am-table [data-row="0"][data-col="0"]').click()
+    expect(page.locator(".am-sentence[role=status]")).to_have_text(
+        re.compile(r"^In the row of Tom, column 0 is -?\d\.\d{4}\.$")
+    )
+
+
+def test_the_focus_stays_where_it_was(play):
+    page = play(f"#x-translator?at={CROSS}")
+    focused = "() => document.activeElement.textContent || document.activeElement.type"
+    page.locator(".am-switches input").nth(1).focus()
+    page.keyboard.press("Space")
+    assert page.evaluate(focused) == "checkbox"
+    page.locator(".am-choice").nth(2).focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".am-choice:focus").count() == 1
+    station(page, NORM).click()
+    page.locator('.am-table [data-row="1"][data-col="5"]').click()
+    page.locator(".am-lead").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".am-panel > .ax-tree summary:focus").count() == 1
+
+
+def test_it_speaks_chinese(play):
+    view = opened()
+    view.payload = view.payload | {"lang": "zh-Hans"}
+    page = play(f"#x-translator?at={CROSS}", view=view)
+    expect(page.locator(".am-name")).to_have_text("解码器，第 2 层，交叉注意力：头")
+    expect(page.get_by_label("你的句子")).to_have_value(SAY)
+    page.get_by_label("你的句子").fill("Tom barks ")
+    expect(page.locator(".am-said")).to_have_text("模型不认识 barks 这个词；它认识 park.")
+    expect(page.locator(".am-counts")).to_contain_text("300 句译文中有 52 句改变")
+
+
+def test_a_short_form_has_arcs(play):
+    view = opened(arcs=(("encoder.0.attention", 1), (CROSS, 3)), at="encoder.0.attention")
+    done = passed(SAY, translated(SAY)[0][:-1])
+    page = play(view=view)
+    assert page.locator(".am-plan").is_hidden()
+    assert words(page, ".am-arc-below .am-arc-word") == translated(SAY)[0][:-1]
+    page.get_by_role("button", name="chases", exact=True).click()
+    weights = done.value("encoder.0.attention", "weights")[0, 1, 1]
+    expect(page.locator(".am-arc-said")).to_contain_text(f"{weights.max():.2f}")
+
+
+def test_two_models_on_a_page_keep_their_states(bare):
+    other = opened("Jerry sees Tom", name="other")
+    page = bare.open(opened(), other, fragment="#x-translator", script="classic")
+    page.locator("[name=other]").scroll_into_view_if_needed()
+    page.wait_for_selector("[name=other] .am-root")
+    field = page.locator("[name=other] .am-input")
+    field.fill("Jerry helps Tom")
+    page.wait_for_function("() => location.hash.includes('x-other')")
+    assert words(page, "[name=translator] .am-written bdi") == translated(SAY)[0]
+    assert words(page, "[name=other] .am-written bdi") == translated("Jerry helps Tom")[0]
+
+
+def test_models_that_belong_together_read_the_same_sentence(bare):
+    first = opened(together="pair")
+    shown = ["translation", "station"]
+    second = opened(name="second", together="pair", show=shown, at="words_out")
+    alone = opened(name="alone")
+    page = bare.open(first, second, alone, fragment="#x-translator", script="classic")
+    for name in ("second", "alone"):
+        page.locator(f"[name={name}]").scroll_into_view_if_needed()
+        page.wait_for_selector(f"[name={name}] .am-root")
+    page.locator("[name=translator] .am-input").fill("Jerry helps Tom")
+    wanted, _ = translated("Jerry helps Tom")
+    assert words(page, "[name=second] .am-written bdi") == wanted
+    assert words(page, "[name=alone] .am-written bdi") == translated(SAY)[0]
+    expect(page.locator("[name=second] .am-read")).to_have_text("Jerry helps Tom")
+    for css in (".am-input", ".am-plan", ".am-likeliest", ".am-steps", ".am-all"):
+        assert page.locator(f"[name=second] {css}").is_hidden(), css
+    expect(page.locator("[name=second] .am-name")).to_have_text("writes: scores")
+
+
+def test_a_translation_without_an_end_is_cut_and_says_so(play):
+    say, step = "the mouse follows Jerry in the house", "decoder.1.residuals.0.sum"
+    wanted, _ = translated(say, Changes(residuals_off=[step]), most=32)
+    assert "<end>" not in wanted
+    page = play(f"#x-translator?say={say.replace(' ', '+')}&off=residuals_off:{step}")
+    assert words(page) == wanted
+    expect(page.locator(".am-written")).to_contain_text("no end mark")

@@ -1,0 +1,139 @@
+"""A whole model in Chromium, Firefox and WebKit: every number of every step, the same clicks."""
+
+import base64
+
+import numpy as np
+import pytest
+
+from attn_core.steps import Changes, run, workings
+from attn_core.translators.grammar import CHINESE, ENGLISH, START, ids
+from tests.engines import HEARD, served
+from tests.explorer.models import CROSS, SAY, opened, passed, percent, steps, translated
+from tests.test_page_model import check_equal, numbers, switches
+
+pytestmark = pytest.mark.slow
+
+SENTENCES = ["Tom chases Jerry", "the big old dog sees Spike in the park but Tyke helps the cat"]
+NORM = "encoder.0.residuals.0.norm"
+
+# Every number of a pass, as bytes, in the order of tests/test_page_model.py.
+DERIVE = """([payload, source, target, changes]) => {
+  const modules = window.attentionExplorer;
+  window.machine ??= new modules["core/model/machine"].Machine(payload);
+  const { changesOf } = modules["core/model/changes"];
+  const pass = machine.read({ source, target, changes: changesOf(machine, changes) });
+  const found = [];
+  for (const { name, operation, stages, heads } of machine.steps) {
+    for (const stage of stages) {
+      const isOfHeads = operation === "attention" && stage !== "merged";
+      for (let head = 0; head < (isOfHeads ? heads : 1); head++) {
+        for (const row of pass.rows(name, stage, head)) found.push(...row);
+      }
+    }
+    if (!["attention", "softmax"].includes(operation)) continue;
+    for (const stage of ["row_max", "row_sum"]) {
+      const [rows, height = 0] = pass.shape(name, stage).reverse();
+      for (let n = 0; n < (height || 1) * rows; n++) {
+        const index = height ? [Math.floor(n / rows), n % rows] : [n];
+        found.push(pass.value(name, index, stage));
+      }
+    }
+  }
+  const bytes = new Uint8Array(Float64Array.from(found).buffer);
+  let text = "";
+  for (let n = 0; n < bytes.length; n += 8192) {
+    text += String.fromCharCode(...bytes.subarray(n, n + 8192));
+  }
+  return btoa(text);
+}"""
+CELLS = """() => Array.from(document.querySelectorAll(".am-numbers .ax-grid tbody tr"),
+  (row) => Array.from(row.cells, (cell) => cell.textContent).slice(1))"""
+
+
+@pytest.fixture(scope="module")
+def address(bare_folder):
+    with served(bare_folder[0]) as address:
+        yield address
+
+
+@pytest.fixture
+def shown(tab, bare_folder, address):
+    """shown(fragment) is the tab with a bare page that has the translator, started."""
+    folder = bare_folder[0]
+
+    def shown(fragment="", over="http"):
+        heard = '<script src="heard.js"></script>' if over == "file" else ""
+        (folder / "heard.js").write_text(HEARD, encoding="utf-8")
+        page = folder / "model-three.html"
+        page.write_text(
+            f'<!doctype html>\n<html lang="en"><head>{heard}<meta charset="utf-8"><title>three'
+            '</title><link rel="stylesheet" href="explorer.css">'
+            '<script defer src="classic/explorer.js"></script></head>'
+            f"<body><main><h1>Three</h1>\n{opened().html}\n</main></body></html>",
+            encoding="utf-8",
+        )
+        tab.open("about:blank")
+        start = page.as_uri() if over == "file" else f"{address}/{page.name}"
+        tab.open(start + (fragment or "#x-translator"))
+        tab.until_there(".am-root")
+        return tab
+
+    return shown
+
+
+def test_every_number_of_every_step_under_every_switch(shown):
+    tab = shown()
+    payload = opened().payload
+    for n, say in enumerate(SENTENCES):
+        source = ids(say.split(), ENGLISH).tolist()
+        target = ids([START, *translated(say)[0][:-1]], CHINESE).tolist()
+        all_of_them = [Changes(), *switches(steps())]
+        # Each switch with the short sentence, some of them with the long one.
+        for change in all_of_them if n == 0 else all_of_them[::6]:
+            asked = [payload, source, target, change.to_json()]
+            page = np.frombuffer(base64.b64decode(tab.evaluate(DERIVE, asked)), dtype="<f8")
+            check_equal(page, numbers(run(steps(), change, source=source, target=target)))
+
+
+@pytest.mark.parametrize("over", ["http", "file"])
+def test_a_sentence_a_number_and_a_switch(shown, over):
+    tab = shown(over=over)
+    found, chances = translated(SAY)
+    assert tab.texts(".am-written bdi") == found
+    assert tab.texts(".am-written small") == [percent(share) for share in chances]
+    tab.click(f'.am-station[data-step="{NORM}"]')
+    done = passed(SAY, found[:-1])
+    rows = tab.evaluate(CELLS)
+    assert [float(x) for x in rows[1]] == pytest.approx(done.value(NORM)[0, 1].tolist(), abs=6e-5)
+    tab.click('.am-table [data-row="1"][data-col="5"]')
+    assert tab.text(".am-panel > .ax-tree summary") == workings(done, NORM, (1, 5)).text
+    tab.press("ArrowRight")
+    tab.press("Enter")
+    assert tab.text(".am-panel > .ax-tree summary") == workings(done, NORM, (1, 6)).text
+    tab.click(".am-lead")
+    assert tab.text(".am-panel > .ax-tree summary").startswith(f"{NORM}.normed[1, 6] = ")
+    off = Changes(norms_off=[NORM])
+    tab.click(".am-switches input")
+    assert tab.texts(".am-written bdi") == translated(SAY, off)[0]
+    assert tab.texts(".am-right bdi") == found
+    tab.wait("() => location.hash.includes('norms_off')")
+    tab.reload()
+    tab.until_there(".am-offs li")
+    assert tab.texts(".am-written bdi") == translated(SAY, off)[0]
+
+
+def test_a_sentence_is_typed_and_an_attention_opened(shown):
+    tab = shown(f"#x-translator?at={CROSS}")
+    tab.click(".am-input")
+    tab.evaluate("() => document.activeElement.select()")
+    tab.type("Jerry follows Tom")
+    found, _ = translated("Jerry follows Tom")
+    tab.wait("(words) => document.querySelector('.am-written').textContent.includes(words)", "跟着")
+    assert tab.texts(".am-written bdi") == found
+    tab.click('.am-explorer [data-row="2"][data-col="1"]')
+    done = passed("Jerry follows Tom", found[:-1])
+    assert (
+        tab.text(".am-panel > .ax-tree summary") == workings(done, CROSS, (0, 2, 1), "weights").text
+    )
+    tab.type("x")  # a key that means nothing changes nothing
+    assert tab.texts(".am-written bdi") == found

@@ -1,0 +1,150 @@
+"""open_model in Python: its state, its HTML, its still, and the sentences of its errors."""
+
+import base64
+import io
+import json
+import os
+import re
+
+import pytest
+import torch
+import traitlets
+from PIL import Image
+
+from attn_core.layers import LayerNorm
+from attn_core.steps import recording
+from attn_core.translators import recurrent
+from attn_core.translators.grammar import CHINESE, ENGLISH
+from attn_core.translators.switched import MEASURED, switched
+from attn_core.views.markup import FOLDER
+from attn_core.views.model import CHOSEN, open_model
+from attn_core.views.model_payload import model_payload
+from tests.explorer.models import CROSS, SAY, WORDS, opened, stored
+from tools import switched as counting
+
+
+def test_the_page_gets_weights_words_and_steps_and_no_activation():
+    payload = opened().payload
+    assert payload["words"] == {"source": ENGLISH, "target": CHINESE}
+    assert sum(len(base64.b64decode(w["data"])) // 2 for w in payload["weights"].values()) == 45_824
+    assert {"steps", "weights", "words", "marks", "longest", "view", "name", "form", "version"} == (
+        set(payload)
+    )
+    assert all("values" not in step for step in payload["steps"])
+    assert json.loads(json.dumps(payload)) == payload
+
+
+def test_a_view_is_what_was_asked_for():
+    view = opened(at=CROSS, stage="weights", select=(3, 1, 2), off=f"heads_off:{CROSS}.1")
+    assert [getattr(view, name) for name in CHOSEN] == [
+        SAY, "", 0, f"heads_off:{CROSS}.1", 1.0, CROSS, "weights", 3, [3, 1, 2]
+    ]  # fmt: skip
+    assert opened().at == CROSS, "the last attention, unless another is asked for"
+    assert opened(examples=["Tom sees Jerry"]).payload["view"]["examples"] == ["Tom sees Jerry"]
+
+
+@pytest.mark.parametrize("attends", [True, False])
+def test_the_recurrent_translators_open_too(attends):
+    view = open_model(recurrent.stored(attends=attends), WORDS, SAY)
+    assert ("attention" in view.steps) == attends
+    assert "杰瑞" in view.html
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: opened("Tom barks"), "say must be of the 31 words that the model knows"),
+        (lambda: opened(""), "say must be a sentence of one word or more, got none"),
+        (lambda: opened(at="nowhere"), "at must name a step of the model, got 'nowhere'"),
+        (lambda: opened(name="a b"), "name must"),
+        (lambda: opened(show=["sound"]), "show must be of sentence, translation"),
+        (lambda: opened(examples=["Tom barks"]), "got 'barks'"),
+        (
+            lambda: open_model(stored(), {"source": ENGLISH}, SAY),
+            "words must have a source and a target, got source",
+        ),
+        (
+            lambda: opened(marks={"start": "<go>", "end": "<end>", "pad": "<pad>"}),
+            "marks must name words of the target, got start: '<go>'",
+        ),
+        (lambda: switched("gpt"), "name must be one of transformer, attends, one vector"),
+    ],
+)
+def test_errors_say_what_must_be(ask, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        ask()
+
+
+def test_weights_that_float16_does_not_hold_are_refused():
+    model = recurrent.stored(attends=True)
+    with torch.no_grad():
+        next(model.parameters()).add_(1e-5)
+    with pytest.raises(ValueError, match=r"held exactly by float16, got .* off by"):
+        open_model(model, WORDS, SAY)
+
+
+def test_rows_that_were_handed_in_are_refused():
+    norm = LayerNorm(4)
+    with recording(norm) as steps:
+        norm(torch.ones(1, 2, 4))
+    with pytest.raises(ValueError, match="steps must begin with words, got rows that were given"):
+        model_payload(steps, {"start": "a", "end": "b", "pad": "c"})
+
+
+@pytest.mark.parametrize(
+    ("trait", "value", "said"),
+    [
+        ("say", "Tom barks", "got 'barks'"),
+        ("at", "nowhere", "at must name a step"),
+        ("temperature", 0, "temperature must be above 0 and at most 10, got 0"),
+        ("written", 65, "written"),
+        ("head", -1, "head"),
+    ],
+)
+def test_a_trait_that_cannot_be_is_refused(trait, value, said):
+    view = opened()
+    with pytest.raises(traitlets.TraitError, match=re.escape(said)):
+        setattr(view, trait, value)
+
+
+def test_html_without_scripts_has_translation_words_and_table():
+    text = opened(at="decoder.0.cross_attention").html
+    assert text.startswith('<attention-model name="translator">')
+    assert "Tom chases Jerry → 汤姆 追逐 杰瑞 &lt;end&gt;" in text
+    assert text.count("<tr>") == 1 + 4, "a head, and a row for each word that was read"
+    assert text.count("bgcolor=") == 4 * 3, "a column for each key"
+    assert all(word in text for word in CHINESE[3:]), "so that the site's font has them"
+    assert "<start>" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_large_data_stand_beside_the_page(monkeypatch, tmp_path):
+    monkeypatch.setattr("attn_core.views.model.MOST_INLINE", 1000)
+    monkeypatch.setitem(os.environ, FOLDER, str(tmp_path))
+    view = opened()
+    view._repr_mimebundle_()
+    assert 'payload="translator"' in view.html
+    assert "<script" not in view.html
+    assert (tmp_path / "translator.js").read_text(encoding="utf-8").endswith("};\n")
+
+
+def test_the_still_is_the_drawing(monkeypatch):
+    monkeypatch.setattr("attn_core.views.model.is_live", lambda: False)
+    data, metadata = opened()._repr_mimebundle_()
+    picture = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
+    assert picture.width > picture.height > 400
+    assert len(picture.convert("RGB").getcolors(1 << 24)) > 100
+    assert metadata["image/png"]["alt"] == (
+        "A model of 45,824 weights reads Tom chases Jerry and writes after <start> 汤姆 追逐 杰瑞: "
+        "the numbers of its 70 steps as strips of ink, a row for each word."
+    )
+    assert data["text/plain"] == "Model: 45,824 weights, 70 steps, Tom chases Jerry"
+
+
+def test_what_was_counted_is_of_what_can_be_switched():
+    for name, steps in counting.recorded().items():
+        assert list(switched(name)["counts"]) == counting.switches(steps), name
+
+
+@pytest.mark.slow
+def test_what_was_counted_is_what_is_counted_anew():
+    assert json.loads(MEASURED.read_text(encoding="utf-8")) == counting.measured()
