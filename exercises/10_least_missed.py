@@ -1,0 +1,96 @@
+"""Chapter 10, level 3: switch off one part after the other, always the one least missed."""
+
+from exercises import Clue, Draws, Exercise, Handed, change, listed
+
+
+COUNTER = """\
+def counter(parts, alone, pair, together):
+    def count_right(off):
+        # Each part costs some of 100 sentences; without both of the pair many more are lost.
+        off = set(off)
+        cost = sum(loss for part, loss in zip(parts, alone) if part in off)
+        return 100 - cost - together * all(part in off for part in pair)
+
+    return count_right
+"""
+
+
+def parameters(seed):
+    draw = Draws(seed)
+    parts = [f"head {n}" for n in range(draw.integer(5, 8))]
+    costs = draw.order(len(parts))
+    alone = [1 + 2 * costs[n] for n in range(len(parts))]
+    pair = [parts[costs.index(0)], parts[costs.index(1)]]
+    return {
+        "parts": parts,
+        "count_right": Handed(COUNTER, "counter", parts, alone, pair, draw.integer(30, 60)),
+        "least": 100 - draw.integer(14, 24),
+    }
+
+
+def order(count_right, parts, least):
+    off = []
+    while len(off) < len(parts):
+        left = [part for part in parts if part not in off]
+        best = max(left, key=lambda part: count_right([*off, part]))
+        if count_right([*off, best]) < least:
+            break
+        off.append(best)
+    return off
+
+
+def checks(names, parameters):
+    count_right, parts, least = (parameters[name] for name in ("count_right", "parts", "least"))
+    wanted = order(count_right, parts, least)
+    got = listed(names["least_missed"](count_right, parts, least))
+    none = listed(names["least_missed"](count_right, parts, 101))
+    given = got is not None and set(got) <= set(parts)
+    return [
+        Clue("`least_missed` gives a list of parts", given),
+        ("enough sentences stay right without them", given and count_right(got) >= least and got),
+        ("each next part is the one that is least missed", given and got == wanted),
+        (
+            "with a bound that no model meets, nothing goes",
+            given and got == wanted and none == [],
+        ),
+    ]
+
+
+EXERCISE = Exercise(
+    id="10-least-missed",
+    chapter="10",
+    title="Least missed",
+    level=3,
+    points=3,
+    text="""\
+Write `least_missed(count_right, parts, least)`. `count_right(off)` says how many sentences a model
+translates rightly while the parts in the list `off` are switched off. Begin with none off. Again
+and again switch off the part without which, beside those already off, most sentences stay right;
+of equal ones the first in `parts`. Stop before fewer than `least` would stay right, or when none is
+left, and give the list of the parts that are off, in their order. (Two parts may do the same work:
+either is not missed alone, both together are.) *Expected: about eight lines in the function.*""",
+    starter="def least_missed(count_right, parts, least):\n    return ...",
+    solution="""\
+def least_missed(count_right, parts, least):
+    off = []
+    while len(off) < len(parts):
+        left = [part for part in parts if part not in off]
+        best = max(left, key=lambda part: count_right([*off, part]))
+        if count_right([*off, best]) < least:
+            break
+        off.append(best)
+    return off""",
+    parameters=parameters,
+    checks=checks,
+    mistakes=(
+        change(
+            ("max(left, key=lambda part: count_right([*off, part]))", "left[0]"),
+            hint="You take them in their order. Asked for is the one that is least missed.",
+        ),
+        change(
+            "key=lambda part: count_right([*off, part])",
+            "key=lambda part: -count_right([*off, part])",
+            hint="That is the part that is missed most.",
+        ),
+    ),
+)
