@@ -73,12 +73,13 @@ from attn_core.translators import transformer
 
 model = transformer.stored()
 right = transformer.translate(model, english).words
-kinds = "encoder.{}.attention", "decoder.{}.self_attention", "decoder.{}.cross_attention"
+kinds = "decoder.{}.cross_attention", "decoder.{}.self_attention", "encoder.{}.attention"
 for one in [(kind.format(n), number) for kind in kinds for n in (0, 1) for number in range(4)]:
     words = transformer.translate(model, english, Changes(heads_off=[one])).words
     if words != right:
         step, head = one
-        written = [new for new, old in zip(words, right) if new != old][0]""",
+        written = [new for new, old in zip(words, right) if new != old][0]
+        break""",
     parameters=parameters,
     checks=checks,
     mistakes=(
