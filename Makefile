@@ -33,7 +33,7 @@ SHAPES := -p tests.shapes --jaxtyping-packages=attn_core,tests.shapes.checked
 # Triton reads as text, calls that the compiler follows; and one that starts a browser of its own.
 PLAIN := tests/errors tests/triton tests/compiling tests/test_bench_viewers.py
 # Tests for which a browser is got where there is none.
-PAGES := tests/explorer tests/site tests/test_bench_page.py tests/test_bench_visits.py tests/test_machine.py
+PAGES := tests/explorer tests/site tests/test_bench_page.py tests/test_bench_visits.py tests/test_bench_model_pages.py tests/test_machine.py
 WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_BROWSER
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -134,6 +134,7 @@ bench: .venv-bench/made book  ## measure the pages, the explorer, other viewers,
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.page
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.model
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.visits
+	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.model_pages
 	@.venv-bench/bin/python -m benchmarks.notebook
 	@.venv-bench/bin/python -m benchmarks.kernels
 	@.venv-bench/bin/python -m benchmarks.kernels long

@@ -25,7 +25,8 @@ from benchmarks.page import busy, row
 from tools.browser import ARGUMENTS, present
 
 HTML = Path(__file__).parents[1] / "_build" / "html"
-TEXTS = {".html", ".css", ".js", ".svg", ".json", ".txt", ".ipynb"}  # others are compressed already
+# What is sent compressed; other files are compressed already.
+TEXTS = {".html", ".css", ".js", ".svg", ".json", ".txt", ".ipynb", ".wasm"}
 LANDING, CHAPTER = "book/index.html", "chapters/03_self_attention.html"
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -39,16 +40,25 @@ MOST = {LANDING: 250_000, CHAPTER: 350_000}  # bytes
 MOST_OF_ANY = 350_000
 MOST_PAINT, MOST_ALIVE = 2.5, 4.0  # seconds
 
-# When an explorer shows its first number, in milliseconds from the start of the navigation.
-WATCH = """(() => {
-  const look = () => {
-    const number = document.querySelector(".ax-root :is(td, canvas, .ax-cell)");
-    if (!number) return requestAnimationFrame(look);
-    requestAnimationFrame(() => setTimeout(() => { window.alive = performance.now(); }));
-  };
-  look();
-})();"""
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+
+
+def once(there: str) -> str:
+    """A script for a new page, which keeps the time of the first frame in which something is there.
+
+    there: an expression that is true from then on. The time is `window.alive`, in milliseconds from
+    the start of the navigation.
+    """
+    return f"""(() => {{
+  const look = () => {{
+    if (!({there})) return requestAnimationFrame(look);
+    requestAnimationFrame(() => setTimeout(() => {{ window.alive = performance.now(); }}));
+  }};
+  look();
+}})();"""
+
+
+NUMBER = 'document.querySelector(".ax-root :is(td, canvas, .ax-cell)")'  # the first of an explorer
 
 
 @cache
@@ -76,6 +86,7 @@ class Compressed(http.server.SimpleHTTPRequestHandler):
 
     def send_head(self) -> io.BytesIO | None:
         path = Path(self.translate_path(self.path))
+        path = path / "index.html" if path.is_dir() else path
         if not path.is_file():
             self.send_error(404)
             return None
@@ -107,7 +118,7 @@ def on_a_phone(browser: Browser, address: str) -> tuple[float, float]:
     """Seconds until a slow phone has painted something, and until an explorer is alive."""
     context = browser.new_context(**PHONE)
     page = context.new_page()
-    page.add_init_script(WATCH)
+    page.add_init_script(once(NUMBER))
     line = context.new_cdp_session(page)
     speed = MEGABITS * 1e6 / 8
     conditions = {"offline": False, "latency": LATENCY}

@@ -2,55 +2,53 @@
 
 import torch
 
-from exercises import Clue, Draws, Exercise, change
+from exercises import Clue, Draws, Exercise, change, whole
 
 
 def parameters(seed):
+    """Rows of which row 0 says the word by chance, loses it, and a later one has it for good."""
     draw = Draws(seed)
-    words, width = 3 + draw.integer(0, 3), 2 + draw.integer(0, 3)
-    stations = [f"station {n}" for n in range(draw.integer(5, 8))]
-    first = draw.integer(2, len(stations) - 1)
-    score = draw.integers(-3, 4, words, width).double()
+    count, words, width = draw.integer(5, 8), draw.integer(3, 6), draw.integer(2, 5)
+    first = draw.integer(2, count - 1)
     while True:
-        word, rows = draw.integer(0, words), {}
-        for n, name in enumerate(stations):
-            # Right by chance at station 0, lost again, and right for good from `first` on.
-            wanted = n == 0 or n >= first
-            for _ in range(200):
-                row = draw.integers(-4, 5, width).double()
-                top = (score @ row).sort(descending=True).values
-                if top[0] > top[1] and (int((score @ row).argmax()) == word) == wanted:
-                    rows[name] = row
-                    break
-        if len(rows) == len(stations):
-            return {"rows": rows, "score": score, "word": word}
-        score = draw.integers(-3, 4, words, width).double()
+        score, word = draw.integers(-3, 4, words, width).double(), draw.integer(0, words)
+        found = [one_row(draw, score, word, n == 0 or n >= first) for n in range(count)]
+        rows = [row for row in found if row is not None]
+        if len(rows) == count:
+            return {"rows": torch.stack(rows), "score": score, "word": word}
+
+
+def one_row(draw, score, word, says):
+    """A row that says the word or does not, and leaves no doubt; None if none was found."""
+    for _ in range(200):
+        row = draw.integers(-4, 5, score.shape[1]).double()
+        top = (score @ row).sort(descending=True).values
+        if top[0] > top[1] and (int((score @ row).argmax()) == word) == says:
+            return row
+    return None
 
 
 def right(rows, score, word):
-    says = [int((score @ row).argmax()) == word for row in rows.values()]
-    for n, name in enumerate(rows):
-        if all(says[n:]):
-            return name
-    return None
+    says = [int((score @ row).argmax()) == word for row in rows]
+    return next((n for n in range(len(rows)) if all(says[n:])), None)
 
 
 def checks(names, parameters):
     rows, score, word = (parameters[name] for name in ("rows", "score", "word"))
     first = names["first_to_know"]
     wanted = right(rows, score, word)
-    later = {name: row for name, row in rows.items() if name != wanted}
-    never = dict(list(rows.items())[:2])
+    is_right = whole(first(rows, score, word)) == wanted
+    later = torch.cat([rows[1:wanted], rows[wanted + 1 :]])
     return [
-        Clue("`first_to_know` gives the name of a station", first(rows, score, word) in rows),
-        ("it is the first from which on every row says the word", first(rows, score, word) == wanted),
+        Clue("it gives a number of a row", whole(first(rows, score, word)) in range(len(rows))),
+        ("from that row on every row says the word, and not from the one before", is_right),
         (
-            "without that station it is the next one",
-            first(later, score, word) == right(later, score, word),
+            "without the first row and that one it is right, too",
+            whole(first(later, score, word)) == right(later, score, word),
         ),
         (
             "None where the last row does not say the word",
-            first(rows, score, word) == wanted and first(never, score, word) is None,
+            is_right and first(rows[:2], score, word) is None,
         ),
     ]
 
@@ -62,24 +60,25 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Write `first_to_know(rows, score, word)`. `rows` holds a row of numbers for each station of a
-model, by its name and in the model's order; `score` is the last matrix, [words, width]; `word` is
-the number of a word. A row *says* the word whose score is highest. Give the name of the first
-station from which on **every** row says `word`, and None if the last one does not. (A row that
-says it by chance and loses it again does not know it yet.) {% if chapter %}Try it on the decoder's
-rows of the chapter: `{name: done.value(name)[0, 1] for name in stops}`, the matrix
-`model.words_out.weight.detach()` and `CHINESE.index("追逐")`. {% endif %}*Expected: five lines in
+Write `first_to_know(rows, score, word)`. `rows`, [stations, width], holds one row of numbers for
+each station of a model, in the model's order; `score` is the last matrix, [words, width]; `word` is
+the number of a word. A row *says* the word whose score, `score @ row`, is highest. Give the number
+of the first row from which on **every** row says `word`, counted from 0, and None if the last row
+does not say it. (A row that says it by chance, and a later one loses it again, does not know it
+yet.) {% if chapter %}Try it on the decoder's rows of the chapter:
+`torch.stack([done.value(name)[0, 1] for name in stops])`, the matrix
+`model.words_out.weight.detach()` and `CHINESE.index("追逐")`. {% endif %}*Expected: seven lines in
 the function.*""",
     starter="def first_to_know(rows, score, word):\n    return ...",
     solution="""\
 def first_to_know(rows, score, word):
     known = None
-    for name, row in rows.items():
+    for n, row in enumerate(rows):
         says = int((score @ row).argmax())
         if says != word:
             known = None
         elif known is None:
-            known = name
+            known = n
     return known""",
     parameters=parameters,
     checks=checks,
@@ -89,12 +88,22 @@ def first_to_know(rows, score, word):
             known = None
         elif known is None:""",
             "        if says == word and known is None:",
-            hint="That station said the word by chance: a later one has lost it again.",
+            hint="That row said the word by chance: a later one has lost it again.",
         ),
         change(
             "        elif known is None:",
             "        else:",
-            hint="You give the last station that says the word. Asked for is the first.",
+            hint="You give the last row that says the word. Asked for is the first.",
+        ),
+        change(
+            "            known = None\n        elif",
+            "            known = n\n        elif",
+            hint="You give the last row that says another word. Asked for is the one after it.",
+        ),
+        change(
+            "    return known",
+            "    return n if known is None else known",
+            hint="Where the last row does not say the word, none knows it: give None.",
         ),
     ),
     probes=lambda parameters: [

@@ -11,13 +11,19 @@ def parameters(seed):
     draw = Draws(seed)
     while True:
         word, added = (draw.integers(-3, 4, 3).double() for _ in range(2))
-        row = word + added
-        whole = float(row @ row)
-        if whole and abs(word @ row) > 0 and abs(word @ word - word @ row) > 0.5:
-            share = float(word @ row) / whole
-            if abs(share - 0.5) > 0.05 and abs(share - float(word.sum() / (row.sum() or 1))) > 0.05:
-                break
-    return {"word": word.tolist(), "added": added.tolist()}
+        if tells(word, added):
+            return {"word": word.tolist(), "added": added.tolist()}
+
+
+def tells(word, added):
+    """Whether the share of the word is none of what a slip makes of it."""
+    row = word + added
+    whole, own, product = (float(n) for n in (row @ row, word @ word, word @ row))
+    if not (whole and own and product):
+        return False
+    sums = float(word.sum() / row.sum().clamp(min=1))
+    said = [product / whole, sums, own / whole, product / (own * whole) ** 0.5, product / own, 0.5]
+    return all(abs(a - b) > 0.05 for n, a in enumerate(said) for b in said[:n])
 
 
 def checks(names, parameters):
@@ -61,6 +67,16 @@ share_of_added = (torch.tensor(added) @ row / (row @ row)).item()""",
             "torch.tensor(word) @ row / (row @ row)",
             "torch.tensor(word) @ torch.tensor(word) / (row @ row)",
             hint="You took the word's product with itself. The share is its product with the sum.",
+        ),
+        change(
+            "torch.tensor(word) @ row / (row @ row)",
+            "torch.cosine_similarity(torch.tensor(word), row, dim=0)",
+            hint="That is the cosine. A share is divided by the sum's product with itself.",
+        ),
+        change(
+            "torch.tensor(word) @ row / (row @ row)",
+            "torch.tensor(word) @ row / (torch.tensor(word) @ torch.tensor(word))",
+            hint="You divided by the word's product with itself. Divide by that of the sum.",
         ),
     ),
     fields=(Field("share_of_word"), Field("share_of_added")),

@@ -1,20 +1,25 @@
-"""Chapter 10, level 2: the one head without which the model forgets who does it."""
+"""Chapter 10, level 2: the one head without which one word of a translation comes out wrong."""
 
 from functools import cache
 
-from exercises import Clue, Draws, Exercise, change, number, whole
+from exercises import Clue, Draws, Exercise, Field, change, whole
+
+VERBS = ["chases", "sees", "follows", "helps", "likes"]
 
 
 def parameters(seed):
+    """A sentence for which one head of the 24 is missed, and one word is lost without it."""
     if seed == 0:
-        return {"english": ["Jerry", "chases", "Tom"]}
+        return {"english": ["Jerry", "chases", "Spike"]}
     draw = Draws(seed)
-    verb = draw.choice(["chases", "sees", "follows", "helps", "likes"])
-    return {"english": ["Jerry", verb, draw.choice(["Tom", "Spike", "Tyke"])]}
+    if draw.integer(0, 5) == 0:
+        return {"english": ["Jerry", draw.choice(VERBS), draw.choice(["Tom", "Tyke"])]}
+    who, whom = draw.choice(["Tom", "Spike", "Tyke"]), draw.choice(["Tom", "Spike"])
+    return {"english": [who, draw.choice(["sees", "helps", "likes"]), whom, "in", "the", "garden"]}
 
 
 @cache
-def written(english, step=None, head=None):
+def translated(english, step=None, head=None):
     """The words of the translation, one head switched off; None if there is no such head."""
     from attn_core.steps import Changes
     from attn_core.translators import transformer
@@ -29,16 +34,18 @@ def written(english, step=None, head=None):
 def checks(names, parameters):
     english = tuple(parameters["english"])
     step, head = names.get("step"), whole(names.get("head"))
-    given = isinstance(step, str) and head is not None and number(head) is not None
-    changed = written(english, step, head) if given else None
-    right = written(english)
-    forgets = changed is not None and changed[0] != right[0] and changed[1:] == right[1:]
+    given = isinstance(step, str) and head is not None
+    without = translated(english, step, head) if given else None
+    lost = []
+    if without is not None and len(without) == len(translated(english)):
+        pairs = zip(without, translated(english), strict=True)
+        lost = [new for new, right in pairs if new != right]
     return [
-        Clue("`step` and `head` name a head of the model", changed is not None),
-        ("without it another word comes first, and the rest as before", forgets),
+        Clue("`step` and `head` name a head of the model", without is not None),
+        ("without it one word is another, and the rest as before", len(lost) == 1),
         (
-            "`written_first` is the word that comes first then",
-            forgets and names.get("written_first") == changed[0],
+            "`written` is the word that then stands in its place",
+            len(lost) == 1 and isinstance(names.get("written"), str) and names["written"] in lost,
         ),
     ]
 
@@ -46,37 +53,55 @@ def checks(names, parameters):
 EXERCISE = Exercise(
     id="10-who-chased-whom",
     chapter="10",
-    title="Who did it?",
+    title="One head, one word",
     level=2,
     points=2,
     text="""\
-The chapter's model translates *{{ english | join(" ") }}* rightly. Switch off one head of its 24,
-and it forgets who does it: another name comes first, and all other words are as before. Find that
-head{% if chapter %} in the machine at the top of the chapter, or in Python{% endif %}. Give the
-name of its station, `step`, such as `"encoder.0.attention"`, the number of the `head`, and the
-word that the model writes in the place of the first, `written_first`. In Python
-`transformer.translate(model, english, Changes(heads_off=[(step, head)]))` translates without it.
-*Expected: a loop over six stations and four heads, or some clicks.*""",
-    starter="step = ...\nhead = ...\nwritten_first = ...",
+The translator {% if chapter %}of this chapter{% else %}`transformer.stored()` of
+`attn_core.translators`{% endif %} translates *{{ english | join(" ") }}* rightly. Switch off one
+head of its 24, and one word comes out wrong, while all others stay. Find that head{% if chapter %},
+in the machine at the top or in Python{% endif %}. Give `step`, the name of its station in Python,
+such as `"encoder.0.attention"`; `head`, its number; and `written`, the Chinese word that the model
+then writes in the place of the right one. In Python
+`transformer.translate(model, english, Changes(heads_off=[(step, head)])).words` is the translation
+without it; `Changes` is in `attn_core.steps`. *Expected: a loop over six stations and four heads,
+or some clicks.*""",
+    starter="step = ...\nhead = ...\nwritten = ...",
     solution="""\
 from attn_core.steps import Changes
 from attn_core.translators import transformer
 
-step, head = "decoder.1.cross_attention", 3
-without = Changes(heads_off=[(step, head)])
-written_first = transformer.translate(transformer.stored(), english, without).words[0]""",
+model = transformer.stored()
+right = transformer.translate(model, english).words
+kinds = "encoder.{}.attention", "decoder.{}.self_attention", "decoder.{}.cross_attention"
+for one in [(kind.format(n), number) for kind in kinds for n in (0, 1) for number in range(4)]:
+    words = transformer.translate(model, english, Changes(heads_off=[one])).words
+    if words != right:
+        step, head = one
+        written = [new for new, old in zip(words, right) if new != old][0]""",
     parameters=parameters,
     checks=checks,
     mistakes=(
         change(
-            '"decoder.1.cross_attention", 3',
-            '"encoder.0.attention", 3',
+            "step, head = one",
+            'step, head = "encoder.0.attention", one[1]',
             hint="Without that head the translation stays as it is. Look where the decoder reads.",
         ),
         change(
-            "transformer.stored(), english, without)",
-            "transformer.stored(), english)",
+            "[new for new",
+            "[old for new",
             hint="That is what the model writes with all heads on.",
         ),
+        change(
+            "step, head = one",
+            'step, head = one[0].replace("1", "2"), one[1]',
+            hint="Layer 2 of the machine is `1` in Python, which counts from 0.",
+        ),
+        change(
+            "step, head = one",
+            "step, head = one[0], one[1] + 1",
+            hint="Heads are counted from 0 to 3.",
+        ),
     ),
+    fields=(Field("head", places=0),),
 )

@@ -24,6 +24,8 @@ from attn_core.views.table import table
 
 HERE = Path(__file__).parent
 MARKS = {"start": "<start>", "end": "<end>", "pad": "<pad>"}
+# What a page can leave out.
+PARTS = ("sentence", "translation", "likeliest", "steps", "plan", "station", "switches")
 # What a reader chooses, by the names that an address has for it.
 CHOSEN = ("say", "taken", "written", "off", "temperature", "at", "stage", "head", "select")
 
@@ -121,6 +123,9 @@ def open_model(
     off: str = "",
     examples: Sequence[str] = (),
     switched: Mapping[str, Mapping[str, int | str]] | None = None,
+    show: Sequence[str] = PARTS,
+    together: str = "",
+    explorer: Mapping[str, object] | None = None,
     arcs: tuple[tuple[str, int], tuple[str, int]] | None = None,
     marks: Mapping[str, str] = MARKS,
     longest: int = LONGEST,
@@ -143,6 +148,11 @@ def open_model(
     switched off, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2": {"words": 8,
     "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}: of the trained ones
     `attn_core.translators.switched.switched` has it.
+    show: which of "sentence" (the field to type in; without it the sentence stands as text),
+    "translation", "likeliest" (words to take), "steps" (word by word, temperature), "plan" (the
+    drawing), "station" and "switches" there are. together: models of one page with the same name
+    here read the same sentence. explorer: what the explorer of an attention hides and shows, as
+    the view of `explore` has it: {"hide": ["head"], "stages": ["weights"]}.
     arcs: ((step, head) within the sentence, (step, head) from the translation to it): in the place
     of the drawing of the machine, the sentence with arcs of these weights.
     marks: the words that mean start, end and pad. longest: how many words a sentence may have.
@@ -167,6 +177,15 @@ def open_model(
         "head": int(select[0]) if select is not None and len(select) == 3 else 0,
         "select": None if select is None else [int(n) for n in select],
     }
+    for part in show:
+        if part not in PARTS:
+            raise ValueError(f"show must be of {', '.join(PARTS)}, got {part!r}")
+    if tuple(show) != PARTS:
+        view["show"] = list(show)
+    if together:
+        view["together"] = together
+    if explorer is not None:
+        view["explorer"] = dict(explorer)
     for text in examples:
         word_ids(text, words["source"])
     if examples:

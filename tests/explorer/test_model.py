@@ -162,6 +162,18 @@ def test_another_word_is_taken_and_what_follows_changes(play):
     expect(page.locator(".am-right")).to_be_hidden()
 
 
+def test_a_word_that_is_taken_keeps_those_before_it_alone(play):
+    page = play("#x-translator?taken=0:猫,2:狗")
+    page.locator(".am-written .am-word").nth(1).click()
+    second = page.locator(".am-choice").nth(1)
+    taken = second.locator("bdi").text_content()
+    second.click()
+    page.wait_for_function("(word) => decodeURIComponent(location.hash).includes(word)", arg=taken)
+    assert state(page)["taken"] == f"0:猫,1:{taken}"
+    wanted, _ = translated(SAY, taken={0: CHINESE.index("猫"), 1: CHINESE.index(taken)})
+    assert words(page) == wanted
+
+
 def test_the_temperature_changes_the_shares_and_not_the_order(play):
     page = play()
     page.locator(".am-written .am-word").nth(0).click()
@@ -243,7 +255,7 @@ def test_the_drawing_is_one_tab_stop(play):
     page.keyboard.press("ArrowLeft")
     assert page.evaluate(focused) == "encoder.0.residuals.0.sum"
     page.keyboard.press("ArrowDown")
-    assert page.evaluate(focused).startswith("encoder.0.feed_forward")
+    assert page.evaluate(focused).startswith("encoder.0.residuals.1."), "the row below"
     page.keyboard.press("Home")
     assert page.evaluate(focused) == "source"
     page.keyboard.press("ArrowRight")
@@ -407,7 +419,7 @@ def changed(change):
         (lambda p: p["view"].update(head=9), "its view cannot have the head 9"),
         (lambda p: p["view"].update(examples="Tom"), "its view must name a sentence"),
         (lambda p: p["view"].update(arcs={"within": {"step": "source", "head": 0}}), "view"),
-        (lambda p: p["steps"].clear(), "must have steps"),
+        (lambda p: p["steps"].clear(), "it must have 1 to 1000 steps"),
         (lambda p: p["steps"].pop(), "must be a softmax"),
         (lambda p: p["steps"][3].update(operation="eval"), "a known operation"),
         (lambda p: p["weights"].clear(), "a weight"),
@@ -585,3 +597,31 @@ def test_two_models_on_a_page_keep_their_states(bare):
     page.wait_for_function("() => location.hash.includes('x-other')")
     assert words(page, "[name=translator] .am-written bdi") == translated(SAY)[0]
     assert words(page, "[name=other] .am-written bdi") == translated("Jerry helps Tom")[0]
+
+
+def test_models_that_belong_together_read_the_same_sentence(bare):
+    first = opened(together="pair")
+    shown = ["translation", "station"]
+    second = opened(name="second", together="pair", show=shown, at="words_out")
+    alone = opened(name="alone")
+    page = bare.open(first, second, alone, fragment="#x-translator", script="classic")
+    for name in ("second", "alone"):
+        page.locator(f"[name={name}]").scroll_into_view_if_needed()
+        page.wait_for_selector(f"[name={name}] .am-root")
+    page.locator("[name=translator] .am-input").fill("Jerry helps Tom")
+    wanted, _ = translated("Jerry helps Tom")
+    assert words(page, "[name=second] .am-written bdi") == wanted
+    assert words(page, "[name=alone] .am-written bdi") == translated(SAY)[0]
+    expect(page.locator("[name=second] .am-read")).to_have_text("Jerry helps Tom")
+    for css in (".am-input", ".am-plan", ".am-likeliest", ".am-steps", ".am-all"):
+        assert page.locator(f"[name=second] {css}").is_hidden(), css
+    expect(page.locator("[name=second] .am-name")).to_have_text("writes: scores")
+
+
+def test_a_translation_without_an_end_is_cut_and_says_so(play):
+    say, step = "the mouse follows Jerry in the house", "decoder.1.residuals.0.sum"
+    wanted, _ = translated(say, Changes(residuals_off=[step]), most=32)
+    assert "<end>" not in wanted
+    page = play(f"#x-translator?say={say.replace(' ', '+')}&off=residuals_off:{step}")
+    assert words(page) == wanted
+    expect(page.locator(".am-written")).to_contain_text("no end mark")

@@ -118,7 +118,7 @@ def check_words(found, case):
     changes = changes_of(state["off"])
     right, _ = translated(state["say"], changes, taken=taken, most=len(words))
     assert words == right, case
-    assert words[-1] == END or len(words) == state["written"] or len(words) == 64, case
+    assert words[-1] == END or len(words) == state["written"] or len(words) >= 32, case
 
 
 @st.composite

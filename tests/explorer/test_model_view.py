@@ -57,6 +57,7 @@ def test_the_recurrent_translators_open_too(attends):
         (lambda: opened(""), "say must be a sentence of one word or more, got none"),
         (lambda: opened(at="nowhere"), "at must name a step of the model, got 'nowhere'"),
         (lambda: opened(name="a b"), "name must"),
+        (lambda: opened(show=["sound"]), "show must be of sentence, translation"),
         (lambda: opened(examples=["Tom barks"]), "got 'barks'"),
         (
             lambda: open_model(stored(), {"source": ENGLISH}, SAY),
@@ -110,9 +111,8 @@ def test_html_without_scripts_has_translation_words_and_table():
     text = opened(at="decoder.0.cross_attention").html
     assert text.startswith('<attention-model name="translator">')
     assert "Tom chases Jerry → 汤姆 追逐 杰瑞 &lt;end&gt;" in text
-    assert text.count("<td bgcolor") == 4 * 3, (
-        "a row for each word that was read, a column for each key"
-    )
+    assert text.count("<tr>") == 1 + 4, "a head, and a row for each word that was read"
+    assert text.count("bgcolor=") == 4 * 3, "a column for each key"
     assert all(word in text for word in CHINESE[3:]), "so that the site's font has them"
     assert "<start>" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
 

@@ -29,6 +29,7 @@ from attn_core.views.drawings.pass_times import pass_times
 from attn_core.views.drawings.paths import path_lengths
 from attn_core.views.drawings.positions import position_waves
 from attn_core.views.drawings.query_key_value import query_key_value
+from attn_core.views.drawings.row_shares import row_shares
 from attn_core.views.drawings.score_spread import score_spread
 from attn_core.views.drawings.self_attention_row import self_attention_row
 from attn_core.views.drawings.sizes import map_sizes
@@ -72,6 +73,7 @@ __all__ = [
     "position_waves",
     "prefill_decode",
     "query_key_value",
+    "row_shares",
     "score_spread",
     "self_attention_row",
     "softmax_shares",

@@ -19,6 +19,7 @@ export const MACHINE_WORDS = {
   isOtherWord: "another word than with everything on",
   unchanged: "with everything on",
   unchangedSame: "the same with everything on",
+  goesOn: "… and no end mark",
   saysTranslation: "Translation: {text}",
   soFar: "Translation so far: {text}",
   warm: "The scores are divided by {t} before the softmax: the shares come closer together. The order stays.",

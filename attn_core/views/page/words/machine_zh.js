@@ -19,6 +19,7 @@ export const MACHINE_CHINESE = {
   isOtherWord: "与全部打开时不同的词",
   unchanged: "全部打开时",
   unchangedSame: "全部打开时也一样",
+  goesOn: "……没有结尾",
   saysTranslation: "译文：{text}",
   soFar: "目前的译文：{text}",
   warm: "得分在 softmax 之前除以 {t}：各个词的份额变得更接近，次序不变。",

@@ -3,7 +3,7 @@
 import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
 
-/** @typedef {import("../../core/model/workings.js").Term} Term */
+/** @typedef {import("../../core/model/place.js").Term} Term */
 
 export class Lines {
   /** @param {import("./model.js").Model} model */

@@ -29,6 +29,12 @@ import { Written } from "./written.js";
  * @property {((state: State, first: State) => string) | null} [link] gives the address of what is shown
  */
 
+// What a page can leave out, by its name in `show`.
+export const PARTS = ["sentence", "translation", "likeliest", "steps", "plan", "station", "switches"];
+// Something that is off may keep the end mark from coming: so many words are enough to see it.
+const [LEAST_WRITTEN, MOST_A_WORD] = [32, 3];
+const TOGETHER = "attention-together";
+
 export class Model {
   /** @type {Translation} what is shown */ translation;
   /** @type {Translation | null} the same sentence with everything on, if something is off or was taken */ right = null;
@@ -75,8 +81,11 @@ export class Model {
     );
     this.foot = make("div", { class: "ax-foot" }, reset, share);
     // Where arcs tell of the sentence, the drawing of the whole machine is left out.
-    this.plan.element.hidden = !!this.arcs;
+    const show = this.payload.view.show ?? PARTS;
+    this.hasPlan = !this.arcs && show.includes("plan");
+    this.plan.element.hidden = !this.hasPlan;
     this.root.classList.toggle("am-brief", !!this.arcs);
+    for (const part of PARTS) this.root.classList.toggle(`am-no-${part}`, !show.includes(part));
     const drawn = this.arcs?.element ?? this.plan.element;
     const sentence = make("div", { class: "am-sentences" }, this.typed.element, this.written.element);
     this.root.append(sentence, this.noticeLine, this.offs.element, drawn, this.station.element, this.foot);
@@ -85,6 +94,21 @@ export class Model {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
     });
     host.append(this.root);
+    if (this.payload.view.together) document.addEventListener(TOGETHER, this.follow);
+  }
+
+  // Models of a page that belong together read the same sentence.
+  follow = (/** @type {any} */ { detail }) => {
+    if (!this.root.isConnected) document.removeEventListener(TOGETHER, this.follow);
+    else if (detail.from !== this && detail.together === this.payload.view.together) this.typed.set(detail.words);
+  };
+
+  /** @param {string} before */
+  lead(before) {
+    const { together } = this.payload.view;
+    if (!together || this.state.say === before) return;
+    const detail = { from: this, together, words: wordsIn(this.state.say) };
+    document.dispatchEvent(new CustomEvent(TOGETHER, { detail }));
   }
 
   /**
@@ -95,9 +119,12 @@ export class Model {
    */
   choose(wanted, isStep = false) {
     const [next, [why]] = this.accept(wanted);
+    const { say: before } = this.state;
     this.enter(next, why ? `${why}.` : "");
-    if (!why) this.chosen(this.state, this.first, isStep);
-    return !why;
+    if (why) return false;
+    this.chosen(this.state, this.first, isStep);
+    this.lead(before);
+    return true;
   }
 
   /**
@@ -173,12 +200,14 @@ export class Model {
     const { machine } = this;
     const key = JSON.stringify([text, off, taken, temperature, written]);
     if (this.made.has(key)) return this.made.get(key);
+    const source = idsOf(machine, wordsIn(text));
+    const mostOff = Math.max(LEAST_WRITTEN, MOST_A_WORD * source.length);
     const made = translate(machine, {
-      source: idsOf(machine, wordsIn(text)),
+      source,
       changes: changesIn(machine, off),
       taken: takenIn(machine, taken),
       temperature,
-      most: written || undefined,
+      most: written || (off ? mostOff : undefined),
     });
     // What is checked is entered next; a few are enough, the machine keeps the rows of its last passes.
     if (this.made.size > 3) this.made.clear();
@@ -274,7 +303,7 @@ export class Model {
     this.written.render();
     this.offs.render();
     if (this.arcs) this.arcs.render();
-    else this.plan.render();
+    else if (this.hasPlan) this.plan.render();
     this.station.render();
   }
 }

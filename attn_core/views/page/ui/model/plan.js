@@ -157,6 +157,7 @@ export class Plan {
   // What flows into a station, and where it goes; of a row, the rows that it is made of.
   light() {
     const { model } = this;
+    if (!model.hasPlan) return;
     const { at } = model.state;
     const { name, row, head } = this.pointed ?? { name: at, ...model.selectedRow() };
     const step = model.machine.step(name);

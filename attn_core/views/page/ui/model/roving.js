@@ -2,7 +2,11 @@
 
 /** @typedef {{ x: number, y: number }} Point the middle of a button */
 
-const SIDEWAYS = 4; // how much more a step aside counts than one ahead
+// What a step aside counts: little on the way down, so that the next row comes before the one behind it; much
+// along a row. What lies farther aside than `widest` steps ahead is another way, if there is any other.
+const ACROSS = { sideways: 6, widest: 0.4 };
+const DOWN = { sideways: 0.4, widest: 3 };
+const OTHER_WAY = 1e6;
 
 /**
  * The place in the list to which a key leads, -1 if it leads nowhere.
@@ -18,12 +22,13 @@ export function nextPlace(key, points, from) {
   const way = ways[/** @type {keyof typeof ways} */ (key)];
   if (!way) return -1;
   const [dx, dy] = way;
+  const { sideways, widest } = dx ? ACROSS : DOWN;
   let [best, least] = [-1, Infinity];
   for (const [n, { x, y }] of points.entries()) {
     const [across, down] = [x - points[from].x, y - points[from].y];
     const ahead = across * dx + down * dy;
     const aside = Math.abs(across * dy) + Math.abs(down * dx);
-    const far = ahead + SIDEWAYS * aside;
+    const far = ahead + sideways * aside + (aside > widest * ahead ? OTHER_WAY : 0);
     if (ahead > 1 && far < least) [best, least] = [n, far];
   }
   return best;

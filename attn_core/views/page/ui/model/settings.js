@@ -50,11 +50,12 @@ export const takenText = (machine, taken) =>
  */
 export function checkView(machine, view) {
   if (typeof view?.say !== "string" || !machine.byName.has(view.at)) throw new Problem(say("viewForm"));
-  const { examples = [], arcs, explorer = {}, select = null } = view;
+  const { examples = [], arcs, explorer = {}, select = null, show = [], together = "" } = view;
   const isText = (text) => typeof text === "string";
   const texts = ["taken", "off", "stage"].map((name) => view[name] ?? "");
   const isRight = [
-    Array.isArray(examples) && [...examples, ...texts].every(isText),
+    Array.isArray(examples) && Array.isArray(show),
+    [...[examples, show].flat(), ...texts, together].every(isText),
     explorer !== null && typeof explorer === "object",
     select === null || Array.isArray(select),
   ];

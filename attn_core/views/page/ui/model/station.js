@@ -120,6 +120,7 @@ export class StationPanel {
   /** @param {Step} step */
   renderNumbers(step) {
     const { pass, state } = this.model;
+    this.element.classList.toggle("am-of-heads", step.operation === "attention");
     if (step.operation === "attention") {
       this.put(this.heads.element);
       this.heads.render(step);

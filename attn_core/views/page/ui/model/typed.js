@@ -25,6 +25,7 @@ export class Typed {
       oninput: () => this.typed(),
       onchange: () => this.entered(),
     });
+    this.read = make("p", { class: "am-read", lang: "en" }); // where a page leaves the field out
     this.said = make("p", { id: `${id}-said`, class: "ax-notice am-said", role: "status" });
     this.fits = make("div", { class: "am-fits", role: "group", "aria-label": say("fittingWords") });
     this.element = make(
@@ -32,6 +33,7 @@ export class Typed {
       { class: "am-typed" },
       make("label", { for: id, class: "ax-label" }, say("yourSentence")),
       this.input,
+      this.read,
       this.fits,
       this.said,
       this.buildExamples(),
@@ -113,16 +115,26 @@ export class Typed {
     const at = words.findIndex((word) => !this.knows(word));
     const list = at < 0 ? [] : fitting(this.model.machine, words[at]);
     const take = (word) => {
-      this.input.value = words.with(at, word).join(" ");
+      const now = wordsIn(this.input.value);
+      this.input.value = now
+        .with(
+          now.findIndex((one) => !this.knows(one)),
+          word,
+        )
+        .join(" ");
       this.input.focus();
       this.typed();
     };
+    // Whoever presses one leaves the field first, which asks again: the button must still be there.
+    if (String(list) === this.fits.dataset.list) return;
+    this.fits.dataset.list = String(list);
     this.fits.hidden = !list.length;
     refill(this.fits, ...list.map((word) => this.wordButton(word, () => take(word))));
   }
 
   render() {
     const { state, machine } = this.model;
+    this.read.textContent = state.say;
     const own = wordsIn(this.input.value);
     const isSame = own.join(" ").toLowerCase() === state.say.toLowerCase();
     const isTyping = document.activeElement === this.input && own.some((word) => !this.knows(word));

@@ -126,7 +126,9 @@ export class Written {
     const { state, translation, right } = this.model;
     const place = this.place();
     const others = right?.words.map(({ word }) => word);
-    refill(this.words, ...translation.words.map((word, n) => this.chip(word, n, place, others)));
+    const isEndless = !state.written && !translation.hasEnded;
+    const goesOn = isEndless ? [make("span", { class: "ax-label" }, say("goesOn"))] : [];
+    refill(this.words, ...translation.words.map((word, n) => this.chip(word, n, place, others)), ...goesOn);
     this.renderRight(right);
     this.temperature.value = String(Math.log2(state.temperature));
     this.temperature.setAttribute("aria-valuetext", String(state.temperature));
