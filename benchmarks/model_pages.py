@@ -14,7 +14,7 @@ stays as it is:
 
     git clone --filter=blob:none --no-checkout https://github.com/poloclub/transformer-explainer
     cd transformer-explainer && git sparse-checkout set --no-cone '/*' '!/static/model-v2/'
-    git checkout 8562c06 && npm ci --ignore-scripts
+    git checkout 8562c06 && npm ci
     ln -s Popovers src/components/popovers  # as its imports spell it
     NODE_ENV=production npx vite build  # with node 21 or newer
     # build/ becomes .venv-bench/sites/transformer-explainer
