@@ -5,6 +5,7 @@ import inspect
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import anywidget
 import torch
@@ -122,7 +123,7 @@ def open_model(
     select: Sequence[int] | None = None,
     off: str = "",
     examples: Sequence[str] = (),
-    switched: Mapping[str, Mapping[str, int | str]] | None = None,
+    switched: Mapping[str, Any] | None = None,
     show: Sequence[str] = PARTS,
     together: str = "",
     explorer: Mapping[str, object] | None = None,
