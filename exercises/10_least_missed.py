@@ -2,7 +2,6 @@
 
 from exercises import Clue, Draws, Exercise, Handed, change, listed
 
-
 COUNTER = """\
 def counter(parts, alone, pair, together):
     def count_right(off):

@@ -40,6 +40,8 @@ class OpenModel(anywidget.AnyWidget):
     at: the station that is shown, stage: which of its arrays, "" for its output, head: of an
     attention, which head, select: the place of the number whose arithmetic is open, or None. The
     page says what it cannot take.
+
+    Taught in chapter 10.
     """
 
     _esm = script.model_module()
