@@ -40,9 +40,16 @@ def without_links(self, tokens, place, options, env) -> str:
     return ""
 
 
+def without_anchors(self, tokens, place, options, env) -> str:
+    """Nor one that is written as HTML."""
+    text = tokens[place].content
+    return "" if re.match(r"</?a\b", text) else text
+
+
 MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin, renderer=formula)
 MARKDOWN.add_render_rule("link_open", without_links)
 MARKDOWN.add_render_rule("link_close", without_links)
+MARKDOWN.add_render_rule("html_inline", without_anchors)
 
 
 def layout(picture: bytes) -> str:

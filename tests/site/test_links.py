@@ -18,7 +18,7 @@ class Places(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         for name, value in attrs:
-            if tag == "attention-explorer" and name == "name":
+            if tag in ("attention-explorer", "attention-model") and name == "name":
                 self.explorers.add(value)
             elif name == "id" or (tag == "a" and name == "name"):
                 self.ids.add(value)

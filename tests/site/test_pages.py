@@ -59,11 +59,11 @@ def test_phone_width_needs_no_sideways_scrolling(browser, site, all_pages):
     assert wide == {}
 
 
-def test_the_first_explorer_stands_on_the_landing_page(open_page, site):
+def test_the_landing_page_opens_with_a_model(open_page, site):
     page = open_page(f"{site}/index.html")
     page.wait_for_url("**/book/index.html")
-    page.wait_for_selector("attention-explorer")
-    box = page.locator("attention-explorer").first.bounding_box()
+    page.wait_for_selector("attention-model .am-root")
+    box = page.locator("attention-model").first.bounding_box()
     assert box["y"] < 800
     assert box["height"] > 100
 
