@@ -112,7 +112,12 @@ class Exercise:
         if self.functions:
             return ""
         found = self.parameters(seed).items()
-        lines = [f"{name} = {value!r}\n" for name, value in found if type(value) in PLAIN]
+        # As the formatter of code writes it: a text in double quotes.
+        lines = [
+            f"{name} = {value!r}\n".replace("'", '"')
+            for name, value in found
+            if type(value) in PLAIN
+        ]
         return "".join(lines) + "\n" if lines else ""
 
     def run(self, code: str, seed: int = 0) -> Names:

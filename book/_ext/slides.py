@@ -19,6 +19,7 @@ EXPLORER = re.compile(r'<attention-(?:explorer|model) name="([\w-]+)"')
 LEADS_ON = re.compile(r"[^.!?]*:$")  # a last sentence that speaks of the next cell
 CAPTION = re.compile(r"\*[^*]")  # of the figure above: that has a slide of its own
 BEFORE = 2  # paragraphs that lead to a question
+MOST_ASKED = 600  # letters of a question with what leads to it: more would not fit
 MOST = 14  # lines of a printed output
 
 
@@ -77,7 +78,10 @@ def asked(text: str) -> tuple[str, str]:
     found = paragraphs(before[heads[-1].end() :] if heads else before)
     place = next((n for n, one in enumerate(found) if ASKS.search(one)), 0)
     lead = [one for one in found[:place] if not CAPTION.match(one)]
-    question = [*lead[max(0, len(lead) - BEFORE) :], *found[place:]]
+    lead = lead[max(0, len(lead) - BEFORE) :]
+    if len("".join([*lead, *found[place:]])) > MOST_ASKED:
+        lead = lead[1:]
+    question = [*lead, *found[place:]]
     if title and not ASKS.search(title):
         question.insert(0, f"### {title}")
     return "\n\n".join(question), fold[1] if fold else ""
