@@ -79,7 +79,7 @@ def asked(text: str) -> tuple[str, str]:
     place = next((n for n, one in enumerate(found) if ASKS.search(one)), 0)
     lead = [one for one in found[:place] if not CAPTION.match(one)]
     lead = lead[max(0, len(lead) - BEFORE) :]
-    if len("".join([*lead, *found[place:]])) > MOST_ASKED:
+    while lead and len("".join([*lead, *found[place:]])) > MOST_ASKED:
         lead = lead[1:]
     question = [*lead, *found[place:]]
     if title and not ASKS.search(title):
