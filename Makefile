@@ -225,8 +225,9 @@ SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 	  || echo "Grading needs bubblewrap: sudo apt install bubblewrap libseccomp2"
 	@touch $@
 
+PAGE_FILES := $(shell find attn_core/views -name '*.js' -o -name '*.css')
 # What every page depends on, though Sphinx does not know it, nor copies it while no page has changed.
-_build/fresh: .venv/book _config.yml _toc.yml $(wildcard book/_ext/*.py book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
+_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard book/_ext/*.py book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
 	@rm -rf _build
 	@mkdir -p _build
 	@touch $@

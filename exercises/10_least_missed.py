@@ -16,15 +16,16 @@ def counter(parts, alone, pair, together):
 
 def parameters(seed):
     draw = Draws(seed)
-    parts = [f"head {n}" for n in range(draw.integer(5, 8))]
-    costs = draw.order(len(parts))
-    alone = [1 + 2 * costs[n] for n in range(len(parts))]
-    pair = [parts[costs.index(0)], parts[costs.index(1)]]
-    return {
-        "parts": parts,
-        "count_right": Handed(COUNTER, "counter", parts, alone, pair, draw.integer(30, 60)),
-        "least": 100 - draw.integer(14, 24),
-    }
+    while True:
+        parts = [f"head {n}" for n in range(draw.integer(5, 8))]
+        costs = draw.order(len(parts))
+        alone = [1 + 2 * costs[n] for n in range(len(parts))]
+        pair = [parts[costs.index(0)], parts[costs.index(1)]]
+        count_right = Handed(COUNTER, "counter", parts, alone, pair, draw.integer(30, 60))
+        least = 100 - draw.integer(14, 24)
+        wanted = order(count_right, parts, least)
+        if wanted != parts[: len(wanted)]:
+            return {"parts": parts, "count_right": count_right, "least": least}
 
 
 def order(count_right, parts, least):
@@ -42,15 +43,16 @@ def checks(names, parameters):
     count_right, parts, least = (parameters[name] for name in ("count_right", "parts", "least"))
     wanted = order(count_right, parts, least)
     got = listed(names["least_missed"](count_right, parts, least))
-    none = listed(names["least_missed"](count_right, parts, 101))
-    given = got is not None and set(got) <= set(parts)
+    fewer = listed(names["least_missed"](count_right, parts, count_right(wanted[:-1])))
+    given = bool(got) and all(isinstance(part, str) and part in parts for part in got)
+    given = given and len(set(got)) == len(got)
     return [
-        Clue("`least_missed` gives a list of parts", given),
-        ("enough sentences stay right without them", given and count_right(got) >= least and got),
+        Clue("`least_missed` gives a list of parts, none twice", given),
+        ("enough sentences stay right without them", given and count_right(got) >= least),
         ("each next part is the one that is least missed", given and got == wanted),
         (
-            "with a bound that no model meets, nothing goes",
-            given and got == wanted and none == [],
+            "where more sentences have to stay right, one part fewer goes",
+            given and got == wanted and fewer == wanted[:-1],
         ),
     ]
 
@@ -91,5 +93,14 @@ def least_missed(count_right, parts, least):
             "key=lambda part: -count_right([*off, part])",
             hint="That is the part that is missed most.",
         ),
+        change(
+            "key=lambda part: count_right([*off, part])",
+            "key=lambda part: count_right([part])",
+            hint="You count for each part alone. Count for it beside those that are off already.",
+        ),
     ),
+    probes=lambda parameters: [
+        (parameters["count_right"], parameters["parts"][::-1], parameters["least"]),
+        (parameters["count_right"], parameters["parts"], 0),
+    ],
 )

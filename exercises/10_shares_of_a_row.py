@@ -46,8 +46,9 @@ EXERCISE = Exercise(
     text="""\
 A residual adds `added` = {{ added }}, what a sublayer made, to `word` = {{ word }}, what went in.
 Which share of the sum came from the word, and which from the sublayer? Give `share_of_word` and
-`share_of_added` to two decimals or more, as in the chapter: the dot product of each part with the
-sum, divided by that of the sum with itself. *Expected: three lines, or a minute on paper.*""",
+`share_of_added` to two decimals or more{% if chapter %}, as in the chapter{% endif %}: the dot
+product of each part with the sum, divided by that of the sum with itself. *Expected: three lines,
+or a minute on paper.*""",
     starter="share_of_word = ...\nshare_of_added = ...",
     solution="""\
 import torch

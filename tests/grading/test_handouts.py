@@ -48,6 +48,8 @@ CONSTANTS = {
     "09-layer-norm": "0 1 1e-5",  # mean, variance, eps
     "09-positions": "0 2 4 1 3 5",  # columns
     "09-word-by-word": "30 1 4 20 2 3",  # an example of its own, which is run
+    "10-first-to-know": "0",  # counted from
+    "10-who-chased-whom": "24 0",  # the stored translator's heads; a station's name
     "11-layers-needed": "3 6 12 24 48",  # k = 3, which is run
     "11-tile": "7 8 2 1",  # an example of rows, its shape, 1/√D
     "12-a-check-that-catches": "0 1",  # weights of a query that keeps none; a sum

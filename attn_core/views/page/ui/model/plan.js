@@ -99,6 +99,7 @@ export class Plan {
       "button",
       { type: "button", class: `am-station am-${step.operation}`, "data-step": step.name },
       make("span", { class: "am-label" }, labelOf(step)),
+      " ",
       strip,
       isWords ? "" : change,
     );
@@ -220,7 +221,9 @@ export class Plan {
     const far = plain ? distance(pass, plain, step) : 0;
     const isOther = far > LEAST_CHANGE;
     button.classList.toggle("am-off", isOff);
-    const more = [isOff && say("isOff"), isOther && say("isOther")].filter(Boolean);
+    // What is seen on a station is heard of it: its words, where it shows words.
+    const words = canvas ? "" : pass.labels(step.name).join(" ");
+    const more = [words, isOff && say("isOff"), isOther && say("isOther")].filter(Boolean);
     set(button, "aria-pressed", String(step.name === state.at));
     set(button, "aria-label", [fullName(step, group), ...more].join(", "));
     change.hidden = !plain;
@@ -231,6 +234,6 @@ export class Plan {
     station.inked = { rows, colours };
     strip.dataset.marks = "anew";
     if (canvas) ink(canvas, pass, step, colours);
-    else strip.replaceChildren(...pass.labels(step.name).map((label) => token(label, "q")));
+    else strip.replaceChildren(...pass.labels(step.name).flatMap((label) => [token(label, "q"), " "]));
   }
 }
