@@ -76,14 +76,15 @@ def switches(steps):
     return [*single, Changes(heads_off=heads[::2], **every)]
 
 
-def passes_of(name, number):
-    """A sentence with its translation: a pass without a change, and three with those in turn."""
+def passes_of(name, number, switched=3):
+    """A sentence with its translation: a pass without a change, and some with those in turn."""
     model, steps = recorded(name)
     pair = sentence(training.TESTING, number, MODELS[name][1])
     source = ids(pair.english, ENGLISH).tolist()
     target = ids([START, *translated(model, pair.english)], CHINESE).tolist()
     known = switches(steps)
-    for change in [Changes(), *(known[(3 * number + n) % len(known)] for n in range(3))]:
+    turn = (known[(switched * number + n) % len(known)] for n in range(switched))
+    for change in [Changes(), *turn]:
         found = run(steps, change, source=source, target=target)
         places = list(addresses(found, number))
         words = {"source": source, "target": target}

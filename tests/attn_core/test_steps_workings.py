@@ -1,5 +1,6 @@
 """The arithmetic of any number of a pass: its value from its parts, its line, and the way down."""
 
+import itertools
 import math
 import random
 import re
@@ -236,14 +237,38 @@ def test_numbers_under_a_change(changes):
         check(found, *place)
 
 
+class FromLeaves:
+    """The same pass from its words and weights alone, each formula in Python's own arithmetic."""
+
+    def __init__(self, found):
+        self.steps, self.given, self.shapes = found.steps, found.given, found
+        self.made = {}
+
+    def value(self, name, stage=None):
+        step = self.steps[name]
+        if not step.inputs:
+            return self.given[name]
+        stage = stage or step.stages[-1]
+        if (name, stage) not in self.made:
+            shape = self.shapes.value(name, stage).shape
+            places = itertools.product(*map(range, shape[1:]))
+            numbers = [value_from_inputs(self, name, stage, place) for place in places]
+            made = torch.tensor(numbers, dtype=torch.float64)
+            self.made[name, stage] = made.view(shape)
+        return self.made[name, stage]
+
+
 def test_a_thousand_numbers_of_the_translator():
+    """Each also as what follows from the words and weights, all the way up."""
     model, words = (
         transformer.stored(),
         ["the", "big", "cat", "sees", "Spike", "in", "the", "garden"],
     )
     found = exact(transformer.recorded(model, words, ["大", "的", "猫", "在", "花园"]))
-    for place in some(found, 1000):
-        check(found, *place)
+    leaves = FromLeaves(found)
+    for name, stage, index in some(found, 1000):
+        term = check(found, name, stage, index)
+        assert same(term.value, leaves.value(name, stage)[(0, *index)].item()), term
 
 
 @pytest.mark.parametrize("attends", [True, False])

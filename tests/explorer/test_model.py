@@ -105,6 +105,15 @@ def test_an_unknown_word_is_said_in_its_place_with_those_that_fit(play):
     expect(said).to_have_text("The model does not know the word xylophones.")
 
 
+def test_a_number_that_is_open_answers_another_sentence(play):
+    page = play(f"#x-translator?at={NORM}&select=1,5")
+    page.get_by_label("your sentence").fill("Tom sees Jerry")
+    done = passed("Tom sees Jerry", translated("Tom sees Jerry")[0][:-1])
+    assert lines(page)[0] == workings(done, NORM, (1, 5)).text
+    page.get_by_label("your sentence").fill("Tom")
+    expect(page.locator(".am-panel > .ax-tree")).to_be_hidden()  # there is no such row
+
+
 def test_no_word_and_too_many_are_said(play):
     page = play()
     field, said = page.get_by_label("your sentence"), page.locator(".am-said")
@@ -347,6 +356,22 @@ def test_each_switch_is_attn_cores(play, kind, step, name):
     assert shares(page) == [percent(share) for share in chances]
 
 
+@pytest.mark.parametrize(
+    ("step", "named"),
+    [
+        ("decoder.0.self_attention", ["head", "mask", "scale"]),
+        (CROSS, ["head", "scale"]),
+        (NORM, ["norm"]),
+        ("decoder.0.residuals.0.sum", ["residual"]),
+        ("source_places", ["positions"]),
+    ],
+)
+def test_each_switch_says_what_to_look_for(play, step, named):
+    page = play(f"#x-translator?at={step}")
+    looks = page.locator(".am-switches .am-look").all_text_contents()
+    assert [re.match(r"Switch (?:a|the) (\w+) off: ", look)[1] for look in looks] == named
+
+
 def test_what_was_counted_of_a_switch_is_said_and_shown(play):
     page = play(f"#x-translator?at={CROSS}")
     counts = page.locator(".am-counts")
@@ -358,6 +383,23 @@ def test_what_was_counted_of_a_switch_is_said_and_shown(play):
         page.locator(".am-switches").get_by_label("head 2").get_attribute("aria-describedby")
     )
     expect(page.locator(f"#{described}")).to_contain_text("52 of 300")
+
+
+def test_a_link_is_copied_or_shown_beside_its_button(play):
+    page = play(f"#x-translator?at={NORM}", permissions=["clipboard-read", "clipboard-write"])
+    share, said = page.get_by_role("button", name="Share this view"), page.locator(".am-shared")
+    share.click()
+    expect(said).to_have_text("The link is copied.")
+    gap = said.bounding_box()["y"] - share.bounding_box()["y"]
+    assert 0 < gap < 100
+    assert page.evaluate("navigator.clipboard.readText()").endswith(f"#x-translator?at={NORM}")
+    station(page, CROSS).click()
+    expect(said).to_be_empty()
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
+    share.click()
+    text = page.get_by_label("This link opens")
+    expect(text).to_have_value(re.compile(r"#x-translator$"))
+    expect(text).to_be_focused()
 
 
 def test_all_is_on_again_at_once(play):
@@ -486,6 +528,20 @@ def test_a_finger_finds_every_target_and_an_eye_every_letter(play, width):
           .fontSize) < 11).map((one) => [one.className, getComputedStyle(one).fontSize])""",
     )
     assert tiny == []
+
+
+def test_under_a_finger_the_sign_of_an_open_line_stands_beside_its_text(play):
+    """A summary is taller there, and its sign goes down with its text."""
+    how = {"viewport": {"width": 390, "height": 800}, "is_mobile": True, "has_touch": True}
+    page = play(f"#x-translator?at={NORM}&select=1,5", **how)
+    tops, padding = page.evaluate(
+        """() => {
+          const all = [...document.querySelectorAll(".am-panel > .ax-tree summary")].slice(0, 2);
+          const top = (one) => parseFloat(getComputedStyle(one, "::before").top);
+          return [all.map(top), parseFloat(getComputedStyle(all[0]).paddingTop)];
+        }"""
+    )
+    assert all(0 < top - padding < 10 for top in tops)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

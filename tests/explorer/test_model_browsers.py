@@ -5,46 +5,56 @@ import base64
 import numpy as np
 import pytest
 
+from attn_core.digits import fixed
 from attn_core.steps import Changes, run, workings
 from attn_core.translators.grammar import CHINESE, ENGLISH, START, ids
+from attn_core.views.model_payload import model_payload
 from tests.engines import HEARD, served
 from tests.explorer.models import CROSS, SAY, opened, passed, percent, steps, translated
-from tests.test_page_model import check_equal, numbers, switches
+from tests.test_page_model import MARKS, MODELS, check_equal, numbers, passes_of, recorded, switches
 
 pytestmark = pytest.mark.slow
 
 SENTENCES = ["Tom chases Jerry", "the big old dog sees Spike in the park but Tyke helps the cat"]
 NORM = "encoder.0.residuals.0.norm"
+AT_ONCE = 10  # sentences whose numbers the page is asked for together
 
-# Every number of a pass, as bytes, in the order of tests/test_page_model.py.
-DERIVE = """([payload, source, target, changes]) => {
+# Asks the page for a model's numbers: of some passes all of them, as bytes, in the order of
+# tests/test_page_model.py, and as they are printed.
+PREPARE = """(payload) => {
+  window.machine = new window.attentionExplorer["core/model/machine"].Machine(payload);
+}"""
+DERIVE = """([passes, isPrinted]) => {
   const modules = window.attentionExplorer;
-  window.machine ??= new modules["core/model/machine"].Machine(payload);
   const { changesOf } = modules["core/model/changes"];
-  const pass = machine.read({ source, target, changes: changesOf(machine, changes) });
-  const found = [];
-  for (const { name, operation, stages, heads } of machine.steps) {
+  const { fixed } = modules["core/digits"];
+  const { machine } = window;
+  function* rowsOf(pass, { name, operation, stages, heads }) {
     for (const stage of stages) {
       const isOfHeads = operation === "attention" && stage !== "merged";
-      for (let head = 0; head < (isOfHeads ? heads : 1); head++) {
-        for (const row of pass.rows(name, stage, head)) found.push(...row);
-      }
+      const all = isOfHeads ? heads : 1;
+      for (let head = 0; head < all; head++) yield* pass.rows(name, stage, head);
     }
-    if (!["attention", "softmax"].includes(operation)) continue;
+    if (!["attention", "softmax"].includes(operation)) return;
     for (const stage of ["row_max", "row_sum"]) {
       const [rows, height = 0] = pass.shape(name, stage).reverse();
       for (let n = 0; n < (height || 1) * rows; n++) {
         const index = height ? [Math.floor(n / rows), n % rows] : [n];
-        found.push(pass.value(name, index, stage));
+        yield [pass.value(name, index, stage)];
       }
     }
   }
-  const bytes = new Uint8Array(Float64Array.from(found).buffer);
-  let text = "";
-  for (let n = 0; n < bytes.length; n += 8192) {
-    text += String.fromCharCode(...bytes.subarray(n, n + 8192));
-  }
-  return btoa(text);
+  return passes.map(({ source, target, changes }) => {
+    const pass = machine.read({ source, target, changes: changesOf(machine, changes) });
+    const found = [];
+    for (const step of machine.steps) for (const row of rowsOf(pass, step)) found.push(...row);
+    const bytes = new Uint8Array(Float64Array.from(found).buffer);
+    let text = "";
+    for (let n = 0; n < bytes.length; n += 8192) {
+      text += String.fromCharCode(...bytes.subarray(n, n + 8192));
+    }
+    return [btoa(text), isPrinted ? found.map((x) => fixed(x)).join(" ") : ""];
+  });
 }"""
 CELLS = """() => Array.from(document.querySelectorAll(".am-numbers .ax-grid tbody tr"),
   (row) => Array.from(row.cells, (cell) => cell.textContent).slice(1))"""
@@ -81,18 +91,43 @@ def shown(tab, bare_folder, address):
     return shown
 
 
+def check_passes(tab, passes, is_printed=False):
+    """Each pass has in the page the numbers that it has in Python; the digits too, if asked for."""
+    answers = tab.evaluate(DERIVE, [[question for _, question in passes], is_printed])
+    for (found, _), (encoded, printed) in zip(passes, answers, strict=True):
+        page, python = np.frombuffer(base64.b64decode(encoded), dtype="<f8"), numbers(found)
+        check_equal(page, python)
+        if is_printed:
+            assert printed == " ".join(map(fixed, python.tolist()))
+
+
 def test_every_number_of_every_step_under_every_switch(shown):
     tab = shown()
-    payload = opened().payload
+    tab.evaluate(PREPARE, opened().payload)
     for n, say in enumerate(SENTENCES):
         source = ids(say.split(), ENGLISH).tolist()
         target = ids([START, *translated(say)[0][:-1]], CHINESE).tolist()
         all_of_them = [Changes(), *switches(steps())]
         # Each switch with the short sentence, some of them with the long one.
         for change in all_of_them if n == 0 else all_of_them[::6]:
-            asked = [payload, source, target, change.to_json()]
-            page = np.frombuffer(base64.b64decode(tab.evaluate(DERIVE, asked)), dtype="<f8")
-            check_equal(page, numbers(run(steps(), change, source=source, target=target)))
+            found = run(steps(), change, source=source, target=target)
+            question = {"source": source, "target": target, "changes": change.to_json()}
+            check_passes(tab, [(found, question)], is_printed=n == 0)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_number_of_three_hundred_sentences(shown, name):
+    """Of each sentence a pass with everything on, and one with a switch: all of them in turn."""
+    tab = shown()
+    tab.evaluate(PREPARE, model_payload(recorded(name)[1], MARKS))
+    assert len(switches(recorded(name)[1])) < 300
+    for first in range(0, 300, AT_ONCE):
+        passes = [
+            one
+            for number in range(first, first + AT_ONCE)
+            for one in passes_of(name, number, switched=1)
+        ]
+        check_passes(tab, passes)
 
 
 @pytest.mark.parametrize("over", ["http", "file"])

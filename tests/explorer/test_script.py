@@ -137,6 +137,25 @@ def test_a_module_of_several_parts_runs_once(monkeypatch, inside):
     assert inside.evaluate("runs") == 1
 
 
+SAID = re.compile(r'\bsay(?:Parts)?\((?:[^"(),`]*\? )?"(\w+)"(?: : "(\w+)")?')
+PHRASE = re.compile(r"^\s+(\w+):", re.MULTILINE)
+
+
+@pytest.mark.parametrize("part", script.PARTS)
+def test_a_part_has_the_words_that_it_says(part):
+    """Its own, or the core's: another part may not be loaded."""
+    core, own = script.order(script.CORE), script.order(script.PARTS[part])
+    known = {key for name in {*core, *own} for key in PHRASE.findall(script.read(name))}
+    said = {
+        key
+        for name in own
+        if name not in core
+        for found in SAID.findall(script.bare(script.read(name)))
+        for key in found
+    }
+    assert said - known <= {""}
+
+
 def test_the_core_imports_from_no_part():
     core = set(script.order(script.CORE))
     assert core.isdisjoint(script.PARTS.values())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from html import unescape
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -11,6 +12,13 @@ from playwright.sync_api import expect
 from tests.conftest import HTML, ROOT
 
 PAGE = (ROOT / "book" / "lesson_links.md").read_text(encoding="utf-8")
+WHOLE = "chapters/10_whole_model.html"
+INTO_THE_MACHINE = [
+    unescape(link)
+    for link in re.findall(
+        r'href=\\"(#x-machine[^"]+)\\"', (ROOT / "chapters/10_whole_model.ipynb").read_text("utf-8")
+    )
+]
 LINKS = [link.replace("&amp;", "&") for link in re.findall(r'<a href="\.\./([^"]+)"', PAGE)]
 
 
@@ -30,6 +38,29 @@ def test_a_given_link_opens_its_state(open_page, site, link):
         )
     if "compare" in wanted:
         assert root.locator(".ax-grid").count() == 2
+
+
+@pytest.mark.parametrize("link", INTO_THE_MACHINE)
+def test_a_chapters_link_opens_its_state_of_the_machine(open_page, site, link):
+    page = open_page(f"{site}/{WHOLE}{link}")
+    root = page.locator('attention-model[name="machine"] .am-root')
+    expect(root).to_be_in_viewport()
+    wanted = dict(part.split("=") for part in link.partition("?")[2].split("&"))
+    expect(root.locator("> .ax-notice")).to_be_empty()
+    if "say" in wanted:
+        expect(root.get_by_label("your sentence")).to_have_value(unquote(wanted["say"]))
+    if "at" in wanted:
+        pressed = root.locator('.am-station[aria-pressed="true"]')
+        expect(pressed).to_have_attribute("data-step", wanted["at"])
+    if "select" in wanted:
+        row, column = wanted["select"].split(",")[-2:]
+        chosen = root.locator(f'.am-panel [data-row="{row}"][data-col="{column}"]').first
+        expect(chosen).to_have_attribute("aria-selected", "true")
+    expect(root.locator(".am-offs li")).to_have_count(1 if "off" in wanted else 0)
+
+
+def test_there_are_links_into_the_machine():
+    assert len(INTO_THE_MACHINE) > 4
 
 
 @pytest.mark.parametrize("how", ["http", "file"])

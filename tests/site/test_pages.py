@@ -81,6 +81,8 @@ def test_scripts_off_leaves_numbers(browser, site, all_pages):
             assert folded or numbers.is_visible(), f"{name}: an explorer that shows nothing"
             assert any(c.isdigit() for c in numbers.text_content()), f"{name}: no number"
             seen += 1
+        for model in page.locator("attention-model").all():
+            assert model.get_by_text("→").first.is_visible(), f"{name}: no translation"
     context.close()
     assert seen > 3
 

@@ -11,7 +11,7 @@ from fontTools.ttLib import TTFont
 from tests.conftest import HTML
 
 PAPER = {"width": 718, "height": 1000}  # A4 between its margins, in CSS pixels
-CHAPTERS = ("02_three_stages", "06_masking", "08_multi_head", "11_cost")
+CHAPTERS = ("02_three_stages", "06_masking", "08_multi_head", "10_whole_model", "11_cost")
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def paper(open_page, site):
 def test_explorers_are_stills(paper, chapter):
     page = paper(chapter)
     page.pdf()  # for which the browser loads them
-    explorers = page.locator("attention-explorer:has(+ .ax-still)")
+    explorers = page.locator(":is(attention-explorer, attention-model):has(+ .ax-still)")
     stills = page.locator(".ax-still")
     assert explorers.count() == stills.count() > 0
     for n in range(stills.count()):

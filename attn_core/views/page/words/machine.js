@@ -86,7 +86,7 @@ export const MACHINE_WORDS = {
   does_repeat: "The same vector for every word that is written.",
 
   arcWords: "the sentence; press a word to see what it takes",
-  arcHint: "Point at a word: its arcs are what it takes from the others.",
+  arcHint: "Press a word: its arcs are what it takes from the others.",
   arcSays: "{word} takes {list}.",
   arcShare: "{share} from {word}",
 
@@ -101,12 +101,16 @@ export const MACHINE_WORDS = {
   switches: "switches",
   look_attention:
     "Switch a head off: its columns of the output become 0. Do the other heads stand in for it? Watch the words that change.",
+  look_mask_off:
+    "Switch the mask off: each row takes from the words after it, too. Look above the diagonal of the weights, then at what is written.",
+  look_scale_off:
+    "Switch the scale off: the scores are no longer divided by √d, and the largest weight of each row comes nearer to 1. Look at the weights.",
   look_add:
     "Switch the residual off: only what the sublayer made goes on, and nothing of what went into it. The bars below the strips show how far that reaches.",
   look_layer_norm:
-    "Switch the norm off: the numbers go on at the size that the sum gave them. What comes behind was trained with others.",
+    "Switch the norm off: the numbers go on at the size that the sum gave them. What comes behind was trained with others: see how far the bars below the strips reach.",
   look_add_positions:
-    "Switch the positions off: attention by itself does not see which word comes first. Only a causal mask still tells how many came before.",
+    "Switch the positions off: attention by itself does not see which word comes first. Only a causal mask still tells how many came before. Watch the order of the words.",
   countedNone: "Alone, it changes none of {all} translations.",
   counted: "Off alone, it changes {sum} of {all} translations: {list}.",
   counted_words: "{n} to other words",

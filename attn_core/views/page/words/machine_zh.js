@@ -85,7 +85,7 @@ export const MACHINE_CHINESE = {
   does_repeat: "写每个词时都用同一个向量。",
 
   arcWords: "句子；按一个词，看它取走什么",
-  arcHint: "指向一个词：它的弧线是它从其他词取走的份额。",
+  arcHint: "按一个词：它的弧线是它从其他词取走的份额。",
   arcSays: "{word}：{list}。",
   arcShare: "从 {word} 取走 {share}",
 
@@ -100,9 +100,11 @@ export const MACHINE_CHINESE = {
   on_positions_off: "位置",
   switches: "开关",
   look_attention: "关掉一个头：它在输出中的各列变成 0。其他的头能代替它吗？看哪些词变了。",
+  look_mask_off: "关掉掩码：每一行也从它后面的词取走份额。看权重对角线的上方，再看写出的词。",
+  look_scale_off: "关掉缩放：得分不再除以 √d，每一行最大的权重更接近 1。看权重。",
   look_add: "关掉残差：只有子层做出的结果往下传，进入子层的一点也不传。色带下的横条表示影响传到多远。",
-  look_layer_norm: "关掉归一化：数按相加后的大小往下传，而后面的部分是用另一些数训练出来的。",
-  look_add_positions: "关掉位置：注意力本身看不出哪个词在前。只有因果掩码还能说明前面有多少个词。",
+  look_layer_norm: "关掉归一化：数按相加后的大小往下传，而后面的部分是用另一些数训练出来的：看色带下的横条传到多远。",
+  look_add_positions: "关掉位置：注意力本身看不出哪个词在前。只有因果掩码还能说明前面有多少个词。看词的次序。",
   countedNone: "单独关掉它，{all} 句译文没有一句改变。",
   counted: "单独关掉它，{all} 句译文中有 {sum} 句改变：{list}。",
   counted_words: "{n} 句变成别的词",

@@ -4,9 +4,11 @@ import { changesIn, isNone, isOff } from "../../core/model/changes.js";
 import { Machine } from "../../core/model/machine.js";
 import { idsOf, wordsIn } from "../../core/model/sentence.js";
 import { translate } from "../../core/model/translate.js";
+import { parts } from "../../core/parts.js";
 import { accepted } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { ALL_CONTROLS, withParts } from "../loading.js";
 import { Tip } from "../tip.js";
 import { Arcs } from "./arcs.js";
 import { fullName, groupName, groupsOf, labelOf } from "./places.js";
@@ -79,7 +81,8 @@ export class Model {
       { type: "button", class: "ax-reset", hidden: !this.link, onclick: () => this.share() },
       say("share"),
     );
-    this.foot = make("div", { class: "ax-foot" }, reset, share);
+    this.shared = make("p", { class: "ax-notice am-shared", role: "status" });
+    this.foot = make("div", { class: "ax-foot" }, reset, share, this.shared);
     // Where arcs tell of the sentence, the drawing of the whole machine is left out.
     const show = this.payload.view.show ?? PARTS;
     this.hasPlan = !this.arcs && show.includes("plan");
@@ -176,18 +179,13 @@ export class Model {
     this.choose({ ...this.first }, true);
   }
 
+  // Said beside the button: the sentence may be far above it.
   share() {
-    const url = this.link?.(this.state, this.first) ?? "";
-    const tell = (...what) => this.noticeLine.replaceChildren(...what);
-    const show = () => {
-      const input = make("input", { type: "text", class: "ax-number ax-link", readonly: true, value: url });
-      input.setAttribute("aria-label", say("copyThis"));
-      tell(say("copyThis"), " ", input);
-      input.select();
+    const { link, state, first, shared: noticeLine } = this;
+    const failed = ({ message }) => {
+      noticeLine.textContent = `${message}.`;
     };
-    if (!navigator.clipboard) return show();
-    navigator.clipboard.writeText(url).then(() => tell(say("copied")), show);
-    return undefined;
+    withParts(ALL_CONTROLS, () => parts.share({ link, state, first, noticeLine }), failed);
   }
 
   /**
@@ -228,6 +226,7 @@ export class Model {
     this.plain = isNone(changes) ? null : this.machine.read({ source, target });
     this.keepInside();
     this.noticeLine.textContent = notice;
+    this.shared.textContent = "";
     this.render();
   }
 

@@ -19,6 +19,10 @@ const KINDS_OF = {
   attention: ["mask_off", "scale_off"],
 };
 
+// Those that have a sentence of what to look for beside their station's.
+/** @type {Kind[]} */
+const OWN_LOOK = ["mask_off", "scale_off"];
+
 /** @type {(step: Step) => Switch[]} */
 export function switchesOf({ name, operation, settings }) {
   const heads = operation === "attention" ? [...Array(settings.num_heads).keys()] : [];
@@ -66,8 +70,11 @@ export class Switches {
   render(step) {
     const all = switchesOf(step);
     this.element.hidden = !all.length;
-    const look = all.length ? [make("p", { class: "am-look" }, say(`look_${step.operation}`))] : [];
-    refill(this.element, ...all.map((one, n) => this.box(one, n)), ...look);
+    const looks = all.length
+      ? [step.operation, ...all.map(({ kind }) => kind).filter((kind) => OWN_LOOK.includes(kind))]
+      : [];
+    const told = looks.map((name) => make("p", { class: "am-look" }, say(`look_${name}`)));
+    refill(this.element, ...all.map((one, n) => this.box(one, n)), ...told);
     const lines = all.flatMap((one, n) => this.line(one, n));
     this.counted.hidden = !lines.length;
     refill(this.counted, ...lines);

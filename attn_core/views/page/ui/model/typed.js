@@ -75,7 +75,7 @@ export class Typed {
     try {
       const known = idsOf(machine, words).map((id) => machine.words.source[id]);
       this.tell("");
-      return this.model.choose({ say: known.join(" "), taken: "", written: 0, select: null });
+      return this.model.choose({ say: known.join(" "), taken: "", written: 0 });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       this.tell(`${error.message[0].toUpperCase()}${error.message.slice(1)}.`);
