@@ -234,9 +234,11 @@ class Engine:
         context = self.of_colours(dark and is_told).new_context(
             viewport={"width": 1280, "height": 800}, **scheme
         )
-        yield PlaywrightTab(context.new_page())
-        with suppress(Exception):  # it has crashed: the test has said so
-            context.close()
+        try:
+            yield PlaywrightTab(context.new_page())
+        finally:
+            with suppress(Exception):  # it has crashed: the test has said so
+                context.close()
 
     def of_colours(self, dark: bool) -> Any:
         started = self.started.get(dark)
