@@ -109,7 +109,7 @@ deep-pages: .venv/test
 	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m deep $(PAGES)
 
 deep-code: .venv/test
-	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(PAGES))
+	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(filter-out tests/test_exercises.py,$(PLAIN)) $(PAGES))
 
 deep-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m deep
