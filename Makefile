@@ -30,8 +30,9 @@ DEEP := deep-code deep-pages deep-grading
 GROUPS = $(BIN)/python -m tools.run_tests $(if $(LOAD),--load)
 SHAPES := -p tests.shapes --jaxtyping-packages=attn_core,tests.shapes.checked
 # Tests for which the shapes are not checked at run time: errors as a user sees them, kernels that
-# Triton reads as text, calls that the compiler follows; and one that starts a browser of its own.
-PLAIN := tests/errors tests/triton tests/compiling tests/test_bench_viewers.py
+# Triton reads as text, calls that the compiler follows, exercises and notebooks as a reader runs them
+# (the check makes a whole model six times as slow); and one that starts a browser of its own.
+PLAIN := tests/errors tests/triton tests/compiling tests/notebooks tests/test_exercises.py tests/test_bench_viewers.py
 # Tests for which a browser is got where there is none.
 PAGES := tests/explorer tests/site tests/test_bench_page.py tests/test_bench_visits.py tests/test_bench_model_pages.py tests/test_machine.py
 WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_BROWSER
@@ -108,7 +109,7 @@ deep-pages: .venv/test
 	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m deep $(PAGES)
 
 deep-code: .venv/test
-	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
+	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(filter-out tests/test_exercises.py,$(PLAIN)) $(PAGES))
 
 deep-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m deep

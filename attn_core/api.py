@@ -10,7 +10,7 @@ from attn_core.checks import check_cells, check_is, check_no_sample
 from attn_core.compiling import between_graphs, is_exporting
 from attn_core.dropout import Dropout
 from attn_core.engines.choose import engine_for
-from attn_core.engines.formulas import whole
+from attn_core.engines.formulas import Engine, whole
 from attn_core.masks import Keep
 from attn_core.record import AttentionTrace
 from attn_core.source import Projection, check_projection, check_source
@@ -93,8 +93,12 @@ def trace(
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         check_no_sample(name, tensor)
     call = Call.of(q, k, v, keep, scale, dropout)
-    engine = engine_for(call)
-    with without_autocast(q.device):
+    return recorded(call, engine_for(call), source)
+
+
+def recorded(call: Call, engine: Engine, source: Projection | None = None) -> AttentionTrace:
+    """The record that an engine makes of a call; the numbers are the same whichever it is."""
+    with without_autocast(call.q.device):
         output, statistics = engine.forward(call)
         if source is not None:
             compare_projection(source, call)

@@ -30,14 +30,14 @@ def check_scale(scale: float | None, q: Tensor) -> float:
     if not is_number(scale):
         raise TypeError(f"scale must be a number or None, got {type(scale).__name__}")
     try:
-        found = float(scale)
+        number = float(scale)
     except OverflowError:
-        found = math.inf
-    if not math.isfinite(found):
-        raise ValueError(f"scale must be finite, got {found}")
-    if abs(found) > torch.finfo(float_type(q)).max:
-        raise ValueError(f"scale must be finite in {float_type(q)}, got {found}")
-    return found
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"scale must be finite, got {number}")
+    if abs(number) > torch.finfo(float_type(q)).max:
+        raise ValueError(f"scale must be finite in {float_type(q)}, got {number}")
+    return number
 
 
 def is_number(value: object) -> bool:

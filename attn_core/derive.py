@@ -31,14 +31,14 @@ def part_of_stage(
     """
     batches, heads, rows, cols = part
     keys = range(call.size[1]) if name == "output" else cols
-    found = up_to_weights(call, engine, name, (batches, heads, rows, keys), statistics)
+    cells = up_to_weights(call, engine, name, (batches, heads, rows, keys), statistics)
     if name in ("dropped", "output") and call.dropout is not None:
         survives = call.dropout.survives(batches, heads, rows, keys, call.q.device)
-        found = stages.dropped(found, survives, call.dropout.p)
+        cells = stages.dropped(cells, survives, call.dropout.p)
     if name != "output":
-        return found
+        return cells
     v = call.v[as_slice(batches), as_slice(heads)][..., as_slice(cols)]
-    return stages.output(found, v.to(found.dtype)).to(call.v.dtype)
+    return stages.output(cells, v.to(cells.dtype)).to(call.v.dtype)
 
 
 def up_to_weights(call, engine, name, part: Part, statistics) -> Tensor:
@@ -48,7 +48,7 @@ def up_to_weights(call, engine, name, part: Part, statistics) -> Tensor:
     if name in ("scores", "scaled", "masked"):
         return engine.cells(call, name, part, None)
     batches, heads, rows, _ = part
-    row_max, row_sum = (one[:, :, as_slice(rows)] for one in statistics(batches, heads))
+    row_max, row_sum = (each[:, :, as_slice(rows)] for each in statistics(batches, heads))
     return engine.cells(call, "weights", part, (row_max, row_sum))
 
 

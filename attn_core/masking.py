@@ -13,7 +13,7 @@ HEIGHT = 256  # rows of a strip
 
 
 def strips(
-    keep: Keep | None, rows: range, cols: range, size: tuple[int, int]
+    keep: Keep | None, rows: range, cols: range, size: tuple[int, int], height: int = HEIGHT
 ) -> Iterator[tuple[slice, slice]]:
     """Some rows at a time, and of the columns those that they may see: by their places in both.
 
@@ -21,10 +21,11 @@ def strips(
     >>> list(strips(causal(), range(0, 300), range(200, 400), (500, 500)))
     [(slice(0, 256, None), slice(0, 56, None)), (slice(256, 300, None), slice(0, 100, None))]
 
-    size: that of the map, (L, S). Rows that see none of the columns are left out.
+    size: that of the map, (L, S). height: how many rows at most. Rows that see none of the columns
+    are left out.
     """
-    for first in range(0, len(rows), HEIGHT):
-        strip = slice(first, min(first + HEIGHT, len(rows)))
+    for first in range(0, len(rows), height):
+        strip = slice(first, min(first + height, len(rows)))
         visible = range(size[1]) if keep is None else keep.visible(rows[strip], size)
         seen = places(cols, visible)
         if seen.start < seen.stop:

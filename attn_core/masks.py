@@ -120,20 +120,20 @@ class Keep:
 
     def parts(self) -> list["Keep"]:
         """What the makers below give, one for each: joined by &, they are the mask."""
-        found = []
+        masks = []
         if self.cached is not None:
-            found.append(prefill(self.cached))
+            masks.append(prefill(self.cached))
         if self.before is not None:
-            found.append(Keep(before=self.before, after=self.after))
-        elif self.after is not None and found != [Keep(after=self.after, cached=self.cached)]:
-            found.append(Keep(after=self.after))
+            masks.append(Keep(before=self.before, after=self.after))
+        elif self.after is not None and masks != [Keep(after=self.after, cached=self.cached)]:
+            masks.append(Keep(after=self.after))
         if self.lengths is not None:
-            found.append(Keep(lengths=self.lengths))
+            masks.append(Keep(lengths=self.lengths))
         if self.cells is not None:
-            found.append(Keep(cells=self.cells))
-        if reduce(and_, found, Keep()) != self:
+            masks.append(Keep(cells=self.cells))
+        if reduce(and_, masks, Keep()) != self:
             raise NotImplementedError("Keep.parts must name every field that hides something")
-        return found
+        return masks
 
     def to_json(self) -> dict:
         """The form in which a page gets the mask."""

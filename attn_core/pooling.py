@@ -42,10 +42,10 @@ def pool(
             some = rows[first : first + step]
             # Rows that see nothing are asked for one of their zeros.
             cols = range(width) if seen is None else seen(some) or range(1)
-            found = cells(some, cols)
-            found = found.amax(0) if how == "max" else found.sum(0)
+            tile = cells(some, cols)
+            tile = tile.amax(0) if how == "max" else tile.sum(0)
             place = block[cols.start : cols.stop]
-            parts.append(found.new_full((m,), start_at).scatter_reduce(0, place, found, reduce))
+            parts.append(tile.new_full((m,), start_at).scatter_reduce(0, place, tile, reduce))
         table = torch.stack(parts)
         count = torch.bincount(block, minlength=m) * len(rows)
         overview.append(table.amax(0) if how == "max" else table.sum(0) / count)

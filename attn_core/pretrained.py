@@ -129,7 +129,7 @@ def model_folder() -> Path | None:
 
 def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The published weights under the names of our modules."""
-    found = {
+    named = {
         "words.weight": weights["embeddings.word_embeddings.weight"],
         "positions.weight": weights["embeddings.position_embeddings.weight"],
         "kinds.weight": weights["embeddings.token_type_embeddings.weight"],
@@ -151,11 +151,11 @@ def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     for n in range(LAYERS):
         for ours, theirs in linear.items():
             for part in ("weight", "bias"):
-                found[f"layers.{n}.{ours}.{part}"] = weights[f"encoder.layer.{n}.{theirs}.{part}"]
+                named[f"layers.{n}.{ours}.{part}"] = weights[f"encoder.layer.{n}.{theirs}.{part}"]
         for ours, theirs in norms.items():
-            found[f"layers.{n}.{ours}.gain"] = weights[f"encoder.layer.{n}.{theirs}.weight"]
-            found[f"layers.{n}.{ours}.bias"] = weights[f"encoder.layer.{n}.{theirs}.bias"]
-    return found
+            named[f"layers.{n}.{ours}.gain"] = weights[f"encoder.layer.{n}.{theirs}.weight"]
+            named[f"layers.{n}.{ours}.bias"] = weights[f"encoder.layer.{n}.{theirs}.bias"]
+    return named
 
 
 def check_model_files(folder: Path | None, *packages: object) -> Path:

@@ -232,18 +232,18 @@ def check_range(name: str, part: slice | range, size: int) -> range:
         for end in (part.start, part.stop, part.step):
             if end is not None and not isinstance(end, Integral):
                 raise TypeError(f"{name} must be a slice of whole numbers, got {part}")
-        found = range(*part.indices(size)) if part.step != 0 else range(0, 0, -1)
+        indices = range(*part.indices(size)) if part.step != 0 else range(0, 0, -1)
     elif isinstance(part, range):
-        found = part
+        indices = part
     else:
         raise TypeError(f"{name} must be a slice or a range, got {type(part).__name__}")
-    if found.step < 0:
+    if indices.step < 0:
         raise ValueError(f"{name} must have a step of at least 1, got {part}")
-    if len(found) == 0:
+    if len(indices) == 0:
         raise ValueError(f"{name} must name at least one of {size}, got {part}")
-    if min(found) < 0 or max(found) >= size:
+    if min(indices) < 0 or max(indices) >= size:
         raise ValueError(f"{name} must lie between 0 and {size - 1}, got {part}")
-    return found
+    return indices
 
 
 def check_overview(shape: Sequence[int], how: str, rows: int, cols: int) -> tuple[int, int]:

@@ -36,9 +36,9 @@ class Projection:
     def tensors(self) -> dict[str, Tensor]:
         """All that q, k and v follow from, by names that an error can use."""
         names = ("x", "w_query", "w_key", "w_value")
-        found = {f"{name} of source": getattr(self, name) for name in names}
+        named = {f"{name} of source": getattr(self, name) for name in names}
         biases = enumerate(self.biases or ())
-        return found | {f"biases[{i}] of source": bias for i, bias in biases}
+        return named | {f"biases[{i}] of source": bias for i, bias in biases}
 
 
 def check_projection(

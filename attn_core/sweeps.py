@@ -84,9 +84,9 @@ def sweep(
     for setting in dropout:
         check_output(output, size, setting)
     lead = q.shape[:-2]
-    found = (tensor.reshape(*tensor.shape[:-4], *lead, *tensor.shape[-2:])
+    results = (tensor.reshape(*tensor.shape[:-4], *lead, *tensor.shape[-2:])
              for tensor in (weights, dropped, output))  # fmt: skip
-    return Sweep(*found)
+    return Sweep(*results)
 
 
 def distinct(settings: Sequence[Setting]) -> tuple[list[Setting], list[int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -63,7 +64,7 @@ def answers(exercise: Exercise) -> Iterator[tuple[str, Callable[[int], Names]]]:
     for what, fill in FILLED.items():
         yield what, constant(exercise, lambda right, *_, fill=fill: filled(right, fill))
     if exercise.kind == "values":
-        yield "the numbers of the chapter", lambda seed: exercise.run(exercise.solution, 0)
+        yield "the numbers of the chapter", lambda seed: solved(exercise, 0)
         for name in exercise.parameters(0):
             yield f"`{name}`", constant(exercise, lambda *both, name=name: both[1][name])
         return
@@ -79,11 +80,23 @@ def answers(exercise: Exercise) -> Iterator[tuple[str, Callable[[int], Names]]]:
         yield f"a right value, {number + 1}", saying(exercise, lambda *_, v=value: v)
 
 
+def solved(exercise: Exercise, seed: int) -> Names:
+    """What the solution leaves; values are computed once, functions may remember what they did."""
+    if exercise.functions:
+        return exercise.run(exercise.solution, seed)
+    return solved_values(exercise, seed)
+
+
+@lru_cache(maxsize=128)
+def solved_values(exercise: Exercise, seed: int) -> Names:
+    return exercise.run(exercise.solution, seed)
+
+
 def constant(exercise: Exercise, make: Callable[[Any, Names], Any]) -> Callable[[int], Names]:
     """An answer that says, wherever it is asked, what `make` gives of the right value."""
 
     def answer(seed: int) -> Names:
-        right, given = exercise.run(exercise.solution, seed), exercise.parameters(seed)
+        right, given = solved(exercise, seed), exercise.parameters(seed)
         found = {}
         for name in exercise.answers:
             if name in exercise.functions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from exercises.comparing import same
@@ -41,6 +42,12 @@ def observe(exercise: Exercise, names: Names, seed: int = 0) -> Seen:
     )
 
 
+@lru_cache(maxsize=64)
+def observed(exercise: Exercise, code: str, seed: int) -> Seen:
+    """The same of a code that is known: what one answer is compared with, the next is, too."""
+    return observe(exercise, exercise.run(code, seed), seed)
+
+
 def recognise(exercise: Exercise, seen: Seen, seed: int = 0) -> Mistake | None:
     """The known mistake that does the same as this answer; None if none does, or if it is right.
 
@@ -54,7 +61,7 @@ def recognise(exercise: Exercise, seen: Seen, seed: int = 0) -> Mistake | None:
     if seen.is_right and not exercise.probes:
         return None
     for mistake in exercise.mistakes:
-        known = observe(exercise, exercise.run(mistake.code, seed), seed)
+        known = observed(exercise, mistake.code, seed)
         if known.checks == seen.checks and alike(known.said, seen.said):
             return mistake
     return None
@@ -62,7 +69,7 @@ def recognise(exercise: Exercise, seen: Seen, seed: int = 0) -> Mistake | None:
 
 def holds(exercise: Exercise, seen: Seen, seed: int = 0) -> bool:
     """True if the probes were answered as the solution answers them."""
-    right = observe(exercise, exercise.run(exercise.solution, seed), seed)
+    right = observed(exercise, exercise.solution, seed)
     return alike(seen.probed, right.probed)
 
 

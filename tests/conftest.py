@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines import running
+from tests.engines import Engine
 from tests.patience import PATIENCE, TO_START
 from tools.browser import ARGUMENTS, found, present
 
@@ -45,19 +45,18 @@ def browser(playwright):
 
 @pytest.fixture(scope="session", params=["chromium", "firefox", "webkit"])
 def engine(request, playwright):
-    """One of three browsers: engine(dark=True) starts it and gives its tab."""
+    """One of three browsers: engine(dark=True) gives a tab of it."""
     browser = found(request.param)
     if isinstance(browser, str):
         pytest.skip(f"{request.param} is missing: {browser}")
-    return functools.partial(running, browser, playwright)
+    engine = Engine(browser, playwright)
+    yield engine
+    engine.close()
 
 
 @pytest.fixture
 def tab(engine):
-    """A tab of a browser; at the end its page must have met no error that nobody caught.
-
-    Each test starts a browser of its own, so that one that crashes takes no other test with it.
-    """
+    """A tab of a browser; at the end its page must have met no error that nobody caught."""
     with engine() as tab:
         yield tab
         assert tab.heard == []

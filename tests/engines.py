@@ -212,35 +212,54 @@ class WebDriverTab(Tab):
         self.wait("(width) => innerWidth === width", width)
 
 
-@contextmanager
-def running(browser: Browser, playwright: Any, *, dark: bool = False) -> Iterator[Tab]:
-    """A tab of a browser that is started for it; dark: the system's colours are."""
-    if browser.driver == "webdriver":
-        started = webkitgtk(browser, dark)
-    else:
-        started = by_playwright(browser, playwright, dark)
-    with started as tab:
-        yield tab
+class Engine:
+    """A browser: engine(dark=True) gives a tab of it, where the system's colours are dark.
 
+    Playwright's serve one tab after another, each with a profile of its own; a browser that has
+    crashed is started anew, and so is WebKitGTK's for each tab.
+    """
 
-@contextmanager
-def by_playwright(browser: Browser, playwright: Any, dark: bool) -> Iterator[Tab]:
-    scheme = "dark" if dark else "light"
-    how = {"executable_path": browser.program, "timeout": TO_START * 1000}
-    if browser.name == "chromium":
-        how["args"] = ARGUMENTS
-    if browser.driver == "bidi":
-        how |= {
-            "channel": "moz-firefox",
-            "firefox_user_prefs": {"ui.systemUsesDarkTheme": int(dark)},
-        }
-    opened = getattr(playwright, browser.name).launch(headless=True, **how)
-    emulated = {} if browser.driver == "bidi" else {"color_scheme": scheme}
-    try:
-        context = opened.new_context(viewport={"width": 1280, "height": 800}, **emulated)
-        yield PlaywrightTab(context.new_page())
-    finally:
-        opened.close()
+    def __init__(self, browser: Browser, playwright: Any) -> None:
+        self.browser, self.playwright = browser, playwright
+        self.started: dict[bool, Any] = {}
+
+    @contextmanager
+    def __call__(self, *, dark: bool = False) -> Iterator[Tab]:
+        if self.browser.driver == "webdriver":
+            with webkitgtk(self.browser, dark) as tab:
+                yield tab
+            return
+        is_told = self.browser.driver == "bidi"  # when it starts, and not for each tab
+        scheme = {} if is_told else {"color_scheme": "dark" if dark else "light"}
+        context = self.of_colours(dark and is_told).new_context(
+            viewport={"width": 1280, "height": 800}, **scheme
+        )
+        try:
+            yield PlaywrightTab(context.new_page())
+        finally:
+            with suppress(Exception):  # it has crashed: the test has said so
+                context.close()
+
+    def of_colours(self, dark: bool) -> Any:
+        started = self.started.get(dark)
+        if started is None or not started.is_connected():
+            started = self.started[dark] = self.start(dark)
+        return started
+
+    def start(self, dark: bool) -> Any:
+        how = {"executable_path": self.browser.program, "timeout": TO_START * 1000}
+        if self.browser.name == "chromium":
+            how["args"] = ARGUMENTS
+        if self.browser.driver == "bidi":
+            how |= {
+                "channel": "moz-firefox",
+                "firefox_user_prefs": {"ui.systemUsesDarkTheme": int(dark)},
+            }
+        return getattr(self.playwright, self.browser.name).launch(headless=True, **how)
+
+    def close(self) -> None:
+        for started in self.started.values():
+            started.close()
 
 
 @contextmanager

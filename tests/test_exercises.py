@@ -39,7 +39,7 @@ from exercises.comparing import (
     whole,
 )
 from exercises.functions import RecordedFunction
-from exercises.recognise import holds, observe, recognise
+from exercises.recognise import holds, observe, observed, recognise
 from tools.prose.numbers import WORDS
 
 ROOT = Path(__file__).parents[1]
@@ -117,7 +117,7 @@ def faults(exercise: Exercise, seed: int) -> list[str]:
     if exercise.earned(right.checks) != exercise.points or exercise.earned(blank.checks) != 0:
         wrong.append("the solution does not earn all points, or the starter earns some")
     for mistake in exercise.mistakes:
-        seen = observe(exercise, exercise.run(mistake.code, seed), seed)
+        seen = observed(exercise, mistake.code, seed)
         if exercise.earned(seen.checks) >= exercise.points:
             wrong.append(f"loses no points: {mistake.hint}")
         if recognise(exercise, seen, seed) is not mistake:

@@ -11,22 +11,14 @@ from attn_core.digits import fixed
 from attn_core.steps import Changes, recording, run, workings
 from attn_core.steps.operations import STATISTICS
 from attn_core.translators import recurrent, training, transformer
-from attn_core.translators.grammar import CHINESE, END, ENGLISH, PAD, START, ids, sentence
+from attn_core.translators.grammar import CHINESE, END, ENGLISH, START, ids, sentence
 from attn_core.views.model_payload import model_payload
 from tools import node
+from tools.switched import KINDS, MARKS
 
 NUMBERS = "attn_core/views/page/test/numbers.js"
-MARKS = {"start": START, "end": END, "pad": PAD}
 LONGEST = 60  # words that attn_core writes at most
 AT_ONCE = 25  # sentences that node is asked for together: what it answers is large
-# What may be switched off, by the operation of a step.
-KINDS = {
-    "positions_off": "add_positions",
-    "residuals_off": "add",
-    "norms_off": "layer_norm",
-    "mask_off": "attention",
-    "scale_off": "attention",
-}
 # By the name of a model: what makes it, and how long its sentences may be.
 MODELS = {
     "transformer": (transformer.stored, transformer.LONGEST),

@@ -20,12 +20,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 import exercises
 from exercises import Exercise
 from tools.notebooks import (
-    BOX,
-    LEVELS,
     ROOT,
+    box_of,
     chosen,
     normalise,
-    repository_url,
     run,
     setup_cell,
 )
@@ -78,16 +76,8 @@ def given_code(exercise: Exercise) -> str:
 
 def cells_of(exercise: Exercise, number: int, answer: str) -> list:
     """The task, its numbers with a place for the answer, and the check."""
-    box = BOX.format(
-        number=number,
-        title=exercise.title,
-        level=exercise.level,
-        dots=LEVELS[exercise.level],
-        points="1 point" if exercise.points == 1 else f"{exercise.points} points",
-        text=exercise.task().strip(),
-    )
     name = f"exercise-{exercise.id}"
-    cells = [new_markdown_cell(box.strip(), id=name)]
+    cells = [new_markdown_cell(box_of(exercise, number), id=name)]
     if code := given_code(exercise):
         cells.append(new_code_cell(code, id=f"{name}-given"))
     cells.append(new_code_cell(answer.strip(), id=f"{name}-answer"))
@@ -112,7 +102,7 @@ def notebook(chapter: str, *, solved: bool = False):
     )
     cells = [
         new_markdown_cell(top, id="top"),
-        setup_cell(repository_url()),
+        setup_cell(settings["url"]),
         new_code_cell(IMPORTS, id="imports"),
     ]
     for number, exercise in enumerate(own, start=1):

@@ -107,16 +107,20 @@ def setup_cell(url: str):
     return cell
 
 
-def exercise_cells(exercise: Exercise, number: int) -> list:
-    """The box with the task, the code to start from, and the folded solution."""
-    box = BOX.format(
+def box_of(exercise: Exercise, number: int) -> str:
+    """The box with the task."""
+    return BOX.format(
         number=number,
         title=exercise.title,
         level=exercise.level,
         dots=LEVELS[exercise.level],
         points="1 point" if exercise.points == 1 else f"{exercise.points} points",
         text=exercise.task().strip(),
-    )
+    ).strip()
+
+
+def exercise_cells(exercise: Exercise, number: int) -> list:
+    """The box, the code to start from, and the folded solution."""
     hints = "".join(f"- {mistake.hint}\n" for mistake in exercise.mistakes)
     fold = FOLD.format(
         solution=exercise.solution.strip(),
@@ -124,7 +128,7 @@ def exercise_cells(exercise: Exercise, number: int) -> list:
     )
     name = f"exercise-{exercise.id}"
     cells = [
-        new_markdown_cell(box.strip(), id=name),
+        new_markdown_cell(box_of(exercise, number), id=name),
         new_code_cell((exercise.given() + exercise.starter).strip(), id=f"{name}-answer"),
         new_markdown_cell(fold.strip(), id=f"{name}-solution"),
     ]

@@ -13,15 +13,15 @@ def classes_of(number: int, stage: str) -> dict[str, int]:
     record = questions()[number].trace()
     rooms = rooms_of(record, 2**-23, 0.0)
     kinds = [candidate(stage, "", compared_stages(record), rooms)]
-    found = {}
+    classes = {}
     for mistake in MISTAKES.values():
         if mistake.is_replayed:
             made = compared_stages(record, mistake)
             ours = [agree(made[stage], kind) for kind in kinds]
-            found[mistake.name] = ours.index(True) if True in ours else len(kinds)
-            if found[mistake.name] == len(kinds):
+            classes[mistake.name] = ours.index(True) if True in ours else len(kinds)
+            if classes[mistake.name] == len(kinds):
                 kinds.append(candidate(stage, "", made, rooms))
-    return found
+    return classes
 
 
 def shown_by(number: int, stage: str) -> set[str]:

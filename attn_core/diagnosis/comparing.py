@@ -54,8 +54,8 @@ def compared_stages(record: AttentionTrace, mistake: Mistake | None = None) -> d
     stages = right_stages(record) if mistake is None else mistake.apply(record)
     taken = record if mistake is None or mistake.inputs is None else mistake.inputs(record)
     v = taken.v.detach().abs().reshape(*record.lead, *taken.v.shape[2:])
-    found = {name: bare(cells.double().cpu()) for name, cells in stages.items()}
-    return found | {"size": found["dropped"].abs() @ bare(v.double().cpu())}
+    compared = {name: bare(cells.double().cpu()) for name, cells in stages.items()}
+    return compared | {"size": compared["dropped"].abs() @ bare(v.double().cpu())}
 
 
 def candidate(
@@ -86,11 +86,11 @@ def rooms_of(record: AttentionTrace, eps: float, slack: float) -> dict[str, Room
     p = 0.0 if record.dropout is None else record.dropout.p
     weights = record.shape[3] * wide
     share, of_values = 8 * eps, 8 * max(eps, torch.finfo(record.v.dtype).eps)
-    found = {"scores": (scores, 0.0), "scaled": (scaled, 0.0), "masked": (scaled, 0.0)}
-    found |= {"weights": (weights, share), "dropped": (weights / (1 - p), share)}
-    found |= {"output": (weights / (1 - p) * size[2], share + of_values)}
+    shares = {"scores": (scores, 0.0), "scaled": (scaled, 0.0), "masked": (scaled, 0.0)}
+    shares |= {"weights": (weights, share), "dropped": (weights / (1 - p), share)}
+    shares |= {"output": (weights / (1 - p) * size[2], share + of_values)}
     yours = slack + (SMALLEST_HALF if eps == torch.finfo(torch.float16).eps else 0.0)
-    return {name: Room(yours, 1e-12 + base, share) for name, (base, share) in found.items()}
+    return {name: Room(yours, 1e-12 + base, share) for name, (base, share) in shares.items()}
 
 
 def agree(cells: Tensor, candidate: Candidate) -> bool:
@@ -117,9 +117,9 @@ def wrong_candidates(
         if mistake.is_replayed:
             made = compared_stages(record, mistake)
             for stage in STAGES:
-                found = candidate(stage, name, made, rooms)
-                if only in (None, stage) and not agree(right[stage], found):
-                    yield found
+                wrong = candidate(stage, name, made, rooms)
+                if only in (None, stage) and not agree(right[stage], wrong):
+                    yield wrong
 
 
 def factor_of(cells: Tensor, candidate: Candidate) -> float | None:

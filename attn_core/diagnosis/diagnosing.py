@@ -76,11 +76,11 @@ def of_stage(
 ) -> Diagnosis:
     stages = compared_stages(record)
     right = [candidate(name, "", stages, rooms) for name in STAGES if stage in (None, name)]
-    check_fits_a_stage(cells, [one.cells for one in right])
-    found = [c for c in right if agree(cells, c)]
-    if found:
-        seen = {c.mistake for c in wrong_candidates(record, stages, rooms, found[0].stage)}
-        return is_right(found, seen, decimals)
+    check_fits_a_stage(cells, [each.cells for each in right])
+    fitting = [c for c in right if agree(cells, c)]
+    if fitting:
+        seen = {c.mistake for c in wrong_candidates(record, stages, rooms, fitting[0].stage)}
+        return is_right(fitting, seen, decimals)
     wrong = [c for c in wrong_candidates(record, stages, rooms, stage) if agree(cells, c)]
     if wrong:
         return is_wrong(wrong, right, decimals)
@@ -90,20 +90,20 @@ def of_stage(
 
 def of_other(cells: Tensor, right: list[Candidate]) -> Diagnosis:
     """Transposed, times a factor, or not recognised."""
-    for one in right:
-        if agree(cells.mT, one):
-            text = f"{NAMES[one.stage]}, transposed: rows and columns are exchanged"
-            return Diagnosis(text, "transposed", (one.stage,))
+    for each in right:
+        if agree(cells.mT, each):
+            text = f"{NAMES[each.stage]}, transposed: rows and columns are exchanged"
+            return Diagnosis(text, "transposed", (each.stage,))
     fitting = [c for c in right if c.cells.shape == cells.shape]
     if not fitting:
         stage = next(c.stage for c in right if c.cells.shape == cells.mT.shape)
         text = f"not recognised. It has the shape of {stage} transposed, but not its numbers"
         return Diagnosis(text, "unknown", (stage,))
-    for one in fitting:
-        factor = factor_of(cells, one)
+    for each in fitting:
+        factor = factor_of(cells, each)
         if factor is not None:
-            text = f"right up to a factor of {fixed(factor)}: {NAMES[one.stage]} times it"
-            return Diagnosis(text, "factor", (one.stage,), factor=factor)
+            text = f"right up to a factor of {fixed(factor)}: {NAMES[each.stage]} times it"
+            return Diagnosis(text, "factor", (each.stage,), factor=factor)
     return nearest(cells, fitting)
 
 
@@ -114,14 +114,14 @@ def of_merged(
     decimals: str,
 ) -> Diagnosis:
     """The output with all heads in one table: heads that are right may be merged wrongly."""
-    found = {
+    diagnoses = {
         way: of_stage(bare(parts), record, "output", rooms, decimals)
         for way, parts in heads.items()
     }
-    beside = found.pop("", None)
+    beside = diagnoses.pop("", None)
     if beside is None or beside.verdict != "right":
-        for way, one in found.items():
-            if one.verdict == "right":
+        for way, diagnosis in diagnoses.items():
+            if diagnosis.verdict == "right":
                 text = f"{NAMES['output']} with {MISTAKES[way].title}{decimals}. Each head is right"
                 return Diagnosis(text, "mistake", ("output",), (way,))
     if beside is None:

@@ -48,8 +48,8 @@ class Diagnosis:
     __repr__ = __str__
 
 
-def is_right(found: list[Candidate], seen: set[str], decimals: str) -> Diagnosis:
-    names = tuple(candidate.stage for candidate in found)
+def is_right(fitting: list[Candidate], seen: set[str], decimals: str) -> Diagnosis:
+    names = tuple(candidate.stage for candidate in fitting)
     text = f"right: {NAMES[names[0]]}{decimals}"
     if len(names) > 1:
         text += f" (here {' and '.join(names)} are the same)"

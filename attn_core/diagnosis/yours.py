@@ -16,7 +16,7 @@ def check_yours(yours: object) -> tuple[Tensor, float, float]:
     """
     if isinstance(yours, Tensor):
         check_holds_numbers(yours)
-        found = yours.detach().cpu()
+        cells = yours.detach().cpu()
     else:
         try:
             numbers = np.asarray(yours)
@@ -27,14 +27,14 @@ def check_yours(yours: object) -> tuple[Tensor, float, float]:
         # torch has no longdouble and no other order of bytes.
         is_own = numbers.dtype.kind == "f" and numbers.itemsize <= 8
         dtype = numbers.dtype.newbyteorder("=") if is_own else np.float64
-        found = torch.from_numpy(np.array(numbers, dtype=dtype))
-    if found.is_complex() or found.dtype == torch.bool:
-        raise TypeError(f"yours must hold numbers, got {found.dtype}")
-    if found.ndim < 2 or 0 in found.shape:
-        raise ValueError(f"yours must have rows and columns, got {shape_of(found)}")
-    eps = torch.finfo(found.dtype).eps if found.is_floating_point() else 0.0
-    found = found.double()
-    finite = found[found.isfinite()]
+        cells = torch.from_numpy(np.array(numbers, dtype=dtype))
+    if cells.is_complex() or cells.dtype == torch.bool:
+        raise TypeError(f"yours must hold numbers, got {cells.dtype}")
+    if cells.ndim < 2 or 0 in cells.shape:
+        raise ValueError(f"yours must have rows and columns, got {shape_of(cells)}")
+    eps = torch.finfo(cells.dtype).eps if cells.is_floating_point() else 0.0
+    cells = cells.double()
+    finite = cells[cells.isfinite()]
 
     def has(places: int) -> bool:
         units = finite * 10**places
@@ -43,7 +43,7 @@ def check_yours(yours: object) -> tuple[Tensor, float, float]:
         return bool(((units - units.round()).abs() <= room).all())
 
     places = next((n for n in (3, 4, 5) if finite.numel() > 3 and not has(2) and has(n)), None)
-    return found, eps, 0.0 if places is None else 0.5 * 10.0**-places
+    return cells, eps, 0.0 if places is None else 0.5 * 10.0**-places
 
 
 def check_holds_numbers(yours: Tensor) -> None:

@@ -73,7 +73,7 @@ def adds_up(tensor: Tensor) -> bool:
 def lengths_of(*tensors: Tensor) -> Tensor:
     """The length of each tensor's numbers as one vector."""
     dtype = float_type(tensors[0])
-    return torch.stack([torch.linalg.vector_norm(one.detach(), dtype=dtype) for one in tensors])
+    return torch.stack([torch.linalg.vector_norm(each.detach(), dtype=dtype) for each in tensors])
 
 
 def at_most(lengths: Tensor) -> list[float]:

@@ -149,22 +149,22 @@ def cells(
     """Any part of a map, up to its weights, in place, as nobody else holds the cells yet."""
     queries, keys = call.queries_and_keys(part)
     if name in ("scores", "scaled"):
-        found = stages.scores(queries, keys)
-        return found if name == "scores" else found.mul_(call.scale)
+        out = stages.scores(queries, keys)
+        return out if name == "scores" else out.mul_(call.scale)
     batches, heads, rows, cols = part
     least = -torch.inf if statistics is None else 0.0
-    found = queries.new_full(tuple(map(len, part)), least)
+    out = queries.new_full(tuple(map(len, part)), least)
     for strip, seen in strips(call.keep, rows, cols, call.size):
         inside = batches, heads, rows[strip], cols[seen]
         block = stages.scores(queries[:, :, strip], keys[:, :, seen]).mul_(call.scale)
         if statistics is None:
-            found[:, :, strip, seen] = mask_(block, call.keep, inside, call.size)
+            out[:, :, strip, seen] = mask_(block, call.keep, inside, call.size)
             continue
-        row_max, row_sum = (one[:, :, strip, None] for one in statistics)
+        row_max, row_sum = (each[:, :, strip, None] for each in statistics)
         # Hidden only after exp, which is slow at −inf; of a hidden score it may be infinite.
         mask_(block.sub_(row_max).exp_(), call.keep, inside, call.size, least)
-        torch.div(block, row_sum, out=found[:, :, strip, seen])
-    return found
+        torch.div(block, row_sum, out=out[:, :, strip, seen])
+    return out
 
 
 FORMULAS = Engine()

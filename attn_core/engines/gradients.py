@@ -32,11 +32,11 @@ class ByItself(torch.autograd.Function):
 
     @classmethod
     def vmap(cls, info, in_dims, *inputs):
-        found = []
+        made = []
         for sample in range(info.batch_size):
             batched = zip(inputs, in_dims, strict=True)
-            found.append(cls.apply(*(x if d is None else x.select(d, sample) for x, d in batched)))
-        return tuple(map(torch.stack, zip(*found, strict=True))), (0,) * len(found[0])
+            made.append(cls.apply(*(x if d is None else x.select(d, sample) for x, d in batched)))
+        return tuple(map(torch.stack, zip(*made, strict=True))), (0,) * len(made[0])
 
 
 class Pass(ByItself):
@@ -47,17 +47,17 @@ class Pass(ByItself):
         return one_pass(call_of(q, k, v))
 
     @staticmethod
-    def setup_context(ctx, inputs, found):
+    def setup_context(ctx, inputs, outputs):
         _, ctx.way_back, q, k, v, ctx.call_of = inputs
-        ctx.save_for_backward(q, k, v, *found)
+        ctx.save_for_backward(q, k, v, *outputs)
         ctx.save_for_forward(q, k, v)
-        ctx.mark_non_differentiable(*found[1:])
-        ctx.dtype, ctx.constants = found[0].dtype, len(found) - 1
+        ctx.mark_non_differentiable(*outputs[1:])
+        ctx.dtype, ctx.constants = outputs[0].dtype, len(outputs) - 1
 
     @staticmethod
     def backward(ctx, of_output, *_):
-        q, k, v, *found = ctx.saved_tensors
-        gradients = WayBack.apply(q, k, v, of_output, ctx.way_back, ctx.call_of, *found)
+        q, k, v, *outputs = ctx.saved_tensors
+        gradients = WayBack.apply(q, k, v, of_output, ctx.way_back, ctx.call_of, *outputs)
         return None, None, *gradients, None
 
     @staticmethod
@@ -76,9 +76,9 @@ class WayBack(ByItself):
     """
 
     @staticmethod
-    def forward(q, k, v, of_output, way_back, call_of, *found):
+    def forward(q, k, v, of_output, way_back, call_of, *outputs):
         with torch.autocast(q.device.type, enabled=False):
-            return way_back(call_of(q, k, v), of_output, *found)
+            return way_back(call_of(q, k, v), of_output, *outputs)
 
     @staticmethod
     def setup_context(ctx, inputs, _):

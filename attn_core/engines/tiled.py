@@ -94,7 +94,7 @@ def row_statistics(call: Call, batches: range, heads: range) -> RowPair:
 
 def weights(call: Call) -> Map:
     """The weights of all heads, in tiles of whole rows, each of which meets its keys at once."""
-    found = call.q.new_empty(call.shape, dtype=call.float_type)
+    out = call.q.new_empty(call.shape, dtype=call.float_type)
     for tile in tiles(replace(call, dropout=None)):
         seen = tile.seen
         cells = tile.masked(seen)
@@ -103,10 +103,10 @@ def weights(call: Call) -> Map:
         torch.softmax(cells, -1, out=cells)
         if dead is not None:
             cells.masked_fill_(dead, 0.0)
-        rows = found[tile.place]
+        rows = out[tile.place]
         rows[..., : seen.start] = rows[..., seen.stop :] = 0.0
         rows[..., seen.start : seen.stop] = cells
-    return found
+    return out
 
 
 def add_block(cells: Tensor, highest: Rows, total: Rows) -> tuple[Tensor, Rows, Rows, Rows]:

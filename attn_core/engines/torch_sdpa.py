@@ -117,10 +117,10 @@ class TorchSdpa(Tiled):
 
     def one_pass(self, call: Call) -> tuple[Tensor, Tensor]:
         q, k, v = without_gaps(call.q, call.k, call.v)
-        found = [attend(strip, q, k, v, call.scale) for strip in strips(call)]
-        if len(found) == 1:
-            return found[0]
-        output, lse = (torch.cat(each, 2) for each in zip(*found, strict=True))
+        passes = [attend(strip, q, k, v, call.scale) for strip in strips(call)]
+        if len(passes) == 1:
+            return passes[0]
+        output, lse = (torch.cat(each, 2) for each in zip(*passes, strict=True))
         return output, lse
 
     def way_back(self, call: Call, of_output: Tensor, output: Tensor, *kept: Tensor):
@@ -130,10 +130,10 @@ class TorchSdpa(Tiled):
             if strip.cols:
                 rows, cols = strip.places
                 there = q[rows], k[cols], v[cols], output[rows], kept[0][rows]
-                found = back(strip, pull[rows], *there, call.scale)
-                of_q[rows] = found[0]
-                of_k[cols] += found[1]
-                of_v[cols] += found[2]
+                gradients = back(strip, pull[rows], *there, call.scale)
+                of_q[rows] = gradients[0]
+                of_k[cols] += gradients[1]
+                of_v[cols] += gradients[2]
         return of_q.to(call.q.dtype), of_k.to(call.k.dtype), of_v.to(call.v.dtype)
 
     def statistics_of(self, kept: list[Tensor]) -> None:

@@ -154,9 +154,9 @@ def wrong_stages(record: AttentionTrace, mistake: Mistake) -> dict[str, Tensor]:
     if mistake.inputs is not None:
         record = mistake.inputs(record)
     with torch.no_grad():
-        found = stages_with(Inputs.of(record), mistake.formulas)
-    found["output"] = found["output"].to(record.v.dtype)
-    return {name: cells.reshape(*record.lead, *cells.shape[-2:]) for name, cells in found.items()}
+        stages = stages_with(Inputs.of(record), mistake.formulas)
+    stages["output"] = stages["output"].to(record.v.dtype)
+    return {name: cells.reshape(*record.lead, *cells.shape[-2:]) for name, cells in stages.items()}
 
 
 def check_is_formula(name: str, fits: Fits | None, wanted: str = "formula") -> Fits:

@@ -88,7 +88,7 @@ def overview(record: AttentionTrace) -> dict | None:
     if max(L, S) <= MOST_WHOLE:
         return None
     shape = min(L, OVERVIEW), min(S, OVERVIEW)
-    found: dict = {"stage": "weights"}
+    pooled: dict = {"stage": "weights"}
     for how in ("mean", "max"):
         blocks = torch.stack(
             [
@@ -100,10 +100,10 @@ def overview(record: AttentionTrace) -> dict | None:
         most = blocks.amax((1, 2))
         most = torch.where(most > 0, most, 1)
         levels = (blocks / most[:, None, None] * 255).round().to(torch.uint8)
-        found[how] = {
+        pooled[how] = {
             "dtype": "uint8",
             "shape": [B, H, *shape],
             "data": base64.b64encode(levels.cpu().numpy().tobytes()).decode("ascii"),
             "scale": most.tolist(),
         }
-    return found
+    return pooled

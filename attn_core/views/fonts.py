@@ -19,9 +19,9 @@ def font_families(text: str) -> list[str]:
 def cjk_font() -> str:
     spec = find_spec(CJK_FONTS)
     if spec is None or spec.submodule_search_locations is None:
-        found = {font.name for font in font_manager.fontManager.ttflist}
+        installed = {font.name for font in font_manager.fontManager.ttflist}
         names = ("Noto Sans SC", "Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC", "SimHei")
-        return next((name for name in names if name in found), "")
+        return next((name for name in names if name in installed), "")
     path = Path(spec.submodule_search_locations[0]) / "NotoSansSC-Regular.otf"
     font_manager.fontManager.addfont(path)
     return font_manager.FontProperties(fname=path).get_name()

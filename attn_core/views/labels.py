@@ -58,13 +58,13 @@ def check_select(
     if select is None:
         return None
     try:
-        found = list(select)
+        place = list(select)
     except TypeError:
-        found = []
-    if len(found) != 2:
-        raise ValueError(f"select must be a row and a column, got {found or brief(select)}")
-    row = check_index("select's row", found[0], record.shape[2])
-    return [row, check_index("select's column", found[1], record.columns(stage))]
+        place = []
+    if len(place) != 2:
+        raise ValueError(f"select must be a row and a column, got {place or brief(select)}")
+    row = check_index("select's row", place[0], record.shape[2])
+    return [row, check_index("select's column", place[1], record.columns(stage))]
 
 
 def check_head_names(record: AttentionTrace, names: Sequence[str] | None) -> list[str] | None:

@@ -16,20 +16,22 @@ FOLDER = "ATTN_CORE_PAYLOADS"  # where the build of a site wants the data that a
 
 
 def markup(record: AttentionTrace, payload: dict, text: str | None) -> str:
-    """The first state for a page. Data that are too large are named: the build puts them beside."""
-    name = html.escape(payload["name"])
+    """The first state for a page."""
     if text is None:
         inside = table(record, payload["view"], payload["tokens"])
     else:
         inside = f"<pre>{html.escape(text)}</pre>\n"
-    data = inline_json(payload)
-    where = ""
+    return element("attention-explorer", payload, inside) + error_line(payload)
+
+
+def element(tag: str, payload: dict, inside: str) -> str:
+    """What a script makes alive. Data that are too large are named: the build puts them beside."""
+    name, data, where = html.escape(payload["name"]), inline_json(payload), ""
     if len(data) > MOST_INLINE:
         where = f' payload="{name}"'
     else:
         inside += f'<script type="application/json">{data}</script>'
-    element = f'<attention-explorer name="{name}"{where}>\n{inside}\n</attention-explorer>'
-    return element + error_line(payload)
+    return f'<{tag} name="{name}"{where}>\n{inside}\n</{tag}>'
 
 
 def write_beside(payload: dict) -> None:

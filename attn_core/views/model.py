@@ -2,7 +2,6 @@
 
 import html
 import inspect
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,9 @@ from attn_core.steps import Steps, recording
 from attn_core.views import script
 from attn_core.views.explorer import check_name
 from attn_core.views.live import is_live
-from attn_core.views.markup import FOLDER, MOST_INLINE, beside
+from attn_core.views.markup import element, write_beside
 from attn_core.views.model_pass import read_and_written, side_of, word_ids, written
 from attn_core.views.model_payload import LONGEST, model_payload
-from attn_core.views.payload import inline_json
 from attn_core.views.table import table
 
 HERE = Path(__file__).parent
@@ -87,13 +85,7 @@ class OpenModel(anywidget.AnyWidget):
     @property
     def html(self) -> str:
         """The first state for a page: the element, its data, and what stands there unscripted."""
-        name, data = html.escape(self.payload["name"]), inline_json(self.payload)
-        inside, where = still_table(self.steps, self.payload), ""
-        if len(data) > MOST_INLINE:
-            where = f' payload="{name}"'
-        else:
-            inside += f'<script type="application/json">{data}</script>'
-        return f'<attention-model name="{name}"{where}>\n{inside}\n</attention-model>'
+        return element("attention-model", self.payload, still_table(self.steps, self.payload))
 
     def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
@@ -242,14 +234,6 @@ def known_words(payload: dict) -> str:
     lists = [[word for word in words if word not in marks] for words in payload["words"].values()]
     text = html.escape(". ".join(" ".join(words) for words in lists))
     return f"<details><summary>The words that it knows</summary><p>{text}</p></details>\n"
-
-
-def write_beside(payload: dict) -> None:
-    """Data too large for a page, as a classic script: also a page from `file://` can load it."""
-    folder, data = os.environ.get(FOLDER), inline_json(payload)
-    if folder and len(data) > MOST_INLINE:
-        name = payload["name"]
-        (Path(folder) / f"{name}.js").write_text(beside(name, data), encoding="utf-8")
 
 
 def check_words_of(words: Mapping[str, Sequence[str]], marks: Mapping[str, str]) -> None:

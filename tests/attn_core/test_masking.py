@@ -2,12 +2,11 @@
 
 import math
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_core import causal, masking, padding, window
+from attn_core import causal, padding, window
 from attn_core.masking import mask_, places, strips
 from attn_core.masks import of_cells
 from tests.attn_core.reference import drawn
@@ -58,9 +57,7 @@ def test_an_infinite_number_can_be_hidden_and_minus_zero_stays():
 def test_strips_hold_every_cell_that_is_kept(case, height):
     make, rows, cols, size = case
     keep = make()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(masking, "HEIGHT", height)
-        found = list(strips(keep, rows, cols, size))
+    found = list(strips(keep, rows, cols, size, height))
     covered = torch.zeros(len(rows), len(cols), dtype=torch.bool)
     for strip, seen in found:
         assert 0 < strip.stop - strip.start <= height

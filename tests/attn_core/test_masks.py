@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from attn_core import Keep, attention, causal, padding, prefill, trace, window
 from attn_core.masks import of_cells, of_heads
-from tests.attn_core import test_tiles
 from tests.attn_core.reference import batches_and_heads, drawn, keeps
+from tests.attn_core.test_routes import MASKS
 
 DRAWINGS = {
     "causal 3x3": (causal(), 3, 3, ["100", "110", "111"]),
@@ -265,9 +265,31 @@ def test_each_field_of_a_mask_is_known_wherever_masks_are_taken_apart():
         assert name == "cells" or eval(repr(keep)) == keep
 
 
+def everywhere(keep, rows, L, S):
+    cells = keep.tile(rows, range(S), (L, S)).expand(-1, -1, len(rows), S)
+    return cells.any(2).any(0).any(0), cells.all(2).all(0).all(0)
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.data())
+def test_what_a_mask_says_of_its_rows(L, S, data):
+    """Outside of `visible` nothing is kept; `unmasked` are the columns where everything is."""
+    start = data.draw(st.integers(0, L - 1))
+    rows = range(start, data.draw(st.integers(start + 1, L)), data.draw(st.integers(1, 3)))
+    small = st.integers(0, 9)
+    parts = [causal(), window(data.draw(small), data.draw(small))]
+    parts.append(padding([data.draw(st.integers(0, S)), data.draw(st.integers(0, S))]))
+    parts.append(parts[0] & parts[1] & parts[2])
+    for keep in parts:
+        some, all_rows = everywhere(keep, rows, L, S)
+        visible, unmasked = keep.visible(rows, (L, S)), keep.unmasked(rows, (L, S))
+        assert not some[[j for j in range(S) if j not in visible]].any()
+        assert list(unmasked) == all_rows.nonzero().flatten().tolist()
+        assert list(visible) == some.nonzero().flatten().tolist() or keep is parts[3]
+
+
 def test_each_field_of_a_mask_is_drawn_where_engines_are_compared():
     """All but the size of a cache: it hides nothing beside the band that comes with it."""
-    keeps = [Keep() & keep for keep in test_tiles.masks(9, 9).values() if keep is not None]
+    keeps = [Keep() & keep for make in MASKS.values() if (keep := make((), 9, 9)) is not None]
     for name in set(OF_EACH_FIELD) - {"cached"}:
         assert any(getattr(keep, name) is not None for keep in keeps), name
 

@@ -71,6 +71,15 @@ def calls(draw):
     return q, k, v, draw(st.sampled_from(MASKS)), draw(st.sampled_from((0.1, -0.4, 1.0)))
 
 
+@pytest.mark.parametrize("spread", [1.0, 30.0])
+@pytest.mark.parametrize("keep", [None, causal()], ids=str)
+def test_of_a_long_call_with_sharp_logits(spread, keep):
+    q, k, v = (drawn(seed, 1, 2, 700, 32).float() for seed in (1, 2, 3))
+    record = trace(q * spread, k, v, keep=keep)
+    exact, most = most_error(q * spread, k, v, record.keep, record.scale)
+    assert (record.output.double() - exact).abs().max() <= most
+
+
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(calls(), st.booleans())

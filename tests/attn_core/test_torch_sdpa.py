@@ -1,93 +1,24 @@
-"""torch's own attention under every mask: its output, its gradients, and what it is told."""
+"""torch's own attention: what it is told of a mask. test_routes.py has its numbers."""
 
 import pytest
 import torch
 
-from attn_core import attention, causal, padding, prefill, window
+from attn_core import causal, padding, prefill, window
 from attn_core.call import Call
-from attn_core.engines import torch_sdpa
+from attn_core.engines.formulas import FORMULAS
 from attn_core.engines.torch_sdpa import TORCH_SDPA, strips
-from tests.attn_core.derivatives import by_formula
 from tests.attn_core.reference import drawn
-
-SIZES = [(520, 520), (520, 300), (130, 560)]  # two strips of rows, keys that none sees, one strip
-
-
-def masks(L, S):
-    cells = drawn(9, 2, 3, L, S) < 0.3
-    dead = cells.clone()
-    dead[:, 1, 4:9] = False
-    return {
-        "none": None,
-        "causal": causal(),
-        "window": window(40, 3),
-        "padding": padding([S - 5, 17]),
-        "padding, nothing": padding([0, S]),
-        "causal and padding": causal() & padding([S - 5, 17]),
-        "causal and padding, nothing": causal() & padding([S, 0]),
-        "window and padding": window(9) & padding([S // 2, S]),
-        "cells": cells,
-        "cells of heads": cells[:1],
-        "cells of keys": cells[:, :1, :1],
-        "cells, empty rows": dead,
-        "causal cells": causal() & dead,
-    }
-
-
-def inputs(L, S, dtype=torch.float64, width=4):
-    return [drawn(i, 2, 3, n, width).to(dtype) for i, n in ((1, L), (2, S), (3, S))]
-
-
-def of_formula(call):
-    """The output in float64, and 0 for a row that keeps nothing."""
-    q, k, v = (tensor.double() for tensor in (call.q, call.k, call.v))
-    if call.keep is None:
-        return by_formula(q, k, v, None, call.scale)
-    kept = call.keep.dense(*call.size)
-    dead = ~kept.any(-1, keepdim=True)
-    return by_formula(q, k, v, kept | dead, call.scale).masked_fill(dead, 0.0)
-
-
-@pytest.mark.parametrize("scale", [0.7, 0.0, -0.4])
-@pytest.mark.parametrize("name", masks(60, 60))
-@pytest.mark.parametrize("size", SIZES, ids=str)
-def test_output_and_gradients_are_those_of_the_formula(size, name, scale):
-    found = []
-    pull = drawn(7, 2, 3, size[0], 4)
-    for attend in (lambda call: TORCH_SDPA.forward(call)[0], of_formula):
-        live = [tensor.requires_grad_() for tensor in inputs(*size)]
-        call = Call.of(*live, masks(*size)[name], scale)
-        assert torch_sdpa.serves(call)
-        output = attend(call)
-        found.append([output, *torch.autograd.grad(output, live, pull)])
-    for mine, other in zip(*found, strict=True):
-        torch.testing.assert_close(mine, other, rtol=1e-10, atol=1e-11)
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
-@pytest.mark.parametrize("name", ["window", "padding, nothing", "cells, empty rows"])
-def test_every_dtype_is_computed_in_float32_at_least(name, dtype):
-    live = [tensor.requires_grad_() for tensor in inputs(520, 520, dtype)]
-    wide = [tensor.detach().float().requires_grad_() for tensor in live]
-    keep, pull = masks(520, 520)[name], drawn(7, 2, 3, 520, 4).to(dtype)
-    found = []
-    for tensors in (live, wide):
-        output = attention(*tensors, keep=keep)
-        gradients = torch.autograd.grad(output, tensors, pull.to(output.dtype))
-        found.append([each.to(dtype) for each in (output, *gradients)])
-    for mine, other in zip(*found, strict=True):
-        assert mine.dtype == dtype
-        assert torch.equal(mine, other)
 
 
 def test_tensors_with_gaps_and_those_that_share_memory():
     """Keys that lie transposed, values of one head for all, a gradient that is one number."""
-    q, k, v = inputs(520, 520)
+    q, k, v = (drawn(i, 2, 3, 520, 4) for i in (1, 2, 3))
     live = [q.mT.contiguous().mT, k[..., :1].expand_as(k), v[:, :1].expand_as(v)]
     live = [tensor.detach().requires_grad_() for tensor in live]
     found = []
-    for attend in (lambda call: TORCH_SDPA.forward(call)[0], of_formula):
-        found.append(torch.autograd.grad(attend(Call.of(*live, window(9))).sum(), live))
+    for engine in (TORCH_SDPA, FORMULAS):
+        output = engine.forward(Call.of(*live, window(9)))[0]
+        found.append(torch.autograd.grad(output.sum(), live))
     for mine, other in zip(*found, strict=True):
         torch.testing.assert_close(mine, other, rtol=1e-10, atol=1e-11)
 

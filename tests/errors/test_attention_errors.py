@@ -613,15 +613,6 @@ def test_a_record_whose_tensors_were_changed_in_place(which):
         refused(ask, RuntimeError, message)
 
 
-def test_a_stage_that_is_too_large(monkeypatch):
-    monkeypatch.setattr("attn_core.checks.MOST_CELLS", 143)
-    message = (
-        "stage 'weights' must have at most 2**26 cells to be made whole, got (2, 3, 4, 6): "
-        "take one part with tile() or an overview with pooled()"
-    )
-    refused(lambda: RECORD.stage("weights"), ValueError, message)
-
-
 X = t(4, 5)
 W = t(5, 3)
 

@@ -3,12 +3,14 @@
 import functools
 import http.server
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from attn_core import causal, toy, trace
 from attn_core.views import explore, script
+from tests.engines import HEARD
 
 ROOT = Path(__file__).parents[2]
 VIEWS = ROOT / "attn_core" / "views"
@@ -60,6 +62,33 @@ class Bare:
         address = f"{self.address}/page.html" if over == "http" else path.as_uri()
         page.goto(address + fragment)
         return page
+
+
+@contextmanager
+def heard_page(browser, address):
+    """A page of its own at an address; its `heard` is what it says and what nobody catches."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.heard = []
+    page.on("console", lambda message: page.heard.append(message.text))
+    page.on("pageerror", lambda error: page.heard.append(str(error)))
+    page.goto(address)
+    yield page
+    context.close()
+
+
+def write_three(folder, name, body, over):
+    """A bare page for any browser; one that is read from a folder brings what listens to errors."""
+    heard = '<script src="heard.js"></script>' if over == "file" else ""
+    (folder / "heard.js").write_text(HEARD, encoding="utf-8")
+    (folder / name).write_text(
+        f'<!doctype html>\n<html lang="en"><head>{heard}<meta charset="utf-8"><title>three'
+        '</title><link rel="stylesheet" href="explorer.css">'
+        '<script defer src="classic/explorer.js"></script></head>'
+        f"<body><main><h1>Three</h1>\n{body}\n</main></body></html>",
+        encoding="utf-8",
+    )
+    return folder / name
 
 
 @pytest.fixture(scope="session")

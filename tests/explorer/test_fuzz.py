@@ -27,6 +27,7 @@ from attn_core.views import explore, script
 from attn_core.views.paste import paste
 from attn_core.views.state import number_in
 from tests.explorer.cases import projected_record
+from tests.explorer.conftest import heard_page
 from tests.explorer.test_numbers import ordered_dot
 
 pytestmark = pytest.mark.slow
@@ -140,16 +141,10 @@ def addresses(draw):
 
 @pytest.fixture(scope="module")
 def page(bare_folder, browser):
-    context = browser.new_context()
-    page = context.new_page()
-    page.heard = []
-    page.on("pageerror", lambda error: page.heard.append(str(error)))
-    page.on("console", lambda message: page.heard.append(message.text))
-    page.goto(f"{bare_folder[1]}/opened.html")
-    page.wait_for_function("window.inside")
-    page.evaluate(WATCH)
-    yield page
-    context.close()
+    with heard_page(browser, f"{bare_folder[1]}/opened.html") as page:
+        page.wait_for_function("window.inside")
+        page.evaluate(WATCH)
+        yield page
 
 
 WATCH = """() => {
@@ -443,13 +438,8 @@ def box(bare_folder, browser):
         f'<script defer src="fuzzed-box.js"></script>{paste(RECORDS["words"]).html}',
         encoding="utf-8",
     )
-    context = browser.new_context()
-    page = context.new_page()
-    page.heard = []
-    page.on("pageerror", lambda error: page.heard.append(str(error)))
-    page.goto(f"{address}/fuzzed-box.html")
-    yield page
-    context.close()
+    with heard_page(browser, f"{address}/fuzzed-box.html") as page:
+        yield page
 
 
 WRITERS = {

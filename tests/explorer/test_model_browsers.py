@@ -9,7 +9,8 @@ from attn_core.digits import fixed
 from attn_core.steps import Changes, run, workings
 from attn_core.translators.grammar import CHINESE, ENGLISH, START, ids
 from attn_core.views.model_payload import model_payload
-from tests.engines import HEARD, served
+from tests.engines import served
+from tests.explorer.conftest import write_three
 from tests.explorer.models import CROSS, SAY, opened, passed, percent, steps, translated
 from tests.test_page_model import MARKS, MODELS, check_equal, numbers, passes_of, recorded, switches
 
@@ -72,16 +73,7 @@ def shown(tab, bare_folder, address):
     folder = bare_folder[0]
 
     def shown(fragment="", over="http"):
-        heard = '<script src="heard.js"></script>' if over == "file" else ""
-        (folder / "heard.js").write_text(HEARD, encoding="utf-8")
-        page = folder / "model-three.html"
-        page.write_text(
-            f'<!doctype html>\n<html lang="en"><head>{heard}<meta charset="utf-8"><title>three'
-            '</title><link rel="stylesheet" href="explorer.css">'
-            '<script defer src="classic/explorer.js"></script></head>'
-            f"<body><main><h1>Three</h1>\n{opened().html}\n</main></body></html>",
-            encoding="utf-8",
-        )
+        page = write_three(folder, "model-three.html", opened().html, over)
         tab.open("about:blank")
         start = page.as_uri() if over == "file" else f"{address}/{page.name}"
         tab.open(start + (fragment or "#x-translator"))

@@ -15,6 +15,7 @@ from hypothesis import given
 from attn_core.steps import Changes
 from attn_core.translators.grammar import CHINESE, END, ENGLISH
 from attn_core.views import script
+from tests.explorer.conftest import heard_page
 from tests.explorer.models import SAY, opened, steps, translated
 from tests.explorer.test_fuzz import NASTY, check_sentence, fuzzed, listed
 from tools.switched import switches
@@ -84,13 +85,8 @@ def page(bare_folder, browser):
         '<script defer src="fuzzed-model.js"></script><script defer src="fuzzed-last.js"></script>',
         encoding="utf-8",
     )
-    context = browser.new_context()
-    page = context.new_page()
-    page.heard = []
-    page.on("pageerror", lambda error: page.heard.append(str(error)))
-    page.goto(f"{address}/fuzzed-model.html")
-    yield page
-    context.close()
+    with heard_page(browser, f"{address}/fuzzed-model.html") as page:
+        yield page
 
 
 def changes_of(text):

@@ -118,9 +118,9 @@ def test_html_without_scripts_has_translation_words_and_table():
 
 
 def test_large_data_stand_beside_the_page(monkeypatch, tmp_path):
-    monkeypatch.setattr("attn_core.views.model.MOST_INLINE", 1000)
     monkeypatch.setitem(os.environ, FOLDER, str(tmp_path))
     view = opened()
+    view.payload = {**view.payload, "more": "0" * 300_000}
     view._repr_mimebundle_()
     assert 'payload="translator"' in view.html
     assert "<script" not in view.html

@@ -103,11 +103,10 @@ def test_without_mistakes_the_payload_has_none():
     assert "mistakes" not in explore(heads()).payload
 
 
-def test_rows_that_see_nothing_have_no_error_and_long_maps_are_measured_in_parts(monkeypatch):
-    record = heads(B=2, H=1, L=40, keep=causal() & padding([0, 40]))
+def test_rows_that_see_nothing_have_no_error_and_long_maps_are_measured_in_parts():
+    """800 columns, so 655 rows at a time."""
+    record = heads(B=2, H=1, L=800, keep=causal() & padding([0, 800]))
     whole = explore(record, store="float16").payload["error"]
-    monkeypatch.setattr("attn_core.views.compact.MOST_CELLS", 7 * 40)
-    assert explore(record, store="float16").payload["error"] == pytest.approx(whole, rel=1e-12)
     sent = trace(*(t[1:].half().double() for t in (record.q, record.k, record.v)), keep=causal())
     given = trace(*(t[1:].double() for t in (record.q, record.k, record.v)), keep=causal())
     wanted = (sent.stage("weights") - given.stage("weights")).abs().max().item()

@@ -10,8 +10,9 @@ from attn_core import causal, toy, trace, workings
 from attn_core.checks import STAGES
 from attn_core.views import explore, show
 from attn_core.views.labels import selection_text
-from tests.engines import HEARD, SCRIPTS_OFF, served
+from tests.engines import SCRIPTS_OFF, served
 from tests.explorer.cases import projected_record, random_record
+from tests.explorer.conftest import write_three
 from tests.explorer.test_numbers import DERIVE, TREE, compare_all, payload, reader_settings
 from tests.explorer.test_page import wanted_numbers
 
@@ -35,16 +36,7 @@ def opened(tab, bare_folder, address):
 
     def opened(*views, fragment="", over="http", started=True):
         body = "\n".join(view if isinstance(view, str) else view.html for view in views)
-        heard = '<script src="heard.js"></script>' if over == "file" else ""
-        (folder / "heard.js").write_text(HEARD, encoding="utf-8")
-        page = folder / "three.html"
-        page.write_text(
-            f'<!doctype html>\n<html lang="en"><head>{heard}<meta charset="utf-8"><title>three'
-            '</title><link rel="stylesheet" href="explorer.css">'
-            '<script defer src="classic/explorer.js"></script></head>'
-            f"<body><main><h1>Three</h1>\n{body}\n</main></body></html>",
-            encoding="utf-8",
-        )
+        page = write_three(folder, "three.html", body, over)
         tab.open("about:blank")  # or else another fragment would be the same page
         tab.open((page.as_uri() if over == "file" else f"{address}/three.html") + fragment)
         if started:

@@ -60,7 +60,7 @@ def overview(
     r, c = (tl.program_id(0) // n_cols).to(tl.int64), (tl.program_id(0) % n_cols).to(tl.int64)
     top, bottom = (r * L // n_rows).to(tl.int32), ((r + 1) * L // n_rows).to(tl.int32)
     left, right = (c * S // n_cols).to(tl.int32), ((c + 1) * S // n_cols).to(tl.int32)
-    found = tl.full((M, N), float("-inf") if takes_max else 0.0, tl.float32)
+    pooled = tl.full((M, N), float("-inf") if takes_max else 0.0, tl.float32)
     for first in range(top, bottom, M):
         rows = first + tl.arange(0, M)
         queries = rows_of(q, rows, L, D, D_PAD, False, as_float32)
@@ -85,16 +85,16 @@ def overview(
                 survives = survivors(seed, threshold, batch, head, rows, column, M, N)
                 cells = tl.where(survives, cells * survivor_scale, 0.0)
             if takes_max:
-                found = tl.maximum(found, tl.where(inside, cells, float("-inf")))
+                pooled = tl.maximum(pooled, tl.where(inside, cells, float("-inf")))
             else:
-                found += tl.where(inside, cells, 0.0)
+                pooled += tl.where(inside, cells, 0.0)
     if takes_max:
-        answer = tl.max(tl.max(found, 1), 0)
+        answer = tl.max(tl.max(pooled, 1), 0)
         if stage >= 3:
             answer = tl.maximum(answer, 0.0)
     else:
         size = (bottom - top).to(tl.float32) * (right - left).to(tl.float32)
-        answer = tl.sum(tl.sum(found, 1), 0) / size
+        answer = tl.sum(tl.sum(pooled, 1), 0) / size
     tl.store(into + r * n_cols + c, answer)
 
 
@@ -104,7 +104,7 @@ def cells(call: Call, name: str, part: Part, statistics: tuple[Tensor, Tensor] |
     queries, keys = (rows.detach().contiguous() for rows in call.queries_and_keys(part))
     D = queries.shape[-1]
     into = torch.empty(tuple(map(len, part)), dtype=torch.float32, device=queries.device)
-    row_max, row_sum = (one.contiguous() for one in statistics or (into, into))
+    row_max, row_sum = (each.contiguous() for each in statistics or (into, into))
     L, S = call.size
     running, compiled = plan(call.keep, queries.device).arguments(queries, (L, S))
     tile = tiling(queries.dtype, D)
@@ -138,7 +138,7 @@ def overview_of(
     batch, head = place
     into = torch.empty(shape, dtype=torch.float32, device=call.q.device)
     queries, keys = (tensor[batch, head].detach().contiguous() for tensor in (call.q, call.k))
-    row_max, row_sum = (one.contiguous() for one in statistics or (into, into))
+    row_max, row_sum = (each.contiguous() for each in statistics or (into, into))
     running, compiled = plan(call.keep, call.q.device).arguments(call.q, (L, S))
     if name == "dropped" and call.dropout is None:
         name = "weights"

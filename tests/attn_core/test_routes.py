@@ -1,0 +1,352 @@
+"""Each engine gives what the six formulas give: numbers, gradients and bits, wherever a tile ends.
+
+The formulas on whole maps, which test_stages.py compares with plain loops, are what the others are
+compared with. Sizes are the real ones, on both sides of the places at which maps are cut.
+"""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given, settings
+from torch.utils.flop_counter import FlopCounterMode
+
+from attn_core import Dropout, attention, causal, padding, prefill, trace, window
+from attn_core.api import recorded
+from attn_core.call import Call
+from attn_core.engines import tiles, torch_sdpa
+from attn_core.engines.formulas import FORMULAS
+from attn_core.engines.tiled import TILED
+from attn_core.engines.torch_sdpa import TORCH_SDPA
+from tests.attn_core.reference import DTYPES, cases, drawn
+
+# Of a call with the leading axes `lead`, L queries and S keys: what makes its mask.
+MASKS: dict[str, Callable] = {
+    "none": lambda lead, L, S: None,
+    "causal": lambda lead, L, S: causal(),
+    "window": lambda lead, L, S: window(7, 2),
+    "far window": lambda lead, L, S: window(0, 0) & causal(),
+    "wide window": lambda lead, L, S: window(S // 2, 5),
+    "padding": lambda lead, L, S: padding([S // 3, S]),
+    "empty sequence": lambda lead, L, S: padding([0, S]),
+    "causal and padding": lambda lead, L, S: causal() & padding([S - S // 4, 0]),
+    "joined": lambda lead, L, S: causal() & padding([S, S // 2]) & window(S // 4 + 20),
+    "cells": lambda lead, L, S: drawn(L, *lead, L, S) < -0.5,
+    "cells, empty rows": lambda lead, L, S: drawn(7, *lead, L, S) > 2.5,
+    "cells of keys": lambda lead, L, S: torch.arange(S) % 4 != 2,
+    "cells of one head": lambda lead, L, S: drawn(5, L, S) < 0.4,
+    "joined cells": lambda lead, L, S: causal() & (drawn(S, L, S) < 0.3),
+}
+LEADS = [(2,), (2, 3), (1, 2, 1)]  # two sequences, with heads and without
+# Beside 32, 64, 128 and 256 rows of a tile, as the lengths 512, 1,024 and 8,192 choose among them,
+# and beside blocks of 2,048 keys: heads, too, are parted where a block is full.
+SIZES = [
+    (1, 5), (65, 11), (63, 70), (130, 560), (513, 150), (1025, 100), (8193, 9),
+    (33, 2047), (64, 2048), (65, 2049), (129, 4097),
+]  # fmt: skip
+ROUTES = {
+    "tiles": (TILED, None),
+    "tiles with dropout": (TILED, Dropout(0.3, 5)),
+    "torch's own": (TORCH_SDPA, None),
+}
+every_route = pytest.mark.parametrize(("engine", "dropout"), ROUTES.values(), ids=ROUTES)
+
+
+def qkv(lead, L, S, dtype=torch.float64, width=3):
+    return [drawn(i, *lead, n, width).to(dtype) for i, n in ((1, L), (2, S), (3, S))]
+
+
+def close(found, wanted, most, what):
+    error = (found.double() - wanted).abs().max()
+    assert error <= most, f"{what}: off by {error:.2g}, and at most {most:.2g}"
+
+
+@every_route
+@pytest.mark.parametrize("name", MASKS)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_every_number_is_that_of_the_formulas_in_float64(size, name, engine, dropout):
+    """In each dtype and rank in turn; how far a rounding of a score, a sum, and v's dtype go."""
+    turn = SIZES.index(size) + list(MASKS).index(name)
+    lead, dtype = LEADS[turn % 3], DTYPES[turn % 4]
+    scale = (0.6, -0.8, 0.6, 0.0, 0.6)[turn % 5]
+    q, k, v = qkv(lead, *size, dtype)
+    how = MASKS[name](lead, *size), scale, dropout
+    record = recorded(Call.of(q, k, v, *how), engine)
+    exact = recorded(Call.of(q.double(), k.double(), v.double(), *how), FORMULAS)
+
+    eps = torch.finfo(record.float_type).eps
+    score = q.shape[-1] * float(q.abs().max().double() * k.abs().max().double()) * abs(scale)
+    relative = 8 * (q.shape[-1] * score + size[1] + 8) * eps
+    value = float(v.abs().max()) / (1 - (dropout.p if dropout else 0.0))
+    close(record.output, exact.output, (relative + torch.finfo(dtype).eps) * value, "output")
+    close(record.row_max, exact.row_max, relative * max(1.0, score), "row_max")
+    close(record.row_sum / exact.row_sum, 1.0, relative, "row_sum")
+    weights, wanted = record.stage("weights"), exact.stage("weights")
+    close(weights, wanted, relative, "weights")
+    assert torch.equal(weights == 0, wanted == 0)
+    place = {"batch": 1, "head": record.shape[1] - 1}
+    rows, cols = range(0, size[0], 3), range(size[1] // 2, size[1])
+    few = record.tile("weights", rows, cols, **place)
+    close(few, exact.tile("weights", rows, cols, **place), relative, "a tile")
+    assert record.output.dtype == dtype
+    assert {record.row_max.dtype, record.row_sum.dtype, weights.dtype} == {record.float_type}
+
+
+@settings(max_examples=150)
+@given(cases(dtypes=(torch.float64,), most=12))
+def test_random_calls(case):
+    """All ranks, joined masks, widths, scales and dropout, in the smallest of tiles."""
+    dropout = Dropout(*case.dropout) if case.dropout else None
+    call = Call.of(case.q, case.k, case.v, case.keep, case.scale, dropout)
+    exact = recorded(call, FORMULAS)
+    for engine in (TILED, TORCH_SDPA) if torch_sdpa.serves(call) else (TILED,):
+        found = recorded(call, engine)
+        assert torch.equal(found.row_max == 0, exact.row_max == 0)
+        for mine, other in (
+            (found.row_max, exact.row_max),
+            (found.row_sum, exact.row_sum),
+            (found.output, exact.output),
+            (found.stage("weights"), exact.stage("weights")),
+        ):
+            torch.testing.assert_close(mine, other, rtol=1e-12, atol=1e-12)
+
+
+def gradients(engine, inputs, how, pull):
+    record = recorded(Call.of(*inputs, *how), engine)
+    assert not record.row_max.requires_grad
+    live = [tensor for tensor in inputs if tensor.requires_grad]
+    return torch.autograd.grad(record.output, live, pull.to(record.output.dtype))
+
+
+BACK = [
+    ("tiles", (70, 70)), ("tiles", (33, 2049)), ("tiles with dropout", (70, 70)),
+    ("torch's own", (520, 520)), ("torch's own", (520, 300)), ("torch's own", (130, 560)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MASKS)
+@pytest.mark.parametrize(("route", "size"), BACK, ids=str)
+def test_gradients_are_those_of_the_formulas(route, size, name):
+    engine, dropout = ROUTES[route]
+    lead, scale = (2, 3), (0.7, -0.8, 0.0)[(sum(size) + list(MASKS).index(name)) % 3]
+    how, pull = (MASKS[name](lead, *size), scale, dropout), drawn(9, *lead, size[0], 3)
+    inputs = [tensor.requires_grad_() for tensor in qkv(lead, *size)]
+    found, wanted = (gradients(each, inputs, how, pull) for each in (engine, FORMULAS))
+    for mine, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-9, atol=1e-11)
+    for live, wanted in enumerate(found):
+        alone = [each.detach().requires_grad_(n == live) for n, each in enumerate(inputs)]
+        assert torch.equal(gradients(engine, alone, how, pull)[0], wanted)
+
+
+@every_route
+@pytest.mark.parametrize("live", ["qkv", "qv", "k"])
+def test_second_derivatives(live, engine, dropout):
+    """Also where the gradient that comes in is a constant, which hides a missing graph."""
+    inputs = [drawn(i, 2, 1, 7, 2).requires_grad_(name in live) for i, name in enumerate("qkv")]
+
+    def output(*three):
+        return recorded(Call.of(*three, causal() & padding([0, 6]), None, dropout), engine).output
+
+    assert torch.autograd.gradgradcheck(output, inputs)
+    first = torch.autograd.grad(
+        output(*inputs).sum(), [t for t in inputs if t.requires_grad], create_graph=True
+    )
+    assert first[0].requires_grad
+
+
+@every_route
+@pytest.mark.parametrize("name", ["none", "causal", "joined", "cells, empty rows"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_half_precision_is_computed_in_float32_and_rounded_once(dtype, name, engine, dropout):
+    lead, size = (2, 3), (300, 300)
+    narrow = [tensor.requires_grad_() for tensor in qkv(lead, *size, dtype)]
+    wide = [tensor.detach().float().requires_grad_() for tensor in narrow]
+    how, pull = (MASKS[name](lead, *size), None, dropout), drawn(9, *lead, 300, 3).to(dtype)
+    found = []
+    for inputs in (narrow, wide):
+        output = recorded(Call.of(*inputs, *how), engine).output
+        found.append([output, *gradients(engine, inputs, how, pull)])
+    for mine, other in zip(*found, strict=True):
+        assert mine.dtype == dtype
+        assert torch.equal(mine, other.to(dtype))
+
+
+@every_route
+def test_autocast_lowers_nothing(engine, dropout):
+    """Nor what is asked for later, nor second derivatives."""
+
+    def run(is_lowered):
+        q, k, v = (each.requires_grad_() for each in qkv((2, 2), 300, 300, torch.float32))
+        with torch.autocast("cpu", torch.bfloat16, enabled=is_lowered):
+            record = recorded(Call.of(q, k, v, causal(), None, dropout), engine)
+            loss = record.output.square().sum()
+            of_q = torch.autograd.grad(loss, q, create_graph=True)[0]
+            found = record.output, record.lse, record.stage("weights"), of_q
+            return *found, *torch.autograd.grad(of_q.square().sum(), (q, k, v))
+
+    for mine, wanted in zip(run(True), run(False), strict=True):
+        assert mine.dtype == torch.float32
+        torch.testing.assert_close(mine, wanted, rtol=1e-5, atol=1e-6)
+
+
+@every_route
+def test_a_record_computes_row_statistics_for_the_head_that_is_looked_at(engine, dropout):
+    q = drawn(1, 2, 3, 300, 4)
+    known = recorded(Call.of(q, q, q, causal(), None, dropout), engine).known
+    assert len(known) == (engine is TILED), "a pass over tiles knows those of all heads"
+    record = recorded(Call.of(q, q, q, causal()), TORCH_SDPA)
+    with FlopCounterMode(display=False) as counter:
+        few = record.tile("weights", range(3, 7), range(5), batch=1, head=2)
+    assert counter.get_total_flops() < 2 * 300 * 300 * 2 * 4
+    assert list(record.known) == [(range(1, 2), range(2, 3))]
+    torch.testing.assert_close(few, record.stage("weights")[1, 2, 3:7, :5])
+    kept = record.known[range(1, 2), range(2, 3)]
+    assert record.tile("weights", range(7), range(5), batch=1, head=2) is not None
+    assert record.known[range(1, 2), range(2, 3)] is kept
+    torch.testing.assert_close(record.row_sum[1:, 2:], kept[1])
+
+
+def test_row_statistics_of_numbers_that_have_changed_are_refused():
+    q = drawn(1, 300, 4)
+    record = trace(q, q, q)
+    q[0] = 1
+    for ask in (lambda: record.row_max, lambda: record.stage("weights")):
+        with pytest.raises(RuntimeError, match=r"^q must stay as it was when it was traced"):
+            ask()
+
+
+def test_whoever_writes_into_the_weights_spoils_nothing():
+    record = trace(*qkv((2, 2), 300, 300))
+    right = record.stage("weights").clone()
+    record.stage("weights").zero_()
+    assert torch.equal(record.stage("weights"), right)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("keep", [None, causal(), prefill(0)], ids=str)
+def test_attention_gives_the_output_of_the_record(keep, dtype):
+    q, k, v = qkv((2, 2), 300, 300, dtype)
+    assert torch.equal(attention(q, k, v, keep=keep), trace(q, k, v, keep=keep).output)
+
+
+CHOSEN = {
+    "small": ((256, 128), {}, FORMULAS),
+    "a cell too many": ((257, 257), {"keep": causal()}, TORCH_SDPA),
+    "no mask": ((130, 514), {}, TORCH_SDPA),
+    "a band": ((513, 513), {"keep": window(5)}, TORCH_SDPA),
+    "another triangle": ((130, 514), {"keep": causal()}, TORCH_SDPA),
+    "a scale of 0": ((513, 513), {"keep": causal(), "scale": 0.0}, TORCH_SDPA),
+    "a scale below 0": ((513, 513), {"scale": -1.0}, TORCH_SDPA),
+    "dropout": ((300, 300), {"dropout": Dropout(0.2, 3)}, TILED),
+    "narrow values": ((300, 300), {"width": 3}, TILED),
+}
+
+
+@pytest.mark.parametrize("live", [False, True], ids=["plain", "live"])
+@pytest.mark.parametrize(("size", "how", "engine"), CHOSEN.values(), ids=CHOSEN)
+def test_which_engine_computes(size, how, engine, live):
+    """Gradients or not: each has its way back."""
+    how = dict(how)
+    sizes = (size[0], 4), (size[1], 4), (size[1], how.pop("width", 4))
+    q, k, v = (drawn(seed, 1, 2, *size).requires_grad_(live) for seed, size in enumerate(sizes, 1))
+    assert trace(q, k, v, **how).engine is engine
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dropout", "shape"),
+    [
+        ((1, 1, 20, 9), None, (1, 1, 20)),
+        ((1, 1, 512, 9), None, (1, 1, 32)),
+        ((1, 1, 513, 9), None, (1, 1, 64)),
+        ((1, 1, 1024, 9), None, (1, 1, 64)),
+        ((1, 1, 1025, 9), None, (1, 1, 128)),
+        ((1, 1, 8192, 9), None, (1, 1, 128)),
+        ((1, 1, 8193, 9), None, (1, 1, 256)),
+        ((1, 1, 8193, 9), Dropout(0.5, 1), (1, 1, 128)),
+        ((2, 400, 64, 32), None, (1, 256, 32)),
+        ((2, 200, 64, 32), Dropout(0.5, 1), (1, 8, 64)),
+        ((1, 1, 512, 9), Dropout(0.5, 1), (1, 1, 64)),
+        ((200, 3, 64, 32), None, (85, 3, 32)),
+        ((1, 8, 64, 4096), None, (1, 4, 32)),
+        ((2, 2, 8193, 2048), None, (1, 1, 256)),
+    ],
+    ids=str,
+)
+def test_how_much_a_tile_holds(sizes, dropout, shape):
+    """Rows by the length of the map, and as many heads and batches as keep a block in the cache."""
+    B, H, L, S = sizes
+    q, k = torch.zeros(B, H, L, 1), torch.zeros(B, H, S, 1)
+    assert next(tiles.tiles(Call(q, k, k, None, 1.0, dropout, ()))).shape == shape
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dropout", "shape"),
+    [
+        ((1, 1, 9000, 9000), None, (1, 1, 2048)),
+        ((2, 12, 2048, 2048), None, (1, 4, 2048)),
+        ((2, 3, 512, 512), None, (2, 3, 512)),
+        ((2, 12, 2048, 2048), Dropout(0.1, 1), (1, 4, 2048)),
+    ],
+    ids=str,
+)
+def test_a_tile_on_a_gpu_holds_more(sizes, dropout, shape):
+    """On torch's device without memory, which is no CPU either."""
+    B, H, L, S = sizes
+    q, k = torch.zeros(B, H, L, 1, device="meta"), torch.zeros(B, H, S, 1, device="meta")
+    assert next(tiles.tiles(Call(q, k, k, None, 1.0, dropout, ()))).shape == shape
+
+
+class TestTorchsOwnOnAGpu:
+    """Asked of it on torch's device without memory, which is no CPU either."""
+
+    @pytest.fixture(params=["flash", "efficient", None])
+    def backend(self, request, monkeypatch):
+        """The one that answers, and what it was asked."""
+        asked = []
+
+        def answers(is_it):
+            return lambda asked_for: asked.append(asked_for) or is_it
+
+        for name in ("flash", "efficient"):
+            is_it = name == request.param
+            monkeypatch.setattr(torch_sdpa, f"can_use_{name}_attention", answers(is_it))
+        return request.param, asked
+
+    @staticmethod
+    def knows(keep=None, size=(1, 2, 600, 600), scale=1.0):
+        B, H, L, S = size
+        q, k = torch.zeros(B, H, L, 1, device="meta"), torch.zeros(B, H, S, 1, device="meta")
+        return torch_sdpa.serves_gpu(Call(q, k, k, keep, scale, None, ()))
+
+    @pytest.mark.parametrize("keep", [None, causal()], ids=str)
+    def test_serves_where_it_has_tiles(self, keep, backend):
+        name, asked = backend
+        assert self.knows(keep) == (name is not None)
+        last = asked[-1]
+        assert (last.is_causal, last.dropout, last.attn_mask) == (keep is not None, 0.0, None)
+        assert last.query.shape == (1, 2, 600, 1)
+        assert not last.enable_gqa
+
+    @pytest.mark.parametrize(("size", "fits"), [(65_535, True), (65_536, False)])
+    def test_serves_as_many_heads_and_batches_as_one_launch_takes(self, size, fits, backend):
+        fits = fits and backend[0] is not None
+        assert self.knows(size=(size, 1, 3, 3)) == fits
+        assert self.knows(size=(1, size, 3, 3)) == fits
+        assert self.knows(size=(1, 1, size, size)) == (backend[0] is not None)
+
+    @pytest.mark.parametrize("scale", [0.0, -1.0])
+    @pytest.mark.parametrize("keep", [None, causal()], ids=str)
+    def test_serves_no_scale_that_is_not_above_0(self, keep, scale, backend):
+        assert not self.knows(keep, scale=scale)
+
+
+def test_a_function_of_a_long_call_has_its_gradient():
+    q, k, v = qkv((2, 2), 300, 300)
+
+    def loss(q):
+        return attention(q, k, v, keep=causal()).square().sum()
+
+    live = q.clone().requires_grad_()
+    wanted = torch.autograd.grad(loss(live), live)[0]
+    torch.testing.assert_close(torch.func.grad(loss)(q), wanted)
