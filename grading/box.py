@@ -43,6 +43,7 @@ class Link:
 
     def __init__(self) -> None:
         self.socket, self.inner = socket.socketpair()
+        self.socket.setblocking(False)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.lines: deque[bytes] = deque()
         self.rest = bytearray()  # the beginning of a line
@@ -53,6 +54,8 @@ class Link:
         try:
             # There is room for the credentials and for nothing else, as no file may be handed out.
             part, extra, _, _ = self.socket.recvmsg(PART, socket.CMSG_SPACE(CREDENTIALS.size))
+        except BlockingIOError:  # there is something, and yet nothing to read: out of band
+            return
         except OSError:
             part, extra = b"", []
         if not part:
@@ -71,7 +74,7 @@ class Link:
     def write(self, part: memoryview) -> int:
         """Hand over as much of it as the other side takes at once; returns how much that was."""
         try:
-            return self.socket.send(part, socket.MSG_DONTWAIT)
+            return self.socket.send(part)
         except BlockingIOError:
             return 0
         except OSError:

@@ -16,12 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nbgrader.apps.api import NbGraderAPI
+from nbgrader.utils import parse_utc
 from tqdm import tqdm
 
 from grading import engine, gradebook, report, sandbox
 from grading.course import Assignment, Course
 from grading.handins import read_file
-from grading.make import prove
+from grading.make import private, prove
 from grading.one import is_done, rebuilt_path, stored
 from grading.sandbox import CannotGrade
 from grading.seams import api, quiet
@@ -29,8 +30,9 @@ from grading.slips import misplaced
 from grading.terminal import ended, say, stop
 
 # What nbgrader's exchange puts beside a hand-in: when it came, and what leads feedback back to it.
+TIMESTAMP = "timestamp.txt"
 OF_THE_EXCHANGE = {
-    "timestamp.txt": re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [\w/+:-]{1,40})?\s*"),
+    TIMESTAMP: re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?( [\w/+:-]{1,40})?\s*"),
     "submission_secret.txt": re.compile(r"\w{1,200}\s*"),
 }
 SHORT = 1000  # bytes
@@ -82,8 +84,17 @@ def bring(course: Course, assignment: str, student: str) -> None:
     """Put what the exchange gave with a hand-in beside what is graded."""
     for name, form in OF_THE_EXCHANGE.items():
         raw = read_file(course.folder / "submitted", student, assignment, name, most=SHORT)
-        if raw and form.fullmatch(raw.decode(errors="replace")):
+        text = (raw or b"").decode(errors="replace")
+        if form.fullmatch(text) and (name != TIMESTAMP or is_time(text)):
             rebuilt_path(course, assignment, student).with_name(name).write_bytes(raw)
+
+
+def is_time(text: str) -> bool:
+    """Whether nbgrader can read a time, which a student may have written."""
+    try:
+        return bool(parse_utc(text))
+    except (ValueError, OverflowError):  # the 45th of a month, or the year 0
+        return False
 
 
 def record(course: Course, assignment: Assignment) -> Failures:
@@ -140,6 +151,7 @@ def said(step: Callable, assignment: str, student: str) -> str:
 
 def grade(course: Course, asked: argparse.Namespace) -> Failures:
     """Grade, and say what came of it. Returns what failed, and why."""
+    private(course)  # a folder may have come since
     sandbox.check(course.folder / "secret" if course.secret else course.folder)
     wanted = [course.assignment(name) for name in asked.assignment or course.assignments]
     for assignment in wanted:

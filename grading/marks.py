@@ -134,7 +134,7 @@ def decide(found: Mark, exercise: Exercise, answer: Remote, names: dict, seeds: 
         if mistake:
             found.hint = mistake.hint
             found.mistake = mistake.name or f"{exercise.mistakes.index(mistake) + 1}"
-        elif why := next(filter(None, map(not_taken, seen.said)), ""):
+        elif why := next(filter(None, map(untaken, seen.said)), ""):
             found.flags.append(f"not taken: {why}")
         if all(all_seen[0]):
             found.flags.append("right for the given numbers only")
@@ -152,6 +152,17 @@ def ask(exercise: Exercise, answer: Remote, names: dict, seed: int) -> Seen:
     if answer.gone:
         raise Gone(answer.gone)
     return seen
+
+
+def untaken(value: object) -> str:
+    """Why what an answer says is not taken; "" if it is."""
+    if isinstance(value, Other):
+        return value.said
+    parts = value.values() if isinstance(value, dict) else value
+    if isinstance(value, dict | list | tuple | set | frozenset):
+        for why in filter(None, map(untaken, parts)):
+            return why
+    return not_taken(value)
 
 
 def is_blank(exercise: Exercise, said: list, names: dict) -> bool:

@@ -8,6 +8,7 @@ import base64
 import codecs
 import html
 import re
+import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -25,7 +26,8 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 MOST_CELLS = 2000
 MOST_TEXT = 2**20  # characters, of all cells
 MOST_PARTS = 200_000  # of a notebook's file: cells, outputs, and what is in them
-LONGEST = 20_000  # characters that are shown of an output, or of a text
+LONGEST = 20_000  # characters that are shown of an output, of a cell, or of a text
+MOST_SHOWN = 100_000  # characters of cells, and as many of texts: a page has fifty times as much
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 MOST_PIXELS = 2**24
 IPYTHON = re.compile(r"^(\s*)(%{1,2}\w|!|\?|[\w.]+\?{1,2}\s*$).*")  # %time, !ls, table?
@@ -229,13 +231,14 @@ def handed(cells: list[Written]) -> Iterator[Handed]:
 
 def parsed(source: str) -> ast.AST:
     """A cell's code, without what only IPython reads."""
-    try:
-        return ast.parse(source)
-    except SyntaxError:
-        lines = source.split("\n")
-        if lines[0].startswith("%%"):  # %%time, say, above code
-            lines[0] = ""
-        return ast.parse("\n".join(map(python, lines)))
+    with warnings.catch_warnings(action="ignore"):  # Python's, which quote a student
+        try:
+            return ast.parse(source)
+        except SyntaxError:
+            lines = source.split("\n")
+            if lines[0].startswith("%%"):  # %%time, say, above code
+                lines[0] = ""
+            return ast.parse("\n".join(map(python, lines)))
 
 
 def python(line: str) -> str:
@@ -333,7 +336,7 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
     ours = {grade_cell(exercise).source for exercise in assignment.exercises}
     starters = {exercise.starter.strip(): exercise.id for exercise in assignment.exercises}
     place = places(assignment, cells)
-    out, own, moved = [], [], {}
+    out, own, moved, room = [], [], {}, MOST_SHOWN
     for index, cell in enumerate(cells):
         text = cell.text.strip()
         if text in ours or place.get(starters.get(text), index) < index:
@@ -346,7 +349,8 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
         elif cell.cell_type == "code":
             own.append(new_code_cell(cell.text, id=f"cell-{index}"))
         else:
-            shown = cell.text if cell.text in texts else plain(cell.text)
+            shown = cell.text if cell.text in texts else plain(cell.text[:room])
+            room -= 0 if cell.text in texts else len(cell.text[:room])
             own.append(new_markdown_cell(shown, id=f"cell-{index}"))
         moved |= {one.id: len(own) - 1 for one in here}
         out += [own[-1], *(graded(one, cell.text) for one in here if one is not here[0])]
@@ -365,14 +369,20 @@ def plain(text: str) -> str:
     return "<pre>" + html.escape(text) + "</pre>" if text.strip() else ""
 
 
+def cut(source: str, room: int) -> str:
+    """What is shown of a cell: to highlight a long one takes a page minutes."""
+    most = min(LONGEST, room)
+    return source if len(source) <= most else f"{source[:most]}\n…"
+
+
 def clean(outputs: list) -> list:
     """Outputs that a grader's browser may show: text and pictures, no HTML, no scripts."""
     found = []
     for output in outputs:
         if output.output_type == "stream":
             text = "".join(one for one in output.text if one.isprintable() or one in "\n\t")
-            cut = "\n…\n" if len(text) > LONGEST else ""
-            found.append(new_output("stream", text=text[:LONGEST] + cut))
+            rest = "\n…\n" if len(text) > LONGEST else ""
+            found.append(new_output("stream", text=text[:LONGEST] + rest))
         elif is_picture(base64.b64decode(output.data["image/png"])):
             found.append(output)
     return found
@@ -396,12 +406,15 @@ def report(mark: Mark) -> str:
 def write_marks(notebook, marks: list[Mark]) -> None:
     """Put each score and its reasons under its grade cell, as nbgrader reads a partial credit."""
     by_cell = {f"grade-{mark.exercise}": mark for mark in marks}
+    room = MOST_SHOWN
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
         mark = by_cell.get(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
         if mark is None:
             cell.outputs = clean(cell.outputs)
+            cell.source = cut(cell.source, room)
+            room = max(0, room - len(cell.source))
             continue
         score = new_output(
             "execute_result", data={"text/plain": repr(mark.score)}, execution_count=1

@@ -10,6 +10,9 @@ from pathlib import Path
 
 PROC = Path("/proc")
 TICK = os.sysconf("SC_CLK_TCK")
+# Lines of /proc: memory that is no file's, be it where it may, of one process and of several.
+TAKEN = ("RssAnon", "RssShmem", "VmSwap", "HugetlbPages")
+TAKEN_TOGETHER = ("Pss", "SwapPss", "Private_Hugetlb", "Shared_Hugetlb")
 WANTING = ("R", "D")  # states of a thread that runs, waits for a processor, or for a disk
 
 
@@ -44,7 +47,7 @@ def use(processes: list[int], base: int = 0) -> Use:
             seconds += sum(map(int, stat[11:15])) / TICK
             threads = list(folder.glob("task/*"))
             wants = wants or any(fields(thread / "stat")[0] in WANTING for thread in threads)
-            memory += max(0, sum(sizes(folder / "status", "RssAnon", "RssShmem")) - base)
+            memory += max(0, sum(sizes(folder / "status", *TAKEN)) - base)
             born[process] = stat[19]
             waited |= {thread.name: queued(thread) for thread in threads}
     return Use(seconds, wants, memory, born, waited)
@@ -62,7 +65,7 @@ def shared(processes: list[int]) -> int:
     total = 0
     for process in processes:
         with contextlib.suppress(OSError):
-            total += sum(sizes(PROC / str(process) / "smaps_rollup", "Pss"))
+            total += sum(sizes(PROC / str(process) / "smaps_rollup", *TAKEN_TOGETHER))
     return total
 
 

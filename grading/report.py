@@ -15,17 +15,19 @@ from grading.course import Assignment, Course
 from grading.gradebook import opened
 from grading.one import is_done, stored
 
-FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # how a spreadsheet's formula may begin
+# How a spreadsheet's formula may begin, behind a semicolon too: in many a country that is where a
+# spreadsheet begins the next cell.
+FORMULA = re.compile(r"(^|;)(?=\s*[=+\-@＝＋－＠])")
 
 
 def safe(text: str) -> str:
     """Text that a spreadsheet shows and does not compute, on one line.
 
-    >>> safe("=1+1"), safe("a\\n=cmd"), safe("04-units")
-    ("'=1+1", 'a =cmd', '04-units')
+    >>> safe("=1+1"), safe("a\\n=cmd"), safe("a; =cmd"), safe("04-units")
+    ("'=1+1", 'a =cmd', "a;' =cmd", '04-units')
     """
     line = "".join(one if one.isprintable() else " " for one in text)
-    return f"'{line}" if FORMULA.match(line) else line
+    return FORMULA.sub(r"\1'", line)
 
 
 def scores(book: Gradebook, assignment: Assignment, student: str) -> dict[str, float | None]:

@@ -118,7 +118,8 @@ def walls(limits: Limits, texts: dict[str, int], rules: int, user: str) -> list[
             words += ["--ro-bind", top, top]
     cache = Path("/etc/ld.so.cache")
     words += [*parents(cache), "--ro-bind-try", str(cache), str(cache)]
-    words += ["--proc", "/proc", "--dev", "/dev"]
+    # A shared map of /dev/zero would be memory that no process shows as its own (syscalls.py).
+    words += ["--proc", "/proc", "--dev", "/dev", "--ro-bind", "/dev/null", "/dev/zero"]
     for folder in WRITABLE:
         words += ["--size", str(limits.disk), "--perms", "1777", "--tmpfs", folder]
     for prefix in sorted({sys.base_prefix, os.path.normpath(sys.prefix)}):

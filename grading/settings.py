@@ -16,6 +16,7 @@ NUMBERS = ("student", "class")
 LIMITS = tuple(one.name for one in fields(Limits))
 ROSTER = "roster.csv"
 COLUMNS = ("id", "name", "email")
+LONGEST = 200  # bytes of an id: a file's name has a little more than that
 UTF8 = 'it is not in UTF-8: save it again in that encoding (Excel: "CSV UTF-8")'
 
 
@@ -123,6 +124,12 @@ def decoded(path: Path) -> str:
         raise CannotGrade(f"{path.name}, line {line}: {UTF8}") from None
 
 
+def is_folder(name: str) -> bool:
+    """Whether an id can be a folder's name, for nbgrader too, which takes some as patterns."""
+    is_plain = name.isprintable() and not name.startswith(".") and not set(name) & set("/*?[")
+    return is_plain and len(name.encode()) <= LONGEST
+
+
 def roster(folder: Path) -> dict[str, Student]:
     """Who is in the class, by id."""
     path = folder / ROSTER
@@ -152,10 +159,10 @@ def roster(folder: Path) -> dict[str, Student]:
             raise CannotGrade(f"{where}: there is no id")
         if student.id in found:
             raise CannotGrade(f"{where}: the id {student.id!r} stands there twice")
-        if "/" in student.id or student.id.startswith(".") or not student.id.isprintable():
+        if not is_folder(student.id):
             raise CannotGrade(
-                f"{where}: an id is a folder's name, without slashes and no dot first, "
-                f"got {student.id!r}"
+                f"{where}: an id is a folder's name, without / * ? [ and no dot first, of at most "
+                f"{LONGEST} bytes, got {student.id!r}"
             )
         found[student.id] = student
     if not found:

@@ -256,6 +256,8 @@ def encoded(value, function, depth: int, room: Room) -> Given:
         return of_tensor(value)
     if isinstance(value, numpy.ndarray | numpy.generic) or hasattr(type(value), "__array__"):
         array = numpy.asarray(value)
+        if array.dtype.char in "gG":  # wider than what torch has
+            array = array.astype("complex128" if array.dtype.kind == "c" else "float64")
         if array.dtype.name in DTYPES:
             return of_array(array)
         return encoded(array.tolist(), None, depth + 1, room)  # of fractions, say
@@ -298,9 +300,12 @@ def plain(value: bool | int | float | str | None) -> Value:
 
 
 def of_tensor(value: torch.Tensor) -> Value:
-    name = str(value.dtype).removeprefix("torch.")
-    if name not in DTYPES or value.numel() * value.itemsize > LINE // 2:
+    if value.numel() * value.itemsize > LINE // 2:
         return Other(LARGE)
+    name = str(value.dtype).removeprefix("torch.")
+    if name not in DTYPES:  # numbers of four or eight bits, say
+        name = "complex64" if value.is_complex() else "float64"
+        value = value.to(getattr(torch, name))
     dense = value.detach().cpu().to_dense().resolve_conj().resolve_neg().contiguous()
     data = dense.flatten().view(torch.uint8).numpy().tobytes()
     return Numbers("tensor", name, list(value.shape), data)
@@ -373,6 +378,8 @@ def of_numbers(value: Numbers) -> torch.Tensor | numpy.ndarray:
     dtype, count = getattr(torch, value.dtype), math.prod(value.shape)
     if count * dtype.itemsize != len(value.data):
         raise Unreadable("an array whose bytes do not fit its shape")
+    if math.prod(filter(None, value.shape)) > LINE:  # of nothing, and yet too large for torch
+        raise Unreadable("an array of a shape too large")
     if value.kind == "array" and dtype is torch.bfloat16:
         raise Unreadable("an array of numbers that NumPy has not")
     if dtype is torch.bool and value.data.strip(b"\0\1"):

@@ -13,6 +13,7 @@ answers, and nothing else.
 from __future__ import annotations
 
 import base64
+import ctypes
 import json
 import os
 import resource
@@ -31,6 +32,7 @@ from .border import PLACE, TO_RUNNER, Keep, Picture, Raised, Ran, Ready, plain
 from .links import Link
 
 SHOWN = ["text/plain", "image/png"]
+SET_DUMPABLE = 4  # prctl's PR_SET_DUMPABLE
 
 
 class Publisher(DisplayPublisher):
@@ -118,7 +120,8 @@ def keep(link: Link, names: list[str], shell: Shell, others: list[Link], seconds
     child, (soft, hard) = -1, resource.getrlimit(resource.RLIMIT_NPROC)
     resource.setrlimit(resource.RLIMIT_NPROC, (hard, hard))
     try:
-        with warnings.catch_warnings(action="ignore"):  # of forking beside threads
+        # Of forking beside threads; by our own module, whatever a cell has put in its place.
+        with warnings.catch_warnings(module=warnings, action="ignore"):
             child = os.fork()
     except OSError:
         link.send(Raised("OSError"))
@@ -166,7 +169,11 @@ def main() -> None:
     sys.stdout.reconfigure(line_buffering=True)
     limit(asked["limits"], len(asked["links"]))
     links = {number: Link(descriptor) for number, descriptor in enumerate(asked["links"])}
+    # The memory of the first process is out of the others' reach.
+    prctl = ctypes.CDLL(None).prctl
+    prctl(SET_DUMPABLE, 0)
     if os.fork() == 0:
+        prctl(SET_DUMPABLE, 1)
         try:
             os.close(asked["line"])
             kernel(links, asked["limits"])

@@ -6,9 +6,13 @@ the cell or the exercise that it is made in, and gains nothing.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from tests.grading.students import RIGHT, WRONG_SOFTMAX, Class
+from tests.grading.students import BLANK, EXERCISES, RIGHT, WRONG_SOFTMAX, Class
 
 ENDED, TIME, MEMORY = "its process ended in cell", "time in cell", "memory in cell"
 OUTPUT, FILES = "too much output in cell", "too many files in cell"
@@ -345,14 +349,159 @@ SOFTMAX = {
 }
 
 
-def hostile(of: Class) -> None:
-    for name, (source, *flags) in CELLS.items():
+# More of them, for which `make deep` has the time.
+LATER_CELLS = {
+    "out of band": (
+        LINKS + "import time\nlinks[0].send(b'x', socket.MSG_OOB)\ntime.sleep(1e9)",
+        TIME,
+    ),
+    "shuts its links": (LINKS + "for link in links: link.shutdown(socket.SHUT_RDWR)", ENDED),
+    "half a line": (LINKS + "import time\nlinks[0].send(b'{')\ntime.sleep(1e9)", TIME),
+    "a picture that is none": (
+        "from IPython.display import display\ndisplay({'image/png': 5}, raw=True)",
+        UNREAD,
+    ),
+    # To spoil what the runner stands on.
+    "no modules": (
+        "import sys\nfor name in ('json', 'msgspec', 'base64', 'resource', 'signal', 'warnings'):\n"
+        "    sys.modules[name] = None",
+        "",
+    ),
+    "import hooks": (
+        "import sys\nclass Finder:\n    def find_spec(self, *a): raise SystemExit('no')\n"
+        "sys.meta_path.insert(0, Finder())\nsys.path_hooks[:] = []\nsys.path[:] = []",
+        "",
+    ),
+    "profiled": (
+        "import sys, threading\nfor one in (sys.setprofile, sys.settrace, threading.setprofile):\n"
+        "    one(lambda *a: 1 / 0)",
+        "",
+    ),
+    "slow to flush": (
+        "import sys\nclass Out:\n    def write(self, text): pass\n"
+        "    def flush(self):\n        while True: pass\nsys.stdout = Out()",
+        TIME,
+    ),
+    "no signals": (
+        "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())\n"
+        "for n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n"
+        "    except (OSError, ValueError): pass",
+        "",
+    ),
+    "at its end": (
+        "import atexit, gc, threading, time\natexit.register(time.sleep, 1e9)\n"
+        "threading._register_atexit(time.sleep, 1e9)\nclass A:\n    def __del__(self):\n"
+        "        time.sleep(1e9)\nkept = A()\ngc.disable()",
+        "",
+    ),
+    "shadow files": (
+        "import os\nos.makedirs('/student/.ipython/profile_default/startup')\n"
+        "for name in ('torch', 'numpy', 'json', 'sitecustomize', 'usercustomize',\n"
+        "        '.ipython/profile_default/startup/a'):\n"
+        "    open(f'/student/{name}.py', 'w').write('import os; os._exit(1)')",
+        "",
+    ),
+    "no output": ("import os\nos.close(1)\nos.close(2)\nos.umask(0o777)\nos.chdir('/proc')", ""),
+    "null bytes": ("x = '\0'\nwhile True: pass", ""),
+    "walks": (
+        "import os\nif os.fork() == 0:\n    os.setsid()\n    while True:\n"
+        "        if os.fork(): os._exit(0)",
+        "",
+    ),
+    "threads that stay": (
+        "import faulthandler, threading\ndef work():\n    while True: sum(range(10**5))\n"
+        "for _ in range(9): threading.Thread(target=work, daemon=True).start()\n"
+        "faulthandler.dump_traceback_later(0.01, repeat=True)",
+        "",
+    ),
+    "a name with numbers": (
+        "import ctypes, os, time\nctypes.CDLL(None).prctl(15, b') S 1 0\\nRssAnon')\n"
+        "for _ in range(4):\n    if os.fork() == 0:\n"
+        "        held = b'x' * 450_000_000; time.sleep(1e6)\ntime.sleep(1e6)",
+        "in cell",
+    ),
+    "memory in tables": (
+        "import mmap, os, time\nfor _ in range(99):\n    if os.fork() == 0:\n"
+        "        held = mmap.mmap(-1, 2**30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
+        "        for n in range(0, 2**30, 2**21): held[n]\n        time.sleep(1e6)",
+        "",
+    ),
+    "pinned memory": (
+        "import ctypes, os\nlibc = ctypes.CDLL(None)\nfor _ in range(99):\n    r, w = os.pipe()\n"
+        "    text = ctypes.create_string_buffer(2**16)\n"
+        "    part = (ctypes.c_ulong * 2)(ctypes.addressof(text), 2**16)\n"
+        "    assert libc.vmsplice(w, part, 1, 0) == -1",
+        "",
+    ),
+    "watches files": (
+        "import ctypes, os\nlibc = ctypes.CDLL(None)\nfor _ in range(300):\n"
+        "    watch = libc.inotify_init()\n    libc.inotify_add_watch(watch, b'/usr/lib', 0xfff)\n"
+        "    os.eventfd(0)",
+        "",
+    ),
+    "the first process": (
+        "import re\nmaps = open('/proc/1/maps').read()\nfile = open('/proc/1/mem', 'wb')\n"
+        "for a, b in re.findall(r'^(\\w+)-(\\w+) rw', maps, re.M):\n"
+        "    file.seek(int(a, 16))\n    file.write(bytes(4096))\n    file.flush()",
+        "",
+    ),
+    "names of its own": (
+        "import socket\nfor name in ('\\0abstract', '/student/=1+1\\n', '/tmp/\\x1b[2J'):\n"
+        "    held = socket.socket(socket.AF_UNIX)\n    held.bind(name)\n    held.listen()",
+        "",
+    ),
+    "clock": (
+        "import time, ctypes\ntime.time = time.monotonic = lambda: 0.0\n"
+        "ctypes.CDLL(None).settimeofday(bytes(16), None)\ntime.clock_settime(0, 0)",
+        "",
+    ),
+    # To reach whoever reads.
+    "rich": (
+        "from IPython.display import *\n"
+        'display(SVG(\'<svg xmlns="http://www.w3.org/2000/svg" onload="fetch(1)"></svg>\'))\n'
+        "display(Latex(r'$\\href{javascript:fetch(1)}{a}$'), IFrame('javascript:fetch(1)', 1, 1))\n"
+        "class A:\n    def _repr_mimebundle_(self, *a, **k):\n"
+        "        return {one: '<script>fetch(1)</script>' for one in ('text/plain', 'text/html',\n"
+        "            'text/markdown', 'text/latex', 'image/svg+xml', 'application/javascript')}\n"
+        "display(A())\nA()",
+        "",
+    ),
+}
+LATER_SOFTMAX = {
+    "an object": ("def safe_softmax(table):\n    return object()", "wrong", "of another kind"),
+    "of no memory": (
+        "import torch\ndef safe_softmax(table):\n    return torch.empty(3, device='meta')",
+        "wrong",
+        "raised NotImplementedError",
+    ),
+    "out of band from within": (
+        LINKS + "import time\ndef safe_softmax(table):\n    for link in links:\n"
+        "        try: link.send(b'x', socket.MSG_OOB)\n        except OSError: pass\n"
+        "    time.sleep(1e9)",
+        "stopped",
+        "stopped: time",
+    ),
+    "reads the others": (
+        "def safe_softmax(table):\n    for name in ('environ', 'mem', 'maps', 'fd/1', 'root'):\n"
+        "        for n in range(1, 30):\n            try: open(f'/proc/{n}/{name}').read(99)\n"
+        "            except Exception: pass\n    return table",
+        "wrong",
+    ),
+}
+
+
+def add(of: Class, cells: dict[str, tuple], functions: dict[str, tuple]) -> None:
+    for name, (source, *flags) in cells.items():
         source = source.replace("COURSE", repr(str(of.course.folder)))
         of.add(name, of.with_cells(name, source), RIGHT, *filter(None, flags))
-    for name, (source, status, *flags) in SOFTMAX.items():
+    for name, (source, status, *flags) in functions.items():
         of.add(
             name, of.solved(name, softmax=source), ("right", status, "right"), *filter(None, flags)
         )
+
+
+def hostile(of: Class) -> None:
+    add(of, CELLS, SOFTMAX)
     of.add(
         "patches",
         of.with_cells("patches", PATCHES, softmax=WRONG_SOFTMAX, row=WRONG_ROW, values=""),
@@ -381,3 +530,93 @@ def hostile(of: Class) -> None:
     marked.cells.append(new_markdown_cell("<script>fetch('/formgrader/api')</script>"))
     marked.cells.append(new_code_cell("1000.0", id="grade-03-safe-softmax"))
     of.add("marked", marked, ("right", "wrong", "right"))
+
+
+EVIL = "=cmd|calc\x1b[2J\u202e'\"><script>fetch(1)</script>"
+SCRIPTS = """\
+<img src=x onerror=fetch(1)> [a](javascript:fetch(1)) $\\href{javascript:fetch(1)}{a}$
+
+</pre><script>fetch('/formgrader/api')</script>
+
+$$</pre>\\begin{a}<script>fetch(1)</script>\\end{a}$$
+```{=html}
+<svg onload=fetch(1)>
+```"""
+
+
+def later(of: Class) -> None:
+    """More who try something: in cells and functions, around the cells, and beside the file."""
+    add(of, LATER_CELLS, LATER_SOFTMAX)
+    # What a snapshot would say, said ahead of it: numbers of no size, in a shape beyond all.
+    number = {"is": "numbers", "kind": "tensor", "dtype": "float32", "data": ""}
+    number["shape"] = [0, *[2**21] * 15]
+    found = {"is": "found", "kinds": ["value"] * 3, "values": [number] * 3}
+    source = f"{LINKS}links[1].sendall({json.dumps(found).encode()!r} + b'\\n')"
+    of.add(
+        "a shape of nothing",
+        of.with_cells("a shape of nothing", source),
+        ("wrong", "right", "right"),
+        "which is not taken",
+    )
+
+    labels = of.solved("labels")
+    for number, cell in enumerate(labels.cells):
+        cell.id = f"{EVIL}{number % 2}"
+        cell.metadata = {"nbgrader": {"grade_id": "../../grade-x", "points": 9e9}, "title": EVIL}
+        cell["attachments"] = {EVIL: {"image/svg+xml": EVIL}}
+    of.add("labels", labels)
+
+    names = [f"answer-{one}" for one in EXERCISES]
+    swapped = of.solved("swapped")
+    for cell in swapped.cells:
+        if cell.id in names:
+            cell.id = cell.metadata.nbgrader.grade_id = names[names.index(cell.id) - 1]
+    of.add("swapped", swapped)
+
+    one_id = of.solved("one id")
+    for cell in one_id.cells:
+        cell.id = names[1]
+        cell.metadata = {"nbgrader": {"grade_id": names[1]}}
+    of.add("one id", one_id)
+
+    forged = of.solved("forged mark")
+    forged.metadata = {"handout": EVIL * 99, "kernelspec": {"name": EVIL, "argv": ["reboot"]}}
+    of.add("forged mark", forged, RIGHT, "handed out to another student")
+
+    raw = of.solved("raw cells")
+    for cell in raw.cells:
+        cell.cell_type = "raw"
+    of.add("raw cells", raw, BLANK, "no code in it")
+
+    kinds = of.solved("kinds of cells")
+    kinds.cells[1:1] = [{**new_code_cell("x = 1"), "cell_type": one} for one in ("heading", EVIL)]
+    of.add("kinds of cells", kinds)
+
+    whole = json.dumps(of.solved("twice in it"))
+    of.add("twice in it", f'{{"cells":[{{"cell_type":"code"}}],{whole[1:]}'.encode())
+    whole = json.dumps(of.solved("huge numbers"))
+    of.add("huge numbers", f'{{"a":1e999999,"signature":{"9" * 5000},{whole[1:]}'.encode())
+
+    scripts = of.solved("scripts")
+    scripts.cells[1:1] = [new_markdown_cell(SCRIPTS), new_code_cell(f'r"""{SCRIPTS}"""')]
+    scripts.cells.append({**new_markdown_cell(SCRIPTS), "cell_type": "raw"})
+    of.add("scripts", scripts)
+
+    long = of.solved("a page without an end")
+    long.cells[1:1] = [new_code_cell("+a" * 9_990) for _ in range(48)]
+    of.add("a page without an end", long)
+
+    of.add("times", at_no_time(of))
+    name = "\u202e\u200bbnypi.\u202d;=1+1.ipynb"
+    of.add("reversed name", of.solved("reversed name"), RIGHT, "another name", file=name)
+
+
+def at_no_time(of: Class) -> Callable[[Path], None]:
+    """When it was handed in, forged: right in its form, and no time."""
+    raw = json.dumps(of.solved("times")).encode()
+
+    def fill(folder: Path) -> None:
+        (folder / "class.ipynb").write_bytes(raw)
+        (folder / "timestamp.txt").write_text("2026-13-45 25:61:61 UTC")
+
+    return fill

@@ -106,7 +106,34 @@ import torch
 def numbers(row):
     with torch.inference_mode():
         return torch.tensor(row) * 1"""),
+    "long doubles": formed("numbers", "np.longdouble", """\
+import numpy as np
+def numbers(row): return np.array(row, dtype=np.longdouble)"""),
+    "a masked array": formed("np.ma.array", "", "import numpy as np"),
+    "a user's list": formed("UserList", "", "from collections import UserList"),
+    "a view of memory": formed("numbers", "", """\
+from array import array
+def numbers(row): return memoryview(array("d", row))"""),
+    "nested tuples": formed("numbers", "", "numbers = lambda row: ((*row,),)"),
     # Names that are bound in other ways.
+    "Chinese names": {VALUES: """\
+import math
+指数 = [math.exp(分数) for 分数 in score_row]
+权重 = [一 / sum(指数) for 一 in 指数]
+四舍五入 = [round(一, 1) for 一 in 权重]
+def 混合(份额): return [sum(份 * 行[列] for 份, 行 in zip(份额, value_rows)) for 列 in range(3)]
+ｅxact_row, ｒounded_sum, ｒounded_row = 混合(权重), sum(四舍五入), 混合(四舍五入)"""},
+    "timed on its line": {VALUES: f"""{BY_HAND}
+%time exact_row = mixed(weights)
+%time rounded_sum = sum(rounded)
+%time rounded_row = mixed(rounded)"""},
+    "captured": {VALUES: f"""%%capture said
+{BY_HAND}
+class Mine:
+    pass
+mine = Mine()
+mine.row, mine.sum, mine.rounded = mixed(weights), sum(rounded), mixed(rounded)
+exact_row, rounded_sum, rounded_row = vars(mine).values()"""},
     "all at once": {VALUES: f"""{BY_HAND}
 exact_row, rounded_sum, rounded_row = mixed(weights), sum(rounded), mixed(rounded)"""},
     "with types": {VALUES: f"""{BY_HAND}
@@ -229,6 +256,54 @@ import warnings
 def safe_softmax(table):
     warnings.warn("are these scores?")
     return shares(table)"""),
+    "processes of its own": softmax("""\
+import multiprocessing
+def one(row):
+    return shares(torch.tensor(row)).tolist()
+def safe_softmax(table):
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        return pool.map(one, table.tolist())"""),
+    "a data loader": softmax("""\
+from torch.utils.data import DataLoader
+def safe_softmax(table):
+    loader = DataLoader(table.tolist(), batch_size=None, num_workers=1)
+    return [shares(torch.tensor(row)) for row in loader]"""),
+    "waits for itself": softmax("""\
+import asyncio
+async def later(table):
+    await asyncio.sleep(0)
+    return shares(table)
+def safe_softmax(table):
+    return asyncio.run(later(table))"""),
+    "a module": {SOFTMAX: """\
+import torch
+class Softmax(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.temperature = torch.nn.Parameter(torch.ones(()))
+    def forward(self, table):
+        return torch.softmax(table / self.temperature, dim=-1)
+safe_softmax = Softmax()"""},
+    "a gradient of its own": {SOFTMAX: """\
+import torch
+class Shares(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, table):
+        return torch.softmax(table, -1)
+safe_softmax = Shares.apply"""},
+    "kept in a cache": {ROW: """\
+import functools
+@functools.cache
+def grown(p):
+    return 1 / (1 - p)
+@functools.lru_cache(maxsize=None)
+def dropped_row(row, survives, p):
+    return row * survives * grown(p)"""},
+    "matched": {ROW: """\
+def dropped_row(row, survives, p, /, *_, **__):
+    match (row.tolist(), survives.tolist()):
+        case [weights, [*stay]] if len(weights) == len(stay):
+            return [w / (1 - p) if s else 0 * w for w, s in zip(weights, stay, strict=True)]"""},
     "with a progress bar": {ROW: """\
 from tqdm import tqdm
 def dropped_row(row, survives, p):
@@ -279,6 +354,7 @@ CELLS: dict[str, list[str]] = {
         "record = trace(*torch.ones(3, 4, 2))",
         "figure(record)",
         "explore(record)",
+        "from attn_core.views import drawings\nassert drawings",
     ],
     "the book's checks": ["from exercises.notebook import check, given\ncheck('04-a')"],
     "a plot": [
@@ -288,6 +364,58 @@ CELLS: dict[str, list[str]] = {
     ],
     "a widget": ["import ipywidgets\nipywidgets.IntSlider()"],
     "magic": ["%%time\n1 + 1", "%timeit -n 1 -r 1 1 + 1", "!echo hello", "len?", "%pip list"],
+    "other magics": [
+        *("%env ONE=1", "%cd /tmp", "%ls", "%pwd", "%who", "%whos", "%history", "%sx ls", "%gui"),
+        *("%xmode Verbose", "1 / 0", "%precision 3", "%pprint", "%alias_magic t timeit", "%prun 1"),
+        *("%load_ext autoreload", "%autoreload 2", "%lsmagic", "%dhist", "%colors nocolor"),
+        *("%%capture out\n1", "out.show()", "%%bash\n1", "%%html\n1", "%%latex\n1", "%%prun\n1"),
+        *("%%javascript\n1", "%%markdown\n1", "%%svg\n<svg/>", "%%script true\n1"),
+    ],
+    "a debugger": ["breakpoint()", "1 / 0", "%debug", "import pdb; pdb.set_trace()", "%pdb on"],
+    "displays": [
+        "from IPython.display import *\n"
+        "for one in (HTML('1'), Markdown('1'), Latex('1'), JSON([1]), Code('1'), Pretty('1')):\n"
+        "    display(one)\nhandle = display('a', display_id=True)\nhandle.update('b')\n"
+        "clear_output(wait=True)\nfor _ in ProgressBar(2): pass",
+        "display(Audio([0.0] * 99, rate=99), FileLink('x'), IFrame('https://x.example', 9, 9))",
+    ],
+    "progress bars": [
+        "from tqdm.auto import tqdm, trange\nfor _ in trange(3): pass",
+        "from tqdm.notebook import tqdm\nfor _ in tqdm(range(3), desc='爱'): pass",
+    ],
+    "plots in other ways": [
+        "%config InlineBackend.figure_format = 'retina'\nimport matplotlib.pyplot as plt\n"
+        "plt.style.use('ggplot')\nfigure = plt.figure()\nplt.plot([1, 2])",
+        "%config InlineBackend.figure_format = 'svg'\nfigure",
+        "figure.savefig('a.png')\nplt.close('all')",
+        "from IPython.display import Image\nImage('a.png')",
+        "%matplotlib widget",
+        "%matplotlib notebook",
+        "plt.plot([3, 4]); plt.show()",
+    ],
+    "what was shown": ["40 + 2", "assert _ == Out[1] == 42 and In[1] == '40 + 2', (_, Out, In)"],
+    "for Colab": [
+        "#@title Setup { display-mode: 'form' }\nIN_COLAB = 'google.colab' in str(get_ipython())",
+        "from google.colab import drive\ndrive.mount('/content/drive')",
+    ],
+    "its own tests": [
+        "import doctest, unittest\ndef one():\n    '''\n    >>> one()\n    1\n    '''\n"
+        "    return 1\ndoctest.testmod()",
+        "class Test(unittest.TestCase):\n    def test(self): self.assertEqual(one(), 1)\n"
+        "unittest.main(argv=[''], exit=False)",
+    ],
+    "left running": [
+        "import atexit, signal, threading, time\nsignal.alarm(1)\natexit.register(print, 'end')\n"
+        "threading.Thread(target=time.sleep, args=(1e6,), daemon=True).start()\n"
+        "timer = threading.Timer(1e6, print)\ntimer.start()",
+        "import asyncio\nasync def later(): pass\ntask = asyncio.ensure_future(later())",
+        "await task",
+    ],
+    "classes of its own": [
+        "from __future__ import annotations\nimport copy, dataclasses, inspect, pickle, typing",
+        "@dataclasses.dataclass\nclass One:\n    n: int = 1\n"
+        "assert pickle.loads(pickle.dumps(One())) == copy.deepcopy(One())\ninspect.getsource(One)",
+    ],
     "an install": ["!pip install torch", "%pip install numpy"],
     "an error": ["1 / 0", "def (:", "undefined_name", "import no_such_module"],
     "an await": ["import asyncio\nawait asyncio.sleep(0)", "async with asyncio.Lock():\n    pass"],
@@ -427,6 +555,62 @@ def tried(notebook: NotebookNode) -> None:
     notebook.cells.insert(place + 1, new_code_cell("del score_row\nvalue_rows = 'done'"))
 
 
+def version_4_2(notebook: NotebookNode) -> bytes:
+    """As Jupyter wrote it ten years ago, and sorted."""
+    notebook.nbformat_minor = 2
+    notebook.metadata = {"anaconda-cloud": {}, "kernelspec": {"name": "conda-env"}, "signature": ""}
+    for cell in notebook.cells:
+        cell.pop("id")
+        cell.metadata = {"collapsed": True, "scrolled": False, "slideshow": {"slide_type": "-"}}
+    return json.dumps(notebook, sort_keys=True, indent=0).encode()
+
+
+def vs_code(notebook: NotebookNode) -> None:
+    notebook.metadata = {"vscode": {"interpreter": {"hash": "0" * 64}}}
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"{number:08x}"
+        cell.metadata = {"vscode": {"languageId": "python"}}
+        if cell.cell_type == "code":
+            cell.source = f"#%% cell {number}\n{cell.source}\n# %%"
+
+
+def numbers_in_the_answer(notebook: NotebookNode) -> None:
+    """The numbers' cell joined with that of the answer, as JupyterLab joins selected cells."""
+    place = at(notebook, VALUES, "numbers")
+    first, second = notebook.cells[place : place + 2]
+    first.source = f"{first.source}\n\n{second.source}"
+    del notebook.cells[place + 1]
+
+
+def in_a_file(notebook: NotebookNode) -> None:
+    """Answers written to files, and taken from there in three ways."""
+    ways = {
+        SOFTMAX: ["from mine0 import safe_softmax"],
+        ROW: ["import mine1", "dropped_row = mine1.dropped_row"],
+        TWO: ["%run mine2.py"],
+    }
+    for number, exercise in enumerate(ways):
+        place = at(notebook, exercise)
+        file = f"%%writefile mine{number}.py\n{notebook.cells[place].source}\n"
+        notebook.cells[place : place + 1] = map(new_code_cell, [file, *ways[exercise]])
+
+
+def shown_first(notebook: NotebookNode) -> None:
+    """A value that is shown, and then taken by the name that IPython gives it."""
+    place = at(notebook, WORDS)
+    source = notebook.cells[place].source.replace("what_went_wrong", "found")
+    both = [f"{source}\nfound", "what_went_wrong = _"]
+    notebook.cells[place : place + 1] = map(new_code_cell, both)
+
+
+def translated(notebook: NotebookNode) -> None:
+    """The texts in another language, and no name at any cell."""
+    for number, cell in enumerate(notebook.cells):
+        cell.metadata, cell.id = {}, f"c{number}"
+        if cell.cell_type == "markdown":
+            cell.source = f"## 练习 {number}\n\n写一个函数。"
+
+
 # What is done to a right notebook as a whole.
 NOTEBOOKS: dict[str, Callable[[NotebookNode], bytes | None]] = {
     "from Windows": crlf,
@@ -443,6 +627,12 @@ NOTEBOOKS: dict[str, Callable[[NotebookNode], bytes | None]] = {
     "notes": notes,
     "twice": twice,
     "tried": tried,
+    "of version 4.2": version_4_2,
+    "from VS Code": vs_code,
+    "numbers in the answer": numbers_in_the_answer,
+    "in a file": in_a_file,
+    "shown first": shown_first,
+    "translated": translated,
 }
 
 

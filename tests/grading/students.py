@@ -217,14 +217,16 @@ def with_times(of: Class) -> Callable[[Path], None]:
     return fill
 
 
-def class_of(course: Course, assignment: Assignment) -> dict[str, Student]:
-    """Every student by id."""
-    from tests.grading.hostile import hostile
+def class_of(course: Course, assignment: Assignment, is_deep: bool = False) -> dict[str, Student]:
+    """Every student by id; in a deep test there are more."""
+    from tests.grading.hostile import hostile, later
 
     of = Class(course, assignment)
     honest(of)
     broken(of)
     hostile(of)
+    if is_deep:
+        later(of)
     return of.students
 
 

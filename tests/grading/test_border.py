@@ -77,6 +77,12 @@ def test_tensors_return(value):
         assert array.shape == tuple(value.shape)
 
 
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "float8_e4m3fn"])
+def test_numbers_of_any_type_are_taken(dtype):
+    value = torch.tensor([1.0, 3.0]).to(getattr(torch, dtype))
+    assert crossed(value).tolist() == [1, 3]
+
+
 class Half:
     def __float__(self):
         return 0.5
@@ -98,6 +104,7 @@ class Half:
         ([torch.Size([2])], [(2,)]),
         (Half(), 0.5),
         (np.array([Fraction(1, 2), 3]), [0.5, 3]),
+        (np.longdouble(0.5), 0.5),
         (np.array([2**63], dtype=np.uint64), [Other("a whole number too large")]),
         ("half \ud800 a character", "half ? a character"),
     ],
@@ -166,6 +173,7 @@ FORGED = [
     numbers(shape=[2]),
     numbers(shape=[1.5]),
     numbers(shape=[1] * 40),
+    numbers(shape=[2**21] * 15 + [0], data=""),
     numbers(data="no base64"),
     numbers(more=1),
     '{"is":"numbers","kind":"tensor"}',

@@ -7,14 +7,16 @@ import contextlib
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
-from nbformat.v4 import new_code_cell, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from exercises import Exercise
+from grading import processes
 from grading.marks import Late, mark, within
-from grading.notebooks import IPYTHON, PNG, clean, defines, read
+from grading.notebooks import IPYTHON, PNG, clean, defines, read, rebuild, write_marks
 from grading.run import Run
 from grading.sandbox import Limits
 from tests.grading.hostile import LINKS
@@ -125,6 +127,22 @@ def test_what_many_processes_take_together_is_counted():
             assert answer.value("x") == 1
 
 
+STATUS = "Name:\t) R 1\\nRssAnon:\t0 kB\nRssAnon:\t  10 kB\nRssFile:\t  99 kB\nRssShmem:\t   1 kB\n"
+STATUS += "VmSwap:\t 500 kB\nHugetlbPages:\t 2000 kB\n"
+TOGETHER = "Rss:  99 kB\nPss:  8 kB\nPss_Anon:  8 kB\nPrivate_Hugetlb:  2000 kB\nSwapPss:  250 kB\n"
+
+
+def test_memory_is_counted_wherever_it_is(tmp_path, monkeypatch):
+    """In memory, swapped out, or in huge pages, and be the process's name what it may."""
+    monkeypatch.setattr(processes, "PROC", tmp_path)
+    (tmp_path / "7").mkdir()
+    stat = f"7 () S 1 0) R {' '.join(['0'] * 40)}"
+    for name, text in (("stat", stat), ("status", STATUS), ("smaps_rollup", TOGETHER)):
+        (tmp_path / "7" / name).write_text(text, encoding="utf-8")
+    assert processes.use([7]).memory == 2511 * 1024
+    assert processes.shared([7]) == 2258 * 1024
+
+
 @pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_too_much_output_is_said(number):
     cell = ('raise Exception("a" * 150_000_000)', "print('a' * 400_000_000)")[number]
@@ -152,6 +170,14 @@ def test_whoever_does_not_listen_uses_up_the_time():
         assert [flag for flag in ran.flags if flag.startswith("time in cell")]
         with asked(ran) as answer:
             assert answer.value("seven") == 7
+
+
+def test_a_byte_out_of_band_stops_nobody():
+    """The socket says that there is something, and gives nothing, however long one waits."""
+    cell = f"{LINKS}import time\nlinks[0].send(b'x', socket.MSG_OOB)\ntime.sleep(1e9)"
+    with run(cell, "x = 1", x="x = ...") as ran, asked(ran) as answer:
+        assert ran.flags == ["time in cell 1"]
+        assert answer.value("x") == 1
 
 
 def looping(names, parameters):
@@ -201,11 +227,30 @@ def test_a_cell_with_magic_binds_its_names(cell, names):
     assert defines(cell) == names
 
 
+def test_what_python_warns_of_is_not_said():
+    """It would quote a student at the terminal."""
+    with warnings.catch_warnings(action="error"):
+        assert defines("x = '\\\x1b'") == {"x"}
+
+
 def test_a_long_text_between_the_cells_costs_none_of_them():
     picture = {"cell_type": "markdown", "source": "a" * 3_000_000}
     cells, _, flags = read(json.dumps({"cells": [picture, new_code_cell("x = 1")]}).encode())
     assert [cell.cell_type for cell in cells] == ["markdown", "code"]
     assert flags == []
+
+
+def test_a_page_shows_so_much_and_no_more(course):
+    """Code that takes a page minutes, in as many cells and texts as a notebook may have."""
+    texts = [new_markdown_cell("<" * 15_000) for _ in range(20)]
+    raw = json.dumps({"cells": [*(new_code_cell("+a" * 12_000) for _ in range(20)), *texts]})
+    cells, _, _ = read(raw.encode())
+    notebook = rebuild(course.assignment("class"), cells).notebook
+    write_marks(notebook, [])
+    kinds = ("code", "markdown")
+    shown = ["".join(c.source for c in notebook.cells if c.cell_type == kind) for kind in kinds]
+    assert 99_000 < shown[0].count("+a") * 2 <= 100_000
+    assert shown[1].count("&lt;") == 100_000
 
 
 @pytest.mark.parametrize(("side", "shown"), [(100, 1), (2**16, 0), (0, 0)])

@@ -345,3 +345,28 @@ def test_a_link_beside_a_hand_in_is_not_followed(course):
     (came / "submission_secret.txt").symlink_to(course.folder / "secret")
     bring(course, "class", "ada")
     assert [path.name for path in there.iterdir()] == ["timestamp.txt"]
+
+
+def test_a_folder_that_came_later_is_for_its_owner_alone_too(course, monkeypatch):
+    def no_sandbox(*_):
+        raise CannotGrade("there is none")
+
+    submitted = course.folder / "submitted"
+    submitted.mkdir()
+    submitted.chmod(0o755)
+    monkeypatch.setattr(grading.sandbox, "check", no_sandbox)
+    with pytest.raises(CannotGrade):
+        grading.grade(course, None)
+    assert submitted.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("time", ["2026-13-45 12:00:00 UTC", "0000-01-01 00:00:00"])
+def test_a_time_that_is_none_is_not_brought(course, time):
+    """nbgrader would fail for it, and the hand-in would never be graded."""
+    there = course.folder / "rebuilt" / "ada" / "class"
+    there.mkdir(parents=True)
+    hand_in(course, "class", "ada", b"{}")
+    came = course.folder / "submitted" / "ada" / "class"
+    (came / "timestamp.txt").write_text(time, encoding="utf-8")
+    bring(course, "class", "ada")
+    assert list(there.iterdir()) == []

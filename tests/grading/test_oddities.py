@@ -14,8 +14,8 @@ STUDENTS = students()
 
 def test_there_are_many_of_many_kinds():
     kinds = [oddity for oddities in STUDENTS for oddity in oddities]
-    assert len(set(kinds)) == len(kinds) > 90
-    assert len(STUDENTS) > 60
+    assert len(set(kinds)) == len(kinds) > 120
+    assert len(STUDENTS) > 80
 
 
 @pytest.mark.slow

@@ -38,6 +38,9 @@ PROMISES = {
         test_bounds.test_to_run_a_notebook_takes_little_memory,
         test_bounds.test_too_much_output_is_said,
         test_bounds.test_whoever_does_not_listen_uses_up_the_time,
+        test_bounds.test_a_byte_out_of_band_stops_nobody,
+        test_bounds.test_memory_is_counted_wherever_it_is,
+        test_bounds.test_a_page_shows_so_much_and_no_more,
         test_bounds.test_a_check_that_would_work_for_ever_is_stopped,
         test_bounds.test_lines_that_only_ipython_reads_cost_no_work,
     ],
@@ -61,6 +64,7 @@ PROMISES = {
         test_handins.test_what_is_no_file_is_not_opened,
         test_bounds.test_to_read_a_file_takes_little_memory,
         test_handins.test_no_folder_above_may_be_a_link,
+        test_course.test_a_time_that_is_none_is_not_brought,
     ],
     ("a student", "later cells that use the same names"): [
         test_run.test_no_later_cell_changes_an_answer,

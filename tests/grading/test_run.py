@@ -15,6 +15,7 @@ from nbformat.v4 import new_code_cell
 from exercises import Exercise
 from grading import box
 from grading.inside.border import Other
+from grading.marks import mark
 from grading.processes import family
 from grading.remote import OWN, Gone
 from grading.run import UNFINISHED, Run
@@ -227,6 +228,15 @@ def test_nobody_inside_ends_the_first_process():
             assert answer.function("g")() == 2
 
 
+def test_nobody_inside_writes_into_the_first_process():
+    cells = (
+        "import os",
+        "x = os.access('/proc/1/mem', os.W_OK), os.access('/proc/self/mem', os.W_OK)",
+    )
+    with run(*cells, x="x = ...") as ran, asked(ran) as answer:
+        assert answer.value("x") == (False, True)
+
+
 def test_an_alarm_rings_in_no_other_cell():
     alarm = (
         "import signal\nsignal.signal(signal.SIGPROF, lambda *_: 1 / 0)\n"
@@ -258,6 +268,25 @@ def test_a_value_that_is_not_taken_is_said():
         assert isinstance(answer.value("x"), Other)
         assert "too large" in answer.value("x").said
         assert answer.value("y").said == "a value of another kind"
+
+
+@pytest.mark.parametrize(
+    ("gives", "why"),
+    [
+        ("[{'a': object()}]", "a value of another kind"),
+        ("__import__('torch').zeros(10**7)", "an array too large, or of no numbers"),
+        ("{1, 2}", "a set has no order: make it a list"),
+    ],
+)
+def test_why_what_a_function_gives_is_not_taken_is_said(gives, why):
+    one = Exercise(
+        *("f", "01", "f", 1, 1, "", "def f(n): ...", "def f(n): return n", lambda seed: {}),
+        checks=lambda names, parameters: [("it is one", names["f"](1) == 1)],
+    )
+    cells = [new_code_cell(f"def f(n): return {gives}")]
+    with Run(cells, (one,), {"f": 0}, limits=FEW) as ran, asked(ran) as answer:
+        found = mark(one, answer, [1])
+    assert (found.status, found.flags) == ("wrong", [f"not taken: {why}"])
 
 
 def test_a_sandbox_that_does_not_start_is_our_fault(monkeypatch):

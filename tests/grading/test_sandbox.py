@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import psutil
@@ -76,6 +78,7 @@ READERS = {
     "print(trace(*torch.ones(3, 2, 2)).output.tolist())": "[[1.0, 1.0]",
     "import matplotlib.pyplot as plt; print(plt.plot([1]))": "[<matplotlib.lines.Line2D",
     "from attn_core.views import figure; print(figure(trace(*torch.ones(3, 2, 2))))": "",
+    "from attn_core.views import drawings; print(drawings.__name__)": "attn_core.views.drawings",
 }
 
 
@@ -84,6 +87,15 @@ def test_what_readers_have_is_there(code):
     said = inside(f"import torch; from attn_core import trace\n{code}")
     assert said.startswith(READERS[code])
     assert "Error" not in said
+
+
+def test_what_the_library_asks_for_readers_is_asked_for_graders():
+    """The environment of grading has what `pip install attn_core[views]` brings."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["views"]]
+    text = (ROOT / "requirements-grading.txt").read_text(encoding="utf-8")
+    there = {line.partition("==")[0].lower() for line in text.split("\n")}
+    assert {re.split("[<>=]", one)[0].lower() for one in wanted} <= there
 
 
 def test_a_cell_that_checks_itself_runs_on():
@@ -112,6 +124,12 @@ WALLS = {
     "ctypes.CDLL(None).syscall(250, 0, -3, 0)": ("-1",),
     "ctypes.CDLL(None).ptrace(16, 1, 0, 0)": ("-1",),
     "ctypes.CDLL(None).mount(b'x', b'/student', b'tmpfs', 0, b'')": ("-1",),
+    "__import__('resource').prlimit(1, 0, (9, 9))": ("Operation not permitted",),
+    # Memory that no process would show as its own.
+    "__import__('mmap').mmap(-1, 4096)": ("Operation not permitted",),
+    "open('/dev/zero', 'r+b')": ("Permission denied: '/dev/zero'",),
+    "ctypes.CDLL(None).vmsplice(1, 0, 0, 0)": ("-1",),
+    "ctypes.CDLL(None).memfd_create(b'x', 0)": ("-1",),
     # What can be written, and how much.
     "open('/usr/x', 'w')": ("Read-only file system: '/usr/x'",),
     "open('/x', 'w')": ("Permission denied: '/x'", "Read-only file system: '/x'"),
@@ -143,7 +161,8 @@ def test_a_terminal_is_out_of_reach():
     pid, terminal = os.forkpty()
     if pid == 0:
         with contextlib.suppress(BaseException):
-            said = inside("try: open('/dev/tty'); print('open')\nexcept OSError: print('shut')")
+            open_streams = "print('open' if any(map(os.isatty, range(3))) else 'shut')"
+            said = inside(f"import os\ntry: open('/dev/tty')\nexcept OSError: {open_streams}")
             os.write(1, said.encode())
         os._exit(0)
     said = b""

@@ -86,6 +86,9 @@ ROSTERS = [
     (b"id,name\n../ada,Ada\n", "line 2: an id is a folder's name"),
     (b"id,name\n.ada,Ada\n", "line 2: an id is a folder's name"),
     (b"id,name\na\x1b[2J,Ada\n", "line 2: an id is a folder's name"),
+    (b"id,name\nx*,Ada\n", "line 2: an id is a folder's name, without / * ? ["),
+    (b"id,name\n[ada],Ada\n", "line 2: an id is a folder's name, without / * ? ["),
+    (b"id,name\n" + b"a" * 300 + b",Ada\n", "and no dot first, of at most 200 bytes"),
     (b"", "line 1: it must be id,name,email"),
     (b"id,name\n", "there is none"),
 ]
