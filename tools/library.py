@@ -77,6 +77,8 @@ def install(python: Path, torch: str, index: str) -> None:
         limits = constraints()
     file = python.parents[1] / "constraints.txt"
     file.write_text("".join(f"{line}\n" for line in limits), encoding="utf-8")
+    # An old pip tries the versions of what the oldest packages need for hours.
+    run("--upgrade", "pip")
     chosen = next(pin for pin in pins if pin.startswith("torch=="))
     run(*(["--index-url", index] if index else []), chosen)
     run("-r", "requirements-library.txt", *pins, "-c", file)
