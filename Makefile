@@ -39,7 +39,7 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers translations train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -125,6 +125,9 @@ notebooks: .venv/book  ## run the notebooks again, store their outputs, write th
 
 numbers: .venv/test  ## say where each number in prose comes from (ONLY="03 README")
 	@$(BIN)/python -m tools.prose $(ONLY)
+
+translations: .venv/book  ## bring the catalogues of translated messages up to date with the English text
+	@$(BIN)/python -m translation
 
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
 	@$(BIN)/python -m tools.train_translators
