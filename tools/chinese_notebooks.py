@@ -12,17 +12,21 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import nbformat
 
 import exercises
 from tools.exercise_notebooks import FOLDER, chapters, localized, stored
-from tools.notebooks import ROOT, chosen, exercise_cells
+from tools.notebooks import NOTEBOOKS, ROOT, chosen, exercise_cells
 from translation.checking import underway
 from translation.exercises import chinese as chinese_exercise
 from translation.exercises import say
+from translation.language import in_chinese
+from translation.markdown import translated
 from translation.notebooks import chinese
+from translation.pages import README
 
 ZH = "zh"
 # Where a link leads, in Markdown and in HTML; nothing with a scheme, nothing inside its own page.
@@ -77,7 +81,16 @@ def all_made(paths: list[Path]) -> dict[Path, str]:
     numbers = {path.name[:2] for path in paths if "exercises" not in underway()}
     for chapter in sorted(numbers & {*chapters()}):
         made[FOLDER / ZH / stored(chapter).name] = localized(chapter)
-    return {path: nbformat.writes(one) + "\n" for path, one in made.items()}
+    texts = {path: nbformat.writes(one) + "\n" for path, one in made.items()}
+    if README not in underway() and set(paths) == set(NOTEBOOKS):
+        texts[ROOT / "README.zh.md"] = readme()
+    return texts
+
+
+def readme() -> str:
+    """The README in Chinese, which lies beside the English one."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return translated(text, partial(in_chinese, catalogue=README))
 
 
 def main() -> None:

@@ -82,6 +82,11 @@ def names_in(template: str) -> set[str]:
     return {name for one in SCRIPTED.findall(template) for name in re.findall(r"[a-z]\w*", one)}
 
 
+def words_alone(message: str) -> str:
+    """A message without its placeholders, whose names are no words."""
+    return PLACE.sub(" ", SCRIPTED.sub(" ", message))
+
+
 def faults(name: str, messages: Iterable[str]) -> Iterator[str]:
     """What is wrong in a catalogue, each with the line of its file."""
     path = path_of(name)
@@ -99,7 +104,8 @@ def faults(name: str, messages: Iterable[str]) -> Iterator[str]:
             if name not in underway():
                 yield f"{place}: {said} is not translated"
         else:
-            wrongs = [*differences(english, found.string), *wrong(english, found.string)]
+            terms = wrong(words_alone(english), words_alone(found.string))
+            wrongs = [*differences(english, found.string), *terms]
             yield from (f"{place}: {said}: {one}" for one in wrongs)
 
 

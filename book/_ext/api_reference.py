@@ -13,6 +13,7 @@ from html import escape
 from sphinx.application import Sphinx
 
 from translation.docstrings import docstring
+from translation.language import _
 
 TAUGHT = re.compile(r"Taught in\s+chapters?\b[^.]*\.")
 CHAPTER = re.compile(r"\b\d\d\b")
@@ -127,12 +128,13 @@ def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -
         return
     items = []
     for name, place in names_of(app, pagename[9:11]):
-        docname, _, anchor = place.partition("#")
+        docname, anchor = place.split("#")
         href = f"{context['pathto'](docname)}#{anchor}"
         short = name.removeprefix("attn_core.")
         items.append(f'<a href="{escape(href)}"><code>{escape(short)}</code></a>')
     if items:
-        context["body"] += f'<p class="taught-here">{_("In the reference:")} {", ".join(items)}</p>'
+        head = _("In the reference:")
+        context["body"] += f'<p class="taught-here">{head} {", ".join(items)}</p>'
 
 
 def setup(app: Sphinx) -> dict:

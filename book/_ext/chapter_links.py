@@ -9,13 +9,15 @@ from html import escape
 
 from sphinx.application import Sphinx
 
-from translation.language import _
+from translation.language import ENGLISH, _, language
 
 
 def links(name: str, options: dict, notebook: str) -> str:
     """The line under the title of the chapter whose file is `name`; `notebook` is its own copy."""
     url = options["repository_url"].rstrip("/")
-    place = f"blob/{options['repository_branch']}/{name}"
+    folder, _slash, file = name.rpartition("/")
+    own = name if language() == ENGLISH else f"{folder}/{language()}/{file}"
+    place = f"blob/{options['repository_branch']}/{own}"
     owner = url.removeprefix("https://github.com/")
     ways = [(_("Download the notebook"), notebook, " download")]
     if owner != url:  # Colab opens what lies on GitHub

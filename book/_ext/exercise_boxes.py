@@ -27,7 +27,7 @@ from attn_core.views.script import PAGE, alone
 from exercises import Exercise
 from exercises.keys import key
 from translation.exercises import here
-from translation.language import _, said
+from translation.language import ENGLISH, _, language, said
 from translation.scripts import exchanged
 
 EDITIONS = ("public", "student", "instructor")
@@ -116,7 +116,8 @@ def exercise_of(cell) -> str | None:
 def ways(chapter: str, options: dict) -> str:
     """The line under a chapter's last exercise: all of them as a notebook."""
     url = options["repository_url"].rstrip("/")
-    place = f"blob/{options['repository_branch']}/exercises/notebooks/{chapter}_exercises.ipynb"
+    folder = "exercises/notebooks" if language() == ENGLISH else f"exercises/notebooks/{language()}"
+    place = f"blob/{options['repository_branch']}/{folder}/{chapter}_exercises.ipynb"
     owner = url.removeprefix("https://github.com/")
     if owner == url:  # Colab opens what lies on GitHub
         return ""

@@ -10,13 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
 from font_subset import write_subset
 from sphinx.application import Sphinx
 
+from translation.catalogues import translations
+from translation.language import ENGLISH, language
+
 SOURCES = ("chapters/*.ipynb", "book/*.ipynb", "book/*.md", "exercises/*.py")
+# What the pages of another language have besides, and the theme's words in it.
+CATALOGUES = "book/locale/*/LC_MESSAGES/**/*.po"
+THEMES = ("pydata_sphinx_theme", "sphinx_book_theme")
 SCRIPT = "attn_core/views/page/**/*.js"
 BOOK, FOLDER = "noto-serif-sc.woff2", "han"
 
@@ -51,8 +58,28 @@ def chinese(text: str) -> str:
 
 def of_the_book(root: Path) -> str:
     """All Chinese characters of the book's pages and of the explorer, each once."""
-    paths = [path for pattern in (*SOURCES, SCRIPT) for path in root.glob(pattern)]
-    return chinese("".join(path.read_text(encoding="utf-8") for path in paths))
+    patterns = (*SOURCES, SCRIPT) if language() == ENGLISH else (*SOURCES, SCRIPT, CATALOGUES)
+    paths = [path for pattern in patterns for path in root.glob(pattern)]
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    return chinese("".join([*texts, themes_words()]))
+
+
+@cache
+def themes_words() -> str:
+    """What the theme says on each page in the language that is made."""
+    if language() == ENGLISH:
+        return ""
+    folders = [Path(importlib.util.find_spec(name).origin).parent for name in THEMES]
+    paths = [path for folder in folders for path in folder.rglob("zh*/LC_MESSAGES/*.mo")]
+    return chinese("".join(path.read_bytes().decode("utf-8", "ignore") for path in paths))
+
+
+def of_scripts(root: Path, body: str) -> str:
+    """What an explorer or a model says in the language of its page."""
+    if language() == ENGLISH or "<attention-" not in body:
+        return ""
+    words = root.glob("attn_core/views/page/words/*zh.js")
+    return "".join(path.read_text(encoding="utf-8") for path in words)
 
 
 def digest(text: str) -> str:
@@ -89,7 +116,12 @@ def provide(app: Sphinx, config) -> None:
 
 def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     titles = (title.astext() for title in app.env.titles.values())  # the sidebar has them all
-    text = chinese("".join([context.get("body", ""), *titles]))
+    body = context.get("body", "")
+    switch = context.get("other_language", "")
+    parts = [body, *titles, *switch, themes_words(), of_scripts(Path(app.srcdir), body)]
+    if language() != ENGLISH:
+        parts += [translations("site")[one] for one in translations("site")]
+    text = chinese("".join(parts))
     if not text:
         return
     name = f"{FOLDER}/{digest(text)}.woff2"

@@ -7,6 +7,7 @@ with them every link.
 
 from __future__ import annotations
 
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.util.nodes import clean_astext
 
 import exercises
+from tools.chinese_notebooks import of_page
 from tools.notebooks import exercise_cells
 from translation.catalogues import path_of
 from translation.exercises import chinese as chinese_exercise
@@ -30,6 +32,8 @@ from translation.scripts import exchanged
 
 # What a page's text stands in, beside its own catalogue.
 SHARED = (SITE, "exercises", "drawings", "docstrings")
+
+SHEET = Path(__file__).with_name("zh.css")
 
 # By page: each heading in English, by what it is in the other language.
 HEADINGS: dict[str, dict[str, str]] = {}
@@ -49,6 +53,7 @@ def configure(app: Sphinx, config) -> None:
     for path in Path(app.srcdir, "book", "_static").glob("*.js"):
         text = exchanged(path.read_text(encoding="utf-8"))
         (folder / path.name).write_text(text, encoding="utf-8")
+    (folder / SHEET.name).write_text(SHEET.read_text(encoding="utf-8"), encoding="utf-8")
     config.html_static_path.append(str(folder))
     site_map = config.external_site_map
     for name in site_map:
@@ -77,6 +82,22 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
 
     notebook = nbformat.reads(source[0], as_version=4)
     source[0] = nbformat.writes(chinese(notebook, docname, cells))
+    kept = notebooks(app) / f"{docname}.ipynb"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(nbformat.writes(of_page(path)) + "\n", encoding="utf-8")
+
+
+def notebooks(app: Sphinx) -> Path:
+    """Where the notebooks that a reader downloads are kept from one build to the next."""
+    return Path(app.doctreedir).parent / "notebooks"
+
+
+def put_notebooks(app: Sphinx, exception: Exception | None) -> None:
+    """Sphinx copies the files that it has read, which are the English ones."""
+    if exception or app.builder.name != "html" or not app.config.html_copy_source:
+        return
+    for path in notebooks(app).rglob("*.ipynb"):
+        shutil.copy(path, Path(app.outdir, "_sources", path.relative_to(notebooks(app))))
 
 
 def name_kinds(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -117,6 +138,8 @@ def setup(app: Sphinx) -> dict:
         keep_addresses()
         # After the table of contents was read.
         app.connect("config-inited", configure, priority=950)
+        app.connect("build-finished", put_notebooks)
+        app.add_css_file(SHEET.name)
         app.connect("html-page-context", name_kinds)
         # Before the exercises get their fields.
         app.connect("source-read", on_source_read, priority=100)
