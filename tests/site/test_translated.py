@@ -14,8 +14,8 @@ from translation import pages
 from translation.__main__ import all_messages
 from translation.markdown import has_words, parser
 
-# What is no prose of a page: code, formulas, what runs, what a cell has printed; and what is made of
-# messages with numbers and names put in: the boxes of exercises, the entries of the reference.
+# What is no prose of a page: code, formulas, what runs, what a cell has printed; and what is made
+# of messages with numbers and names put in: the boxes of exercises, the entries of the reference.
 APART = (
     "script, style, noscript, pre, code, math, svg, .cell_output, .sig, "
     ".exercise, dl.py, summary .collapsed, summary .expanded, "
