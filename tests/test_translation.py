@@ -48,6 +48,11 @@ def test_underway_names_catalogues():
         ("<b>one</b>", "<i>一个</i>", "it lacks the tag <b>"),
         ("from {{ token }}", "从 {{ x }}", "it lacks the placeholder {{ token }}"),
         ("two `q` and `q`", "两个 `q`", "it lacks the code `q`"),
+        (
+            "**So:** it",
+            "**所以：**它",
+            "4 of its * are no emphasis: put a space or other signs beside them",
+        ),
         ("a row", "一行，共 3 个", "it has the number 3, which the English has not"),
     ],
 )

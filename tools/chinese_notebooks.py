@@ -66,11 +66,15 @@ def of_page(path: Path):
     def cells(name: str, number: int) -> list:
         return exercise_cells(chinese_exercise(known[name]), number, say)
 
-    made = chinese(nbformat.read(path, as_version=4), docname_of(path), cells)
-    for cell in made.cells:
+    return moved(chinese(nbformat.read(path, as_version=4), docname_of(path), cells), path.parent)
+
+
+def moved(notebook, folder: Path):
+    """A notebook of a page in this folder, with its links as they are in the Chinese one's place."""
+    for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = relinked(cell.source, path.parent)
-    return made
+            cell.source = relinked(cell.source, folder)
+    return notebook
 
 
 def all_made(paths: list[Path]) -> dict[Path, str]:

@@ -10,7 +10,7 @@ from functools import cache
 
 from tools.glossary import wrong
 from translation.catalogues import LOCALE, load, path_of
-from translation.markdown import ROOT
+from translation.markdown import ROOT, parser
 
 # The catalogues that are still being translated. While it names any, no English page leads to the
 # Chinese edition, and a message of theirs may have no translation.
@@ -70,12 +70,24 @@ def differences(english: str, chinese: str) -> Iterator[str]:
     known = names_in(english)
     for one in sorted(names_in(chinese) - known):
         yield f"it has the name {one} in braces, which the English has not"
+    if (stars := literal_stars(chinese)) > literal_stars(english):
+        yield f"{stars} of its * are no emphasis: put a space or other signs beside them"
     before, after = marks(SCRIPTED.sub(" ", english)), marks(SCRIPTED.sub(" ", chinese))
     for kind in before:
         for one in (before[kind] - after[kind]).elements():
             yield f"it lacks the {kind} {one}"
         for one in (after[kind] - before[kind]).elements():
             yield f"it has the {kind} {one}, which the English has not"
+
+
+def literal_stars(message: str) -> int:
+    """How many * a reader would see. A mark of emphasis needs a space or a letter on its right side.
+
+    >>> literal_stars("**注意：**这一行"), literal_stars("**注意**：这一行")
+    (4, 0)
+    """
+    tokens = parser().parseInline(PLACE.sub(" ", message), {})[0].children
+    return sum(token.content.count("*") for token in tokens if token.type == "text")
 
 
 def names_in(template: str) -> set[str]:

@@ -17,7 +17,7 @@ LITERAL = re.compile(
 )
 # Of more than one word, or with a capital letter; no name of a class, no selector.
 SPOKEN = re.compile(r"(?=.*[A-Z ])[“A-Za-z$ ,](?:(?!\w-\w)[^#=\[\]<>])*")
-NAMES = {"use strict", "DOMContentLoaded", "Apple", "Enter"}  # of the browser's
+NAMES = {"use strict", "DOMContentLoaded", "Apple", "Enter", "viewBox"}  # of the browser's
 
 
 def literals(script: str) -> Iterator[re.Match]:
@@ -34,7 +34,9 @@ def literals(script: str) -> Iterator[re.Match]:
 
 def is_said(text: str) -> bool:
     bare = re.sub(r"\$\{[^}]*\}", " ", text)
-    return has_words(bare) and text not in NAMES and bool(SPOKEN.fullmatch(text))
+    if not has_words(bare) or text in NAMES or re.search(r"\w\(", bare):
+        return False
+    return bool(SPOKEN.fullmatch(text))
 
 
 def exchanged(script: str) -> str:

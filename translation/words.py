@@ -18,6 +18,7 @@ from translation.docstrings import parts
 from translation.markdown import ROOT, has_words
 from translation.pages import docnames, path_of
 from translation.scripts import literals
+from translation.sentences import said_in
 
 DRAWING = re.compile(r"^```\{drawing\} (\w+)$", re.MULTILINE)
 LISTED = re.compile(r"^\.\. auto\w+:: ([\w.]+)[^\n]*(?:\n +:members: ([^\n]*))?", re.MULTILINE)
@@ -25,7 +26,7 @@ LISTED = re.compile(r"^\.\. auto\w+:: ([\w.]+)[^\n]*(?:\n +:members: ([^\n]*))?"
 # Python whose words are called with `_`.
 PYTHON = ("book/_ext/*.py",)
 BOXES = ("tools/notebooks.py", "tools/exercise_notebooks.py")
-SCRIPTS = ("book/_static/*.js", "book/_ext/answer.js")
+SCRIPTS = ("book/_static/*.js", "book/_ext/answer.js", "attn_core/views/drawings/*.js")
 TEMPLATES = ("book/_ext/slide_deck.html",)
 # What the theme and myst-nb say, where they have no Chinese for it.
 KINDS = ("values", "function", "text")  # of an exercise's answer
@@ -124,3 +125,5 @@ def of_exercises() -> Iterator[tuple[str, str]]:
         yield mistake.title, "title of a mistake"
     for exercise in exercises.load().values():
         yield from texts(exercise)
+    for path in files(("exercises/[0-9]*.py",)):
+        yield from ((sentence, f"{path.stem}: check") for sentence in said_in(path))

@@ -29,6 +29,7 @@ from exercises.keys import key
 from translation.exercises import here
 from translation.language import ENGLISH, _, language, said
 from translation.scripts import exchanged
+from translation.sentences import in_chinese
 
 EDITIONS = ("public", "student", "instructor")
 ROOT = Path(__file__).parents[2]
@@ -74,7 +75,8 @@ def worth(exercise: Exercise, sentences: list[str]) -> str:
     lines = []
     for share, sentence in zip(exercise.worth(sentences), sentences, strict=True):
         points = f"{share:.2f}".rstrip("0").rstrip(".") if share else _("a clue")
-        lines.append(f"- {points} · {sentence}")
+        told = sentence if language() == ENGLISH else in_chinese(sentence)
+        lines.append(f"- {points} · {told}")
     return "\n".join(lines)
 
 

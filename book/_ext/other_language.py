@@ -7,6 +7,7 @@ with them every link.
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from sphinx.application import Sphinx
 from sphinx.util.nodes import clean_astext
 
 import exercises
-from tools.chinese_notebooks import of_page
+from tools.chinese_notebooks import moved
 from tools.notebooks import exercise_cells
 from translation.catalogues import path_of
 from translation.exercises import chinese as chinese_exercise
@@ -33,6 +34,10 @@ from translation.scripts import exchanged
 # What a page's text stands in, beside its own catalogue.
 SHARED = (SITE, "exercises", "drawings", "docstrings")
 
+THEMES = (
+    ("sphinx", "pydata_sphinx_theme", "locale"),
+    ("booktheme", "sphinx_book_theme", "theme/sphinx_book_theme/static/locales"),
+)
 SHEET = Path(__file__).with_name("zh.css")
 
 # By page: each heading in English, by what it is in the other language.
@@ -41,6 +46,11 @@ HEADINGS: dict[str, dict[str, str]] = {}
 
 def configure(app: Sphinx, config) -> None:
     config.language = CATALOGUE[language()]
+    # Sphinx and the themes have read theirs before, in the language of `_config.yml`.
+    app._init_i18n()
+    for catalogue, theme, folder in THEMES:
+        place = Path(importlib.util.find_spec(theme).origin).parent / folder
+        app.add_message_catalog(catalogue, str(place))
     config.html_title = said(config.html_title)
     config.project = said(config.project)
     options = config.html_theme_options
@@ -81,10 +91,11 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
         return exercise_cells(chinese_exercise(known[name]), number, say)
 
     notebook = nbformat.reads(source[0], as_version=4)
-    source[0] = nbformat.writes(chinese(notebook, docname, cells))
+    made = chinese(notebook, docname, cells)
+    source[0] = nbformat.writes(made)
     kept = notebooks(app) / f"{docname}.ipynb"
     kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(nbformat.writes(of_page(path)) + "\n", encoding="utf-8")
+    kept.write_text(nbformat.writes(moved(made, path.parent)) + "\n", encoding="utf-8")
 
 
 def notebooks(app: Sphinx) -> Path:
