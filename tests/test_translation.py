@@ -51,7 +51,7 @@ def test_underway_names_catalogues():
         (
             "**So:** it",
             "**所以：**它",
-            "4 of its * are no emphasis: put a space or other signs beside them",
+            "4 of its * are no emphasis: put its signs outside",
         ),
         ("a row", "一行，共 3 个", "it has the number 3, which the English has not"),
     ],

@@ -70,7 +70,7 @@ def of_page(path: Path):
 
 
 def moved(notebook, folder: Path):
-    """A notebook of a page in this folder, with its links as they are in the Chinese one's place."""
+    """A notebook of a page in this folder, with the links of its Chinese one, a folder below."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = relinked(cell.source, folder)

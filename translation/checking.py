@@ -71,7 +71,7 @@ def differences(english: str, chinese: str) -> Iterator[str]:
     for one in sorted(names_in(chinese) - known):
         yield f"it has the name {one} in braces, which the English has not"
     if (stars := literal_stars(chinese)) > literal_stars(english):
-        yield f"{stars} of its * are no emphasis: put a space or other signs beside them"
+        yield f"{stars} of its * are no emphasis: put its signs outside"
     before, after = marks(SCRIPTED.sub(" ", english)), marks(SCRIPTED.sub(" ", chinese))
     for kind in before:
         for one in (before[kind] - after[kind]).elements():
@@ -81,7 +81,7 @@ def differences(english: str, chinese: str) -> Iterator[str]:
 
 
 def literal_stars(message: str) -> int:
-    """How many * a reader would see. A mark of emphasis needs a space or a letter on its right side.
+    """How many * a reader would see: emphasis does not end between a sign and a letter.
 
     >>> literal_stars("**注意：**这一行"), literal_stars("**注意**：这一行")
     (4, 0)

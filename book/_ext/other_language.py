@@ -21,6 +21,7 @@ from sphinx.util.nodes import clean_astext
 
 import exercises
 from tools.chinese_notebooks import moved
+from tools.glossary import terms
 from tools.notebooks import exercise_cells
 from translation.catalogues import path_of
 from translation.exercises import chinese as chinese_exercise
@@ -63,6 +64,9 @@ def configure(app: Sphinx, config) -> None:
     for path in Path(app.srcdir, "book", "_static").glob("*.js"):
         text = exchanged(path.read_text(encoding="utf-8"))
         (folder / path.name).write_text(text, encoding="utf-8")
+    words = folder.parent / "search_words.txt"
+    words.write_text("".join(f"{term.zh}\n" for term in terms().values()), encoding="utf-8")
+    config.html_search_options = {"dict": str(words)}
     (folder / SHEET.name).write_text(SHEET.read_text(encoding="utf-8"), encoding="utf-8")
     config.html_static_path.append(str(folder))
     site_map = config.external_site_map
