@@ -11,6 +11,9 @@ EDITION ?= public
 ifeq ($(filter public student instructor,$(EDITION)),)
 $(error EDITION must be public, student or instructor; it is "$(EDITION)")
 endif
+ifeq ($(filter en zh,$(or $(LANGUAGE),en)),)
+$(error LANGUAGE must be en or zh, or not be set for both; it is "$(LANGUAGE)")
+endif
 # What holds a build's _build/html: each edition has a folder of its own.
 SITE := $(CURDIR)$(if $(filter-out public,$(EDITION)),/_build/$(EDITION))
 BIN := .venv/bin
@@ -49,7 +52,7 @@ BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) PYTHONPATH="$(CURDIR)$${PYTHO
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-book: .venv/book _build/fresh  ## build the site (EDITION=student: without solutions, EDITION=instructor: with all keys)
+book: .venv/book _build/fresh  ## build the site, English and Chinese (LANGUAGE=zh: one of them; EDITION=student: without solutions, EDITION=instructor: with all keys)
 	@# A warning that failed one build would not be seen by the next, which reads only what changed.
 	@$(if $(filter zh,$(LANGUAGE)),,$(call BUILD,en,$(SITE)))
 	@$(if $(filter en,$(LANGUAGE)),,$(call BUILD,zh,$(SITE)/_build/zh))
@@ -238,7 +241,7 @@ SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 
 PAGE_FILES := $(shell find attn_core/views -name '*.js' -o -name '*.css')
 # What every page depends on, though Sphinx does not know it, nor copies it while no page has changed.
-_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard book/_ext/*.py book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
+_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard translation/*.py book/_ext/*.* book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
 	@rm -rf _build
 	@mkdir -p _build
 	@touch $@
