@@ -43,7 +43,7 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 # A site: its language, and what holds its _build/html.
-BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) PYTHONPATH="$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH}" $(BIN)/jupyter-book build . --path-output $(2) -W -n --keep-going -q \
+BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . --path-output $(2) -W -n --keep-going -q \
   || { rm -rf _build/fresh; exit 1; }
 
 .DELETE_ON_ERROR:
