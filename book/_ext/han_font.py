@@ -2,8 +2,10 @@
 
 Without one a printed page has boxes for them. The pinned package pylopdf-fonts-zh-cn, from which
 the pictures take theirs, carries Noto Serif SC (SIL Open Font License 1.1). The build cuts it down
-to the characters that the book has, and for each page to those of the page, a few kilobytes. The
-style sheet names it after the fonts of the reader's machine.
+to the characters that the book has, and for each page to those of the page, a few kilobytes. A
+Chinese page would have 150 to 250 KB of its own: there one file serves all pages, 500 KB that are
+got once. The style sheet names it after the fonts of the reader's machine, so that only a machine
+without a Chinese font asks for it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from pathlib import Path
 from font_subset import write_subset
 from sphinx.application import Sphinx
 
-from translation.catalogues import translations
 from translation.language import ENGLISH, language
 
 SOURCES = ("chapters/*.ipynb", "book/*.ipynb", "book/*.md", "exercises/*.py")
@@ -74,14 +75,6 @@ def themes_words() -> str:
     return chinese("".join(path.read_bytes().decode("utf-8", "ignore") for path in paths))
 
 
-def of_scripts(root: Path, body: str) -> str:
-    """What an explorer or a model says in the language of its page."""
-    if language() == ENGLISH or "<attention-" not in body:
-        return ""
-    words = root.glob("attn_core/views/page/words/*zh.js")
-    return "".join(path.read_text(encoding="utf-8") for path in words)
-
-
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -115,13 +108,11 @@ def provide(app: Sphinx, config) -> None:
 
 
 def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    titles = (title.astext() for title in app.env.titles.values())  # the sidebar has them all
-    body = context.get("body", "")
-    switch = context.get("other_language", "")
-    parts = [body, *titles, *switch, themes_words(), of_scripts(Path(app.srcdir), body)]
     if language() != ENGLISH:
-        parts += [translations("site")[one] for one in translations("site")]
-    text = chinese("".join(parts))
+        return
+    titles = (title.astext() for title in app.env.titles.values())  # the sidebar has them all
+    switch = context.get("other_language", "")
+    text = chinese("".join([context.get("body", ""), *titles, *switch]))
     if not text:
         return
     name = f"{FOLDER}/{digest(text)}.woff2"
