@@ -38,6 +38,18 @@ THEIRS = (
     "outputs",
     "content",
 )
+# Said in attributes of their templates, without a catalogue's help.
+THEIR_LABELS = (
+    "Main",
+    "Page",
+    "Color mode",
+    "System Settings",
+    "Toggle primary sidebar",
+    "Toggle secondary sidebar",
+    "Toggle hidden content",
+    "Link to this heading",
+    "Link to this definition",
+)
 
 
 def of_python(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -69,6 +81,7 @@ def of_settings() -> Iterator[tuple[str, str]]:
 def of_site() -> Iterator[tuple[str, str]]:
     yield from of_settings()
     yield from ((text, "myst-nb") for text in THEIRS)
+    yield from ((text, "a label of the theme") for text in THEIR_LABELS)
     yield from ((text, "kind of an exercise") for text in KINDS)
     yield from of_python(PYTHON)
     yield from of_templates(TEMPLATES)

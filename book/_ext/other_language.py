@@ -8,6 +8,7 @@ with them every link.
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ import nbformat
 from docutils import nodes
 from markdown_it.tree import SyntaxTreeNode
 from myst_parser.mdit_to_docutils.base import DocutilsRenderer
+from own_pages import own_pages
 from sphinx.application import Sphinx
 from sphinx.util.nodes import clean_astext
 
@@ -31,6 +33,7 @@ from translation.markdown import translated
 from translation.notebooks import chinese, headings
 from translation.pages import INCLUDE, texts, with_included
 from translation.scripts import exchanged
+from translation.words import THEIR_LABELS
 
 # What a page's text stands in, beside its own catalogue.
 SHARED = (SITE, "exercises", "drawings", "docstrings")
@@ -39,6 +42,7 @@ THEMES = (
     ("sphinx", "pydata_sphinx_theme", "locale"),
     ("booktheme", "sphinx_book_theme", "theme/sphinx_book_theme/static/locales"),
 )
+LABELLED = re.compile(rf'( (?:title|aria-label)=")({"|".join(map(re.escape, THEIR_LABELS))})"')
 SHEET = Path(__file__).with_name("zh.css")
 
 # By page: each heading in English, by what it is in the other language.
@@ -124,6 +128,23 @@ def name_kinds(app: Sphinx, pagename: str, templatename: str, context: dict, doc
             context["body"] = context.get("body", "").replace(shown, said_so)
 
 
+def label(app: Sphinx, exception: Exception | None) -> None:
+    """Say the theme's labels that it has no Chinese for."""
+    if exception or app.builder.name != "html":
+        return
+    for path in own_pages(Path(app.outdir)):
+        page = path.read_text(encoding="utf-8")
+        path.write_text(LABELLED.sub(in_words, page), encoding="utf-8")
+
+
+def in_words(found: re.Match) -> str:
+    """
+    >>> in_words(LABELLED.search('<a title="Main">'))
+    ' title="Main"'
+    """
+    return f'{found[1]}{said(found[2])}"'
+
+
 def keep_addresses() -> None:
     """Give a heading the ids that it has in English."""
     original = DocutilsRenderer.generate_heading_target
@@ -154,6 +175,7 @@ def setup(app: Sphinx) -> dict:
         # After the table of contents was read.
         app.connect("config-inited", configure, priority=950)
         app.connect("build-finished", put_notebooks)
+        app.connect("build-finished", label)
         app.add_css_file(SHEET.name)
         app.connect("html-page-context", name_kinds)
         # Before the exercises get their fields.
