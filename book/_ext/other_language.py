@@ -42,7 +42,9 @@ THEMES = (
     ("sphinx", "pydata_sphinx_theme", "locale"),
     ("booktheme", "sphinx_book_theme", "theme/sphinx_book_theme/static/locales"),
 )
-LABELLED = re.compile(rf'( (?:title|aria-label)=")({"|".join(map(re.escape, THEIR_LABELS))})"')
+LABELLED = re.compile(
+    rf'(\s(?:title|aria-label|data-bs-title)=")({"|".join(map(re.escape, THEIR_LABELS))})"'
+)
 SHEET = Path(__file__).with_name("zh.css")
 
 # By page: each heading in English, by what it is in the other language.
