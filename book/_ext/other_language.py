@@ -42,7 +42,8 @@ THEMES = (
     ("sphinx", "pydata_sphinx_theme", "locale"),
     ("booktheme", "sphinx_book_theme", "theme/sphinx_book_theme/static/locales"),
 )
-LABELLED = re.compile(
+LABELS = "|".join(map(re.escape, THEIR_LABELS))
+LABELLED = re.compile(rf'(\s(?:title|aria-label|data-bs-title)=")({LABELS})"')
     rf'(\s(?:title|aria-label|data-bs-title)=")({"|".join(map(re.escape, THEIR_LABELS))})"'
 )
 SHEET = Path(__file__).with_name("zh.css")
