@@ -44,8 +44,6 @@ THEMES = (
 )
 LABELS = "|".join(map(re.escape, THEIR_LABELS))
 LABELLED = re.compile(rf'(\s(?:title|aria-label|data-bs-title)=")({LABELS})"')
-    rf'(\s(?:title|aria-label|data-bs-title)=")({"|".join(map(re.escape, THEIR_LABELS))})"'
-)
 SHEET = Path(__file__).with_name("zh.css")
 
 # By page: each heading in English, by what it is in the other language.
