@@ -5,10 +5,14 @@ TORCH_INDEX ?=
 TORCH ?= $(shell sed -n 's/^torch==//p' requirements.txt)
 PORT ?= 8000
 COURSE ?= ../course
+LANGUAGE ?=
 EDITION ?= public
 
 ifeq ($(filter public student instructor,$(EDITION)),)
 $(error EDITION must be public, student or instructor; it is "$(EDITION)")
+endif
+ifeq ($(filter en zh,$(or $(LANGUAGE),en)),)
+$(error LANGUAGE must be en or zh, or not be set for both; it is "$(LANGUAGE)")
 endif
 # What holds a build's _build/html: each edition has a folder of its own.
 SITE := $(CURDIR)$(if $(filter-out public,$(EDITION)),/_build/$(EDITION))
@@ -39,16 +43,21 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
+# A site: its language, and what holds its _build/html.
+BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . --path-output $(2) -W -n --keep-going -q \
+  || { rm -rf _build/fresh; exit 1; }
+
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers translations train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-book: .venv/book _build/fresh  ## build the site (EDITION=student: without solutions, EDITION=instructor: with all keys)
+book: .venv/book _build/fresh  ## build the site, English and Chinese (LANGUAGE=zh: one of them; EDITION=student: without solutions, EDITION=instructor: with all keys)
 	@# A warning that failed one build would not be seen by the next, which reads only what changed.
-	@BOOK_EDITION=$(EDITION) $(BIN)/jupyter-book build . --path-output $(SITE) -W -n --keep-going -q \
-	  || { rm -rf _build/fresh; exit 1; }
+	@$(if $(filter zh,$(LANGUAGE)),,$(call BUILD,en,$(SITE)))
+	@$(if $(filter en,$(LANGUAGE)),,$(call BUILD,zh,$(SITE)/_build/zh))
+	@$(if $(filter en,$(LANGUAGE)),,$(BIN)/python -m tools.beside $(SITE)/_build/zh/_build/html $(SITE)/_build/html/zh)
 	@echo "The book is at $(SITE)/_build/html/index.html (open it, or: make serve)"
 
 serve: book  ## serve the site on http://localhost:8000 (PORT=… for another port)
@@ -87,7 +96,7 @@ test-script: .venv/test  ## the page's core alone, by node: a second
 	@$(NODE) npm test --silent
 
 test-notebooks: .venv/test
-	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env chapters book exercises/notebooks $(PLAIN)
+	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env --ignore-glob "*/zh/*" chapters book exercises/notebooks $(PLAIN)
 
 test-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m "not slow and not deep"
@@ -123,9 +132,14 @@ exercise: .venv/book  ## begin an exercise: its file, and its box in the chapter
 notebooks: .venv/book  ## run the notebooks again, store their outputs, write those of the exercises (ONLY="03 masking")
 	@$(BIN)/python -m tools.notebooks $(ONLY)
 	@$(BIN)/python -m tools.exercise_notebooks $(ONLY)
+	@$(BIN)/python -m tools.chinese_notebooks $(ONLY)
 
 numbers: .venv/test  ## say where each number in prose comes from (ONLY="03 README")
 	@$(BIN)/python -m tools.prose $(ONLY)
+
+translations: .venv/book  ## bring the Chinese catalogues and notebooks up to date with the English text
+	@$(BIN)/python -m translation
+	@$(BIN)/python -m tools.chinese_notebooks
 
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
 	@$(BIN)/python -m tools.train_translators
@@ -228,7 +242,7 @@ SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 
 PAGE_FILES := $(shell find attn_core/views -name '*.js' -o -name '*.css')
 # What every page depends on, though Sphinx does not know it, nor copies it while no page has changed.
-_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard book/_ext/*.py book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
+_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard translation/*.py book/_ext/*.* book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
 	@rm -rf _build
 	@mkdir -p _build
 	@touch $@

@@ -22,6 +22,9 @@ from attn_core.views.drawings.drawing import LETTER_STYLE, rules
 from attn_core.views.drawings.scripted import read_script
 from attn_core.views.drawings.steps import Steps
 from attn_core.views.drawings.two_arrows import Movable
+from translation.language import ENGLISH, language
+from translation.outputs import drawing
+from translation.scripts import exchanged
 
 IMAGE = re.compile(r'(?:<a [^>]*>)?<img [^>]*?src="([^"]+\.svg)"[^>]*>(?:</a>)?')
 STYLE = re.compile(r"\s*<style>.*?</style>", re.DOTALL)
@@ -69,7 +72,8 @@ def write_files(app: Sphinx) -> None:
     )
     (folder / "drawings.css").write_text(text, encoding="utf-8")
     for kind in KINDS:
-        (folder / kind.script).write_text(read_script(kind.script), encoding="utf-8")
+        text = exchanged(read_script(kind.script))
+        (folder / kind.script).write_text(text, encoding="utf-8")
 
 
 class Drawn(SphinxDirective):
@@ -83,7 +87,8 @@ class Drawn(SphinxDirective):
             raise self.error(
                 f"drawing must name one of attn_core.views.drawings: {drawings.__all__}"
             )
-        return [nodes.raw("", f'<div class="drawn">{inline(make().svg())}</div>', format="html")]
+        svg = make().svg() if language() == ENGLISH else drawing(make().svg())
+        return [nodes.raw("", f'<div class="drawn">{inline(svg)}</div>', format="html")]
 
 
 def setup(app: Sphinx) -> dict:

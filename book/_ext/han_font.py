@@ -2,21 +2,29 @@
 
 Without one a printed page has boxes for them. The pinned package pylopdf-fonts-zh-cn, from which
 the pictures take theirs, carries Noto Serif SC (SIL Open Font License 1.1). The build cuts it down
-to the characters that the book has, and for each page to those of the page, a few kilobytes. The
-style sheet names it after the fonts of the reader's machine.
+to the characters that the book has, and for each page to those of the page, a few kilobytes. A
+Chinese page would have 150 to 250 KB of its own: there one file serves all pages, 500 KB that are
+got once. The style sheet names it after the fonts of the reader's machine, so that only a machine
+without a Chinese font asks for it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
 from font_subset import write_subset
 from sphinx.application import Sphinx
 
+from translation.language import ENGLISH, language
+
 SOURCES = ("chapters/*.ipynb", "book/*.ipynb", "book/*.md", "exercises/*.py")
+# What the pages of another language have besides, and the theme's words in it.
+CATALOGUES = "book/locale/*/LC_MESSAGES/**/*.po"
+THEMES = ("pydata_sphinx_theme", "sphinx_book_theme")
 SCRIPT = "attn_core/views/page/**/*.js"
 BOOK, FOLDER = "noto-serif-sc.woff2", "han"
 
@@ -51,8 +59,20 @@ def chinese(text: str) -> str:
 
 def of_the_book(root: Path) -> str:
     """All Chinese characters of the book's pages and of the explorer, each once."""
-    paths = [path for pattern in (*SOURCES, SCRIPT) for path in root.glob(pattern)]
-    return chinese("".join(path.read_text(encoding="utf-8") for path in paths))
+    patterns = (*SOURCES, SCRIPT) if language() == ENGLISH else (*SOURCES, SCRIPT, CATALOGUES)
+    paths = [path for pattern in patterns for path in root.glob(pattern)]
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    return chinese("".join([*texts, themes_words()]))
+
+
+@cache
+def themes_words() -> str:
+    """What the theme says on each page in the language that is made."""
+    if language() == ENGLISH:
+        return ""
+    folders = [Path(importlib.util.find_spec(name).origin).parent for name in THEMES]
+    paths = [path for folder in folders for path in folder.rglob("zh*/LC_MESSAGES/*.mo")]
+    return chinese("".join(path.read_bytes().decode("utf-8", "ignore") for path in paths))
 
 
 def digest(text: str) -> str:
@@ -88,8 +108,11 @@ def provide(app: Sphinx, config) -> None:
 
 
 def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if language() != ENGLISH:
+        return
     titles = (title.astext() for title in app.env.titles.values())  # the sidebar has them all
-    text = chinese("".join([context.get("body", ""), *titles]))
+    switch = context.get("other_language", "")
+    text = chinese("".join([context.get("body", ""), *titles, *switch]))
     if not text:
         return
     name = f"{FOLDER}/{digest(text)}.woff2"

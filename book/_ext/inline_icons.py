@@ -15,6 +15,7 @@ import pydata_sphinx_theme
 from fontTools.pens.svgPathPen import SVGPathPen
 from fontTools.pens.transformPen import TransformPen
 from fontTools.ttLib import TTFont
+from own_pages import own_pages
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
@@ -74,7 +75,7 @@ def drawn(icon: re.Match) -> str:
 def write(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
-    for path in Path(app.outdir).rglob("*.html"):
+    for path in own_pages(app.outdir):
         page = path.read_text(encoding="utf-8")
         if (new := ICON.sub(drawn, page)) != page:
             path.write_text(new, encoding="utf-8")

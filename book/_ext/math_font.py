@@ -14,6 +14,7 @@ import unicodedata
 from pathlib import Path
 
 from font_subset import characters_of, write_subset
+from own_pages import own_pages
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -55,7 +56,7 @@ def write_font(app: Sphinx, exception: Exception | None) -> None:
         return
     folder, target = Path(app.outdir), Path(app.outdir) / "_static" / FONT
     found = set(UNWRITTEN)
-    for path in folder.rglob("*.html"):
+    for path in own_pages(folder):
         found |= signs(path.read_text(encoding="utf-8"))
     if target.exists() and found <= characters_of(target):
         return

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import tinycss2
+from own_pages import own_pages
 from sphinx.application import Sphinx
 from tinycss2.ast import Node
 
@@ -81,7 +82,7 @@ def prune(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
     folder, static = Path(app.outdir), Path(app.outdir) / "_static"
-    pages = list(folder.rglob("*.html"))
+    pages = list(own_pages(folder))
     texts = [*pages, *static.glob("*.js"), *static.glob("scripts/*.js")]
     known = PUT_TOGETHER | words(path.read_text(encoding="utf-8") for path in texts)
     marks = {}

@@ -1,0 +1,68 @@
+"""Each word of a page is in a catalogue, so that nothing of the English edition stays behind."""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import cache
+
+import pytest
+from bs4 import BeautifulSoup, Comment
+
+from tests.conftest import HTML
+from translation import pages
+from translation.__main__ import all_messages
+from translation.markdown import has_words, parser
+
+# What is no prose of a page: code, formulas, what runs, what a cell has printed; and what is made
+# of messages with numbers and names put in: the boxes of exercises, the entries of the reference.
+APART = (
+    "script, style, noscript, pre, code, math, svg, .cell_output, .sig, "
+    ".exercise, dl.py, summary .collapsed, summary .expanded, "
+    "attention-explorer, attention-model, attention-diagnosis, attention-answer"
+)
+# What Sphinx and the theme say, in the language of their own catalogues.
+THEIRS = {"for", "in", "class", "Raises", "Return type", "property", "Parameters", "Returns"}
+
+
+def bare(text: str) -> str:
+    """A text's letters, whatever stands between them."""
+    return re.sub(r"[^a-z]+", " ", html.unescape(text).lower()).strip()
+
+
+def shown(message: str) -> str:
+    return bare(BeautifulSoup(parser().renderInline(message), "html.parser").get_text())
+
+
+@cache
+def shared() -> str:
+    """What any page may say: the words of the site, of exercises and of docstrings."""
+    found = all_messages()
+    names = ("site", "exercises", "docstrings")
+    return " | ".join(shown(message) for name in names for message, _ in found[name])
+
+
+def unsaid(page: str, known: str) -> list[str]:
+    """The text of a page that no message has."""
+    soup = BeautifulSoup(page, "html.parser")
+    article = soup.find("article")
+    for apart in article.select(APART):
+        apart.decompose()
+    texts = [text for text in article.find_all(string=True) if not isinstance(text, Comment)]
+    return [
+        text.strip()
+        for text in texts
+        if has_words(text) and text.strip() not in THEIRS and bare(text) not in known
+    ]
+
+
+@pytest.mark.parametrize("name", [one for one in pages.docnames() if one != pages.README])
+def test_every_word_of_a_page_is_a_message(name):
+    own = " | ".join(shown(one.message) for one in pages.messages(name))
+    found = unsaid((HTML / f"{name}.html").read_text(encoding="utf-8"), f"{own} | {shared()}")
+    assert found == []
+
+
+def test_a_word_that_is_no_message_is_found():
+    page = "<article><p>Known words.</p><p>Unknown <code>x</code> ones.</p></article>"
+    assert unsaid(page, "known words") == ["Unknown", "ones."]

@@ -1,0 +1,30 @@
+"""Bring the catalogues of translations up to date: `make translations`."""
+
+from __future__ import annotations
+
+from translation import catalogues, pages, words
+
+OTHERS = {
+    "site": words.of_site,
+    "exercises": words.of_exercises,
+    "drawings": words.of_drawings,
+    "docstrings": words.of_docstrings,
+}
+
+
+def all_messages() -> dict[str, list[tuple[str, str]]]:
+    """The messages of each catalogue, in their order, each with what it is."""
+    found = {}
+    for docname in pages.docnames():
+        found[docname] = [(one.message, one.kind) for one in pages.messages(docname)]
+    return found | {name: list(make()) for name, make in OTHERS.items()}
+
+
+def main() -> None:
+    for name, messages in all_messages().items():
+        if catalogues.write(name, messages):
+            print(f"{catalogues.path_of(name).relative_to(catalogues.ROOT)}: written")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""A notebook in another language: its Markdown exchanged, its code and its outputs the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+
+from translation.language import in_chinese
+from translation.markdown import pieces, translated
+from translation.outputs import in_output
+from translation.pages import tagged
+
+
+def chinese(notebook, docname: str, exercise_cells: Callable[[str, int], list]):
+    """A page's notebook in Chinese.
+
+    exercise_cells: the generated cells of the exercise with this id, which has this number.
+    """
+
+    def lookup(message: str) -> str:
+        return in_chinese(message, docname)
+
+    made, cells, placed = deepcopy(notebook), [], []
+    for cell in made.cells:
+        name = tagged(cell, "exercise")
+        if name is not None:
+            if name not in placed:
+                placed.append(name)
+                cells += [
+                    with_outputs(new, made.cells) for new in exercise_cells(name, len(placed))
+                ]
+            continue
+        if cell.cell_type == "markdown":
+            cell.source = translated(cell.source, lookup)
+        for output in cell.get("outputs", []):
+            in_output(output)
+        cells.append(cell)
+    made.cells = cells
+    return made
+
+
+def with_outputs(cell, cells):
+    """A generated cell with what the stored one of the same id has printed."""
+    stored = next((one for one in cells if one.id == cell.id), None)
+    if stored is not None and cell.cell_type == "code":
+        cell.outputs, cell.execution_count = stored.outputs, stored.execution_count
+    if stored is not None:
+        cell.metadata = stored.metadata
+    return cell
+
+
+def headings(text: str, lookup: Callable[[str], str]) -> dict[str, str]:
+    """The headings of a text in English, by what they are in the other language."""
+    found = {}
+    for one in pieces(text):
+        if one.kind == "heading":
+            said = lookup(one.message)
+            if found.setdefault(said, one.message) != one.message:
+                raise ValueError(f"two headings of one page are both {said!r}")
+    return found

@@ -1,0 +1,91 @@
+"""The pages of the book, and the Markdown that each is made of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import yaml
+
+from translation.markdown import ROOT, Piece, pieces
+
+INCLUDE = re.compile(r"^```\{include\} (\S+)\n```$", re.MULTILINE)
+NUMBER = re.compile(r"(?P<code>`[^`]*`)|\d+(?:[.,]\d+)*")
+# The README is a page of the repository, not of the site.
+README = "README"
+
+
+def docnames() -> list[str]:
+    """Every page in the order of the contents, and the README.
+
+    >>> docnames()[0], docnames()[-1]
+    ('book/index', 'README')
+    """
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    chapters = [page["file"] for part in toc["parts"] for page in part["chapters"]]
+    return [toc["root"], *chapters, README]
+
+
+def path_of(docname: str) -> Path:
+    """The file of a page."""
+    found = (ROOT / f"{docname}{suffix}" for suffix in (".ipynb", ".md"))
+    return next(path for path in found if path.is_file())
+
+
+def tagged(cell, kind: str) -> str | None:
+    """What follows a tag's kind: the id of the exercise that a cell belongs to."""
+    tags = cell.metadata.get("tags", [])
+    return next((tag.split(":", 1)[1] for tag in tags if tag.startswith(f"{kind}:")), None)
+
+
+def with_included(text: str, folder: Path) -> str:
+    """A text with the files in it that it includes."""
+    return INCLUDE.sub(lambda one: (folder / one[1]).read_text(encoding="utf-8"), text)
+
+
+def without_numbers(message: str) -> tuple[str, list[str]]:
+    """A measured message as a form for any numbers, and its numbers.
+
+    >>> without_numbers("`f32`: 0.98 to 1.31×")
+    ('`f32`: {0} to {1}×', ['0.98', '1.31'])
+    """
+    found: list[str] = []
+
+    def place(one: re.Match) -> str:
+        if one["code"]:
+            return one[0]
+        found.append(one[0])
+        return f"{{{len(found) - 1}}}"
+
+    return NUMBER.sub(place, message), found
+
+
+def texts(docname: str) -> list[str]:
+    """The Markdown of a page, a text a cell, without the exercises: those have a catalogue."""
+    path = path_of(docname)
+    if path.suffix == ".md":
+        return [path.read_text(encoding="utf-8")]
+    cells = nbformat.read(path, as_version=4).cells
+    return [
+        cell.source
+        for cell in cells
+        if cell.cell_type == "markdown" and tagged(cell, "exercise") is None
+    ]
+
+
+def measured(docname: str) -> list[str]:
+    """The files that a page includes: tables that a measurement writes."""
+    folder = path_of(docname).parent
+    names = [name for text in texts(docname) for name in INCLUDE.findall(text)]
+    return [(folder / name).read_text(encoding="utf-8") for name in names]
+
+
+def messages(docname: str) -> list[Piece]:
+    """Every message of a page, in its order; those that are measured come last, without numbers:
+    the next measurement says the same with other ones."""
+    found = [one for text in texts(docname) for one in pieces(text)]
+    for one in (one for text in measured(docname) for one in pieces(text)):
+        found.append(replace(one, message=without_numbers(one.message)[0]))
+    return found

@@ -1,0 +1,142 @@
+"""What the site says apart from its pages: the words of its extensions, scripts and settings."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import yaml
+from babel.messages.extract import extract_from_file
+
+from attn_core.mistakes import MISTAKES
+from attn_core.views import drawings
+from translation.docstrings import parts
+from translation.markdown import ROOT, has_words
+from translation.pages import docnames, path_of
+from translation.scripts import literals
+from translation.sentences import said_in
+
+DRAWING = re.compile(r"^```\{drawing\} (\w+)$", re.MULTILINE)
+LISTED = re.compile(r"^\.\. auto\w+:: ([\w.]+)[^\n]*(?:\n +:members: ([^\n]*))?", re.MULTILINE)
+
+# Python whose words are called with `_`.
+PYTHON = ("book/_ext/*.py",)
+BOXES = ("tools/notebooks.py", "tools/exercise_notebooks.py")
+SCRIPTS = ("book/_static/*.js", "book/_ext/answer.js", "attn_core/views/drawings/*.js")
+TEMPLATES = ("book/_ext/slide_deck.html",)
+# What the theme and myst-nb say, where they have no Chinese for it.
+KINDS = ("values", "function", "text")  # of an exercise's answer
+THEIRS = (
+    "Show code cell {type}",
+    "Hide code cell {type}",
+    "source",
+    "output",
+    "outputs",
+    "content",
+)
+# Said in attributes of their templates, without a catalogue's help.
+THEIR_LABELS = (
+    "Main",
+    "Page",
+    "Color mode",
+    "System Settings",
+    "Toggle primary sidebar",
+    "Toggle secondary sidebar",
+    "Toggle hidden content",
+    "Link to this heading",
+    "Link to this definition",
+)
+
+
+def of_python(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for path in files(patterns):
+        for _, message, comments, _ in extract_from_file("python", str(path), keywords={"_": None}):
+            yield message, " ".join(comments) or path.name
+
+
+def of_templates(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for path in files(patterns):
+        found = extract_from_file("jinja2.ext:babel_extract", str(path), keywords={"_": None})
+        yield from ((message, path.name) for _, message, _, _ in found)
+
+
+def files(patterns: tuple[str, ...]) -> list[Path]:
+    return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+
+
+def of_settings() -> Iterator[tuple[str, str]]:
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    yield settings["title"], "title of the book"
+    options = settings["sphinx"]["config"]["html_theme_options"]
+    yield options["search_bar_text"], "search field"
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    for part in toc["parts"]:
+        yield part["caption"], "part of the contents"
+
+
+def of_site() -> Iterator[tuple[str, str]]:
+    yield from of_settings()
+    yield from ((text, "myst-nb") for text in THEIRS)
+    yield from ((text, "a label of the theme") for text in THEIR_LABELS)
+    yield from ((text, "kind of an exercise") for text in KINDS)
+    yield from of_python(PYTHON)
+    yield from of_templates(TEMPLATES)
+    for path in files(SCRIPTS):
+        for one in literals(path.read_text(encoding="utf-8")):
+            yield one[1] or one[2], path.name
+
+
+def of_drawings() -> Iterator[tuple[str, str]]:
+    """What stored outputs show and say: drawings, and the words for pictures."""
+    from translation.outputs import SVG, words_of
+
+    for docname in docnames():
+        path = path_of(docname)
+        if path.suffix == ".md":
+            for name in DRAWING.findall(path.read_text(encoding="utf-8")):
+                for word in words_of(getattr(drawings, name)().svg()):
+                    yield word, name
+            continue
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", []):
+                for word in words_of(output.get("data", {}).get(SVG, "")):
+                    yield word, docname
+                for metadata in output.get("metadata", {}).values():
+                    if isinstance(metadata, dict) and has_words(metadata.get("alt", "")):
+                        yield metadata["alt"], f"{docname}: a picture in words"
+
+
+def of_docstrings() -> Iterator[tuple[str, str]]:
+    """The docstrings of the names that the reference lists."""
+    sys.path.append(str(ROOT / "book" / "_ext"))
+    from api_reference import blocks, named, paragraphs
+
+    text = path_of("book/api").read_text(encoding="utf-8")
+    for name, members in LISTED.findall(text):
+        top = named(name)
+        own = [getattr(top, one.strip()) for one in members.split(",") if one.strip()]
+        for one in (top, *own):
+            for paragraph in paragraphs((inspect.getdoc(one) or "").split("\n")):
+                if paragraph.startswith(">>>"):
+                    continue
+                for block in blocks(paragraph.split("\n")):
+                    for part in parts(block.removeprefix("* ")):
+                        if has_words(part):
+                            yield part, name
+
+
+def of_exercises() -> Iterator[tuple[str, str]]:
+    import exercises
+    from translation.exercises import texts
+
+    yield from of_python(BOXES)
+    for mistake in MISTAKES.values():
+        yield mistake.title, "title of a mistake"
+    for exercise in exercises.load().values():
+        yield from texts(exercise)
+    for path in files(("exercises/[0-9]*.py",)):
+        yield from ((sentence, f"{path.stem}: check") for sentence in said_in(path))
