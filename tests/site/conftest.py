@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import HTML
+from translation.checking import is_complete
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +20,9 @@ def all_pages():
         if not {"_static", "_sources"} & set(path.relative_to(HTML).parts)
     )
     assert len(found) > 5, "the site is not built: run `make book`"
-    return [page for page in found if page not in {"index.html", "zh/index.html"}]
+    pages = [page for page in found if page not in {"index.html", "zh/index.html"}]
+    # Half in English, the Chinese ones are not yet what they are to be.
+    return pages if is_complete() else [page for page in pages if not page.startswith("zh/")]
 
 
 @pytest.fixture
