@@ -14,10 +14,10 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tools.browser import ARGUMENTS, present
 from tools.paper.contents import ROOT, folder_of, languages
 from tools.paper.document import SIZES
 from tools.paper.making import make
+from tools.paper.printing import printer
 from tools.paper.words import WORDS
 
 
@@ -37,7 +37,7 @@ def main() -> None:
         language = asked.language or "any language"
         sys.exit(f"{asked.site} has no pages in {language}: run `make book`")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
+        browser = printer(playwright)
         for language in wanted:
             out = folder_of(asked.out, language, asked.edition)
             make(browser, asked.site, language, asked.edition, asked.paper, out, asked.only)

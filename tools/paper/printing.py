@@ -9,13 +9,21 @@ import sys
 from pathlib import Path
 
 from pikepdf import Dictionary, Name, ObjectStreamMode, Pdf
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Playwright
+
+from tools.browser import ARGUMENTS, present
 
 NUMBER = re.compile(r'(data-page-of="([^"]+)">)[^<]*')
 LINK = re.compile(r'href="#([^"]+)"')
 PLACE = re.compile(r'\bid="([^"]+)"')
 PRINTS = 5  # numbers that grow by a digit may move a place once more
 POINTS = 72 / 25.4  # a millimetre
+
+
+def printer(playwright: Playwright) -> Browser:
+    """Chromium; without hinting, which would put every letter on a whole pixel of a screen."""
+    arguments = [*ARGUMENTS, "--font-render-hinting=none"]
+    return playwright.chromium.launch(executable_path=present(), args=arguments)
 
 
 def lost(document: str) -> list[str]:

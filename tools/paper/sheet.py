@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import struct
 import sys
 import unicodedata
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ ON_SCREEN = (
 UNKNOWN = "000"  # stands where a page's number will stand: as wide as most of them
 COLUMNS = 92  # of code that fit at its usual size
 LONG = 24  # lines of code, above which it may be parted
+STILL = 0.2  # millimetres of paper for a point of a still: its letters get those of a caption
 MANY = 6  # columns of a table
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
@@ -94,7 +96,7 @@ class Maker:
     def new(self, tag: str, text: str = "", **attributes: str) -> Tag:
         """An element that the site does not have: its class says so."""
         made = self.soup.new_tag(tag, attrs=attributes)
-        made["class"] = f"on-paper {attributes.get('class', '')}".strip()
+        made["class"] = ["on-paper", *attributes.get("class", "").split()]
         if text:
             made.string = text
         return made
@@ -265,7 +267,10 @@ class Maker:
     def set_pictures(self) -> None:
         folder = (self.site / self.name).parent
         for image in self.article.select("img"):
-            image["src"] = (folder / unquote(image["src"])).resolve().as_uri()
+            file = (folder / unquote(image["src"])).resolve()
+            image["src"] = file.as_uri()
+            if "ax-still" in image.get("class", []):
+                image["style"] = f"width: {width_of(file) * STILL:.0f}mm"
 
     def set_code(self) -> None:
         """Code whose longest line is too wide gets smaller letters, down to two thirds.
@@ -300,6 +305,11 @@ def columns(line: str) -> float:
     """
     wide = sum(unicodedata.east_asian_width(one) in "WF" for one in line)
     return len(line) + round(wide * 2 / 3, 2) if wide else len(line)
+
+
+def width_of(picture: Path) -> int:
+    """The width of a PNG, where the file says it."""
+    return struct.unpack(">I", picture.read_bytes()[16:20])[0]
 
 
 def short(url: str) -> str:
