@@ -98,7 +98,7 @@ def alone(book: Book, sheet: Sheet) -> str:
     """One chapter: what book it is from above its title, its sections below it."""
     lines = "".join(line(*section, "section") for section in sheet.sections)
     version = book.words.version.format(n=book.version)
-    above = f'<p class="from-book">{escape(book.title)} · {escape(version)}</p>'
+    above = f'<p class="from-book">{escape(version)}</p>'
     below = (
         f'<nav class="chapter-contents"><p>{escape(book.words.in_this_chapter)}</p>'
         f'<ul class="contents">{lines}</ul></nav>'

@@ -89,7 +89,12 @@ def finish(pdf: Pdf, margins: tuple[float, float]) -> None:
 
 
 def fold(entry: Dictionary, depth: int = 0) -> None:
-    """Show the first level of an outline, and fold what is below it."""
+    """Show the first level of an outline, fold what is below it, and say no title twice."""
+    if Name.Title in entry:
+        title = str(entry.Title)
+        half = len(title) // 2
+        if title[:half] == title[half:]:  # so it is written where a heading has moved to a new page
+            entry.Title = title[:half]
     child, children = entry.get(Name.First), 0
     while child is not None:
         fold(child, depth + 1)
