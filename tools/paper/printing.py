@@ -6,6 +6,7 @@ import html
 import io
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from pikepdf import Dictionary, Name, ObjectStreamMode, Pdf
@@ -15,6 +16,8 @@ from tools.browser import ARGUMENTS, present
 
 NUMBER = re.compile(r'(data-page-of="([^"]+)">)[^<]*')
 LINK = re.compile(r'href="#([^"]+)"')
+HEADING = re.compile(r"<h([1-6])\b[^>]*>(.*?)</h\1>", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
 PLACE = re.compile(r'\bid="([^"]+)"')
 PRINTS = 5  # numbers that grow by a digit may move a place once more
 POINTS = 72 / 25.4  # a millimetre
@@ -66,7 +69,7 @@ def write(
         with Pdf.open(io.BytesIO(made)) as pdf:
             before, pages = pages, pages_of(pdf)
             if pages == before:
-                finish(pdf, margins)
+                finish(pdf, margins, headings(document))
                 pdf.save(
                     target, object_stream_mode=ObjectStreamMode.generate, deterministic_id=True
                 )
@@ -75,30 +78,46 @@ def write(
     sys.exit(f"the page numbers of {target.name} do not come to rest")
 
 
-def finish(pdf: Pdf, margins: tuple[float, float]) -> None:
-    """What Chromium leaves undone: places are without the margins, and the outline is all open."""
+def headings(document: str) -> list[str]:
+    """The headings of a document in their order.
+
+    >>> headings("<h1>One</h1><p>a</p><h2 id='b'>Two <code>x</code> &amp; y</h2>")
+    ['One', 'Two x & y']
+    """
+    found = (TAG.sub("", inside) for _, inside in HEADING.findall(document))
+    return [" ".join(html.unescape(title).split()) for title in found]
+
+
+def finish(pdf: Pdf, margins: tuple[float, float], titles: list[str]) -> None:
+    """What Chromium leaves undone: places lack the margins, the outline is open and says some
+    words of a heading twice where it has moved to a new page."""
     left, top = (margin * POINTS for margin in margins)
     for place in pdf.Root.Dests.values():
         place[2] = round(float(place[2]) + left, 2)
         place[3] = round(float(place[3]) - top, 2)
-    fold(pdf.Root.Outlines)
+    entries = list(below(pdf.Root.Outlines))
+    if len(entries) != len(titles):
+        sys.exit(f"the outline has {len(entries)} entries, the document {len(titles)} headings")
+    for entry, title in zip(entries, titles, strict=True):
+        entry.Title = title
+        if Name.First in entry:
+            entry.Count = -sum(1 for _ in below(entry))  # folded
+    pdf.Root.Outlines.Count = sum(1 for _ in children(pdf.Root.Outlines))
     pdf.Root.PageMode = Name.UseOutlines
     for date in (Name.CreationDate, Name.ModDate):  # the same book gives the same file
         if date in pdf.docinfo:
             del pdf.docinfo[date]
 
 
-def fold(entry: Dictionary, depth: int = 0) -> None:
-    """Show the first level of an outline, fold what is below it, and say no title twice."""
-    if Name.Title in entry:
-        title = str(entry.Title)
-        half = len(title) // 2
-        if title[:half] == title[half:]:  # so it is written where a heading has moved to a new page
-            entry.Title = title[:half]
-    child, children = entry.get(Name.First), 0
+def children(entry: Dictionary) -> Iterator[Dictionary]:
+    child = entry.get(Name.First)
     while child is not None:
-        fold(child, depth + 1)
-        children += 1
+        yield child
         child = child.get(Name.Next)
-    if children:
-        entry.Count = -children if depth else children
+
+
+def below(entry: Dictionary) -> Iterator[Dictionary]:
+    """All entries of an outline below one, in their order."""
+    for child in children(entry):
+        yield child
+        yield from below(child)
