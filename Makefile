@@ -7,6 +7,7 @@ PORT ?= 8000
 COURSE ?= ../course
 LANGUAGE ?=
 EDITION ?= public
+PAPER ?= a4
 
 ifeq ($(filter public student instructor,$(EDITION)),)
 $(error EDITION must be public, student or instructor; it is "$(EDITION)")
@@ -48,7 +49,7 @@ BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . -
   || { rm -rf _build/fresh; exit 1; }
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers translations train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers translations train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +64,10 @@ book: .venv/book _build/fresh  ## build the site, English and Chinese (LANGUAGE=
 serve: book  ## serve the site on http://localhost:8000 (PORT=… for another port)
 	@echo "http://localhost:$(PORT)  (Ctrl-C ends it)"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory $(SITE)/_build/html
+
+pdf: .venv/test book  ## print the book: one PDF of all, one a chapter (PAPER=letter; LANGUAGE=en, else each; EDITION as above)
+	@$(WITH_BROWSER) && $(BIN)/python -m tools.paper --site "$(SITE)/_build/html" --edition $(EDITION) \
+	  --paper $(PAPER) $(if $(LANGUAGE),--language $(LANGUAGE)) $(if $(ONLY),--only $(ONLY))
 
 lab: .venv/book  ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab chapters
@@ -186,7 +191,7 @@ grade: .venv-grading/made  ## grade what was handed in, in a sandbox (COURSE=../
 class-300: .venv-grading/made  ## measure the grading of a class of 300
 	@$(GRADING) -m tests.grading.many $(if $(JOBS),--jobs $(JOBS))
 
-release: book  ## the three files of a release into _build/release: site, notebooks, wheel
+release: pdf  ## the files of a release into _build/release: site, notebooks, wheel, PDFs
 	@$(BIN)/python -m tools.release $(if $(TAG),--tag "$(TAG)")
 
 lint: .venv/test  ## ruff and Biome: rules and format; mypy and tsc: types

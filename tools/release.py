@@ -1,8 +1,9 @@
-"""Put the three files of a release into _build/release: the site, the notebooks, the library.
+"""Put the files of a release into _build/release: the site, the notebooks, the library, the PDFs.
 
     make release
 
-The site's zip opens from a folder, without a server.
+The site's zip opens from a folder, without a server. Of each language there is one PDF of the whole
+book, and a zip of those of the chapters.
 With `TAG=v1.2.3` it refuses a version that is not pyproject's or was released before, and an
 exercise that released.json does not list.
 """
@@ -21,9 +22,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import exercises
+from tools.paper.contents import NAME, folder_of, languages
+from tools.paper.words import WORDS
 
 ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
+PDFS = ROOT / "_build" / "pdf"
 RELEASE = ROOT / "_build" / "release"
 RELEASED = ROOT / "released.json"
 COMPILED = shutil.ignore_patterns("__pycache__")
@@ -63,10 +67,15 @@ def pack(archive: Path, folder: str, files: Iterable[Path], root: Path) -> Path:
 
 
 def site_zip(name: str) -> Path:
-    """The built site as it is, the notebooks to download included."""
+    """The built site, the notebooks to download included; no language that is not whole."""
     if not (HTML / "index.html").is_file():
         sys.exit("the site is not built: run `make book`")
-    files = (path for path in HTML.rglob("*") if path.is_file() and path.name != ".buildinfo")
+    parts = {HTML / one for one in WORDS if one not in {"en", *languages(HTML)}}
+    files = (
+        path
+        for path in HTML.rglob("*")
+        if path.is_file() and path.name != ".buildinfo" and not parts & set(path.parents)
+    )
     return pack(RELEASE / f"{name}-site.zip", f"{name}-site", files, HTML)
 
 
@@ -74,6 +83,23 @@ def notebooks_zip(name: str) -> Path:
     """The chapters with their outputs, and the licence."""
     files = [*ROOT.glob("chapters/*.ipynb"), ROOT / "LICENSE"]
     return pack(RELEASE / f"{name}-notebooks.zip", f"{name}-notebooks", files, ROOT)
+
+
+def pdfs(name: str) -> list[Path]:
+    """The book on paper, as `make pdf` has printed it on A4."""
+    made = []
+    for language in languages(HTML):
+        folder = folder_of(PDFS, language, "public")
+        chapters = [
+            path for path in folder.glob("chapters/*.pdf") if not path.stem.endswith("-letter")
+        ]
+        if not (folder / f"{NAME}.pdf").is_file() or not chapters:
+            sys.exit("the book is not printed: run `make pdf`")
+        called = name if language == "en" else f"{name}-{language}"
+        made.append(Path(shutil.copy(folder / f"{NAME}.pdf", RELEASE / f"{called}.pdf")))
+        archive = RELEASE / f"{called}-chapters.zip"
+        made.append(pack(archive, f"{called}-chapters", chapters, folder / "chapters"))
+    return made
 
 
 def wheel() -> Path:
@@ -96,8 +122,8 @@ def main() -> None:
     RELEASE.mkdir(parents=True, exist_ok=True)
     for old in RELEASE.iterdir():
         old.unlink()
-    name = f"attention-number-by-number-{version()}"
-    for path in (site_zip(name), notebooks_zip(name), wheel()):
+    name = f"{NAME}-{version()}"
+    for path in (site_zip(name), notebooks_zip(name), wheel(), *pdfs(name)):
         print(f"{path.stat().st_size / 1e6:6.1f} MB  {path.relative_to(ROOT)}")
 
 

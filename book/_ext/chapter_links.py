@@ -1,5 +1,8 @@
 """Put the ways to run a chapter under its title: Colab, the notebook itself, its source.
 
+Under the title of the landing page stands where the book is to be had as a PDF: on the page of the
+newest release, which is there before any release is, and where no PDF was printed.
+
 All addresses come from `repository` in `_config.yml`.
 """
 
@@ -31,11 +34,30 @@ def links(name: str, options: dict, notebook: str) -> str:
     return f'<p class="chapter-links">{" ".join(items)}</p>'
 
 
+def on_paper(options: dict) -> str:
+    """The line under the landing page's title; "" for a repository that is not on GitHub.
+
+    >>> on_paper({"repository_url": "https://github.com/one/book/"}).split('"')[3]
+    'https://github.com/one/book/releases/latest'
+    >>> on_paper({"repository_url": "https://example.org/book"})
+    ''
+    """
+    url = options["repository_url"].rstrip("/")
+    if not url.startswith("https://github.com/"):
+        return ""
+    to = escape(f"{url}/releases/latest")
+    return f'<p class="chapter-links"><a href="{to}">{_("The book as a PDF")}</a></p>'
+
+
 def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    if not pagename.startswith("chapters/") or not context.get("sourcename"):
+    options = app.config.html_theme_options
+    if pagename == app.config.root_doc:
+        line = on_paper(options)
+    elif pagename.startswith("chapters/") and context.get("sourcename"):
+        notebook = context["pathto"](f"_sources/{context['sourcename']}", 1)
+        line = links(f"{pagename}.ipynb", options, notebook)
+    else:
         return
-    notebook = context["pathto"](f"_sources/{context['sourcename']}", 1)
-    line = links(f"{pagename}.ipynb", app.config.html_theme_options, notebook)
     context["body"] = context["body"].replace("</h1>", f"</h1>\n{line}", 1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.conftest import HTML, ROOT
 from tests.site.listening import Listener
@@ -105,6 +106,13 @@ def test_every_chapter_has_explorers(browser, site, all_pages):
         explorers.first.locator(".ax-root").wait_for()
     context.close()
     assert without == []
+
+
+def test_the_landing_page_leads_to_the_book_on_paper(open_page, site):
+    """To the page of releases, which is there before any is, and where nobody ran `make pdf`."""
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    link = open_page(f"{site}/book/index.html").locator(".chapter-links a")
+    assert link.get_attribute("href") == settings["repository"]["url"] + "/releases/latest"
 
 
 @pytest.mark.parametrize("chapter", ["03_self_attention", "04_by_hand"])

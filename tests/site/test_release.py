@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,6 +14,8 @@ import pytest
 from tests.site.listening import Listener, path_of
 from tests.test_colab import environment_without_attn_core
 from tools import release
+from tools.paper import contents
+from tools.paper.contents import NAME
 
 LEADS_ON, LANDING = "index.html", "book/index.html"
 
@@ -82,6 +85,53 @@ def test_the_notebooks(folder):
 def test_the_same_files_give_the_same_zip(folder):
     first = release.notebooks_zip("book").read_bytes()
     assert release.notebooks_zip("book").read_bytes() == first
+
+
+@pytest.fixture
+def printed(folder, monkeypatch):
+    """A folder of PDFs such as `make pdf` leaves, of a site in two languages."""
+    for language in ("", "zh/"):
+        for place in (f"site/{language}book/index.html", f"pdf/{language}{NAME}.pdf"):
+            write(folder / place, language)
+        for chapter in ("01_one.pdf", "02_two.pdf", "02_two-letter.pdf"):
+            write(folder / "pdf" / language / "chapters" / chapter, language + chapter)
+    write(folder / "pdf" / "instructor" / f"{NAME}.pdf", "with keys")
+    monkeypatch.setattr(release, "PDFS", folder / "pdf")
+    monkeypatch.setattr(release, "HTML", folder / "site")
+    monkeypatch.setattr(contents, "is_complete", lambda: True)
+    return folder
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_the_book_on_paper_in_each_language(printed):
+    made = {path.name: path for path in release.pdfs("book")}
+    assert sorted(made) == ["book-chapters.zip", "book-zh-chapters.zip", "book-zh.pdf", "book.pdf"]
+    assert made["book.pdf"].read_text() == ""
+    assert made["book-zh.pdf"].read_text() == "zh/"
+    root = unzip(made["book-zh-chapters.zip"], printed)
+    found = {path.name: path.read_text() for path in root.iterdir()}
+    assert found == {name: f"zh/{name}" for name in ("01_one.pdf", "02_two.pdf")}
+
+
+def test_a_language_that_is_not_whole_is_not_released(printed, monkeypatch):
+    monkeypatch.setattr(contents, "is_complete", lambda: False)
+    assert [path.name for path in release.pdfs("book")] == ["book.pdf", "book-chapters.zip"]
+    write(printed / "site" / "index.html", "")
+    root = unzip(release.site_zip("book"), printed)
+    assert (root / "book" / "index.html").is_file()
+    assert not (root / "zh").exists()
+
+
+@pytest.mark.parametrize("lost", [f"zh/{NAME}.pdf", "chapters"])
+def test_a_book_that_is_not_printed_is_not_released(printed, lost):
+    lost = printed / "pdf" / lost
+    shutil.rmtree(lost) if lost.is_dir() else lost.unlink()
+    with pytest.raises(SystemExit, match="run `make pdf`"):
+        release.pdfs("book")
 
 
 USE = """

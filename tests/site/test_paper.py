@@ -1,0 +1,430 @@
+"""The book as PDFs: the site's numbers, a glyph for each sign, nothing cut, links that lead."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+import pytest
+from bs4 import BeautifulSoup
+from pikepdf import Array, Dictionary, Name, OutlineItem, Pdf
+
+from tests.conftest import HTML
+from tools import release
+from tools.paper.contents import NAME, parts
+from tools.paper.document import MARGINS
+from tools.paper.making import make
+from tools.paper.printing import lost, pages_of, printer
+from tools.paper.sheet import Maker, key, place
+from tools.paper.words import ENGLISH, WORDS
+
+CHAPTERS = sorted(path.stem for path in (HTML / "chapters").glob("*.html"))
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+MILLIMETRE = 72 / 25.4
+LEFT, TOP = (margin * MILLIMETRE for margin in MARGINS)
+BOTTOM = 22 * MILLIMETRE
+FONTS = ("SourceSerif4", "SourceSans3", "SourceCodePro", "DejaVuSans", "STIXTwoMath", "NotoSerifSC")
+
+in_one_process = pytest.mark.xdist_group("paper")
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright):
+    """The browser as `make pdf` starts it."""
+    browser = printer(playwright)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def pdfs(chromium, tmp_path_factory):
+    """All PDFs of the book, printed for these tests; their paths by their names."""
+    out = tmp_path_factory.mktemp("pdf")
+    made = make(chromium, HTML, "en", "public", "a4", out, [])
+    return {path.stem: path for path in made}
+
+
+def numbers(texts) -> Counter:
+    """How often each number stands in some pieces of text."""
+    return Counter(number for text in texts for number in NUMBER.findall(text))
+
+
+def pieces(tag) -> list[str]:
+    return [str(text) for text in tag.find_all(string=True)]
+
+
+def runs(document: Path, pages: range | None = None) -> list[str]:
+    """The text of pages between the margins, cut where the line or its height changes."""
+    found = []
+    with pypdfium2.PdfDocument(document) as pdf:
+        for number in pages or range(len(pdf)):
+            page = pdf[number]
+            height = page.get_height()
+            text = page.get_textpage()
+            run, before = "", None
+            for place_ in range(text.count_chars()):
+                y = height_of(text, place_)
+                if not BOTTOM - 4 < y < height - TOP + 4:
+                    continue
+                if before is not None and abs(y - before) > 0.4:
+                    found.append(run)
+                    run = ""
+                before = y
+                run += chr(pdfium.FPDFText_GetUnicode(text, place_))
+            found.append(run)
+    return found
+
+
+def height_of(text, place_: int) -> float:
+    """How high above a page's foot a character stands."""
+    x, y = ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(text, place_, x, y)
+    return y.value
+
+
+def shown(name: str) -> Counter:
+    """The numbers of a page of the site, without what only a screen can do."""
+    page = BeautifulSoup((HTML / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+    article = page.select_one("article")
+    on_a_screen = (
+        "script, summary, .headerlink, .chapter-links, attention-answer, attention-diagnosis, "
+        "details.above-input, :is(attention-explorer, attention-model):has(+ .ax-still)"
+    )
+    for one in article.select(on_a_screen):
+        one.decompose()
+    found = numbers(pieces(article))
+    for image in article.select("img[src$='.svg']"):
+        drawing = (HTML / name).parent / image["src"]
+        found += numbers(ElementTree.parse(drawing).getroot().itertext())
+    return found
+
+
+def added(name: str, pages: dict[str, int], printed: set[str]) -> tuple[Counter, Counter]:
+    """The numbers that paper adds to a page: of pages, answers, addresses, lists; its contents'."""
+    sheet = Maker(HTML, name, ENGLISH, printed).sheet()
+    for number in sheet.article.select("[data-page-of]"):
+        number.string = str(pages[number["data-page-of"]])
+    outermost = [
+        one for one in sheet.article.select(".on-paper") if not one.find_parent(class_="on-paper")
+    ]
+    found = numbers(text for one in outermost for text in pieces(one))
+    for items in sheet.article.select("ol"):
+        first = int(items.get("start", 1))
+        count = len(items.find_all("li", recursive=False))
+        found += numbers(map(str, range(first, first + count)))
+    listed = [(target, title) for target, title in sheet.sections if target in pages]
+    contents = [str(pages[target]) for target, _ in listed]
+    titles = [title for _, title in listed]
+    return found, numbers(contents + titles)
+
+
+def differing(found: Counter, wanted: Counter, name: str) -> dict[str, tuple]:
+    """The numbers that are too many or too few; a table's head stands on each of its pages."""
+    heads = numbers(pieces_of(name, "thead"))
+    more = {number: count for number, count in (found - wanted).items() if number not in heads}
+    fewer = dict(wanted - found)
+    return {name: (more, fewer)} if more or fewer else {}
+
+
+def pieces_of(name: str, what: str) -> list[str]:
+    page = BeautifulSoup((HTML / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+    return [text for one in page.select(what) for text in pieces(one)]
+
+
+@pytest.mark.slow
+@in_one_process
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_numbers_of_a_chapter_are_the_sites(pdfs, chapter):
+    name = f"chapters/{chapter}"
+    pages = pages_of(Pdf.open(pdfs[chapter]))
+    on_paper, contents = added(name, pages, {name})
+    wanted = shown(name) + on_paper + contents + numbers([release.version()])
+    assert differing(numbers(runs(pdfs[chapter])), wanted, name) == {}
+
+
+@pytest.mark.slow
+@in_one_process
+def test_the_numbers_of_the_book_are_the_sites(pdfs):
+    pdf = Pdf.open(pdfs[NAME])
+    pages, (_, every) = pages_of(pdf), parts(HTML)
+    names = [name for part in every for name in part.pages]
+    ends = [*(pages[key(name)] - 1 for name in names[1:]), len(pdf.pages)]
+    wrong = {}
+    for name, end in zip(names, ends, strict=True):
+        on_paper, _ = added(name, pages, set(names))
+        found = numbers(runs(pdfs[NAME], range(pages[key(name)] - 1, end)))
+        wanted = shown(name) + on_paper
+        wrong |= differing(found, wanted, name)
+    assert wrong == {}
+
+
+def drawn_with(resources, found: dict) -> dict:
+    """The fonts of a page and of what it draws, by their numbers in the file."""
+    for font in resources.get("/Font", {}).values():
+        found[font.objgen] = font
+    for form in resources.get("/XObject", {}).values():
+        if "/Resources" in form:
+            drawn_with(form.Resources, found)
+    return found
+
+
+def is_embedded(font) -> bool:
+    if font.Subtype == "/Type3":  # its signs are drawings in the file
+        return True
+    descriptor = font.DescendantFonts[0].FontDescriptor
+    return any(name in descriptor for name in ("/FontFile", "/FontFile2", "/FontFile3"))
+
+
+@pytest.mark.slow
+@in_one_process
+def test_every_font_is_embedded_and_one_of_ours(pdfs):
+    pdf, fonts = Pdf.open(pdfs[NAME]), {}
+    for page in pdf.pages:
+        drawn_with(page.Resources, fonts)
+    assert len(fonts) > 5
+    assert [str(font.BaseFont) for font in fonts.values() if not is_embedded(font)] == []
+    names = {str(font.BaseFont).partition("+")[2] for font in fonts.values() if "/BaseFont" in font}
+    assert {name for name in names if not name.startswith(FONTS)} == set()
+    assert all("/ToUnicode" in font for font in fonts.values())
+
+
+STREAM = re.compile(rb"/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>")
+
+
+def unmapped(pdf: Pdf) -> tuple[int, list[int]]:
+    """How many pieces of text were looked at, and the pages on which a glyph is none: number 0."""
+    seen, pages = 0, []
+    for number, page in enumerate(pdf.pages, 1):
+        page.contents_coalesce()
+        streams = [(page.Contents.read_bytes(), page.Resources)]
+        for form in page.Resources.get("/XObject", {}).values():
+            if form.Subtype == "/Form":
+                streams.append((form.read_bytes(), form.Resources))
+        for data, resources in streams:
+            fonts, wide = resources.get("/Font", {}), False
+            for font, codes in STREAM.findall(data):
+                if font:
+                    wide = fonts["/" + font.decode()].Subtype == "/Type0"
+                    continue
+                seen += 1
+                if wide and any(codes[at : at + 4] == b"0000" for at in range(0, len(codes), 4)):
+                    pages.append(number)
+    return seen, pages
+
+
+@pytest.mark.slow
+@in_one_process
+def test_no_sign_lacks_its_glyph(pdfs):
+    seen, pages = unmapped(Pdf.open(pdfs[NAME]))
+    assert seen > 10_000
+    assert pages == []
+
+
+def outside(page) -> list[tuple[str, tuple]]:
+    """The text and the pictures of a page that lie beyond its margins, or are cut by them.
+
+    Slanted letters reach a little beyond their line.
+    """
+    width, height = page.get_size()
+    found = []
+    kinds = (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_IMAGE)
+    for drawn in page.get_objects(filter=kinds, max_depth=4):
+        left, bottom, right, top = drawn.get_bounds()
+        if right - left < 0.1 and top - bottom < 0.1:
+            continue
+        in_head_or_foot = bottom > height - TOP or top < BOTTOM
+        low, high = (0, height) if in_head_or_foot else (BOTTOM - 1, height - TOP + 1)
+        if left < LEFT - 2.5 or right > width - LEFT + 2.5 or bottom < low or top > high:
+            found.append((type(drawn).__name__, (left, bottom, right, top)))
+    return found
+
+
+@pytest.mark.slow
+@in_one_process
+def test_nothing_is_cut_or_beyond_the_margins(pdfs):
+    found = {}
+    with pypdfium2.PdfDocument(pdfs[NAME]) as pdf:
+        for number in range(len(pdf)):
+            if beyond := outside(pdf[number]):
+                found[number + 1] = beyond[:3]
+    assert found == {}
+
+
+def sizes(page) -> Counter:
+    """How many pieces of a page's text have each size, in points."""
+    found = Counter()
+    for text in page.get_objects(filter=(pdfium.FPDF_PAGEOBJ_TEXT,), max_depth=4):
+        size = ctypes.c_float()
+        pdfium.FPDFTextObj_GetFontSize(text, size)
+        found[round(size.value * abs(text.get_matrix().a), 1)] += 1
+    return found
+
+
+@pytest.mark.slow
+@in_one_process
+def test_nothing_is_so_wide_that_all_was_made_smaller(pdfs):
+    """Chromium makes a whole document smaller if something of it is wider than its pages."""
+    for path in pdfs.values():
+        with pypdfium2.PdfDocument(path) as pdf:
+            assert sum(map(sizes, pdf), Counter()).most_common(1)[0][0] == 10.5, path.stem
+
+
+def plain(text: str) -> str:
+    """Text without spaces and without what is written as another character of the same look."""
+    return re.sub(r"[\s\x00-\x1f\u00ad\ufffe\u200b]", "", text).lower()
+
+
+def flat(entries: list[OutlineItem]) -> list[OutlineItem]:
+    return [one for entry in entries for one in (entry, *flat(entry.children))]
+
+
+def below(pdf: pypdfium2.PdfDocument, page: int, top: float) -> str:
+    """The text of the 22 millimetres below a place of a page, which is counted from 1."""
+    text = pdf[page - 1].get_textpage()
+    return plain(text.get_text_bounded(bottom=top - 22 * MILLIMETRE, top=top + 2))
+
+
+@pytest.mark.slow
+@in_one_process
+@pytest.mark.parametrize("name", [NAME, CHAPTERS[0], CHAPTERS[-1]])
+def test_bookmarks_lead_to_their_headings(pdfs, name):
+    pdf, wrong = Pdf.open(pdfs[name]), []
+    numbers_ = {page.objgen: number for number, page in enumerate(pdf.pages, 1)}
+    with pdf.open_outline() as outline, pypdfium2.PdfDocument(pdfs[name]) as text:
+        entries = flat(outline.root)
+        for entry in entries:
+            page, _, _, top, *_ = entry.destination
+            if plain(entry.title) not in below(text, numbers_[page.objgen], float(top)):
+                wrong.append(entry.title)
+    assert len(entries) > 10
+    assert wrong == []
+
+
+@pytest.mark.slow
+@in_one_process
+def test_links_say_the_page_that_they_lead_to(pdfs):
+    """Each that leads to a place: "page 57", or a line of the contents that ends in a number."""
+    pdf = Pdf.open(pdfs[NAME])
+    pages, said = pages_of(pdf), {}
+    with pypdfium2.PdfDocument(pdfs[NAME]) as drawn:
+        for number, page in enumerate(pdf.pages):
+            text = drawn[number].get_textpage()
+            for link in page.get("/Annots", []):
+                left, bottom, right, top = map(float, link.Rect)
+                if "/Dest" in link and top - bottom > 2:  # not the edge of a line that moved on
+                    place_ = number, str(link.Dest).removeprefix("/")
+                    words = text.get_text_bounded(left - 1, bottom, right + 1, top)
+                    said[place_] = f"{said.get(place_, '')} {words}"
+    wrong = []
+    for (number, name), words in said.items():
+        on_next_page = said.get((number + 1, name), "")
+        if str(pages[name]) not in NUMBER.findall(f"{words} {on_next_page}"):
+            wrong.append((number + 1, name, pages[name], words))
+    assert len(said) > 1000
+    assert wrong == []
+
+
+@pytest.mark.slow
+@in_one_process
+def test_a_place_is_where_its_heading_stands(pdfs):
+    """Of the sections of the chapters: a link to one shows its heading at the top."""
+    pdf, (_, every) = Pdf.open(pdfs[NAME]), parts(HTML)
+    pages, names = pages_of(pdf), {name for part in every for name in part.pages}
+    wrong = []
+    with pypdfium2.PdfDocument(pdfs[NAME]) as text:
+        for chapter in CHAPTERS:
+            sheet = Maker(HTML, f"chapters/{chapter}", ENGLISH, names).sheet()
+            for target, title in sheet.sections:
+                top = float(pdf.Root.Dests["/" + target][3])
+                if plain(title) not in below(text, pages[target], top):
+                    wrong.append((target, top))
+    assert wrong == []
+
+
+def roles(pdf: Pdf) -> Counter:
+    """How often each role stands in the tree for screen readers, and pictures without words."""
+    found, rest = Counter(), [pdf.Root.StructTreeRoot]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, Array):
+            rest += list(one)
+        elif isinstance(one, Dictionary):
+            role = str(one.get(Name.S, ""))
+            found[role] += 1
+            if role == "/Figure" and not str(one.get(Name.Alt, "")):
+                found["a figure without words"] += 1
+            if Name.K in one:
+                rest.append(one.K)
+    return found
+
+
+@pytest.mark.slow
+@in_one_process
+def test_it_is_tagged_for_screen_readers(pdfs):
+    pdf = Pdf.open(pdfs[NAME])
+    assert pdf.Root.MarkInfo.Marked
+    assert pdf.Root.Lang == "en"
+    assert pdf.docinfo["/Title"] == "Attention, Number by Number"
+    found = roles(pdf)
+    assert found["/H1"] > 30
+    assert found["/H2"] > 300
+    assert min(found["/Table"], found["/Link"], found["/Figure"], found["/L"]) > 50
+    assert found["a figure without words"] == 0
+
+
+@pytest.mark.slow
+@in_one_process
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_answers_stand_after_all_questions(pdfs, chapter):
+    """No answer stands under its question: all are behind the last exercise."""
+    pages = pages_of(Pdf.open(pdfs[chapter]))
+    asked = {name: page for name, page in pages.items() if name.endswith("-asked")}
+    assert len(asked) > 3
+    last = max(asked.values())
+    assert min(pages[name.removesuffix("-asked")] for name in asked) >= last
+    text = "".join(runs(pdfs[chapter]))
+    for name in ("Answer 1", "Solution 1"):
+        first, *_, behind = [at.start() for at in re.finditer(rf"{name}\b", text)]
+        assert first < behind
+
+
+@pytest.mark.slow
+@in_one_process
+def test_letter_is_another_size_with_the_same_words(chromium, tmp_path):
+    (letter,) = make(chromium, HTML, "en", "public", "letter", tmp_path, ["02"])
+    assert letter.name == "02_three_stages-letter.pdf"
+    with pypdfium2.PdfDocument(letter) as pdf:
+        assert [round(edge) for edge in pdf[0].get_size()] == [612, 792]
+        assert [outside(page) for page in pdf if outside(page)] == []
+
+
+def test_a_fold_that_nobody_named_stops_it(monkeypatch):
+    monkeypatch.setattr(Maker, "words", ENGLISH, raising=False)
+    maker = Maker(HTML, "chapters/02_three_stages", ENGLISH, set())
+    maker.article.select_one("details:not(.above-input) summary").string = "Aha"
+    with pytest.raises(SystemExit, match="'Aha': gathered or opened"):
+        maker.sheet()
+
+
+def test_a_link_to_a_place_that_is_not_there_is_seen():
+    assert lost('<a href="#a">b</a> <a href="#c">d</a> <p id="c">') == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("fragment", "wanted"),
+    [("", "06_masking"), ("two", "06_masking.two"), ("x-causal?head=1", "06_masking.x-causal")],
+)
+def test_a_place_of_the_site_has_one_name_in_the_book(fragment, wanted):
+    assert place("chapters/06_masking", fragment) == wanted
+
+
+def test_each_language_has_all_words():
+    for words in WORDS.values():
+        assert "{page}" in words.on_page
+        assert "{page}" in words.asked_on
+        assert {"student", "instructor"} == set(words.edition)

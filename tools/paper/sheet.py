@@ -1,0 +1,321 @@
+"""One page of the site as a sheet: what only a screen can do goes, or is said in another way."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import struct
+import sys
+import unicodedata
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from bs4 import BeautifulSoup, NavigableString, Tag
+
+from tools.paper.words import Words
+
+# What is there for a screen alone; the code of a drawing is hidden there, too.
+ON_SCREEN = (
+    ".headerlink, .chapter-links, script, attention-answer, attention-diagnosis, "
+    "details.above-input, .toctree-wrapper, .genindex-jumpbox"
+)
+UNKNOWN = "000"  # stands where a page's number will stand: as wide as most of them
+COLUMNS = 92  # of code that fit at its usual size
+LONG = 24  # lines of code, above which it may be parted
+STILL = 0.2  # millimetres of paper for a point of a still: its letters get those of a caption
+MANY = 6  # columns of a table
+REFERENCE = re.compile(r"url\(#([^)]+)\)")
+
+
+def key(name: str) -> str:
+    """
+    >>> key("chapters/06_masking")
+    '06_masking'
+    """
+    return name.rpartition("/")[2]
+
+
+def place(name: str, fragment: str = "") -> str:
+    """The id of a place of the site in a document that has many pages.
+
+    >>> place("chapters/06_masking", "two-rules"), place("chapters/06_masking", "x-causal?head=1")
+    ('06_masking.two-rules', '06_masking.x-causal')
+    """
+    fragment = fragment.partition("?")[0] if fragment.startswith("x-") else fragment
+    return f"{key(name)}.{fragment}" if fragment else key(name)
+
+
+@dataclass(eq=False)
+class Sheet:
+    """A page of the book on paper."""
+
+    name: str
+    title: str
+    article: Tag
+    # Places and titles of the sections, for the contents.
+    sections: list[tuple[str, str]] = field(default_factory=list)
+
+
+class Maker:
+    """Makes the sheet of one page; `printed` are the pages that stand in the same document."""
+
+    def __init__(self, site: Path, name: str, words: Words, printed: set[str]):
+        self.site, self.name, self.words, self.printed = site, name, words, printed
+        page = (site / f"{name}.html").read_text(encoding="utf-8")
+        self.soup = BeautifulSoup(page, "html.parser")
+        self.article = self.soup.select_one("article.bd-article")
+        self.gathered: dict[str, list[Tag]] = {}
+        self.urls: list[str] = []
+
+    def sheet(self) -> Sheet:
+        self.article.attrs = {"class": "bd-article", "id": place(self.name)}
+        for one in self.article.select(ON_SCREEN):
+            one.decompose()
+        self.rename_places()
+        for drawing in self.article.select("svg.steps"):
+            self.part(drawing)
+        self.put_stills()
+        for fold in self.article.select("details"):
+            self.unfold(fold)
+        self.append_gathered()
+        for link in self.article.select("a[href]"):
+            self.say_where(link)
+        self.append_urls()
+        self.set_pictures()
+        self.set_code()
+        self.keep_together()
+        title, *_ = self.article.select("h1")
+        sections = [
+            (heading["id"], " ".join(heading.get_text().split()))
+            for heading in self.article.select("h2")
+            if heading.has_attr("id") and not heading.find_parent(class_="worksheet")
+        ]
+        return Sheet(self.name, " ".join(title.get_text().split()), self.article, sections)
+
+    def new(self, tag: str, text: str = "", **attributes: str) -> Tag:
+        """An element that the site does not have: its class says so."""
+        made = self.soup.new_tag(tag, attrs=attributes)
+        made["class"] = ["on-paper", *attributes.get("class", "").split()]
+        if text:
+            made.string = text
+        return made
+
+    def rename_places(self) -> None:
+        for one in self.article.find_all(id=True):
+            if one is not self.article:
+                one["id"] = place(self.name, one["id"])
+        for section in self.article.select("section[id]"):
+            heading = section.find(re.compile("^h[1-6]$"), recursive=False)
+            if heading and not heading.has_attr("id"):
+                heading["id"] = section["id"]
+                del section["id"]
+        for drawing in self.article.select("svg"):
+            for one in drawing.find_all(True):
+                for attribute, value in one.attrs.items():
+                    if attribute in ("href", "xlink:href") and value.startswith("#"):
+                        one[attribute] = "#" + place(self.name, value[1:])
+                    elif isinstance(value, str) and "url(#" in value:
+                        one[attribute] = REFERENCE.sub(
+                            lambda at: f"url(#{place(self.name, at[1])})", value
+                        )
+
+    def part(self, drawing: Tag) -> None:
+        """A drawing that has steps becomes one a step: together they are higher than a page."""
+        steps = self.soup.new_tag("div", attrs={"class": "steps-of-drawing"})
+        for step in drawing.select("g.step"):
+            top, height, width = step["data-top"], step["data-height"], drawing["width"]
+            one = self.soup.new_tag(
+                "svg",
+                attrs={
+                    "class": "drawing",
+                    "viewbox": f"0 {top} {width} {height}",
+                    "width": width,
+                    "height": height,
+                    "role": "img",
+                    "aria-label": step["data-says"],
+                },
+            )
+            one.append(step.extract())
+            steps.append(one)
+        if definitions := drawing.find("defs", recursive=False):
+            steps.svg.insert(0, definitions.extract())
+        drawing.replace_with(steps)
+
+    def put_stills(self) -> None:
+        """An explorer is its still, or what it has for a page without scripts."""
+        for explorer in self.article.select("attention-explorer, attention-model"):
+            still = explorer.find_next_sibling("img", class_="ax-still")
+            target = place(self.name, f"x-{explorer['name']}")
+            if still is None:
+                explorer.name = "div"
+                explorer.attrs = {"id": target}
+                continue
+            explorer.decompose()
+            still["id"] = target
+            del still["loading"]
+            cell = still.find_parent("div", class_="cell") or still
+            before = cell.find_previous_sibling()
+            if before is not None:
+                before["class"] = [*before.get("class", []), "keep"]
+
+    def unfold(self, fold: Tag) -> None:
+        summary = fold.find("summary", recursive=False)
+        title = " ".join(summary.get_text().split())
+        summary.extract()
+        if "below-input" in fold.get("class", []):
+            self.gather(fold, *self.words.output)
+        elif title in self.words.gathered:
+            self.gather(fold, *self.words.gathered[title])
+        elif title in self.words.opened:
+            fold.name = "div"
+            fold.attrs = {"class": "unfolded"}
+            summary.name = "p"
+            summary.attrs = {"class": "fold-title"}
+            fold.insert(0, summary)
+        else:
+            sys.exit(
+                f"{self.name}: tools/paper/words.py must say what becomes of a fold with the title "
+                f"{title!r}: gathered or opened"
+            )
+
+    def gather(self, fold: Tag, one: str, heading: str) -> None:
+        """Put a fold's content away for the end of the chapter, and a pointer in its place."""
+        found = self.gathered.setdefault(heading, [])
+        label = self.words.numbered.format(title=one, n=len(found) + 1)
+        target = place(self.name, f"paper-{len(self.gathered)}-{len(found) + 1}")
+        pointer = self.new("a", f"{label}: ", **{"href": f"#{target}", "class": "pointer"})
+        pointer["id"] = f"{target}-asked"
+        self.add_page(pointer, target)
+        before = fold.find_previous_sibling()
+        if before is not None and before.name == "p" and "below-input" not in fold.get("class", []):
+            before.extend([NavigableString(" "), pointer])
+        else:
+            line = self.new("p", **{"class": "pointer-line"})
+            line.append(pointer)
+            fold.insert_before(line)
+        answer = self.soup.new_tag("div", attrs={"class": "gathered", "id": target})
+        head = self.new("p", **{"class": "gathered-head"})
+        head.append(self.new("strong", label))
+        back = self.new("a", " · ", href=f"#{pointer['id']}")
+        self.add_page(back, pointer["id"], self.words.asked_on)
+        head.append(back)
+        answer.append(head)
+        answer.extend(list(fold.contents))
+        found.append(answer)
+        fold.decompose()
+
+    def append_gathered(self) -> None:
+        for number, (heading, answers) in enumerate(self.gathered.items()):
+            section = self.soup.new_tag("section", attrs={"class": "end"})
+            title = self.new("h2", heading, id=place(self.name, f"paper-{number + 1}"))
+            section.extend([title, *answers])
+            self.article.append(section)
+
+    def add_page(self, link: Tag, target: str, pattern: str = "") -> None:
+        """Write "page 57" into a link, to be filled in when its page is known."""
+        before, _, after = (pattern or self.words.on_page).partition("{page}")
+        said = self.new("span", before)
+        number = self.new("span", UNKNOWN)
+        number["data-page-of"] = target
+        said.extend([number, NavigableString(after)])
+        link.append(said)
+
+    def say_where(self, link: Tag) -> None:
+        """An internal link gets its page, an external one the number of its address."""
+        href = link["href"]
+        if "on-paper" in link.get("class", []):
+            return
+        url = urlsplit(href)
+        if url.scheme in ("http", "https"):
+            self.note(link, href)
+            return
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(self.name), url.path))
+        name = path.removesuffix(".html") if url.path else self.name
+        if url.scheme or name not in self.printed or link.has_attr("download"):
+            link.unwrap()
+            return
+        target = place(name, unquote(url.fragment))
+        link.attrs = {"href": f"#{target}"}
+        if link.find_parent(re.compile("^h[1-6]$")) is None:
+            open_, close = self.new("span", " ("), self.new("span", ")")
+            link.append(open_)
+            self.add_page(link, target)
+            link.append(close)
+
+    def note(self, link: Tag, url: str) -> None:
+        link.attrs = {"href": url}
+        if short(url) == short(link.get_text()):
+            return
+        if url not in self.urls:
+            self.urls.append(url)
+        link.append(self.new("sup", str(self.urls.index(url) + 1)))
+
+    def append_urls(self) -> None:
+        if not self.urls:
+            return
+        section = self.new("section", **{"class": "end addresses"})
+        section.append(self.new("h2", self.words.links, id=place(self.name, "paper-links")))
+        entries = self.new("ol")
+        for url in self.urls:
+            entry = self.new("li")
+            entry.append(self.new("a", short(url), href=url))
+            entries.append(entry)
+        section.append(entries)
+        self.article.append(section)
+
+    def set_pictures(self) -> None:
+        folder = (self.site / self.name).parent
+        for image in self.article.select("img"):
+            file = (folder / unquote(image["src"])).resolve()
+            image["src"] = file.as_uri()
+            if "ax-still" in image.get("class", []):
+                image["style"] = f"width: {width_of(file) * STILL:.0f}mm"
+
+    def set_code(self) -> None:
+        """Code whose longest line is too wide gets smaller letters, down to two thirds.
+
+        Long code may go on overleaf; so that wide tables fit, they have smaller letters, too.
+        """
+        for table in self.article.select("table.table"):
+            if len(table.select("tr:first-child > *")) >= MANY:
+                table["class"] = [*table["class"], "many"]
+        for code in self.article.select("pre"):
+            nested = code.find_parent(class_="exercise") or code.find_parent(["li", "dd"])
+            fitting = COLUMNS - (8 if nested else 0)
+            if len(code.get_text().split("\n")) > LONG:
+                around = code.find_parent("div", class_=re.compile("^highlight-"))
+                around["class"] = [*around["class"], "long"]
+            wide = max(map(columns, code.get_text().split("\n")))
+            if wide > fitting:
+                code["style"] = f"font-size: {max(fitting / wide, 0.68):.3f}em"
+
+    def keep_together(self) -> None:
+        """A line that leads on to something stays with it."""
+        for line in self.article.select("p"):
+            if line.get_text().rstrip().endswith((":", "：")):
+                line["class"] = [*line.get("class", []), "keep"]
+
+
+def columns(line: str) -> float:
+    """How wide a line of code is; a Chinese character is as wide as 5/3 letters.
+
+    >>> columns("q · k"), columns("查询")
+    (5, 3.33)
+    """
+    wide = sum(unicodedata.east_asian_width(one) in "WF" for one in line)
+    return len(line) + round(wide * 2 / 3, 2) if wide else len(line)
+
+
+def width_of(picture: Path) -> int:
+    """The width of a PNG, where the file says it."""
+    return struct.unpack(">I", picture.read_bytes()[16:20])[0]
+
+
+def short(url: str) -> str:
+    """An address as paper shows it.
+
+    >>> short("https://arxiv.org/abs/1706.03762"), short("https://jupyter.org/")
+    ('arxiv.org/abs/1706.03762', 'jupyter.org')
+    """
+    return unquote(re.sub(r"^https?://", "", url.strip())).rstrip("/")

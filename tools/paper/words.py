@@ -1,0 +1,82 @@
+"""What stands on paper beside the book's own text, in each language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of one language; `{n}` is a number and `{page}` a page's.
+
+    gathered: the titles of the folds that go to the end of their chapter, each with what one is
+    called there and the heading that all stand under; output is the same for the output of a cell.
+    opened: the titles of the folds that paper shows where they are.
+    """
+
+    gathered: dict[str, tuple[str, str]]
+    opened: tuple[str, ...]
+    output: tuple[str, str]
+    numbered: str
+    on_page: str
+    asked_on: str
+    contents: str
+    in_this_chapter: str
+    links: str
+    version: str
+    edition: dict[str, str]
+    how_to_read: str
+    licence: str
+
+
+ENGLISH = Words(
+    gathered={
+        "Answer": ("Answer", "Answers"),
+        "Answers": ("Answer", "Answers"),
+        "Solution": ("Solution", "Solutions"),
+    },
+    opened=("From the sources", "The way here", "Sources"),
+    output=("Output", "Outputs"),
+    numbered="{title} {n}",
+    on_page="page {page}",
+    asked_on="asked on page {page}",
+    contents="Contents",
+    in_this_chapter="In this chapter",
+    links="Links",
+    version="Version {n}",
+    edition={
+        "student": "For students: without the solutions",
+        "instructor": "For instructors: with the keys of all exercises",
+    },
+    how_to_read=(
+        "On paper an explorer is a picture of how it opens, answers stand at the end of their "
+        "chapter, and addresses stand behind them, by their numbers. Everything that moves is on "
+        "the pages of the book, which open in a browser."
+    ),
+    licence="The text and the figures are under CC BY 4.0, the code is under the MIT licence.",
+)
+
+CHINESE = Words(
+    gathered={
+        "答案": ("答案", "答案"),
+        "解答": ("解答", "解答"),
+        "参考答案": ("解答", "解答"),
+    },
+    opened=("来自原文", "原文怎么说", "一路走来", "来源", "出处"),
+    output=("输出", "输出"),
+    numbered="{title} {n}",
+    on_page="第 {page} 页",
+    asked_on="题目见第 {page} 页",
+    contents="目录",
+    in_this_chapter="本章内容",
+    links="链接",
+    version="版本 {n}",
+    edition={"student": "学生版：不含解答", "instructor": "教师版：含全部练习的答案与评分要点"},
+    how_to_read=(
+        "在纸上，交互图以其初始画面出现；答案放在每章末尾；网址按编号列在答案之后。"
+        "可以操作的部分都在本书的网页上，用浏览器打开即可。"
+    ),
+    licence="文字与图片采用 CC BY 4.0 许可，代码采用 MIT 许可。",
+)
+
+WORDS = {"en": ENGLISH, "zh": CHINESE}
