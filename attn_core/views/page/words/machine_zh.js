@@ -53,7 +53,7 @@ export const MACHINE_CHINESE = {
   station_attention: "头",
   station_out_proj: "W_out",
   station_add: "+ x",
-  station_layer_norm: "层归一化",
+  station_layer_norm: "归一化",
   station_widen: "变宽",
   station_relu: "ReLU",
   station_narrow: "变窄",
