@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tarfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -104,7 +105,7 @@ def open_page(path: Path, folder: Path, limit: float) -> dict:
     before = children()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
-        (top,) = [pid for pid in children() - before if is_browser(command_of(pid))]
+        top = first_of({pid for pid in children() - before if is_browser(command_of(pid))})
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.add_init_script(WATCH)
         page.route(is_foreign, lambda route: route.fulfill(path=folder / asked(route.request.url)))
@@ -127,6 +128,17 @@ def command_of(pid: int) -> str:
         return " ".join(psutil.Process(pid).cmdline())
     except psutil.Error:
         return ""
+
+
+def first_of(browsers: set[int]) -> int:
+    """The one that started the others: a fresh copy has its command until its own work begins."""
+    tops = []
+    for pid in browsers:
+        with suppress(psutil.NoSuchProcess):  # a copy that has just ended
+            if psutil.Process(pid).ppid() not in browsers:
+                tops.append(pid)
+    (top,) = tops
+    return top
 
 
 def is_browser(command: str) -> bool:

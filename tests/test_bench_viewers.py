@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from benchmarks import opening, viewers
@@ -45,6 +49,13 @@ def test_a_line_drawn_by_a_foreign_script_is_a_picture(folder):
     (folder / "d3.min.js").write_text("document.body.innerHTML = '<svg><line /></svg>';")
     script = '<script src="https://example.invalid/d3.min.js"></script>'
     assert opening.open_page(write(folder, script), folder, limit=TO_START)["first"] > 0
+
+
+def test_a_fresh_copy_of_the_browser_is_not_taken_for_it():
+    """The browser forks, and until the copy begins its own work both have the same command."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as copy:
+        assert opening.first_of({copy.pid, os.getpid()}) == os.getpid()
+        copy.communicate()
 
 
 def test_the_made_up_model_is_the_same_everywhere():

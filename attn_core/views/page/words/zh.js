@@ -3,7 +3,7 @@
 export const CHINESE = {
   lang: "zh",
   scores: "得分",
-  scaled: "缩放",
+  scaled: "缩放后",
   masked: "掩码后",
   weights: "权重",
   dropped: "丢弃后",
@@ -20,7 +20,7 @@ export const CHINESE = {
   key: "键",
   values: "值",
 
-  explorer: "注意力浏览器",
+  explorer: "注意力探索器",
   printed: "{stage}，一个打印出来的张量",
   printedNumbers: "张量中的数",
   stage: "阶段",
@@ -84,7 +84,7 @@ export const CHINESE = {
   sayScores: "查询 {query} 与键 {key} 的得分是 {number}。",
   sayScaled: "查询 {query} 与键 {key} 缩放后的得分是 {number}。",
 
-  cannotStart: "这个浏览器无法启动：{why}。",
+  cannotStart: "这个探索器无法启动：{why}。",
   unreadable: "无法读取它的数据",
   noValues: "只发送了头 {heads} 的值，所以别的头没有输出可看。",
   notTaken: "未采用：{list}。其余照常显示。",
