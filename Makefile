@@ -5,6 +5,7 @@ TORCH_INDEX ?=
 TORCH ?= $(shell sed -n 's/^torch==//p' requirements.txt)
 PORT ?= 8000
 COURSE ?= ../course
+LANGUAGE ?=
 EDITION ?= public
 
 ifeq ($(filter public student instructor,$(EDITION)),)
@@ -38,6 +39,10 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
+# A site: its language, and what holds its _build/html.
+BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) PYTHONPATH="$(CURDIR)" $(BIN)/jupyter-book build . --path-output $(2) -W -n --keep-going -q \
+  || { rm -rf _build/fresh; exit 1; }
+
 .DELETE_ON_ERROR:
 .PHONY: help book serve lab quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers translations train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
 
@@ -46,8 +51,9 @@ help:  ## this list
 
 book: .venv/book _build/fresh  ## build the site (EDITION=student: without solutions, EDITION=instructor: with all keys)
 	@# A warning that failed one build would not be seen by the next, which reads only what changed.
-	@BOOK_EDITION=$(EDITION) $(BIN)/jupyter-book build . --path-output $(SITE) -W -n --keep-going -q \
-	  || { rm -rf _build/fresh; exit 1; }
+	@$(if $(filter zh,$(LANGUAGE)),,$(call BUILD,en,$(SITE)))
+	@$(if $(filter en,$(LANGUAGE)),,$(call BUILD,zh,$(SITE)/_build/zh))
+	@$(if $(filter en,$(LANGUAGE)),,$(BIN)/python -m tools.beside $(SITE)/_build/zh/_build/html $(SITE)/_build/html/zh)
 	@echo "The book is at $(SITE)/_build/html/index.html (open it, or: make serve)"
 
 serve: book  ## serve the site on http://localhost:8000 (PORT=… for another port)
@@ -86,7 +92,7 @@ test-script: .venv/test  ## the page's core alone, by node: a second
 	@$(NODE) npm test --silent
 
 test-notebooks: .venv/test
-	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env chapters book exercises/notebooks $(PLAIN)
+	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env --ignore-glob "*/zh/*" chapters book exercises/notebooks $(PLAIN)
 
 test-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m "not slow and not deep"
@@ -122,12 +128,14 @@ exercise: .venv/book  ## begin an exercise: its file, and its box in the chapter
 notebooks: .venv/book  ## run the notebooks again, store their outputs, write those of the exercises (ONLY="03 masking")
 	@$(BIN)/python -m tools.notebooks $(ONLY)
 	@$(BIN)/python -m tools.exercise_notebooks $(ONLY)
+	@$(BIN)/python -m tools.chinese_notebooks $(ONLY)
 
 numbers: .venv/test  ## say where each number in prose comes from (ONLY="03 README")
 	@$(BIN)/python -m tools.prose $(ONLY)
 
-translations: .venv/book  ## bring the catalogues of translated messages up to date with the English text
+translations: .venv/book  ## bring the Chinese catalogues and notebooks up to date with the English text
 	@$(BIN)/python -m translation
+	@$(BIN)/python -m tools.chinese_notebooks
 
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
 	@$(BIN)/python -m tools.train_translators

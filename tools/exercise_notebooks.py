@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -20,25 +21,33 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 import exercises
 from exercises import Exercise
 from tools.notebooks import (
-    BOX,
-    LEVELS,
     ROOT,
+    box_of,
     chosen,
     normalise,
     repository_url,
     run,
     setup_cell,
+    tagged,
 )
+from translation.exercises import chinese, say
+from translation.language import in_chinese
 
+Say = Callable[[str], str]
 FOLDER = ROOT / "exercises" / "notebooks"
 CODE = re.compile(r"`([^`]+)`")
 
-TOP = """\
-# Exercises of chapter {chapter}: {title}
 
-Write your answer where the dots stand, run the cell, then run the `check` below it. It says what \
-is right, and which mistake a wrong answer looks like. “Above” and names that are not given here \
-are those of [the chapter]({url}/blob/{branch}/chapters/{file})."""
+def top_of(chapter: str, title: str, url: str, _: Say = str) -> str:
+    """What an exercise notebook begins with; `url`: where its chapter lies."""
+    heading = _("Exercises of chapter {chapter}: {title}").format(chapter=chapter, title=title)
+    text = _(
+        "Write your answer where the dots stand, run the cell, then run the `check` below it. It "
+        "says what is right, and which mistake a wrong answer looks like. “Above” and names that "
+        "are not given here are those of [the chapter]({url})."
+    )
+    return f"# {heading}\n\n{text.format(url=url)}"
+
 
 IMPORTS = """\
 import torch
@@ -76,18 +85,10 @@ def given_code(exercise: Exercise) -> str:
     return "\n".join(f'{name} = given("{exercise.id}")["{name}"]' for name in wanted)
 
 
-def cells_of(exercise: Exercise, number: int, answer: str) -> list:
+def cells_of(exercise: Exercise, number: int, answer: str, _: Say = str) -> list:
     """The task, its numbers with a place for the answer, and the check."""
-    box = BOX.format(
-        number=number,
-        title=exercise.title,
-        level=exercise.level,
-        dots=LEVELS[exercise.level],
-        points="1 point" if exercise.points == 1 else f"{exercise.points} points",
-        text=exercise.task().strip(),
-    )
     name = f"exercise-{exercise.id}"
-    cells = [new_markdown_cell(box.strip(), id=name)]
+    cells = [new_markdown_cell(box_of(exercise, number, _), id=name)]
     if code := given_code(exercise):
         cells.append(new_code_cell(code, id=f"{name}-given"))
     cells.append(new_code_cell(answer.strip(), id=f"{name}-answer"))
@@ -103,13 +104,8 @@ def notebook(chapter: str, *, solved: bool = False):
     own = [one for one in exercises.load().values() if one.chapter == chapter]
     own.sort(key=lambda one: text.index(f'"exercise-{one.id}"'))
     settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]
-    top = TOP.format(
-        chapter=chapter,
-        title=title_of(chapter),
-        url=settings["url"],
-        branch=settings["branch"],
-        file=chapter_file(chapter).name,
-    )
+    url = f"{settings['url']}/blob/{settings['branch']}/chapters/{chapter_file(chapter).name}"
+    top = top_of(chapter, title_of(chapter), url)
     cells = [
         new_markdown_cell(top, id="top"),
         setup_cell(repository_url()),
@@ -119,6 +115,24 @@ def notebook(chapter: str, *, solved: bool = False):
         answer = exercise.solution if solved else exercise.starter
         cells += cells_of(exercise, number, answer)
     return new_notebook(cells=cells)
+
+
+def localized(chapter: str):
+    """The stored notebook of a chapter's exercises in Chinese."""
+    made = nbformat.read(stored(chapter), as_version=4)
+    file, docname = chapter_file(chapter), f"chapters/{chapter_file(chapter).stem}"
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    url = f"{settings['url']}/blob/{settings['branch']}/chapters/zh/{file.name}"
+    heading = in_chinese(f"{chapter} {title_of(chapter)}", docname)
+    title = heading.removeprefix(chapter).strip(" ·")
+    known, count = exercises.load(), 0
+    for cell in made.cells:
+        if cell.id == "top":
+            cell.source = top_of(chapter, title, url, say)
+        elif cell.cell_type == "markdown" and (name := tagged(cell, "exercise")):
+            count += 1
+            cell.source = box_of(chinese(known[name]), count, say)
+    return made
 
 
 def chapters() -> list[str]:

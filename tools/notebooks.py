@@ -11,7 +11,7 @@ a second run changes no byte.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -39,8 +39,8 @@ if importlib.util.find_spec("attn_core") is None:
 BOX = """\
 <div class="exercise">
 
-**Exercise {number} · {title}** \
-<span role="img" aria-label="level {level} of 3">{dots}</span> · {points}
+**{head} · {title}** \
+<span role="img" aria-label="{level}">{dots}</span> · {points}
 
 {text}
 
@@ -48,7 +48,7 @@ BOX = """\
 """
 
 FOLD = """\
-<details><summary>Solution</summary>
+<details><summary>{word}</summary>
 
 ```python
 {solution}
@@ -107,24 +107,32 @@ def setup_cell(url: str):
     return cell
 
 
-def exercise_cells(exercise: Exercise, number: int) -> list:
-    """The box with the task, the code to start from, and the folded solution."""
+def box_of(exercise: Exercise, number: int, _: Callable[[str], str] = str) -> str:
+    """The box with the task. `_` says its words in another language."""
+    points = _("1 point") if exercise.points == 1 else _("{count} points")
     box = BOX.format(
-        number=number,
+        head=_("Exercise {number}").format(number=number),
         title=exercise.title,
-        level=exercise.level,
+        level=_("level {level} of 3").format(level=exercise.level),
         dots=LEVELS[exercise.level],
-        points="1 point" if exercise.points == 1 else f"{exercise.points} points",
+        points=points.format(count=exercise.points),
         text=exercise.task().strip(),
     )
+    return box.strip()
+
+
+def exercise_cells(exercise: Exercise, number: int, _: Callable[[str], str] = str) -> list:
+    """The box with the task, the code to start from, and the folded solution."""
     hints = "".join(f"- {mistake.hint}\n" for mistake in exercise.mistakes)
+    differs = _("If yours differs:")
     fold = FOLD.format(
+        word=_("Solution"),
         solution=exercise.solution.strip(),
-        hints=f"\nIf yours differs:\n\n{hints}" if hints else "",
+        hints=f"\n{differs}\n\n{hints}" if hints else "",
     )
     name = f"exercise-{exercise.id}"
     cells = [
-        new_markdown_cell(box.strip(), id=name),
+        new_markdown_cell(box_of(exercise, number, _), id=name),
         new_code_cell((exercise.given() + exercise.starter).strip(), id=f"{name}-answer"),
         new_markdown_cell(fold.strip(), id=f"{name}-solution"),
     ]

@@ -28,6 +28,11 @@ def path_of(name: str, language: str = LANGUAGE) -> Path:
     return LOCALE / language / "LC_MESSAGES" / f"{name}.po"
 
 
+def files(language: str = LANGUAGE) -> list[Path]:
+    """Every stored catalogue."""
+    return sorted((LOCALE / language / "LC_MESSAGES").rglob("*.po"))
+
+
 def load(path: Path) -> Catalog:
     """A catalogue as it is stored; an empty one if there is no file."""
     if not path.is_file():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from translation import catalogues
+from translation.markdown import translated
 from translation.pages import without_numbers
 
 ENGLISH = "en"
@@ -39,6 +40,22 @@ def in_chinese(message: str, catalogue: str = SITE) -> str:
         return known[message]
     form, numbers = without_numbers(message)
     return known[form].format(*numbers) if numbers and form in known else message
+
+
+def in_page(docname: str, text: str) -> str:
+    """Markdown of a page in the language that is made."""
+    if language() == ENGLISH:
+        return text
+    return translated(text, lambda message: in_chinese(message, docname))
+
+
+def tag() -> str:
+    """The language as HTML names it.
+
+    >>> tag()
+    'en'
+    """
+    return CATALOGUE.get(language(), ENGLISH).replace("_", "-")
 
 
 def _(message: str) -> str:

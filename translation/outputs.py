@@ -1,4 +1,4 @@
-"""What stored outputs say in words: drawings, pictures and tables that the book's own views made."""
+"""What stored outputs say in words: the drawings and the pictures of the book's own views."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SPOKEN = re.compile(r'(\b(?:aria-label|alt)=")([^"]+)(?=")')
 def words_of(svg: str) -> list[str]:
     """The words of a drawing, written and spoken, in its order.
 
-    >>> words_of('<svg aria-label="a row"><text x="1">q &amp; k</text><text>0.25</text></svg>')
-    ['a row', 'q & k']
+    >>> words_of('<svg aria-label="a row"><text x="1">one &amp; two</text><text>0.25</text></svg>')
+    ['a row', 'one & two']
     """
     found = [(one.start(), one[3]) for one in WRITTEN.finditer(svg)]
     found += [(one.start(), one[2]) for one in SPOKEN.finditer(svg)]

@@ -17,6 +17,7 @@ from attn_core.views import drawings
 from translation.docstrings import parts
 from translation.markdown import ROOT, has_words
 from translation.pages import docnames, path_of
+from translation.scripts import literals
 
 DRAWING = re.compile(r"^```\{drawing\} (\w+)$", re.MULTILINE)
 LISTED = re.compile(r"^\.\. auto\w+:: ([\w.]+)[^\n]*(?:\n +:members: ([^\n]*))?", re.MULTILINE)
@@ -27,6 +28,7 @@ BOXES = ("tools/notebooks.py", "tools/exercise_notebooks.py")
 SCRIPTS = ("book/_static/*.js", "book/_ext/answer.js")
 TEMPLATES = ("book/_ext/slide_deck.html",)
 # What the theme and myst-nb say, where they have no Chinese for it.
+KINDS = ("values", "function", "text")  # of an exercise's answer
 THEIRS = (
     "Show code cell {type}",
     "Hide code cell {type}",
@@ -43,50 +45,14 @@ def of_python(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
             yield message, " ".join(comments) or path.name
 
 
+def of_templates(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for path in files(patterns):
+        found = extract_from_file("jinja2.ext:babel_extract", str(path), keywords={"_": None})
+        yield from ((message, path.name) for _, message, _, _ in found)
+
+
 def files(patterns: tuple[str, ...]) -> list[Path]:
     return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
-
-
-# A string, or a template with what stands in its braces; comments are passed over.
-LITERAL = re.compile(
-    r"//[^\n]*|/\*.*?\*/"
-    r"|\"((?:[^\"\\\n]|\\.)*)\""
-    r"|`((?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^{}`]|`(?:[^`$]|\$\{[^{}]*\})*`|\{[^{}]*\})*\})*)`",
-    re.DOTALL,
-)
-# Of more than one word, or with a capital letter; no name of a class, no selector.
-SPOKEN = re.compile(r"(?=.*[A-Z ])[“A-Za-z$ ,](?:(?!\w-\w)[^#=\[\]<>])*")
-NAMES = {"use strict", "DOMContentLoaded", "Apple", "Enter"}  # of the browser's
-
-
-def literals(script: str) -> Iterator[re.Match]:
-    """The strings and templates of a script that are words for a reader.
-
-    >>> [one[1] or one[2] for one in literals('say("Type it first."); add("ax-row", `a ${n}`);')]
-    ['Type it first.', 'a ${n}']
-    """
-    for one in LITERAL.finditer(script):
-        text = one[1] if one[1] is not None else one[2]
-        if text and is_said(text):
-            yield one
-
-
-def is_said(text: str) -> bool:
-    bare = re.sub(r"\$\{[^}]*\}", " ", text)
-    return has_words(bare) and text not in NAMES and bool(SPOKEN.fullmatch(text))
-
-
-def exchanged(script: str, say) -> str:
-    """A script with its words in another language."""
-
-    def one(found: re.Match) -> str:
-        text = found[1] if found[1] is not None else found[2]
-        if not text or not is_said(text):
-            return found[0]
-        mark = found[0][0]
-        return f"{mark}{say(text)}{mark}"
-
-    return LITERAL.sub(one, script)
 
 
 def of_settings() -> Iterator[tuple[str, str]]:
@@ -102,7 +68,9 @@ def of_settings() -> Iterator[tuple[str, str]]:
 def of_site() -> Iterator[tuple[str, str]]:
     yield from of_settings()
     yield from ((text, "myst-nb") for text in THEIRS)
+    yield from ((text, "kind of an exercise") for text in KINDS)
     yield from of_python(PYTHON)
+    yield from of_templates(TEMPLATES)
     for path in files(SCRIPTS):
         for one in literals(path.read_text(encoding="utf-8")):
             yield one[1] or one[2], path.name

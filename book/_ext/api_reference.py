@@ -12,6 +12,8 @@ from html import escape
 
 from sphinx.application import Sphinx
 
+from translation.docstrings import docstring
+
 TAUGHT = re.compile(r"Taught in\s+chapters?\b[^.]*\.")
 CHAPTER = re.compile(r"\b\d\d\b")
 # "q [*, L, D], k …:" or "keep: …": a line that explains arguments.
@@ -72,16 +74,20 @@ def blocks(paragraph: list[str]) -> list[str]:
     return found
 
 
+def paragraphs(lines: list[str]) -> list[str]:
+    return re.split(r"\n\s*\n", "\n".join(lines).strip())
+
+
 def to_rst(lines: list[str], pages: dict[str, str]) -> list[str]:
     """A docstring of attn_core as reStructuredText; its examples stay as they are."""
     result: list[str] = []
-    for paragraph in re.split(r"\n\s*\n", "\n".join(lines).strip()):
+    for paragraph in paragraphs(lines):
         if paragraph.startswith(">>>"):
             result += [*paragraph.split("\n"), ""]
             continue
         for block in blocks(paragraph.split("\n")):
             bullet = "* " if block.startswith("* ") else ""
-            result += [bullet + plain(block.removeprefix(bullet), pages), ""]
+            result += [bullet + plain(docstring(block.removeprefix(bullet)), pages), ""]
     return result
 
 
@@ -126,7 +132,7 @@ def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -
         short = name.removeprefix("attn_core.")
         items.append(f'<a href="{escape(href)}"><code>{escape(short)}</code></a>')
     if items:
-        context["body"] += f'<p class="taught-here">In the reference: {", ".join(items)}</p>'
+        context["body"] += f'<p class="taught-here">{_("In the reference:")} {", ".join(items)}</p>'
 
 
 def setup(app: Sphinx) -> dict:

@@ -9,16 +9,22 @@ from html import escape
 
 from sphinx.application import Sphinx
 
+from translation.language import _
+
 
 def links(name: str, options: dict, notebook: str) -> str:
     """The line under the title of the chapter whose file is `name`; `notebook` is its own copy."""
     url = options["repository_url"].rstrip("/")
     place = f"blob/{options['repository_branch']}/{name}"
     owner = url.removeprefix("https://github.com/")
-    ways = [("Download the notebook", notebook, " download")]
+    ways = [(_("Download the notebook"), notebook, " download")]
     if owner != url:  # Colab opens what lies on GitHub
         colab = f"https://colab.research.google.com/github/{owner}/{place}"
-        ways = [("Open in Colab", colab, ""), *ways, ("See it on GitHub", f"{url}/{place}", "")]
+        ways = [
+            (_("Open in Colab"), colab, ""),
+            *ways,
+            (_("See it on GitHub"), f"{url}/{place}", ""),
+        ]
     items = (f'<a href="{escape(to)}"{more}>{text}</a>' for text, to, more in ways)
     return f'<p class="chapter-links">{" ".join(items)}</p>'
 

@@ -26,6 +26,9 @@ from attn_core.mistakes import MISTAKES
 from attn_core.views.script import PAGE, alone
 from exercises import Exercise
 from exercises.keys import key
+from translation.exercises import here
+from translation.language import _, said
+from translation.scripts import exchanged
 
 EDITIONS = ("public", "student", "instructor")
 ROOT = Path(__file__).parents[2]
@@ -46,7 +49,8 @@ def entry(name: str | None) -> str:
     if name is None:
         return ""
     title = MISTAKES[name].title
-    return f'It looks like <a href="12_mistakes.html#{make_id(title)}">{title}</a>. '
+    link = f'<a href="12_mistakes.html#{make_id(title)}">{said(title, "exercises")}</a>'
+    return _("It looks like {mistake}.").format(mistake=link) + " "
 
 
 def field(exercise: Exercise) -> str:
@@ -69,7 +73,7 @@ def worth(exercise: Exercise, sentences: list[str]) -> str:
     """The checks as a list, each with the points that it is worth in grading."""
     lines = []
     for share, sentence in zip(exercise.worth(sentences), sentences, strict=True):
-        points = f"{share:.2f}".rstrip("0").rstrip(".") if share else "a clue"
+        points = f"{share:.2f}".rstrip("0").rstrip(".") if share else _("a clue")
         lines.append(f"- {points} · {sentence}")
     return "\n".join(lines)
 
@@ -79,21 +83,26 @@ def key_of_instructor(exercise: Exercise) -> str:
     sentences = [sentence for sentence, _ in exercise.answer(exercise.solution)]
     if exercise.probes:
         asked = len(exercise.probes(exercise.parameters(0)))
-        sentences.append(f"it is right for {asked} more inputs that stand nowhere in the exercise")
+        more = _("it is right for {count} more inputs that stand nowhere in the exercise")
+        sentences.append(more.format(count=asked))
+    head = _("For instructors")
     lines = [
-        f"**For instructors · {exercise.id}** · {exercise.kind}",
+        f"**{head} · {exercise.id}** · {said(exercise.kind)}",
         f"```python\n{exercise.solution.strip()}\n```",
     ]
     if exercise.rubric:
-        lines += [f"A person reads it, for {exercise.points} points:", exercise.rubric.strip()]
+        reads = _("A person reads it, for {count} points:").format(count=exercise.points)
+        lines += [reads, exercise.rubric.strip()]
     else:
-        lines.append(
-            f"What each check is worth in grading, of {exercise.points}; a clue says where to "
-            "look, and earns nothing:"
+        shares = _(
+            "What each check is worth in grading, of {count}; a clue says where to look, and earns "
+            "nothing:"
         )
+        lines.append(shares.format(count=exercise.points))
         lines.append(worth(exercise, sentences))
     for mistake in exercise.mistakes:
-        title = f"*{MISTAKES[mistake.name].title}* · " if mistake.name else ""
+        title = said(MISTAKES[mistake.name].title, "exercises") if mistake.name else ""
+        title = f"*{title}* · " if title else ""
         lines.append(f"{title}{mistake.hint}\n\n```python\n{mistake.code.strip()}\n```")
     body = "\n\n".join(lines)
     return f'<div class="exercise">\n\n{body}\n\n</div>'
@@ -112,10 +121,11 @@ def ways(chapter: str, options: dict) -> str:
     if owner == url:  # Colab opens what lies on GitHub
         return ""
     colab = f"https://colab.research.google.com/github/{owner}/{place}"
-    return (
+    line = _(
         "*These exercises as a notebook that checks answers:* "
-        f"[open it in Colab]({colab}), [see it on GitHub]({url}/{place})."
+        "[open it in Colab]({colab}), [see it on GitHub]({github})."
     )
+    return line.format(colab=colab, github=f"{url}/{place}")
 
 
 def edit(notebook, known: dict[str, Exercise], which: str, options: dict) -> list[str]:
@@ -156,7 +166,8 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
     notebook = nbformat.reads(source[0], as_version=4)
     changed = edition() == "student" and without_solutions(notebook)
     if docname.startswith("chapters/"):
-        known, options = exercises.load(), app.config.html_theme_options
+        known = {name: here(one) for name, one in exercises.load().items()}
+        options = app.config.html_theme_options
         if edit(notebook, known, edition(), options):
             changed = True
             for path in (ROOT / "exercises").glob("*.py"):
@@ -167,7 +178,7 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
 
 def script() -> str:
     """That of the answer fields, as a classic one; it reads numbers as the explorer does."""
-    return alone(os.path.relpath(FIELD.with_suffix(""), PAGE))
+    return exchanged(alone(os.path.relpath(FIELD.with_suffix(""), PAGE)))
 
 
 def on_config(app: Sphinx, config) -> None:

@@ -21,6 +21,7 @@ from sphinx.errors import ExtensionError
 
 import attn_core
 from attn_core.views.markup import FOLDER
+from translation.language import ENGLISH, language
 
 NAMED = re.compile(r'<attention-(?:explorer|model) name="[\w-]+" payload="([\w-]+)"')
 LIBRARY = Path(attn_core.__file__).parent
@@ -82,12 +83,14 @@ def run(notebook, place: Path, folder: Path) -> None:
 
 def provide(app: Sphinx, config) -> None:
     build = Path(app.doctreedir).parent
+    # They are the same in each language, and lie where the English build has them.
+    kept = build if language() == ENGLISH else build.parents[1]
     target = build / "payload_files"
     shutil.rmtree(target, ignore_errors=True)
     (target / "payloads").mkdir(parents=True)
     root = Path(app.srcdir)
     for path in sorted([*root.glob("chapters/*.ipynb"), *root.glob("book/*.ipynb")]):
-        for file in make(path, build / "payloads"):
+        for file in make(path, kept / "payloads"):
             if (target / "payloads" / file.name).exists():
                 raise ExtensionError(f"two explorers with large data are called {file.stem}")
             shutil.copy(file, target / "payloads")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import struct
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from slides import HEADING, Slide, slides
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+
+from translation.language import _, in_page, said, tag
 
 HERE = Path(__file__).parent
 REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
@@ -79,7 +82,7 @@ def content(slide: Slide, name: str, folder: Path) -> dict:
         "answer": MARKDOWN.render(slide.answer),
         "printed": escape(slide.printed),
         "picture": picture,
-        "alt": slide.alt,
+        "alt": said(slide.alt, "drawings"),
         "layout": layout(slide.picture),
         "explorer": slide.explorer,
     }
@@ -90,14 +93,14 @@ def chapter_of(app: Sphinx, name: str, folder: Path) -> dict:
     notebook = nbformat.read(Path(app.srcdir) / f"{name}.ipynb", as_version=4)
     number, headings = Path(name).name[:2], places(app, name)
     found = []
-    for count, slide in enumerate(slides(notebook), start=1):
+    for count, slide in enumerate(slides(notebook, partial(in_page, name)), start=1):
         if slide.heading >= len(headings):
             raise ExtensionError(f"{name}: its headings are not those of its page")
         anchor, words = headings[slide.heading]
         made = content(slide, f"s{number}-{count}", folder)
         found.append({**made, "anchor": anchor, "heading": words})
     title = HEADING.search(notebook.cells[0].source)
-    words = re.sub(r"^\d+\W*", "", title[1]) if title else name
+    words = re.sub(r"^\d+\W*", "", said(title[1], name)) if title else name
     return {"number": number, "title": words, "page": f"../{name}.html", "slides": found}
 
 
@@ -112,8 +115,9 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     names = sorted(name for name in app.env.found_docs if name.startswith("chapters/"))
     chapters = [chapter_of(app, name, folder) for name in names]
     page = Environment(loader=FileSystemLoader(HERE), autoescape=False, trim_blocks=True)
+    page.globals["_"] = _
     template = page.get_template("slide_deck.html")
-    text = template.render(book=app.config.html_title, chapters=chapters)
+    text = template.render(book=app.config.html_title, lang=tag(), chapters=chapters)
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 

@@ -2,21 +2,24 @@
 
 A prediction is a paragraph with the word "Predict" or "Before you look"; its answer is folded under
 it, or is what follows. A figure stands under the question in bold type that it answers.
+
+What becomes a slide is decided by the English text; `say` gives it in the language of the deck.
 """
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 ASKS = re.compile(r"\bPredict\b|\bBefore you look\b")
 HEADING = re.compile(r"^#{1,6} +(.*)", re.MULTILINE)
 FOLD = re.compile(r"<details><summary>(?:Answer|Answers)</summary>\s*(.*?)\s*</details>", re.DOTALL)
-BOLD = re.compile(r"\*\*((?:(?!\*\*).)+\?)\*\*", re.DOTALL)
+BOLD = re.compile(r"\*\*((?:(?!\*\*).)+[?？])\*\*", re.DOTALL)
+Say = Callable[[str], str]
 EXPLORER = re.compile(r'<attention-(?:explorer|model) name="([\w-]+)"')
-LEADS_ON = re.compile(r"[^.!?]*:$")  # a last sentence that speaks of the next cell
+LEADS_ON = re.compile(r"[^.!?。！？]*[:：]$")  # a last sentence that speaks of the next cell
 CAPTION = re.compile(r"\*[^*]")  # of the figure above: that has a slide of its own
 BEFORE = 2  # paragraphs that lead to a question
 MOST_ASKED = 600  # letters of a question with what leads to it: more would not fit
@@ -102,9 +105,9 @@ def answers_with(cells, n: int, place: int) -> bool:
     return bool(shown) and not question_of(cells, n) and (not shown["explorer"] or n == place + 1)
 
 
-def prediction(cells, place: int) -> Slide:
+def prediction(cells, place: int, say: Say) -> Slide:
     question, answer = asked(cells[place].source)
-    slide = Slide(question, answer, cells=[place])
+    slide = Slide(say(question), say(answer), cells=[place])
     after = [n for n in following(cells, place) if cells[n].cell_type == "code"]
     figure = next((n for n in after if answers_with(cells, n, place)), None)
     # What is printed further down belongs to another thought, unless nothing is folded.
@@ -118,42 +121,47 @@ def prediction(cells, place: int) -> Slide:
     if chosen is not None:
         slide.cells.append(chosen)
         if not answer:
-            slide.answer = said_after(cells, chosen)
+            slide.answer = said_after(cells, chosen, say)
     if " above" in question:
         earlier = (printed(one) for one in reversed(cells[:place]) if one.cell_type == "code")
         slide.given = next((text for text in earlier if text), "")
     return slide
 
 
-def said_after(cells, place: int) -> str:
+def said_after(cells, place: int, say: Say = str) -> str:
     """The first paragraph after a cell: a figure's caption, or what its numbers say."""
     if place + 1 == len(cells) or cells[place + 1].cell_type != "markdown":
         return ""
     source = cells[place + 1].source
     first = "" if HEADING.match(source) else paragraphs(source)[0]
-    return "" if ASKS.search(first) or BOLD.search(first) else LEADS_ON.sub("", first).strip()
+    if ASKS.search(first) or BOLD.search(first):
+        return ""
+    return LEADS_ON.sub("", say(first)).strip()
 
 
-def question_of(cells, place: int) -> tuple[str, str] | None:
+def question_of(cells, place: int, say: Say = str) -> tuple[str, str] | None:
     """The question in bold type above a figure, and what else its paragraph says."""
     before = cells[place - 1].source if cells[place - 1].cell_type == "markdown" else ""
     for part in reversed(paragraphs(before)):
-        if (found := BOLD.search(part)) and not ASKS.search(part):
-            return f"**{found[1]}**", part[found.end() :].strip()
+        if BOLD.search(part) and not ASKS.search(part):
+            told = say(part)
+            if found := BOLD.search(told):
+                return f"**{found[1]}**", told[found.end() :].strip()
+            return told, ""
     return None
 
 
-def of_figure(cells, place: int) -> Slide | None:
+def of_figure(cells, place: int, say: Say) -> Slide | None:
     """A figure with its question, or with its caption alone; one that has neither is left out."""
-    caption = said_after(cells, place)
-    question, answer = question_of(cells, place) or ("", "")
+    caption = said_after(cells, place, say)
+    question, answer = question_of(cells, place, say) or ("", "")
     if not question and not caption:
         return None
     answer = "\n\n".join(part for part in (answer, caption) if part)
     return Slide(question, answer, cells=[place], **picture(cells[place]))
 
 
-def slides(notebook) -> list[Slide]:
+def slides(notebook, say: Say = str) -> list[Slide]:
     """The slides of a chapter, in its order."""
     cells = [cell for cell in notebook.cells if not is_exercise(cell)]
     found: list[Slide] = []
@@ -164,9 +172,9 @@ def slides(notebook) -> list[Slide]:
         if cell.cell_type == "markdown":
             heading += len(HEADING.findall(re.sub(r"```.*?```", "", cell.source, flags=re.DOTALL)))
             if ASKS.search(cell.source):
-                slide = prediction(cells, place)
+                slide = prediction(cells, place, say)
         elif place not in used and picture(cell):
-            slide = of_figure(cells, place)
+            slide = of_figure(cells, place, say)
         if slide:
             slide.heading = max(heading, 0)
             used |= set(slide.cells)

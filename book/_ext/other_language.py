@@ -1,0 +1,123 @@
+"""Build the book in another language: BOOK_LANGUAGE=zh.
+
+The pages are the English ones with their messages exchanged before they are read, so that all other
+extensions see a page in that language. What is an address stays English: the ids of headings, and
+with them every link.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import nbformat
+from docutils import nodes
+from markdown_it.tree import SyntaxTreeNode
+from myst_parser.mdit_to_docutils.base import DocutilsRenderer
+from sphinx.application import Sphinx
+from sphinx.util.nodes import clean_astext
+
+import exercises
+from tools.notebooks import exercise_cells
+from translation.catalogues import path_of
+from translation.exercises import chinese as chinese_exercise
+from translation.exercises import say
+from translation.language import CATALOGUE, ENGLISH, SITE, in_chinese, language, said
+from translation.markdown import translated
+from translation.notebooks import chinese, headings
+from translation.pages import INCLUDE, texts, with_included
+from translation.scripts import exchanged
+
+# What a page's text stands in, beside its own catalogue.
+SHARED = (SITE, "exercises", "drawings", "docstrings")
+
+# By page: each heading in English, by what it is in the other language.
+HEADINGS: dict[str, dict[str, str]] = {}
+
+
+def configure(app: Sphinx, config) -> None:
+    config.language = CATALOGUE[language()]
+    config.html_title = said(config.html_title)
+    config.project = said(config.project)
+    options = config.html_theme_options
+    options["search_bar_text"] = said(options["search_bar_text"])
+    options["logo"] = {**options["logo"], "text": said(options["logo"]["text"])}
+    config.nb_code_prompt_show = said(config.nb_code_prompt_show)
+    config.nb_code_prompt_hide = said(config.nb_code_prompt_hide)
+    folder = Path(app.doctreedir).parent / "scripts"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in Path(app.srcdir, "book", "_static").glob("*.js"):
+        text = exchanged(path.read_text(encoding="utf-8"))
+        (folder / path.name).write_text(text, encoding="utf-8")
+    config.html_static_path.append(str(folder))
+    site_map = config.external_site_map
+    for name in site_map:
+        for tree in site_map[name].subtrees:
+            tree.caption = tree.caption and said(tree.caption)
+
+
+def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
+    path = Path(app.env.doc2path(docname))
+    for name in (docname, *SHARED):
+        if path_of(name).is_file():
+            app.env.note_dependency(str(path_of(name)))
+    lookup = partial(in_chinese, catalogue=docname)
+    HEADINGS[docname] = {}
+    for text in texts(docname):
+        HEADINGS[docname] |= headings(with_included(text, path.parent), lookup)
+    if path.suffix == ".md":
+        for included in INCLUDE.findall(source[0]):
+            app.env.note_included(str(path.parent / included))
+        source[0] = translated(with_included(source[0], path.parent), lookup)
+        return
+    known = exercises.load()
+
+    def cells(name: str, number: int) -> list:
+        return exercise_cells(chinese_exercise(known[name]), number, say)
+
+    notebook = nbformat.reads(source[0], as_version=4)
+    source[0] = nbformat.writes(chinese(notebook, docname, cells))
+
+
+def name_kinds(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """Say what a fold hides: myst-nb has a place for it in its words, and one language for it."""
+    for prompt in (app.config.nb_code_prompt_show, app.config.nb_code_prompt_hide):
+        for kind in ("outputs", "output", "source", "content"):
+            shown = prompt.replace("{type}", kind)
+            said_so = prompt.replace("{type}", said(kind))
+            context["body"] = context.get("body", "").replace(shown, said_so)
+
+
+def keep_addresses() -> None:
+    """Give a heading the ids that it has in English."""
+    original = DocutilsRenderer.generate_heading_target
+
+    def generate(self, token, level, node, title_node) -> None:
+        known = HEADINGS.get(getattr(self.sphinx_env, "docname", ""), {})
+        english = known.get(token.children[0].content) if token.children else None
+        if english is None:
+            original(self, token, level, node, title_node)
+            return
+        tree = SyntaxTreeNode(self.md.parse(f"# {english}", {})).children[0]
+        title = nodes.title(english)
+        title.document = self.document
+        with self.current_node_context(title):
+            self.render_children(tree)
+        before = set(self._heading_slugs)
+        original(self, tree, level, node, title)
+        for slug in set(self._heading_slugs) - before:
+            line, place, _ = self._heading_slugs[slug]
+            self._heading_slugs[slug] = (line, place, clean_astext(title_node))
+
+    DocutilsRenderer.generate_heading_target = generate
+
+
+def setup(app: Sphinx) -> dict:
+    if language() != ENGLISH:
+        keep_addresses()
+        # After the table of contents was read.
+        app.connect("config-inited", configure, priority=950)
+        app.connect("html-page-context", name_kinds)
+        # Before the exercises get their fields.
+        app.connect("source-read", on_source_read, priority=100)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,0 +1,123 @@
+"""The Chinese edition says all that the English one says, with the same numbers, code and links."""
+
+from __future__ import annotations
+
+import pytest
+
+from translation import catalogues, checking
+from translation.__main__ import all_messages
+from translation.checking import differences
+from translation.markdown import pieces, translated
+
+MESSAGES = all_messages()
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_translation(name):
+    """Nothing is missing, nothing fuzzy; numbers, code, formulas, links and terms are right."""
+    found = list(checking.faults(name, [message for message, _ in MESSAGES[name]]))
+    assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_catalogue_is_up_to_date(name):
+    """`make translations` would change nothing."""
+    path = catalogues.path_of(name)
+    stored = catalogues.load(path)
+    wanted = list(dict.fromkeys(message for message, _ in MESSAGES[name]))
+    assert [one.id for one in stored if one.id] == wanted, f"{name}: run `make translations`"
+    assert not stored.obsolete, f"{name}: run `make translations`"
+
+
+def test_no_catalogue_is_left_over():
+    there = {path.relative_to(catalogues.path_of("x").parent) for path in catalogues.files()}
+    assert {path.with_suffix("").as_posix() for path in there} == set(MESSAGES)
+
+
+def test_underway_names_catalogues():
+    assert checking.underway() <= set(MESSAGES)
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese", "fault"),
+    [
+        ("0.25 of it", "其中的 0.52", "it lacks the number 0.25"),
+        ("the `keep` of it", "它的 `mask`", "it lacks the code `keep`"),
+        ("where $q_i$ lies", "$q_j$ 的位置", "it lacks the formula $q_i$"),
+        ("see [it](a.md#b)", "见[它](a.md#c)", "it lacks the link a.md#b"),
+        ("<b>one</b>", "<i>一个</i>", "it lacks the tag <b>"),
+        ("from {{ token }}", "从 {{ x }}", "it lacks the placeholder {{ token }}"),
+        ("two `q` and `q`", "两个 `q`", "it lacks the code `q`"),
+        ("a row", "一行，共 3 个", "it has the number 3, which the English has not"),
+    ],
+)
+def test_a_difference_is_found(english, chinese, fault):
+    assert fault in list(differences(english, chinese))
+
+
+def test_what_may_differ():
+    """The order, the signs around a number, and what is said of a picture."""
+    assert not list(differences("of 1,000 rows 3.5 stay", "3.5 行留在 1000 行里"))
+    assert not list(
+        differences('<span aria-label="level 1">●</span>', '<span aria-label="一级">●</span>')
+    )
+
+
+TEXT = """\
+# A heading with `code`
+
+A paragraph
+of two lines, $x$ and ![a picture](a.png).
+
+- an item
+  that goes on
+  1. and one inside
+
+> said by somebody
+
+| head | `q` |
+|---|---|
+| a \\| b row | 2 |
+
+Term
+: what it means
+
+<details><summary>Answer</summary>
+
+Yes. <span aria-label="level 1">●</span>
+
+</details>
+
+:::{note} Title
+Inside.
+:::
+
+```python
+not = "this"
+```
+"""
+
+
+def test_pieces():
+    found = [one.message for one in pieces(TEXT)]
+    assert found == [
+        "A heading with `code`",
+        "A paragraph of two lines, $x$ and ![a picture](a.png).",
+        "an item that goes on",
+        "and one inside",
+        "said by somebody",
+        "head",
+        "a | b row",
+        "Term",
+        "what it means",
+        "Answer",
+        'Yes. <span aria-label="level 1">●</span>',
+        "Title",
+        "Inside.",
+    ]
+    assert translated(TEXT, str) == TEXT
+    again = translated(TEXT, lambda message: f"<<{message}>>")
+    assert again.count("<<") == len(found)
+    assert "| <<a \\| b row>> | 2 |" in again
+    assert "- <<an item that goes on>>\n  1. <<and one inside>>" in again
+    assert 'not = "this"' in again

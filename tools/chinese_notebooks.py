@@ -1,0 +1,92 @@
+"""Write the notebooks in Chinese beside the English ones, as chapters/zh/03_self_attention.ipynb.
+
+    python -m tools.chinese_notebooks                # all of them
+    python -m tools.chinese_notebooks 03 masking     # these
+
+Each is made of the stored English notebook and of the catalogues: code and outputs are the same. A
+page whose catalogue is still being translated has none yet.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+
+import exercises
+from tools.exercise_notebooks import FOLDER, chapters, localized, stored
+from tools.notebooks import ROOT, chosen, exercise_cells
+from translation.checking import underway
+from translation.exercises import chinese as chinese_exercise
+from translation.exercises import say
+from translation.notebooks import chinese
+
+ZH = "zh"
+# Where a link leads, in Markdown and in HTML; nothing with a scheme, nothing inside its own page.
+LINKED = re.compile(r'(\]\(|\b(?:href|src)=")(?!\w+:|#|/)([^)\s"#]+)')
+
+
+def beside(path: Path) -> Path:
+    """Where the Chinese notebook of an English one lies.
+
+    >>> beside(Path("chapters/03_self_attention.ipynb")).as_posix()
+    'chapters/zh/03_self_attention.ipynb'
+    """
+    return path.parent / ZH / path.name
+
+
+def relinked(text: str, folder: Path) -> str:
+    """A text that has moved one folder down, with its links to where they led: to the Chinese
+    notebook where one is there, and else to the same file."""
+
+    def link(found: re.Match) -> str:
+        target = (folder / found[2]).resolve()
+        is_notebook = target.suffix == ".ipynb" and target.is_file()
+        goal = beside(target) if is_notebook else target
+        return found[1] + Path(os.path.relpath(goal, folder / ZH)).as_posix()
+
+    return LINKED.sub(link, text)
+
+
+def docname_of(path: Path) -> str:
+    return path.relative_to(ROOT).with_suffix("").as_posix()
+
+
+def of_page(path: Path):
+    """The Chinese notebook of a chapter, or of a page of the book that is a notebook."""
+    known = exercises.load()
+
+    def cells(name: str, number: int) -> list:
+        return exercise_cells(chinese_exercise(known[name]), number, say)
+
+    made = chinese(nbformat.read(path, as_version=4), docname_of(path), cells)
+    for cell in made.cells:
+        if cell.cell_type == "markdown":
+            cell.source = relinked(cell.source, path.parent)
+    return made
+
+
+def all_made(paths: list[Path]) -> dict[Path, str]:
+    """Each Chinese notebook as its file should be: of these pages, and of these chapters'
+    exercises."""
+    ready = [path for path in paths if docname_of(path) not in underway()]
+    made = {beside(path): of_page(path) for path in ready}
+    numbers = {path.name[:2] for path in paths if "exercises" not in underway()}
+    for chapter in sorted(numbers & {*chapters()}):
+        made[FOLDER / ZH / stored(chapter).name] = localized(chapter)
+    return {path: nbformat.writes(one) + "\n" for path, one in made.items()}
+
+
+def main() -> None:
+    for path, text in all_made(chosen(sys.argv[1:])).items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: stored", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""What is wrong with a translation, and where to mend it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from tools.glossary import wrong
+from translation.catalogues import LOCALE, load, path_of
+from translation.markdown import ROOT
+
+# The catalogues that are still being translated. While it names any, no English page leads to the
+# Chinese edition, and a message of theirs may have no translation.
+UNDERWAY = LOCALE / "underway.toml"
+
+# What a translation has as its original has it, each as often; their order is the translator's.
+CODE = re.compile(r"(?P<mark>`+)(?!`).+?(?<!`)(?P=mark)(?!`)", re.DOTALL)
+FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$\s{](?:[^$]*[^$\s])?\$", re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)[^)]*\)")
+TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+SPOKEN = re.compile(r'((?:aria-label|alt|title)=")[^"]*')
+PLACE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|(?<!\$)\{[^{}]*\}", re.DOTALL)
+# In a script's template: any expression, of the names that the original's have.
+SCRIPTED = re.compile(r"\$\{[^{}]*\}")
+NUMBER = re.compile(r"(?<![\w.])[-−+±]?\d+(?:[.,]\d+)*(?:e[-−]?\d+)?")
+KINDS = {"code": CODE, "formula": FORMULA, "link": LINK, "tag": TAG, "placeholder": PLACE}
+# In Chinese a year or a count may stand beside a letter or be written with a sign of its own.
+SIGNS = str.maketrans({"−": "-", "，": ",", "％": "%"})
+
+
+@cache
+def underway() -> frozenset[str]:
+    return frozenset(tomllib.loads(UNDERWAY.read_text(encoding="utf-8"))["catalogues"])
+
+
+def is_complete() -> bool:
+    """Whether the edition is there as a whole; only then do the English pages lead to it."""
+    return not underway()
+
+
+def marks(message: str) -> dict[str, Counter]:
+    """What a message has besides words, by its kind.
+
+    >>> found = marks("[the row](a.md#row) of `q` has $d_k$ = 3 numbers")
+    >>> {kind: [*some] for kind, some in found.items() if some}
+    {'code': ['`q`'], 'formula': ['$d_k$'], 'link': ['a.md#row'], 'number': ['3']}
+    """
+    found, rest = {}, message
+    for kind, pattern in KINDS.items():
+        # A link gives its address, all else the whole of it.
+        some = [one[1] if kind == "link" else one[0] for one in pattern.finditer(rest)]
+        if kind == "tag":
+            some = [SPOKEN.sub(r"\1", one) for one in some]
+        found[kind] = Counter(some)
+        rest = pattern.sub("] " if kind == "link" else " ", rest)
+    numbers = (one[0].lstrip("-−+±").replace(",", "") for one in NUMBER.finditer(rest))
+    found["number"] = Counter(numbers)
+    return found
+
+
+def differences(english: str, chinese: str) -> Iterator[str]:
+    """What of the original a translation lacks, and what it has besides, a sentence each.
+
+    >>> list(differences("the `q` of [B](b.md)", "[B](c.md) 的 `q`"))
+    ['it lacks the link b.md', 'it has the link c.md, which the English has not']
+    """
+    known = names_in(english)
+    for one in sorted(names_in(chinese) - known):
+        yield f"it has the name {one} in braces, which the English has not"
+    before, after = marks(SCRIPTED.sub(" ", english)), marks(SCRIPTED.sub(" ", chinese))
+    for kind in before:
+        for one in (before[kind] - after[kind]).elements():
+            yield f"it lacks the {kind} {one}"
+        for one in (after[kind] - before[kind]).elements():
+            yield f"it has the {kind} {one}, which the English has not"
+
+
+def names_in(template: str) -> set[str]:
+    return {name for one in SCRIPTED.findall(template) for name in re.findall(r"[a-z]\w*", one)}
+
+
+def faults(name: str, messages: Iterable[str]) -> Iterator[str]:
+    """What is wrong in a catalogue, each with the line of its file."""
+    path = path_of(name)
+    catalogue = load(path)
+    lines = lines_of(name)
+    for english in dict.fromkeys(messages):
+        found = catalogue.get(english)
+        place = f"{path.relative_to(ROOT)}:{lines.get(english, 1)}"
+        said = f"{english[:60]!r}"
+        if found is None:
+            yield f"{place}: it lacks {said}; run `make translations`"
+        elif found.fuzzy:
+            yield f"{place}: the English has changed, {said}; mend it and take out the word fuzzy"
+        elif not found.string:
+            if name not in underway():
+                yield f"{place}: {said} is not translated"
+        else:
+            wrongs = [*differences(english, found.string), *wrong(english, found.string)]
+            yield from (f"{place}: {said}: {one}" for one in wrongs)
+
+
+def lines_of(name: str) -> dict[str, int]:
+    """The line of a catalogue's file on which each message begins."""
+    path, found = path_of(name), {}
+    if not path.is_file():
+        return {}
+    catalogue = load(path)
+    text = path.read_text(encoding="utf-8").split("\n")
+    starts = [number for number, line in enumerate(text, start=1) if line.startswith("msgid ")]
+    known = [message.id for message in catalogue if message.id]
+    # The first is the head's.
+    for message, line in zip(known, starts[1:], strict=True):
+        found[message] = line
+    return found
