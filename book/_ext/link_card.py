@@ -1,0 +1,82 @@
+"""What a link to a page looks like where it is shared: title, text and picture (Open Graph).
+
+Who reads these has the address of one page and no place to start from, so the picture needs an
+address of its own. It is that of the site: `html_baseurl`, or GitHub Pages of the repository.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from urllib.parse import urlsplit
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+PICTURE = "readme.png"
+GOALS = "After this chapter you can"
+HEAD = ("Time ", GOALS)  # a paragraph that begins so says nothing of what the page is about
+
+
+def site_of(repository: str) -> str:
+    """The address at which GitHub Pages puts a repository's site.
+
+    >>> site_of("https://github.com/someone/book")
+    'https://someone.github.io/book/'
+    """
+    owner, name = urlsplit(repository).path.strip("/").split("/")
+    return f"https://{owner}.github.io/{name}/"
+
+
+def plain(node: nodes.Node) -> str:
+    """The words of a part of a page, formulas as they are read.
+
+    >>> dividing = nodes.paragraph("", "dividing by ", nodes.math("", r"\\sqrt{d_k}"))
+    >>> plain(dividing) == "dividing by \\u221ad_k"
+    True
+    """
+    text = node.astext().replace(r"\sqrt", "√")
+    return " ".join(re.sub(r"[\\{}]", "", text).split())
+
+
+def summary(page: nodes.document) -> str:
+    """A chapter's goals, or else the first paragraph of a page that is more than a line.
+
+    >>> goals = nodes.list_item("", nodes.paragraph("", "say who asks,"))
+    >>> page = nodes.section("", nodes.paragraph("", GOALS), nodes.bullet_list("", goals))
+    >>> summary(page)
+    'After this chapter you can say who asks.'
+    """
+    paragraphs = list(page.findall(nodes.paragraph))
+    for paragraph in paragraphs:
+        if paragraph.astext() == GOALS:
+            goals = paragraph.next_node(nodes.bullet_list, siblings=True, descend=False)
+            said = "; ".join(plain(goal).rstrip(",.") for goal in goals)
+            return f"{GOALS} {said}."
+    texts = (plain(one) for one in paragraphs if isinstance(one.parent, nodes.section))
+    return next((text for text in texts if len(text) > 60 and not text.startswith(HEAD)), "")
+
+
+def add_card(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if doctree is None:
+        return
+    title = next(doctree.findall(nodes.title), None)
+    repository = app.config.html_theme_options["repository_url"]
+    site = app.config.html_baseurl or site_of(repository)
+    card = {
+        "og:type": "website",
+        "og:site_name": app.config.html_title,
+        "og:title": plain(title) if title else app.config.html_title,
+        "og:description": summary(doctree),
+        "og:image": f"{site.rstrip('/')}/_static/{PICTURE}",
+    }
+    context["metatags"] += "".join(
+        f'\n<meta property="{name}" content="{html.escape(text)}" />'
+        for name, text in card.items()
+        if text
+    )
+
+
+def setup(app: Sphinx) -> dict:
+    app.connect("html-page-context", add_card)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
