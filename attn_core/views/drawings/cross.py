@@ -81,10 +81,10 @@ chases, 0.87 for Jerry. Its output is a mixture of their values.
             sheet.text(f"{w:.2f}", left + (j + 0.5) * COLUMN, y, bold=i == query)
     for j, word in enumerate(read):
         sheet.text(word, left + (j + 0.5) * COLUMN, keys.y - 14, "key")
-    sheet.text("queries", asked.middle[0], top - 16, "query")
     sheet.text("keys", left - 8, keys.middle[1], "key", align="end")
     sheet.text("values", values.middle[0], values.y - 14, "value")
     below = top + rows * ROW + 18
+    sheet.text("queries", asked.x + asked.width, below, "query", align="end")
     sheet.text("weights", grid.middle[0], below)
     sheet.text("outputs", mixed.middle[0], below)
     most = max(range(cols), key=weights[query].__getitem__)
