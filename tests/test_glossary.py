@@ -38,6 +38,8 @@ TITLE = "“Attention Is All You Need”"
         ("`scores` of $key$, [here](notation.md#mask)", "$key$ 的 `scores`，[此处](x.md)", []),
         (f"A. Vaswani, {TITLE}.", f"A. Vaswani，{TITLE}。", []),
         (f"A. Vaswani, {TITLE}.", "A. Vaswani 的论文。", ["Attention: 注意力 is missing"]),
+        # A term of the English is there, too, if a quotation has it.
+        ("The input is one.", "「第二个输入序列」 序列只有一个。", []),
         # Forbidden words may be quoted from the notes, and stand where the English has them.
         ("A dot product, called 「点乘」.", "点积，笔记叫作「点乘」。", []),
         ("A dot product.", "点积，也叫点乘。", ["dot product: 点乘 stands for it"]),

@@ -60,8 +60,8 @@ def wrong(english: str, chinese: str) -> list[str]:
     Of "A row's score." and 一行的分数 it says that 得分 is missing, and that 分数 stands for it.
     """
     found = said(english, chinese)
-    text = packed(QUOTED.sub(" ", plain(chinese)))
-    rest = text
+    text = packed(plain(chinese))
+    rest = packed(QUOTED.sub(" ", plain(chinese)))
     for word in sorted({word for term in found for word in (term.zh, *term.also)}, key=len)[::-1]:
         rest = rest.replace(packed(word), " ")
     faults = []
