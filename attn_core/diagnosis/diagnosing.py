@@ -52,8 +52,8 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     Two numbers are the same if they differ by no more than a few roundings of the coarser dtype; an
     error of a score is a share of its weight. If all of yours have three to five decimals, half of
     the last is granted as well. Every mistake that gives these numbers is named, and if there are
-    several, `tell_apart` is an input on which they differ. It never guesses. Taught in chapters 03,
-    under *break it*, and 11.
+    several, `tell_apart` is an input on which they differ. It never guesses. Taught in chapters 03
+    and 12.
     """
     check_made_by_trace("trace", trace, AttentionTrace)
     if stage is not None:

@@ -78,7 +78,7 @@ class Mistake:
     >>> mistake.apply(trace(*[toy.notebook().x] * 3))["weights"].sum(-1)
     tensor([0.8869, 0.4500, 1.6631])
 
-    Chapters 02 to 09 show some of them under *break it*.
+    Chapters 02 to 09 show some of them, chapter 12 all.
     """
 
     name: str  # "softmax-over-queries"
