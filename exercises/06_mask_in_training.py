@@ -1,11 +1,16 @@
 """Chapter 06, level 2: in one's own words, why a causal model is trained with its mask."""
 
+import re
+
 from exercises import Exercise
+
+# Chinese has no spaces between words: each of its characters counts as one.
+WORD = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
 
 
 def checks(names, parameters):
     answer = names.get("in_training")
-    words = answer.split() if isinstance(answer, str) else []
+    words = WORD.findall(answer) if isinstance(answer, str) else []
     return [("`in_training` is a text of twenty words or more", len(words) >= 20)]
 
 

@@ -367,6 +367,15 @@ def test_every_exercise_is_of_a_chapter(exercise):
     assert exercise.chapter in CHAPTERS
 
 
+def test_a_chinese_text_has_as_many_words_as_characters():
+    checks = exercises.load()["06-mask-in-training"].checks
+    for text, is_long in (
+        ("没有掩码，模型学会照抄。", False),
+        ("没有掩码，模型学会照抄。" * 2, True),
+    ):
+        assert [passed for _, passed in checks({"in_training": text}, {})] == [is_long]
+
+
 def test_a_function_that_raises_answers_nothing():
     exercise = ALL["01-context"]
     code = "def context(weights, states):\n    raise ValueError('a slip')"
