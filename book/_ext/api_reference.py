@@ -15,7 +15,8 @@ from sphinx.application import Sphinx
 from translation.docstrings import docstring
 from translation.language import _
 
-TAUGHT = re.compile(r"Taught in\s+chapters?\b[^.]*\.")
+# As the docstring has it, or its translation.
+TAUGHT = re.compile(r"Taught in\s+chapters?\b[^.]*\.|讲解见第[^。]*。")
 CHAPTER = re.compile(r"\b\d\d\b")
 # "q [*, L, D], k …:" or "keep: …": a line that explains arguments.
 ARGUMENTS = re.compile(r"[a-z]\w*(?:, [a-z]\w*)*(?:: | \[.*?\](?:,|:))")
@@ -31,6 +32,8 @@ def taught_in(docstring: str) -> list[str]:
 
     >>> taught_in("A box. Taught in chapter 04, the reason in\\n    chapter 05.")
     ['04', '05']
+    >>> taught_in("一个框。讲解见第 03、12 章。")
+    ['03', '12']
     """
     sentence = TAUGHT.search(docstring)
     return CHAPTER.findall(sentence[0]) if sentence else []

@@ -46,7 +46,8 @@ def on_paper(options: dict) -> str:
     if not url.startswith("https://github.com/"):
         return ""
     to = escape(f"{url}/releases/latest")
-    return f'<p class="chapter-links"><a href="{to}">{_("The book as a PDF")}</a></p>'
+    words = _("The book as a PDF")
+    return f'<p class="chapter-links"><a href="{to}">{words}</a></p>'
 
 
 def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
