@@ -22,7 +22,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Node, for what checks the page's script; no page needs it, and no build.
 NODE := $(BIN)/python -m tools.node
 # Two workers for two cores; one thread each, or torch's threads fight over them.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/grading
+# matplotlib's list of fonts is made with the environment: one that another program left decides nothing.
+FONTS := MPLCONFIGDIR="$(CURDIR)/.venv/matplotlib"
+PYTEST := OMP_NUM_THREADS=1 $(FONTS) $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/grading
 # Grading has an environment of its own, and so have its tests.
 GRADING := OMP_NUM_THREADS=1 PATH="$(CURDIR)/.venv-grading/bin:$$PATH" .venv-grading/bin/python
 GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers \
@@ -221,6 +223,7 @@ clean:  ## remove what was built, the environment included
 .venv/test: .venv/book requirements-test.txt requirements-library.txt package.json package-lock.json
 	@$(PIP) -r requirements-test.txt -c constraints.txt
 	@$(NODE) npm ci --loglevel=error --no-audit --no-fund > /dev/null
+	@$(FONTS) $(BIN)/python -c 'import matplotlib.font_manager'
 	@touch $@
 
 # The viewers to compare with, and what changes the code, each in an environment of its own that sees
