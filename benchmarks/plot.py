@@ -15,7 +15,7 @@ PANELS = {
     ),
     "≤": (
         "its time as a share of the other's (the further left, the better)",
-        (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3),
+        (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 3),
     ),
 }
 # The same bytes on every day, and text that can be searched.

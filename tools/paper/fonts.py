@@ -55,14 +55,14 @@ def cut(face: Face, characters: str, target: Path) -> set[str]:
     package = importlib.util.find_spec(face.package).submodule_search_locations[0]
     options = subset.Options(hinting=False, layout_features=["*"], name_IDs=["*"])
     options.drop_tables += ["FFTM"]  # when FontForge has made it
-    font = subset.load_font(str(Path(package, face.file)), options)
-    known = set(map(chr, font.getBestCmap())) & set(characters)
-    subsetter = subset.Subsetter(options)
-    subsetter.populate(text="".join(known))
-    subsetter.subset(font)
-    if face.axes:
-        font = instancer.instantiateVariableFont(font, dict(face.axes))
-    font.save(target)
+    with subset.load_font(str(Path(package, face.file)), options) as font:
+        known = set(map(chr, font.getBestCmap())) & set(characters)
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(text="".join(known))
+        subsetter.subset(font)
+        if face.axes:
+            instancer.instantiateVariableFont(font, dict(face.axes), inplace=True)
+        font.save(target)
     return known
 
 

@@ -11,11 +11,10 @@ class Words:
 
     gathered: the titles of the folds that go to the end of their chapter, each with what one is
     called there and the heading that all stand under; output is the same for the output of a cell.
-    opened: the titles of the folds that paper shows where they are.
+    All other folds paper shows where they are.
     """
 
     gathered: dict[str, tuple[str, str]]
-    opened: tuple[str, ...]
     output: tuple[str, str]
     numbered: str
     on_page: str
@@ -35,7 +34,6 @@ ENGLISH = Words(
         "Answers": ("Answer", "Answers"),
         "Solution": ("Solution", "Solutions"),
     },
-    opened=("From the sources", "The way here", "Sources"),
     output=("Output", "Outputs"),
     numbered="{title} {n}",
     on_page="page {page}",
@@ -60,9 +58,7 @@ CHINESE = Words(
     gathered={
         "答案": ("答案", "答案"),
         "解答": ("解答", "解答"),
-        "参考答案": ("解答", "解答"),
     },
-    opened=("来自原文", "原文怎么说", "一路走来", "来源", "出处"),
     output=("输出", "输出"),
     numbered="{title} {n}",
     on_page="第 {page} 页",
