@@ -102,7 +102,10 @@ def shown(name: str) -> Counter:
     found = numbers(pieces(article))
     for image in article.select("img[src$='.svg']"):
         drawing = (HTML / name).parent / image["src"]
-        found += numbers(ElementTree.parse(drawing).getroot().itertext())
+        root = ElementTree.parse(drawing).getroot()
+        for one in root.findall("{http://www.w3.org/2000/svg}metadata"):
+            root.remove(one)  # what made it
+        found += numbers(root.itertext())
     return found
 
 
