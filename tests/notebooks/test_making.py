@@ -19,7 +19,15 @@ from tools.notebooks import NOTEBOOKS, ROOT, chosen, tagged, tags
 NEW = "06-two-rows"
 FILE = "exercises/06_two_rows.py"
 CHAPTER = "chapters/06_masking.ipynb"
-NEEDED = ("attn_core", "book", "chapters", "exercises", "tests", "tools")
+NEEDED = (
+    "attn_core",
+    "book",
+    "chapters",
+    "exercises",
+    "tests",
+    "tools",
+    "translation",
+)
 PARTS = ("Makefile", "_config.yml", "_toc.yml", "pyproject.toml", "released.json", "README.md")
 
 
@@ -161,7 +169,8 @@ def test_a_new_exercise_and_its_notebooks(tmp_path):
     assert notebooks.returncode == 0, notebooks.stderr
     ran = re.findall(r"^(\w+): \d+ code cells", notebooks.stderr, re.MULTILINE)
     assert ran == ["06_masking", "06_exercises"]
-    assert copy.written() == {CHAPTER, stored("06").relative_to(ROOT).as_posix()}
+    written = {CHAPTER, CHAPTER.replace("/", "/zh/"), stored("06").relative_to(ROOT).as_posix()}
+    assert copy.written() == written
 
     ruff = Path(sys.prefix, "bin", "ruff")
     for what in ("check", "format --check"):
