@@ -24,6 +24,7 @@ import exercises
 from attn_core.mistakes import MISTAKES
 from exercises import LEVELS, Exercise
 from tools.mistake_cards import card
+from translation.pages import tagged
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("book/*.ipynb")])
@@ -93,11 +94,6 @@ def repository_url() -> str:
 
 def tags(cell) -> list[str]:
     return cell.metadata.get("tags", [])
-
-
-def tagged(cell, kind: str) -> str | None:
-    """The id that follows a tag's kind: of the exercise, or of the mistake, that the cell is of."""
-    return next((tag.split(":", 1)[1] for tag in tags(cell) if tag.startswith(f"{kind}:")), None)
 
 
 def setup_cell(url: str):

@@ -35,7 +35,7 @@ def path_of(docname: str) -> Path:
 
 
 def tagged(cell, kind: str) -> str | None:
-    """What follows a tag's kind: the id of the exercise that a cell belongs to."""
+    """The id that follows a tag's kind: of the exercise, or of the mistake, that a cell is of."""
     tags = cell.metadata.get("tags", [])
     return next((tag.split(":", 1)[1] for tag in tags if tag.startswith(f"{kind}:")), None)
 
