@@ -29,7 +29,7 @@ def checks(names, parameters):
             shaped and bool(got.all()) and same(got[:-1], keep * got[1:]),
         ),
         (
-            "the words, mixed in these shares, are the memory that the box ends with",
+            "the words, mixed in these shares, are the final memory of the encoder",
             shaped and same(got @ words.double(), memory),
         ),
         (
