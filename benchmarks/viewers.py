@@ -22,7 +22,7 @@ import torch
 from attn_core import AttentionTrace, trace
 from attn_core.views import explore
 from attn_core.views.payload import inline_json
-from attn_core.views.script import CORE, PARTS, alone
+from attn_core.views.script import CORE, OF_ATTENTION, alone
 from benchmarks import report
 from benchmarks.opening import open_page
 
@@ -60,7 +60,7 @@ def explorer_page(record: AttentionTrace) -> str:
     view = explore(record, tokens=names(tokens), name="bench", store=store)
     data = f'<script type="application/json">{inline_json(view.payload)}</script>'
     return (
-        f"<style>{view._css}</style><script>{alone(*PARTS.values(), CORE)}</script>"
+        f"<style>{view._css}</style><script>{alone(*OF_ATTENTION, CORE)}</script>"
         f'<attention-explorer name="bench">{data}</attention-explorer>'
     )
 

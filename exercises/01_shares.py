@@ -29,7 +29,7 @@ def checks(names, parameters):
             shaped and bool(got.all()) and same(got[:-1], keep * got[1:]),
         ),
         (
-            "the words, mixed in these shares, are the memory that the box ends with",
+            "the words, mixed in these shares, are the final memory of the encoder",
             shaped and same(got @ words.double(), memory),
         ),
         (
@@ -51,7 +51,7 @@ EXERCISE = Exercise(
     points=2,
     text=(
         "An encoder that keeps more: after each word, memory = keep · memory + (1 − keep) · word. "
-        "Ours has keep = {{ keep }}. Write `shares(n, keep)`: for each of n words, first to last, "
+        "Here keep = {{ keep }}. Write `shares(n, keep)`: for each of n words, first to last, "
         "its share in the final memory, as a tensor. Then find out how much of the first of 30 "
         "words is left with keep = 0.5, and with keep = 0.9. *Expected: one or two lines in the "
         "function. How often has word number t been multiplied by keep?*"

@@ -85,7 +85,8 @@ def pull(scores, d_k, target):
     gradient = torch.zeros_like(scores)
     gradient[target] = (weight - 1) / d_k**0.5
     return gradient""",
-            "Right for the target. But the others stand in the same sum, and pull at it too.",
+            "Right for the target. But the other scores stand in the same sum, and the loss pulls "
+            "at them too.",
         ),
     ),
     probes=lambda parameters: [(parameters["scores"].flip(0), 4, len(parameters["scores"]) - 1)],

@@ -60,11 +60,14 @@ def checks(names, parameters):
         Clue("a causal attention does not leak", causal),
         Clue("one that sees only itself does not leak", alone),
         ("it tells both from one without a mask", finds(last + 1)),
-        ("from one that sees a word ahead", finds(2)),
-        ("from one whose first word sees the second", finds(1, [(0, 1)])),
-        ("from one whose first word sees the last", finds(1, [(0, last)])),
-        ("from one whose second word sees the third", finds(1, [(1, 2)])),
-        ("from one whose last word but one sees the last", finds(1, [(last - 1, last)])),
+        ("it tells both from one that sees a word ahead", finds(2)),
+        ("it tells both from one whose first word sees the second", finds(1, [(0, 1)])),
+        ("it tells both from one whose first word sees the last", finds(1, [(0, last)])),
+        ("it tells both from one whose second word sees the third", finds(1, [(1, 2)])),
+        (
+            "it tells both from one whose last word but one sees the last",
+            finds(1, [(last - 1, last)]),
+        ),
     ]
 
 

@@ -43,7 +43,7 @@ def checks(names, parameters):
         Clue("it gives a number of a row", whole(first(rows, score, word)) in range(len(rows))),
         ("from that row on every row says the word, and not from the one before", is_right),
         (
-            "without the first row and that one it is right, too",
+            "it is right, too, when the first row and the one that it gave are taken out",
             whole(first(later, score, word)) == right(later, score, word),
         ),
         (

@@ -47,9 +47,9 @@ WIRING = (
         title="the mask on the axis of the heads",
         does="A mask of shape [L, S] is made [L, 1, S], and broadcasting takes its rows for heads.",
         symptom=(
-            "With as many heads as words it runs, and words see the future. With one head, the "
-            "scores come out once for each word. With any other number of heads torch stops with "
-            "an error."
+            "With as many heads as words it runs, and words see the future. With one head, "
+            "broadcasting copies the scores once for each word. With any other number of heads "
+            "torch stops with an error."
         ),
         invisible="Without a mask, or with one word.",
         wrong="scores.masked_fill(~keep.unsqueeze(1), -torch.inf)",

@@ -34,8 +34,8 @@ PARTS = {
     "model": "features/machine",
     "model-zh": "features/machine_chinese",
 }
-# The parts of a whole model, which a live notebook of an attention has not.
-MODEL = ("model", "model-zh")
+# Those of an attention; a live notebook that shows one has not those of a whole model.
+OF_ATTENTION = tuple(entry for part, entry in PARTS.items() if not part.startswith("model"))
 CORE = "main"  # what every page needs
 NOTEBOOK = ("features/tiles", "widget")  # what only a live notebook needs
 BOX = "box"  # the box for pasted numbers: a script that stands alone
@@ -135,8 +135,7 @@ def joined(names: Iterable[str]) -> str:
 
 def module() -> str:
     """One ES module without an import, all parts included; its default export is the widget."""
-    own = (entry for part, entry in PARTS.items() if part not in MODEL)
-    return widget_module(*own, *NOTEBOOK)
+    return widget_module(*OF_ATTENTION, *NOTEBOOK)
 
 
 def model_module() -> str:

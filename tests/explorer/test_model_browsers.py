@@ -12,9 +12,17 @@ from attn_core.views.model_payload import model_payload
 from tests.engines import served
 from tests.explorer.conftest import write_three
 from tests.explorer.models import CROSS, SAY, opened, passed, percent, steps, translated
-from tests.test_page_model import MARKS, MODELS, check_equal, numbers, passes_of, recorded, switches
-
-pytestmark = pytest.mark.slow
+from tests.test_page_model import (
+    MARKS,
+    MODELS,
+    SIXTY,
+    THE_OTHERS,
+    check_equal,
+    numbers,
+    passes_of,
+    recorded,
+    switches,
+)
 
 SENTENCES = ["Tom chases Jerry", "the big old dog sees Spike in the park but Tyke helps the cat"]
 NORM = "encoder.0.residuals.0.norm"
@@ -93,6 +101,7 @@ def check_passes(tab, passes, is_printed=False):
             assert printed == " ".join(map(fixed, python.tolist()))
 
 
+@pytest.mark.slow
 def test_every_number_of_every_step_under_every_switch(shown):
     tab = shown()
     tab.evaluate(PREPARE, opened().payload)
@@ -108,12 +117,13 @@ def test_every_number_of_every_step_under_every_switch(shown):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_number_of_three_hundred_sentences(shown, name):
+@pytest.mark.parametrize("sentences", [SIXTY, THE_OTHERS])
+def test_every_number_of_many_sentences(shown, name, sentences):
     """Of each sentence a pass with everything on, and one with a switch: all of them in turn."""
     tab = shown()
     tab.evaluate(PREPARE, model_payload(recorded(name)[1], MARKS))
-    assert len(switches(recorded(name)[1])) < 300
-    for first in range(0, 300, AT_ONCE):
+    assert len(switches(recorded(name)[1])) < len(sentences)
+    for first in range(sentences.start, sentences.stop, AT_ONCE):
         passes = [
             one
             for number in range(first, first + AT_ONCE)
@@ -122,6 +132,7 @@ def test_every_number_of_three_hundred_sentences(shown, name):
         check_passes(tab, passes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", ["http", "file"])
 def test_a_sentence_a_number_and_a_switch(shown, over):
     tab = shown(over=over)
@@ -149,6 +160,7 @@ def test_a_sentence_a_number_and_a_switch(shown, over):
     assert tab.texts(".am-written bdi") == translated(SAY, off)[0]
 
 
+@pytest.mark.slow
 def test_a_sentence_is_typed_and_an_attention_opened(shown):
     tab = shown(f"#x-translator?at={CROSS}")
     tab.click(".am-input")

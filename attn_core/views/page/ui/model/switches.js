@@ -64,28 +64,45 @@ export class Switches {
     this.id = `am-counted-${++count}`;
     this.element = make("div", { class: "am-switches", role: "group", "aria-label": say("switches") });
     this.counted = make("div", { class: "am-counts" });
+    /** @type {HTMLInputElement[]} */
+    this.inputs = [];
+    /** The station whose switches stand here. @type {Step | null} */
+    this.step = null;
   }
 
   /** @param {Step} step */
   render(step) {
     const all = switchesOf(step);
+    if (step !== this.step) this.build(step, all);
+    this.step = step;
+    const { changes } = this.model.pass;
+    all.forEach(({ kind, step: name, head }, n) => {
+      this.inputs[n].checked = !isOff(changes, kind, name, head);
+    });
+  }
+
+  /** @param {Step} step @param {Switch[]} all */
+  build(step, all) {
     this.element.hidden = !all.length;
     const looks = all.length
       ? [step.operation, ...all.map(({ kind }) => kind).filter((kind) => OWN_LOOK.includes(kind))]
       : [];
     const told = looks.map((name) => make("p", { class: "am-look" }, say(`look_${name}`)));
-    refill(this.element, ...all.map((one, n) => this.box(one, n)), ...told);
+    this.inputs = all.map((one, n) => this.input(one, n));
+    const boxes = all.map((one, n) => make("label", { class: "am-switch" }, this.inputs[n], nameOf(one)));
+    refill(this.element, ...boxes, ...told);
     const lines = all.flatMap((one, n) => this.line(one, n));
     this.counted.hidden = !lines.length;
     refill(this.counted, ...lines);
   }
 
   /** @param {Switch} one @param {number} n */
-  box(one, n) {
-    const { model } = this;
-    const input = make("input", { type: "checkbox", "aria-describedby": this.id + n, onchange: () => model.flip(one) });
-    input.checked = !isOff(model.pass.changes, one.kind, one.step, one.head);
-    return make("label", { class: "am-switch" }, input, nameOf(one));
+  input(one, n) {
+    return make("input", {
+      type: "checkbox",
+      "aria-describedby": this.id + n,
+      onchange: () => this.model.flip(one),
+    });
   }
 
   /** @param {Switch} one @param {number} n */
