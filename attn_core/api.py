@@ -50,8 +50,9 @@ def attention(
     under any mask, of which some rows at a time are written out where torch does not know it. Else
     tiles in torch's operations. Gradients go the way back of what computed. On a GPU all this is
     done by kernels of Triton; by torch's attention, in the dtype of q, where nothing but the output
-    is asked for and torch knows the mask; float64 and heads wider than 256 take torch's operations.
-    Between all of them lies rounding and nothing more. `engines.choose` has the table.
+    is asked for, without gradients or dropout, and torch knows the mask; float64 and heads wider
+    than 256 take torch's operations. Between all of them lies rounding and nothing more.
+    `engines.choose` has the table.
 
     Second derivatives and forward mode take whole maps, and are refused above 2**26 cells. Under
     torch.vmap each sample is computed by itself. torch.compile runs the call as it stands, between

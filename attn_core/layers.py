@@ -107,9 +107,9 @@ class LayerNorm(nn.Module):
     >>> LayerNorm(4)(torch.tensor([1.0, 2.0, 3.0, 4.0])).detach()
     tensor([-1.3416, -0.4472,  0.4472,  1.3416])
 
-    The variance divides by n, not by n − 1; eps stands under the root. Both are computed in
-    float32 at least: in float16 the square of 256 is infinite, and an eps of 1e-12 is 0. Ba,
-    Kiros, Hinton, "Layer Normalization" (2016), equation 4. Taught in chapter 09.
+    The variance divides by n, not by n − 1; eps stands under the root. Variance and root are
+    computed in float32 at least: in float16 the square of 256 is infinite, and an eps of 1e-12
+    is 0. Ba, Kiros, Hinton, "Layer Normalization" (2016), equation 4. Taught in chapter 09.
     """
 
     def __init__(self, width: int, eps: float = 1e-5) -> None:
@@ -190,8 +190,8 @@ class EncoderLayer(nn.Module):
     >>> EncoderLayer(8, num_heads=2, hidden=32)(torch.zeros(1, 5, 8)).shape
     torch.Size([1, 5, 8])
 
-    `keep` says which tokens may be seen: padding, as a rule. Vaswani et al. (2017), 3.1. Taught in
-    chapter 09.
+    `keep` says which tokens may be seen; as a rule it hides the padding. Vaswani et al. (2017),
+    3.1. Taught in chapter 09.
     """
 
     def __init__(

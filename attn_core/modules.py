@@ -30,10 +30,10 @@ class StepDropout(nn.Module):
     >>> drop(), drop.eval()()
     (Dropout(p=0.5, seed=7), None)
 
-    Unlike nn.Dropout it hands out the rule and not a masked tensor: the kernel applies it to the
-    weights. Each call in training counts as a step, also one that only computes a pass again: with
-    torch's checkpoint the gradients would be those of other bits, and no error says so. There
-    pass `same_steps` as its context_fn, or switch dropout off. Taught in chapter 07.
+    Unlike nn.Dropout it hands out the rule and not a tensor with zeros in it: the kernel applies
+    the rule to the weights. Each call in training counts as a step, also one that only computes a
+    pass again: with torch's checkpoint the gradients would be those of other bits, and no error
+    says so. There pass `same_steps` as its context_fn, or switch dropout off. Taught in chapter 07.
     """
 
     steps: Tensor
@@ -69,7 +69,7 @@ def same_steps(
     >>> layer.drop.steps
     tensor(1)
 
-    module: what is called in there, or anything that holds it. torch takes a context_fn only with
+    module: what the checkpoint calls, or anything that holds it. torch takes a context_fn only with
     use_reentrant=False. Why steps are counted: StepDropout, taught in chapter 07.
     """
     counted = [part.steps for part in module.modules() if isinstance(part, StepDropout)]
@@ -271,7 +271,7 @@ class MultiHeadAttention(nn.Module):
     def split_heads(
         self, x: Float[Tensor, "B L E"], memory: Float[Tensor, "B S E"] | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """q [B, H, L, D], k [B, H, S, D], v [B, H, S, D]: head h owns columns h·D to (h+1)·D."""
+        """q [B, H, L, D], k and v [B, H, S, D]: head h owns columns h·D to (h+1)·D − 1."""
         memory = x if memory is None else memory
         check_batch("x", x, self.w_query.in_features)
         check_batch("memory", memory, self.w_key.in_features)

@@ -15,7 +15,7 @@ class Projection:
     """Where q, k and v come from: x and the three matrices, so that arithmetic reaches down to x.
 
     x [*B, T, E]; w_query, w_key [E, H·D]; w_value [E, H·Dv]; biases: None, or the three biases
-    of query, key and value [H·D], [H·D], [H·Dv]. Head h owns columns h·D to (h+1)·D. Taught in
+    of query, key and value [H·D], [H·D], [H·Dv]. Head h owns columns h·D to (h+1)·D − 1. Taught in
     chapters 04 and 05.
     """
 

@@ -63,7 +63,7 @@ def row_statistics(masked: Map) -> tuple[Rows, Rows]:
 
 
 def weights(masked: Map, row_max: Rows, row_sum: Rows) -> Map:
-    """The softmax of each row: positive numbers that sum to 1, or zeros where nothing is kept.
+    """The softmax of each row: numbers from 0 to 1 that sum to 1, or zeros where nothing is kept.
 
     >>> weights(torch.tensor([[1.0, 1.0, -torch.inf]]), torch.tensor([1.0]), torch.tensor([2.0]))
     tensor([[0.5000, 0.5000, 0.0000]])

@@ -113,7 +113,8 @@ def tom_and_jerry() -> Translation:
             [ 0.,  2.,  5.],
             [ 0.,  0.,  0.]])
 
-    The states are those of chapter 01's box that keeps half of its memory. Taught in chapter 02.
+    The states are those of chapter 01's encoder that keeps half of its memory. Taught in chapter
+    02.
     """
     return Translation(
         ["汤姆", "追逐", "杰瑞", "。"],

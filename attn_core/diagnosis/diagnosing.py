@@ -49,11 +49,11 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     trace: the record of the same q, k and v.
     stage: what yours should be, if it should be one stage only: "weights".
 
-    Two numbers are the same if they differ by no more than a few roundings of the coarser dtype; an
-    error of a score is a share of its weight. If all of yours have three to five decimals, half of
-    the last is granted as well. Every mistake that gives these numbers is named, and if there are
-    several, `tell_apart` is an input on which they differ. It never guesses. Taught in chapters 03
-    and 12.
+    Two numbers are the same if they differ by no more than a few roundings of the coarser dtype;
+    for weights the roundings of their scores count as well. If all of yours have three to five
+    decimals, half of the last is granted, too. Every mistake that gives these numbers is named, and
+    if there are several, `tell_apart` is an input on which they differ. It never guesses. Taught in
+    chapters 03 and 12.
     """
     check_made_by_trace("trace", trace, AttentionTrace)
     if stage is not None:

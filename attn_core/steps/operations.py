@@ -107,7 +107,7 @@ def attention(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
 
 
 def split(x: Rows, num_heads: int) -> Float[Tensor, "B H T D"]:
-    """Head h owns columns h·D to (h+1)·D."""
+    """Head h owns columns h·D to (h+1)·D − 1."""
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
