@@ -52,9 +52,13 @@ export class Written {
       this.back,
       this.next,
       this.play,
-      make("span", { class: "ax-label", "aria-hidden": "true" }, say("temperature")),
-      this.temperature,
-      this.degree,
+      make(
+        "span",
+        { class: "am-temperature" },
+        make("span", { class: "ax-label", "aria-hidden": "true" }, say("temperature")),
+        this.temperature,
+        this.degree,
+      ),
     );
   }
 
