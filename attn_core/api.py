@@ -88,7 +88,7 @@ def trace(
     source: Projection(x, w_query, w_key, w_value, biases) from which q, k and v were made, so that
         arithmetic and editing reach down to x; None ends them at q, k and v. One projection of x
         for all three: self-attention only.
-    All other arguments, the errors and the source are those of `attention`. Taught in chapter 03.
+    All other arguments, the errors and the paper are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)
     for name, tensor in (("q", q), ("k", k), ("v", v)):

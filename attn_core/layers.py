@@ -222,7 +222,8 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention, cross-attention to the memory, feed-forward, each with own weights.
+    """Causal self-attention, cross-attention to the memory, feed-forward, each with weights of its
+    own.
 
     >>> layer = DecoderLayer(8, num_heads=2, hidden=32)
     >>> layer(torch.zeros(1, 3, 8), memory=torch.zeros(1, 5, 8)).shape

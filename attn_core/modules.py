@@ -33,7 +33,8 @@ class StepDropout(nn.Module):
     Unlike nn.Dropout it hands out the rule and not a tensor with zeros in it: the kernel applies
     the rule to the weights. Each call in training counts as a step, also one that only computes a
     pass again: with torch's checkpoint the gradients would be those of other bits, and no error
-    says so. There pass `same_steps` as its context_fn, or switch dropout off. Taught in chapter 07.
+    says so. In that case pass `same_steps` as its context_fn, or switch dropout off. Taught in
+    chapter 07.
     """
 
     steps: Tensor

@@ -64,8 +64,8 @@ Write `first_to_know(rows, score, word)`. `rows`, [stations, width], holds one r
 each station of a model, in the model's order; `score` is the last matrix, [words, width]; `word` is
 the number of a word. A row *says* the word whose score, `score @ row`, is highest. Give the number
 of the first row from which on **every** row says `word`, counted from 0, and None if the last row
-does not say it. (A row that says it by chance, and a later one loses it again, does not know it
-yet.) {% if chapter %}Try it on the decoder's rows of this page:
+does not say it. (A row that says it by chance, while a later one loses it again, does not know it
+yet.) {% if chapter %}Try it on the decoder's rows of this chapter:
 `torch.stack([done.value(name)[0, 1] for name in stops])`, the matrix
 `model.words_out.weight.detach()` and `CHINESE.index("追逐")`. {% endif %}*Expected: seven lines in
 the function.*""",

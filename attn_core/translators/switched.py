@@ -17,8 +17,8 @@ def switched(name: str) -> dict:
     {'words': 52, 'order': 0, 'endless': 0, 'example': 'Tyke follows Tom in the garden'}
 
     name: "transformer" (chapter 09), "attends" or "one vector" (chapter 01); ValueError for others.
-    words: to other words; order: to the same in another order; endless: to 60 words without an end
-    mark; example: the shortest sentence of which the translation changes.
+    words: how many get other words; order: how many the same words in another order; endless: how
+    many 60 words without an end mark; example: the shortest sentence whose translation changes.
     `python -m tools.switched` counts. Taught in chapter 10.
     """
     if name not in NAMES:

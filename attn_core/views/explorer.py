@@ -46,7 +46,7 @@ def explore(
     Explorer: weights, 6 queries × 6 keys, 1 head
 
     tokens: one string a query; key_tokens: one a key, the same as tokens unless given.
-    name: what the address calls it, letters, digits and hyphens; give each of a page its own.
+    name: what the address calls it, letters, digits and hyphens; each on a page needs its own.
     select: (row, column) of the number whose arithmetic is open at first.
     head: which one is shown at first; head_names: one name a head, "head 0" and so on unless given;
     names such as "layer 3, head 5" put the small maps in a row for each layer.

@@ -135,8 +135,8 @@ def open_model(
     model: called as model(source, target), or model(source, lengths, target), with ids [1, T]; its
     weights are numbers that float16 holds, or ValueError says which are not.
     words: the vocabularies, "source" and "target". say: the sentence that it reads at first, words
-    with spaces between. name: what the address calls it; give each of a page its own.
-    at: the step that is shown at first, the last attention unless given; stage: one of its arrays;
+    with spaces between. name: what the address calls it; each on a page needs its own.
+    at: the step that is shown at first, the last attention unless given. stage: one of its arrays.
     select: the place of the number whose arithmetic is open at first, [row, column] or, of a head,
     [head, row, column]. off: what is switched off at first, as the address has it.
     examples: sentences to press. switched: what came of the model with one thing after the other
