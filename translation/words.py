@@ -16,7 +16,7 @@ from attn_core.mistakes import MISTAKES
 from attn_core.views import drawings
 from translation.docstrings import parts
 from translation.markdown import ROOT, has_words
-from translation.pages import docnames, path_of
+from translation.pages import docnames, path_of, without_numbers
 from translation.scripts import literals
 from translation.sentences import said_in
 
@@ -91,8 +91,8 @@ def of_site() -> Iterator[tuple[str, str]]:
 
 
 def of_drawings() -> Iterator[tuple[str, str]]:
-    """What stored outputs show and say: drawings, and the words for pictures."""
-    from translation.outputs import SVG, words_of
+    """What stored outputs show and say: drawings, views, and the words for pictures."""
+    from translation.outputs import HTML, SVG, words_of, words_of_data, words_of_html
 
     for docname in docnames():
         path = path_of(docname)
@@ -105,6 +105,9 @@ def of_drawings() -> Iterator[tuple[str, str]]:
             for output in cell.get("outputs", []):
                 for word in words_of(output.get("data", {}).get(SVG, "")):
                     yield word, docname
+                html = output.get("data", {}).get(HTML, "")
+                for word in (*words_of_html(html), *words_of_data(html)):
+                    yield without_numbers(word)[0], f"{docname}: a view"
                 for metadata in output.get("metadata", {}).values():
                     if isinstance(metadata, dict) and has_words(metadata.get("alt", "")):
                         yield metadata["alt"], f"{docname}: a picture in words"
