@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import nbformat
+from chinese_search import ChineseSearch
 from docutils import nodes
 from markdown_it.tree import SyntaxTreeNode
 from myst_parser.mdit_to_docutils.base import DocutilsRenderer
@@ -173,6 +174,7 @@ def keep_addresses() -> None:
 def setup(app: Sphinx) -> dict:
     if language() != ENGLISH:
         keep_addresses()
+        app.add_search_language(ChineseSearch)
         # After the table of contents was read.
         app.connect("config-inited", configure, priority=950)
         app.connect("build-finished", put_notebooks)
