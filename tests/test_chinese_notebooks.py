@@ -61,6 +61,14 @@ def test_what_outputs_say_is_chinese(path):
             assert not list(differences(old, new)), new
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_pictures_are_described_in_chinese(path):
+    for cell in of_page(path).cells:
+        kinds = [one.get("metadata", {}).get("image/png", {}) for one in cell.get("outputs", [])]
+        for one in (*kinds, cell.metadata.get("mystnb", {}).get("image", {})):
+            assert re.search("[一-鿿].*。$", one.get("alt", "一。"))
+
+
 def outputs(notebook) -> list[dict]:
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return [output.get("data", {}) for cell in cells for output in cell.outputs]

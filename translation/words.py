@@ -52,6 +52,10 @@ THEIR_LABELS = (
 )
 
 
+# What reveal.js says, which has no other language.
+REVEALS = ("previous slide", "next slide", "above slide", "below slide", "Resume presentation")
+
+
 def of_python(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for path in files(patterns):
         for _, message, comments, _ in extract_from_file("python", str(path), keywords={"_": None}):
@@ -73,6 +77,7 @@ def of_settings() -> Iterator[tuple[str, str]]:
     yield settings["title"], "title of the book"
     options = settings["sphinx"]["config"]["html_theme_options"]
     yield options["search_bar_text"], "search field"
+    yield settings["author"], "author of the book"
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     for part in toc["parts"]:
         yield part["caption"], "part of the contents"
@@ -83,6 +88,7 @@ def of_site() -> Iterator[tuple[str, str]]:
     yield from ((text, "myst-nb") for text in THEIRS)
     yield from ((text, "a label of the theme") for text in THEIR_LABELS)
     yield from ((text, "kind of an exercise") for text in KINDS)
+    yield from ((text, "reveal.js") for text in REVEALS)
     yield from of_python(PYTHON)
     yield from of_templates(TEMPLATES)
     for path in files(SCRIPTS):

@@ -1,4 +1,4 @@
-"""The search of the Chinese edition: jieba cuts the pages into words, and split_query.js a query."""
+"""The search of the Chinese edition: jieba cuts the pages into words; split_query.js, a query."""
 
 from __future__ import annotations
 

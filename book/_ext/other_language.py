@@ -60,6 +60,9 @@ def configure(app: Sphinx, config) -> None:
         app.add_message_catalog(catalogue, str(place))
     config.html_title = said(config.html_title)
     config.project = said(config.project)
+    config.author = said(config.author)
+    # Chinese quotation marks are typed.
+    config.smartquotes = False
     options = config.html_theme_options
     options["search_bar_text"] = said(options["search_bar_text"])
     options["logo"] = {**options["logo"], "text": said(options["logo"]["text"])}
