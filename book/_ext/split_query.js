@@ -15,7 +15,7 @@ function splitQuery(query) {
 }
 
 /**
- * Characters that are in no word of the index stay together, so that nothing is found; one alone, such as 的, is
+ * Characters that are in no word of the index stay together, a word that no page has; one alone, such as 的, is
  * passed over.
  *
  * @param {string} text
