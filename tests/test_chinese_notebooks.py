@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
+from html import unescape
 from pathlib import Path
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 
+from tests.in_both import without_words
 from tools.chinese_notebooks import all_made, of_page, relinked
 from tools.notebooks import NOTEBOOKS, ROOT
+from translation.checking import differences
+from translation.outputs import HTML, SVG
 
 
 def test_stored_notebooks():
@@ -38,8 +45,45 @@ def test_code_and_outputs_are_the_same(path):
             assert len(after.outputs) == len(before.outputs)
             for old, new in zip(before.outputs, after.outputs, strict=True):
                 assert new.get("text") == old.get("text")
-                for kind in ("text/plain", "text/html", "image/png"):
-                    assert new.get("data", {}).get(kind) == old.get("data", {}).get(kind)
+                old, new = old.get("data", {}), new.get("data", {})
+                for kind in ("text/plain", "image/png"):
+                    assert new.get(kind) == old.get(kind)
+                assert without_words(new.get(HTML, "")) == without_words(old.get(HTML, ""))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_outputs_say_is_chinese(path):
+    """Captions and sentences of views, the words of their data, and what is said of a step."""
+    english, chinese = outputs(nbformat.read(path, as_version=4)), outputs(of_page(path))
+    for before, after in zip(english, chinese, strict=True):
+        for old, new in zip(said_in(before), said_in(after), strict=True):
+            assert re.search("[一-鿿]", new), old
+            assert not list(differences(old, new)), new
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_pictures_are_described_in_chinese(path):
+    for cell in of_page(path).cells:
+        kinds = [one.get("metadata", {}).get("image/png", {}) for one in cell.get("outputs", [])]
+        for one in (*kinds, cell.metadata.get("mystnb", {}).get("image", {})):
+            assert re.search("[一-鿿].*。$", one.get("alt", "一。"))
+
+
+def outputs(notebook) -> list[dict]:
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [output.get("data", {}) for cell in cells for output in cell.outputs]
+
+
+def said_in(data: dict) -> list[str]:
+    page = BeautifulSoup(data.get(HTML, ""), "html.parser")
+    found = [unescape(one) for one in re.findall('data-says="([^"]*)"', data.get(SVG, ""))]
+    found += [one.get_text() for one in page.find_all(["caption", "summary", "h2"])]
+    for script in page.find_all("script", type="application/json"):
+        payload = json.loads(script.string)
+        found += [*payload.get("titles", {}).values(), *payload.get("names", {}).values()]
+        for one in payload.get("mistakes", []):
+            found += [one["title"], one["says"]] if "says" in one else []
+    return found
 
 
 @pytest.mark.parametrize(

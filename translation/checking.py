@@ -26,6 +26,8 @@ PLACE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|(?<!\$)\{[^{}]*\}", re.DOTALL)
 # In a script's template: any expression, of the names that the original's have.
 SCRIPTED = re.compile(r"\$\{[^{}]*\}")
 NUMBER = re.compile(r"(?<![\w.])[-−+±]?\d+(?:[.,]\d+)*(?:e[-−]?\d+)?")
+# Of code that stands in a docstring without a mark, the quotation marks are code.
+STRAIGHT = {"docstrings"}
 KINDS = {"code": CODE, "formula": FORMULA, "link": LINK, "tag": TAG, "placeholder": PLACE}
 # In Chinese a year or a count may stand beside a letter or be written with a sign of its own.
 SIGNS = str.maketrans({"−": "-", "，": ",", "％": "%"})
@@ -90,6 +92,16 @@ def literal_stars(message: str) -> int:
     return sum(token.content.count("*") for token in tokens if token.type == "text")
 
 
+def straight_quotes(message: str) -> bool:
+    """Whether a reader would see a straight quotation mark.
+
+    >>> straight_quotes('他说"对"'), straight_quotes('他说“对”，`say("no")`，<i id="a">')
+    (True, False)
+    """
+    rest = SCRIPTED.sub(" ", PLACE.sub(" ", message))
+    return '"' in FORMULA.sub(" ", TAG.sub(" ", CODE.sub(" ", rest)))
+
+
 def names_in(template: str) -> set[str]:
     return {name for one in SCRIPTED.findall(template) for name in re.findall(r"[a-z]\w*", one)}
 
@@ -118,6 +130,8 @@ def faults(name: str, messages: Iterable[str]) -> Iterator[str]:
         else:
             terms = wrong(words_alone(english), words_alone(found.string))
             wrongs = [*differences(english, found.string), *terms]
+            if name not in STRAIGHT and straight_quotes(found.string):
+                wrongs.append("its quotation marks are straight: “ and ”")
             yield from (f"{place}: {said}: {one}" for one in wrongs)
 
 

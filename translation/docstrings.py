@@ -7,8 +7,9 @@ import re
 from translation.language import said
 
 CATALOGUE = "docstrings"
-# The chapter that teaches a name; the site makes links of its numbers, in any language.
-TAUGHT = re.compile(r"\s*Taught in\s+chapters?\b[^.]*\.")
+# The chapter that teaches a name, as the docstring or its translation has it; the site makes links
+# of the numbers.
+TAUGHT = re.compile(r"\s*(?:Taught in\s+chapters?\b[^.]*\.|讲解见第[^。]*。)")
 
 
 def parts(block: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from copy import deepcopy
 
 from translation.language import in_chinese
 from translation.markdown import pieces, translated
-from translation.outputs import in_output
+from translation.outputs import alt, in_output
 from translation.pages import tagged
 
 
@@ -34,6 +34,9 @@ def chinese(notebook, docname: str, exercise_cells: Callable[[str, int], list]):
             cell.source = translated(cell.source, lookup)
         for output in cell.get("outputs", []):
             in_output(output)
+        shown = cell.metadata.get("mystnb", {}).get("image", {})
+        if "alt" in shown:
+            shown["alt"] = alt(shown["alt"])
         cells.append(cell)
     made.cells = cells
     return made

@@ -16,7 +16,7 @@ LITERAL = re.compile(
     re.DOTALL,
 )
 # Of more than one word, or with a capital letter; no name of a class, no selector.
-SPOKEN = re.compile(r"(?=.*[A-Z ])[“A-Za-z$ ,](?:(?!\w-\w)[^#=\[\]<>])*")
+SPOKEN = re.compile(r"(?=.*[A-Z ])[“←A-Za-z$ ,](?:(?!\w-\w)[^#=\[\]<>])*")
 NAMES = {"use strict", "DOMContentLoaded", "Apple", "Enter", "viewBox"}  # of the browser's
 
 

@@ -16,7 +16,7 @@ from attn_core.mistakes import MISTAKES
 from attn_core.views import drawings
 from translation.docstrings import parts
 from translation.markdown import ROOT, has_words
-from translation.pages import docnames, path_of
+from translation.pages import docnames, path_of, without_numbers
 from translation.scripts import literals
 from translation.sentences import said_in
 
@@ -52,6 +52,10 @@ THEIR_LABELS = (
 )
 
 
+# What reveal.js says, which has no other language.
+REVEALS = ("previous slide", "next slide", "above slide", "below slide", "Resume presentation")
+
+
 def of_python(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for path in files(patterns):
         for _, message, comments, _ in extract_from_file("python", str(path), keywords={"_": None}):
@@ -73,6 +77,7 @@ def of_settings() -> Iterator[tuple[str, str]]:
     yield settings["title"], "title of the book"
     options = settings["sphinx"]["config"]["html_theme_options"]
     yield options["search_bar_text"], "search field"
+    yield settings["author"], "author of the book"
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     for part in toc["parts"]:
         yield part["caption"], "part of the contents"
@@ -83,6 +88,7 @@ def of_site() -> Iterator[tuple[str, str]]:
     yield from ((text, "myst-nb") for text in THEIRS)
     yield from ((text, "a label of the theme") for text in THEIR_LABELS)
     yield from ((text, "kind of an exercise") for text in KINDS)
+    yield from ((text, "reveal.js") for text in REVEALS)
     yield from of_python(PYTHON)
     yield from of_templates(TEMPLATES)
     for path in files(SCRIPTS):
@@ -91,8 +97,8 @@ def of_site() -> Iterator[tuple[str, str]]:
 
 
 def of_drawings() -> Iterator[tuple[str, str]]:
-    """What stored outputs show and say: drawings, and the words for pictures."""
-    from translation.outputs import SVG, words_of
+    """What stored outputs show and say: drawings, views, and the words for pictures."""
+    from translation.outputs import HTML, SVG, words_of, words_of_data, words_of_html
 
     for docname in docnames():
         path = path_of(docname)
@@ -105,6 +111,9 @@ def of_drawings() -> Iterator[tuple[str, str]]:
             for output in cell.get("outputs", []):
                 for word in words_of(output.get("data", {}).get(SVG, "")):
                     yield word, docname
+                html = output.get("data", {}).get(HTML, "")
+                for word in (*words_of_html(html), *words_of_data(html)):
+                    yield without_numbers(word)[0], f"{docname}: a view"
                 for metadata in output.get("metadata", {}).values():
                     if isinstance(metadata, dict) and has_words(metadata.get("alt", "")):
                         yield metadata["alt"], f"{docname}: a picture in words"

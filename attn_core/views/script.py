@@ -39,6 +39,7 @@ OF_ATTENTION = tuple(entry for part, entry in PARTS.items() if not part.startswi
 CORE = "main"  # what every page needs
 NOTEBOOK = ("features/tiles", "widget")  # what only a live notebook needs
 BOX = "box"  # the box for pasted numbers: a script that stands alone
+BOX_CHINESE = ("features/box_chinese", BOX)  # the same in Chinese
 
 IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"([^"]+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(

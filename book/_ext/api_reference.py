@@ -12,11 +12,9 @@ from html import escape
 
 from sphinx.application import Sphinx
 
-from translation.docstrings import docstring
+from translation.docstrings import TAUGHT, docstring
 from translation.language import _
 
-# As the docstring has it, or its translation.
-TAUGHT = re.compile(r"Taught in\s+chapters?\b[^.]*\.|讲解见第[^。]*。")
 CHAPTER = re.compile(r"\b\d\d\b")
 # "q [*, L, D], k …:" or "keep: …": a line that explains arguments.
 ARGUMENTS = re.compile(r"[a-z]\w*(?:, [a-z]\w*)*(?:: | \[.*?\](?:,|:))")

@@ -13,9 +13,11 @@ from urllib.parse import urlsplit
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from translation.language import ENGLISH, _, in_chinese, language
+
 PICTURE = "readme.png"
 GOALS = "After this chapter you can"
-HEAD = ("Time ", GOALS)  # a paragraph that begins so says nothing of what the page is about
+SHORT = {ENGLISH: 60, "zh": 30}  # a paragraph of so few letters says nothing of what the page is about
 
 
 def site_of(repository: str) -> str:
@@ -39,22 +41,26 @@ def plain(node: nodes.Node) -> str:
     return " ".join(re.sub(r"[\\{}]", "", text).split())
 
 
-def summary(page: nodes.document) -> str:
+def summary(page: nodes.document, docname: str) -> str:
     """A chapter's goals, or else the first paragraph of a page that is more than a line.
 
     >>> goals = nodes.list_item("", nodes.paragraph("", "say who asks,"))
     >>> page = nodes.section("", nodes.paragraph("", GOALS), nodes.bullet_list("", goals))
-    >>> summary(page)
+    >>> summary(page, "chapters/03_self_attention")
     'After this chapter you can say who asks.'
     """
     paragraphs = list(page.findall(nodes.paragraph))
+    in_english = language() == ENGLISH
+    head = GOALS if in_english else in_chinese(GOALS, docname)
     for paragraph in paragraphs:
-        if paragraph.astext() == GOALS:
+        if paragraph.astext() == head:
             goals = paragraph.next_node(nodes.bullet_list, siblings=True, descend=False)
-            said = "; ".join(plain(goal).rstrip(",.") for goal in goals)
-            return f"{GOALS} {said}."
+            said = [plain(goal).rstrip(",.，。；") for goal in goals]
+            return f"{head} {'; '.join(said)}." if in_english else f"{head}{'；'.join(said)}。"
     texts = (plain(one) for one in paragraphs if isinstance(one.parent, nodes.section))
-    return next((text for text in texts if len(text) > 60 and not text.startswith(HEAD)), "")
+    heads = (head, _("Time "))  # of a paragraph that says nothing of what the page is about
+    long = (text for text in texts if len(text) > SHORT[language()])
+    return next((text for text in long if not text.startswith(heads)), "")
 
 
 def add_card(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -67,7 +73,7 @@ def add_card(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
         "og:type": "website",
         "og:site_name": app.config.html_title,
         "og:title": plain(title) if title else app.config.html_title,
-        "og:description": summary(doctree),
+        "og:description": summary(doctree, pagename),
         "og:image": f"{site.rstrip('/')}/_static/{PICTURE}",
     }
     context["metatags"] += "".join(

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import nbformat
+from chinese_search import ChineseSearch
 from docutils import nodes
 from markdown_it.tree import SyntaxTreeNode
 from myst_parser.mdit_to_docutils.base import DocutilsRenderer
@@ -44,6 +45,7 @@ THEMES = (
 )
 LABELS = "|".join(map(re.escape, THEIR_LABELS))
 LABELLED = re.compile(rf'(\s(?:title|aria-label|data-bs-title)=")({LABELS})"')
+HAN = re.compile("[\u3400-\u9fff]")
 SHEET = Path(__file__).with_name("zh.css")
 
 # By page: each heading in English, by what it is in the other language.
@@ -59,6 +61,9 @@ def configure(app: Sphinx, config) -> None:
         app.add_message_catalog(catalogue, str(place))
     config.html_title = said(config.html_title)
     config.project = said(config.project)
+    config.author = said(config.author)
+    # Chinese quotation marks are typed.
+    config.smartquotes = False
     options = config.html_theme_options
     options["search_bar_text"] = said(options["search_bar_text"])
     options["logo"] = {**options["logo"], "text": said(options["logo"]["text"])}
@@ -129,6 +134,15 @@ def name_kinds(app: Sphinx, pagename: str, templatename: str, context: dict, doc
             context["body"] = context.get("body", "").replace(shown, said_so)
 
 
+def mark_emphasis(app: Sphinx, doctree: nodes.document) -> None:
+    """Tell the style sheet a Chinese word that is stressed from a paragraph that is all in italics."""
+    for emphasis in doctree.findall(nodes.emphasis):
+        if HAN.search(emphasis.astext()):
+            beside = (one for one in emphasis.parent.children if isinstance(one, nodes.Text))
+            is_told = not any(re.search(r"\w", one.astext()) for one in beside)
+            emphasis["classes"].append("told" if is_told else "dotted")
+
+
 def label(app: Sphinx, exception: Exception | None) -> None:
     """Say the theme's labels that it has no Chinese for."""
     if exception or app.builder.name != "html":
@@ -173,12 +187,14 @@ def keep_addresses() -> None:
 def setup(app: Sphinx) -> dict:
     if language() != ENGLISH:
         keep_addresses()
+        app.add_search_language(ChineseSearch)
         # After the table of contents was read.
         app.connect("config-inited", configure, priority=950)
         app.connect("build-finished", put_notebooks)
         app.connect("build-finished", label)
         app.add_css_file(SHEET.name)
         app.connect("html-page-context", name_kinds)
+        app.connect("doctree-read", mark_emphasis)
         # Before the exercises get their fields.
         app.connect("source-read", on_source_read, priority=100)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

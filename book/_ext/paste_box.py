@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from attn_core.views.script import BOX, alone
+from attn_core.views.script import BOX, BOX_CHINESE, alone
+from translation.language import ENGLISH, language
 
 CSS = Path(__file__).parents[2] / "attn_core" / "views" / "diagnosis.css"
 
@@ -17,7 +18,8 @@ CSS = Path(__file__).parents[2] / "attn_core" / "views" / "diagnosis.css"
 def write(app: Sphinx, config) -> None:
     folder = Path(app.doctreedir).parent / "paste_box"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "diagnosis.js").write_text(alone(BOX), encoding="utf-8")
+    entries = (BOX,) if language() == ENGLISH else BOX_CHINESE
+    (folder / "diagnosis.js").write_text(alone(*entries), encoding="utf-8")
     (folder / CSS.name).write_text(CSS.read_text(encoding="utf-8"), encoding="utf-8")
     config.html_static_path.append(str(folder))
 

@@ -24,7 +24,8 @@ from slides import HEADING, Slide, slides
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from translation.language import _, in_page, said, tag
+from translation.language import ENGLISH, _, in_page, language, said, tag
+from translation.words import REVEALS
 
 HERE = Path(__file__).parent
 REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
@@ -69,6 +70,13 @@ def places(app: Sphinx, chapter: str) -> list[tuple[str, str]]:
     return [(one["anchorname"], one.astext()) for one in found]
 
 
+def in_words(script: str) -> str:
+    """What reveal.js says, in the language that is made."""
+    for word in REVEALS:
+        script = script.replace(word, said(word))
+    return script
+
+
 def content(slide: Slide, name: str, folder: Path) -> dict:
     """What the template needs of a slide; its picture is written beside the deck."""
     picture = ""
@@ -111,7 +119,9 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for name in FILES:
-        shutil.copy(REVEAL / name, folder)
+        copied = Path(shutil.copy(REVEAL / name, folder))
+        if language() != ENGLISH and copied.suffix == ".js":
+            copied.write_text(in_words(copied.read_text(encoding="utf-8")), encoding="utf-8")
     names = sorted(name for name in app.env.found_docs if name.startswith("chapters/"))
     chapters = [chapter_of(app, name, folder) for name in names]
     page = Environment(loader=FileSystemLoader(HERE), autoescape=False, trim_blocks=True)

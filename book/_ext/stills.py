@@ -16,6 +16,9 @@ from pathlib import Path
 import nbformat
 from sphinx.application import Sphinx
 
+from translation.language import said
+from translation.outputs import CATALOGUE
+
 ELEMENT = re.compile(
     r'<attention-(?:explorer|model) name="([\w-]+)".*?</attention-(?:explorer|model)>', re.DOTALL
 )
@@ -30,7 +33,7 @@ def stills(notebook) -> dict[str, tuple[bytes, str]]:
             named = ELEMENT.match(data.get("text/html", ""))
             if named and "image/png" in data:
                 alt = output.metadata.get("image/png", {}).get("alt") or data["text/plain"]
-                found[named[1]] = base64.b64decode(data["image/png"]), alt
+                found[named[1]] = base64.b64decode(data["image/png"]), said(alt, CATALOGUE)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from pathlib import Path
 
 from docutils import nodes
@@ -10,27 +11,47 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
+from translation.language import ENGLISH, in_chinese, language
+
 GLOSSARY = "book/notation"
+# GB 2312 has its common characters by their sound: the first one of each letter that begins any.
+LETTERS = "ABCDEFGHJKLMNOPQRSTWXYZ"
+FIRST = [one.encode("gb2312") for one in "啊芭擦搭蛾发噶哈击喀垃妈拿哦啪期然撒塌挖昔压匝"]
 
 
 def entry(text: str, place: str) -> addnodes.index:
-    return addnodes.index(entries=[("single", text, place, "", None)])
+    return addnodes.index(entries=[("single", text, place, "", letter_of(text))])
+
+
+def letter_of(text: str) -> str | None:
+    """Under which letter a Chinese entry stands; None for one that begins with a letter.
+
+    >>> [letter_of(text) for text in ("softmax", "注意力", "残差", "得分")]
+    [None, 'Z', 'C', 'D']
+    """
+    if text[0].isascii():
+        return None
+    return LETTERS[bisect(FIRST, text[0].encode("gb2312")) - 1]
 
 
 def names(text: str) -> dict[str, str]:
-    """The glossary's headings by the anchors that links use.
+    """The glossary's headings, in the language that is made, by the anchors that links use.
 
     >>> names("## Glossary\\n\\n### dead row\\n\\n### self-attention\\n")
     {'dead-row': 'dead row', 'self-attention': 'self-attention'}
     """
     found = re.findall(r"^### (.+)$", text.partition("## Glossary\n")[2], re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-"): name for name in found}
+    anchors = [re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-") for name in found]
+    if language() != ENGLISH:
+        found = [in_chinese(name, GLOSSARY) for name in found]
+    return dict(zip(anchors, found, strict=True))
 
 
 def terms(doctree: nodes.document) -> list[nodes.section]:
     """The sections of the glossary, one a term."""
     for section in doctree.findall(nodes.section):
-        if section[0].astext() == "Glossary":
+        # Its id is English in each language.
+        if "glossary" in section["ids"]:
             return [part for part in section.children if isinstance(part, nodes.section)]
     return []
 

@@ -17,6 +17,7 @@ from attn_core.mistakes.questions import questions
 from attn_core.views import script
 from attn_core.views.paste import paste, question_text
 from tests.explorer.conftest import VIEWS
+from translation.outputs import view
 
 SCRIPT = script.alone(script.BOX)
 MOST_BYTES = 8_000  # compressed with gzip
@@ -43,14 +44,29 @@ RECORDS = {
 def opened(bare_folder, browser):
     """A page with a box for each of the records, under a strict content security policy."""
     folder, address = bare_folder
-    (folder / "diagnosis.js").write_text(SCRIPT, encoding="utf-8")
+    yield from opened_boxes(folder, address, browser, "en")
+
+
+@pytest.fixture(scope="module")
+def chinese(bare_folder, browser):
+    """The same as the Chinese edition has it: its own script, and words of the data exchanged."""
+    folder, address = bare_folder
+    (folder / "zh").mkdir(exist_ok=True)
+    for sheet in ("explorer.css", "diagnosis.css"):
+        (folder / "zh" / sheet).write_text((VIEWS / sheet).read_text(encoding="utf-8"))
+    yield from opened_boxes(folder / "zh", f"{address}/zh", browser, "zh-CN")
+
+
+def opened_boxes(folder, address, browser, lang):
+    script_of = {"en": SCRIPT, "zh-CN": script.alone(*script.BOX_CHINESE)}
+    (folder / "diagnosis.js").write_text(script_of[lang], encoding="utf-8")
     (folder / "diagnosis.css").write_text((VIEWS / "diagnosis.css").read_text(encoding="utf-8"))
     example = "weights = tensor([[1., 0.]])"
     boxes = [paste(record, name=name) for name, record in RECORDS.items()]
     boxes[0].payload["example"] = example
-    body = "\n".join(box.html for box in boxes)
+    body = "\n".join(box.html if lang == "en" else view(box.html) for box in boxes)
     (folder / "box.html").write_text(
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>box</title>'
+        f'<!doctype html><html lang="{lang}"><meta charset="utf-8"><title>box</title>'
         '<link rel="stylesheet" href="explorer.css"><link rel="stylesheet" href="diagnosis.css">'
         f'<script defer src="diagnosis.js"></script><main><h1>box</h1>{body}</main></html>',
         encoding="utf-8",
@@ -77,6 +93,13 @@ def ask(page, name, text, stage=""):
     box.locator("textarea").fill(text)
     box.locator("select").select_option(stage)
     box.get_by_role("button", name="Which mistake is it?").click()
+    return box
+
+
+def ask_chinese(page, name, text):
+    box = page.locator(f'attention-diagnosis[name="{name}"]')
+    box.locator("textarea").fill(text)
+    box.get_by_role("button", name="是哪个错误？").click()
     return box
 
 
@@ -280,6 +303,50 @@ def test_a_reader_is_told_the_mistake_and_an_input_that_tells_more(opened):
     box.get_by_role("button", name="Try an example").click()
     expect(box.locator("textarea")).to_have_value("weights = tensor([[1., 0.]])")
     expect(box.locator(".ax-notice")).to_contain_text("got (1, 2)")
+
+
+def test_all_stages_can_be_chosen(opened):
+    box = opened.locator('attention-diagnosis[name="plain"]')
+    assert box.locator("option").all_inner_texts() == ["any stage", *STAGES]
+
+
+def test_a_chinese_reader_is_told_the_mistake(chinese):
+    record = RECORDS["causal"]
+    box = ask_chinese(chinese, "causal", str(MISTAKES["mask-turned"].apply(record)["weights"]))
+    expect(box.locator(".ax-verdict")).to_contain_text(
+        "这是权重，错在“掩码弄反”，或者这是权重，错在"
+    )
+    expect(box.locator("summary")).to_have_text("能把它们区分开的输入")
+    box = ask_chinese(chinese, "causal", str(record.stage("weights")))
+    expect(box.locator(".ax-right")).to_contain_text(
+        "对：这是权重，只比到给出的 4 位小数（在这里权重、丢弃后都一样）。有"
+    )
+    expect(box.locator("details p").first).to_contain_text("忘了缓存的掩码；")
+    box = ask_chinese(chinese, "causal", str(MISTAKES["no-scale"].apply(record)["weights"]))
+    expect(box.locator(".ax-verdict")).to_have_text(
+        "这是权重，错在“没有缩放”，只比到给出的 4 位小数。"
+        "“缩放后”以前的各阶段都对；最先不同的行是第 1 行。"
+    )
+    expect(box.locator(".ax-root")).to_have_attribute("lang", "zh")
+    ask_chinese(chinese, "causal", "[[1, two]]")
+    expect(box.locator(".ax-notice")).to_have_text("粘贴的必须都是数，得到的是“two”。")
+
+
+@pytest.mark.parametrize("name", ["plain", "questions"])
+def test_no_answer_of_the_chinese_box_has_english_words(chinese, name):
+    """But for the names that Chinese writes in Latin letters, and what was pasted."""
+    texts = [json.dumps(one) for one in texts_of(RECORDS[name])]
+    texts = [text.replace("Infinity", "inf").replace("NaN", "nan") for text in texts]
+    answers = chinese.evaluate(
+        ASK, [name, [*texts, "", "[[1, 2]", "[1]]", "one", "[[0.1]] [2]"], None]
+    )
+    said = {one.get("text") or one["error"] for one in answers}
+    assert len(said) > 20
+    words = {word for text in said for word in re.findall(r"[A-Za-z]{2,}", text)}
+    assert words <= {"softmax", "view", "nan", "inf", "model", "one", "float"}
+    box = chinese.locator('attention-diagnosis[name="plain"]')
+    labels = box.locator("label, button, option").all_inner_texts()
+    assert not re.findall("[A-Za-z]{2,}", " ".join(labels))
 
 
 def test_what_a_question_reads_as_is_that_question():

@@ -201,9 +201,10 @@ def test_by_keyboard(chapter):
         pytest.param("dark", True, id="phone-dark"),
     ],
 )
-def test_axe_and_width(open_page, site, scheme, phone):
+def test_axe_and_width(open_page, site, edition, scheme, phone):
     size = {"width": 360, "height": 740} if phone else {"width": 1280, "height": 800}
-    page = open_page(f"{site}/chapters/{CHAPTERS['04']}", color_scheme=scheme, viewport=size)
+    address = f"{site}/{edition}chapters/{CHAPTERS['04']}"
+    page = open_page(address, color_scheme=scheme, viewport=size)
     for number, text in enumerate(("1 0 1", "1 4", "0.1 0.1 0.1", "x")):
         ask(page, ROW, number, text)
     page.add_script_tag(path=AXE)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from string import ascii_letters
 
 import pytest
 from bs4 import BeautifulSoup
+from playwright.sync_api import expect
 
 from tests.conftest import HTML
+from tests.in_both import without_words
 from translation import pages
 from translation.checking import is_complete
 
@@ -47,8 +50,13 @@ def test_links_lead_to_the_same_places(name):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_code_outputs_and_formulas_are_the_same(name):
-    for what in ("div.highlight pre", "math", "attention-explorer", "attention-model"):
+    for what in ("div.highlight pre", "math"):
         english, chinese = (sorted(map(str, page.article.select(what))) for page in both(name))
+        assert chinese == english, what
+    for what in ("attention-explorer", "attention-model", "attention-diagnosis", ".worksheet"):
+        english, chinese = (
+            [without_words(str(one)) for one in page.article.select(what)] for page in both(name)
+        )
         assert chinese == english, what
 
 
@@ -89,8 +97,56 @@ def test_a_notebook_for_download_is_the_pages_own():
             assert path.read_bytes() != (HTML / "_sources" / f"{name}.ipynb").read_bytes()
 
 
-def test_chinese_words_are_found(open_page, site):
-    page = open_page(f"{site}/zh/search.html?q=注意力")
-    page.wait_for_selector("#search-results li a")
-    found = {link.get_attribute("href") for link in page.locator("#search-results li a").all()}
-    assert any("chapters/03_self_attention" in href for href in found)
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        ("注意力", "chapters/03_self_attention"),
+        ("注意力权重", "chapters/06_masking"),
+        ("多头注意力", "chapters/08_multi_head"),
+        ("因果掩码", "chapters/06_masking"),
+        # No word of the index, nor any of its words' beginnings.
+        ("多头注意力的权重", "chapters/08_multi_head"),
+        ("为什么除以 √d_k", "chapters/05_trainable_weights"),
+        ("softmax之后的掩码", "chapters/06_masking"),
+    ],
+)
+def test_chinese_words_are_found(open_page, site, query, page):
+    found = results(open_page, site, query)
+    assert any(page in href for href in found), found
+
+
+def test_what_no_page_has_is_not_found(open_page, site):
+    assert results(open_page, site, "银行") == []
+
+
+def results(open_page, site, query) -> list[str]:
+    page = open_page(f"{site}/zh/search.html?q={query}")
+    expect(page.locator(".search-summary")).to_contain_text(
+        re.compile("搜索完成|没有找到|未找到|没有")
+    )
+    return [link.get_attribute("href") for link in page.locator("#search-results li a").all()]
+
+
+def test_the_index_has_the_chinese_terms_by_their_sound():
+    """A term of the glossary stands under a letter, with the chapters that link to it."""
+    index = article("zh/genindex.html").article
+    english = article("genindex.html").article
+    found = {one.a.get_text() if one.a else one.contents[0] for one in index.select("td > ul > li")}
+    assert {"因果掩码", "点积", "词元"} <= {text.partition("（")[0].strip() for text in found}
+    assert len(index.select("td > ul > li")) >= len(english.select("td > ul > li"))
+    under = index.find("h2", string="Y").find_next("table").get_text()
+    assert "因果掩码" in under
+    assert all(heading.get_text() in ascii_letters for heading in index.find_all("h2"))
+
+
+def test_chinese_letters_are_not_slanted(open_page, site):
+    """A word with emphasis has dots, and Latin letters are in italics as everywhere."""
+    page = open_page(f"{site}/zh/chapters/06_masking.html")
+    style = "all => all.map((one) => [one.className, {}])"
+    wanted = "getComputedStyle(one).{}"
+    emphasis = page.locator("article em")
+    styles = emphasis.evaluate_all(style.format(wanted.format("fontSynthesisStyle")))
+    assert {synthesis for _, synthesis in styles} == {"none"}
+    marks = emphasis.evaluate_all(style.format(wanted.format("textEmphasisStyle")))
+    dots = {kind: {mark for name, mark in marks if name == kind} for kind, _ in marks}
+    assert dots == {"dotted": {"dot"}, "told": {"none"}, "": {"none"}}

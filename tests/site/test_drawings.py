@@ -12,7 +12,7 @@ from tests.conftest import HTML
 PHONE = {"width": 390, "height": 844}
 DRAWN = sorted(
     path.relative_to(HTML).as_posix()
-    for folder in ("book", "chapters")
+    for folder in ("book", "chapters", "zh/book", "zh/chapters")
     for path in (HTML / folder).glob("*.html")
     if 'class="drawing' in path.read_text(encoding="utf-8")
 )
@@ -40,6 +40,30 @@ WRONG = """() => [...document.querySelectorAll("svg.drawing")].flatMap((svg) => 
 })"""
 
 
+SAID = {
+    "": {
+        "back": "back",
+        "next": "next",
+        "place": "{n} of {many}",
+        "step": "Step {n} of {many}. {said}",
+        "lean": "They oppose.",
+    },
+    "zh/": {
+        "back": "上一步",
+        "next": "下一步",
+        "place": "{n} / {many}",
+        "step": "第 {n} 步，共 {many} 步。{said}",
+        "lean": "两者相背。",
+    },
+}
+
+
+def with_steps(edition: str) -> str:
+    """A page that has a drawing in steps."""
+    pages = (name for name in DRAWN if name.startswith("zh/") == bool(edition))
+    return next(name for name in pages if "drawing steps" in (HTML / name).read_text("utf-8"))
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_on_a_phone_every_word_is_whole_and_alone(open_page, site, name):
     page = open_page(f"{site}/{name}", viewport=PHONE, reduced_motion="reduce")
@@ -63,25 +87,25 @@ def test_its_colours_follow_the_page(open_page, site, scheme):
     )
 
 
-def test_a_reader_leads_through_steps_and_paper_has_them_all(open_page, site):
-    address = next(name for name in DRAWN if "drawing steps" in (HTML / name).read_text("utf-8"))
-    page = open_page(f"{site}/{address}")
+def test_a_reader_leads_through_steps_and_paper_has_them_all(open_page, site, edition):
+    says = SAID[edition]
+    page = open_page(f"{site}/{with_steps(edition)}")
     svg = page.locator("svg.drawing.steps").first
     steps = svg.locator(".step")
     bar = svg.locator("xpath=following-sibling::*[1]")
     many = steps.count()
-    expect(bar.get_by_role("status")).to_have_text(f"1 of {many}")
+    expect(bar.get_by_role("status")).to_have_text(says["place"].format(n=1, many=many))
     assert [steps.nth(n).is_visible() for n in range(many)] == [True] + [False] * (many - 1)
-    expect(bar.get_by_role("button", name="back")).to_be_disabled()
-    bar.get_by_role("button", name="next").click()
+    expect(bar.get_by_role("button", name=says["back"])).to_be_disabled()
+    bar.get_by_role("button", name=says["next"]).click()
     expect(steps.nth(1)).to_be_visible()
     page.keyboard.press("ArrowLeft")
     expect(steps.nth(0)).to_be_visible()
     for _ in range(many):
         page.keyboard.press("ArrowRight")
-    expect(bar.get_by_role("status")).to_have_text(f"{many} of {many}")
+    expect(bar.get_by_role("status")).to_have_text(says["place"].format(n=many, many=many))
     said = steps.nth(many - 1).get_attribute("data-says")
-    expect(svg).to_have_attribute("aria-label", f"Step {many} of {many}. {said}")
+    expect(svg).to_have_attribute("aria-label", says["step"].format(n=many, many=many, said=said))
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert all(steps.nth(n).is_visible() for n in range(many))
     page.evaluate("dispatchEvent(new Event('afterprint'))")
@@ -89,15 +113,14 @@ def test_a_reader_leads_through_steps_and_paper_has_them_all(open_page, site):
 
 
 def test_who_wants_no_motion_has_all_steps_at_once(open_page, site):
-    address = next(name for name in DRAWN if "drawing steps" in (HTML / name).read_text("utf-8"))
-    page = open_page(f"{site}/{address}", reduced_motion="reduce")
+    page = open_page(f"{site}/{with_steps('')}", reduced_motion="reduce")
     steps = page.locator("svg.drawing.steps").first.locator(".step")
     assert all(steps.nth(n).is_visible() for n in range(steps.count()))
     expect(page.locator(".drawing-steps")).to_have_count(0)
 
 
-def test_arrows_are_moved_by_a_pointer_and_by_keys(open_page, site):
-    page = open_page(f"{site}/book/warmup.html")
+def test_arrows_are_moved_by_a_pointer_and_by_keys(open_page, site, edition):
+    page = open_page(f"{site}/{edition}book/warmup.html")
     svg = page.locator("svg.drawing.movable")
     tip = svg.get_by_role("slider", name="b")
     expect(tip).to_have_attribute("aria-valuetext", "(1, 2)")
@@ -107,7 +130,7 @@ def test_arrows_are_moved_by_a_pointer_and_by_keys(open_page, site):
     expect(tip).to_have_attribute("aria-valuetext", "(0, −1)")
     expect(svg.locator(".says-products")).to_have_text("= 3 · 0 + 1 · (−1)")
     expect(svg.locator(".says-product")).to_have_text("= −1")
-    expect(svg.locator(".says-lean")).to_have_text("They oppose.")
+    expect(svg.locator(".says-lean")).to_have_text(SAID[edition]["lean"])
     expect(svg).to_have_attribute("aria-label", re.compile("b = .0, −1.. a · b = .* = −1$"))
     svg.get_by_role("slider", name="a").scroll_into_view_if_needed()
     start = svg.get_by_role("slider", name="a").bounding_box()

@@ -5,19 +5,44 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
+from translation.language import in_chinese
 
 GALLERY = "chapters/12_mistakes.html"
 # It has more words than the right one, so they can't stand side by side.
 OF_ANOTHER_SIZE = {"heads-along-tokens"}
 
 
+SAID = {
+    "": {
+        "captions": ("right", "with the mistake"),
+        "example": "Try an example",
+        "verdict": "with the upper triangle kept",
+        "stages": dict(zip(STAGES, STAGES, strict=True)),
+    },
+    "zh/": {
+        "captions": ("正确", "有错误"),
+        "example": "试一个例子",
+        "verdict": "错在“保留上三角”",
+        "stages": dict(
+            zip(STAGES, ("得分", "缩放后", "掩码后", "权重", "丢弃后", "输出"), strict=True)
+        ),
+    },
+}
+
+
 @pytest.fixture
-def gallery(open_page, site):
-    return open_page(f"{site}/{GALLERY}")
+def gallery(open_page, site, edition):
+    return open_page(f"{site}/{edition}{GALLERY}")
 
 
-def test_every_mistake_is_switched_on_and_seen(gallery):
+def told(mistake, edition: str) -> str:
+    english = f"{mistake.does} {mistake.symptom}"
+    return in_chinese(english, "chapters/12_mistakes") if edition else mistake.does
+
+
+def test_every_mistake_is_switched_on_and_seen(gallery, edition):
     seen = set()
     for explorer in gallery.locator("attention-explorer").all():
         explorer.scroll_into_view_if_needed()
@@ -28,13 +53,13 @@ def test_every_mistake_is_switched_on_and_seen(gallery):
         for name in select.locator("option").evaluate_all("all => all.map((one) => one.value)")[1:]:
             mistake = MISTAKES[name]
             select.select_option(name)
-            expect(explorer.locator(".ax-said")).to_contain_text(mistake.does)
+            expect(explorer.locator(".ax-said")).to_contain_text(told(mistake, edition))
             first = explorer.locator(".ax-strip .ax-differs")
             expect(first).to_have_count(1)
             if mistake.is_formula:
-                expect(first).to_have_text(mistake.where)
+                expect(first).to_have_text(SAID[edition]["stages"][mistake.where])
             first.click()
-            for caption in ("right", "with the mistake"):
+            for caption in SAID[edition]["captions"]:
                 expect(explorer.get_by_text(caption, exact=True)).to_be_visible()
             marked = explorer.locator(".ax-grid td.ax-differs")
             assert marked.count() >= 2, name
@@ -61,10 +86,10 @@ def test_a_link_switches_a_mistake_on(open_page, site):
     expect(explorer).to_be_in_viewport()
 
 
-def test_the_box_answers_on_the_page_and_on_no_other(gallery, open_page, site):
+def test_the_box_answers_on_the_page_and_on_no_other(gallery, open_page, site, edition):
     box = gallery.locator("attention-diagnosis")
-    box.get_by_role("button", name="Try an example").click()
-    expect(box.locator(".ax-mistake")).to_contain_text("with the upper triangle kept")
-    other = open_page(f"{site}/chapters/03_self_attention.html")
+    box.get_by_role("button", name=SAID[edition]["example"]).click()
+    expect(box.locator(".ax-mistake")).to_contain_text(SAID[edition]["verdict"])
+    other = open_page(f"{site}/{edition}chapters/03_self_attention.html")
     scripts = other.locator("script[src]").evaluate_all("all => all.map((one) => one.src)")
     assert not any("diagnosis.js" in script for script in scripts)

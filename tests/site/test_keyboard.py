@@ -12,27 +12,33 @@ STOPS = """() => [...document.querySelectorAll("button.copybtn")].map((button) =
 FIGURE = "document.activeElement.closest('attention-explorer')?.getAttribute('name')"
 
 
+SAID = {
+    "": {"skip": "Skip to the first figure", "next": "Next figure"},
+    "zh/": {"skip": "跳到第一幅图", "next": "下一幅图"},
+}
+
+
 @pytest.fixture
-def chapter(open_page, site):
-    page = open_page(f"{site}/chapters/03_self_attention.html")
+def chapter(open_page, site, edition):
+    page = open_page(f"{site}/{edition}chapters/03_self_attention.html")
     page.wait_for_function(
         "document.querySelectorAll('button.copybtn[aria-description]').length > 5"
     )
     return page
 
 
-def test_the_first_figure_is_a_few_tabs_away(chapter):
+def test_the_first_figure_is_a_few_tabs_away(chapter, edition):
     names = chapter.eval_on_selector_all(
         "attention-explorer", "all => all.map((e) => e.getAttribute('name'))"
     )
     for _ in range(2):
         chapter.keyboard.press("Tab")
-    expect(chapter.get_by_role("link", name="Skip to the first figure")).to_be_focused()
+    expect(chapter.get_by_role("link", name=SAID[edition]["skip"])).to_be_focused()
     chapter.keyboard.press("Enter")
     chapter.wait_for_function(f"{FIGURE} === '{names[0]}'")
     expect(chapter.locator("attention-explorer .ax-root").first).to_be_in_viewport()
     # And from there to the next, wherever that stands.
-    expect(chapter.get_by_role("button", name="Next figure").first).to_be_focused()
+    expect(chapter.get_by_role("button", name=SAID[edition]["next"]).first).to_be_focused()
     chapter.keyboard.press("Enter")
     chapter.wait_for_function(f"{FIGURE} === '{names[1]}'")
     chapter.keyboard.press("Tab")

@@ -64,14 +64,16 @@ def test_there_are_links_into_the_machine():
 
 
 @pytest.mark.parametrize("how", ["http", "file"])
-def test_an_embedded_explorer_stands_alone(open_page, site, how):
-    page = "chapters/03_self_attention.html"
+def test_an_embedded_explorer_stands_alone(open_page, site, edition, how):
+    page = f"{edition}chapters/03_self_attention.html"
     address = f"{site}/{page}" if how == "http" else (HTML / page).as_uri()
     alone = open_page(f"{address}?embed=journey#x-journey?stage=scores&select=1,0")
     root = alone.locator('attention-explorer[name="journey"] .ax-root')
     expect(root).to_be_visible()
-    expect(root.locator(".ax-sentence")).to_contain_text("have the score 0.9544")
+    expect(root.locator(".ax-sentence")).to_contain_text(
+        "的得分是 0.9544" if edition else "have the score 0.9544"
+    )
     assert not alone.locator("h1").first.is_visible()
     assert alone.locator(".ax-root:visible").count() == 1
-    back = alone.get_by_role("link", name="Self-attention")
+    back = alone.get_by_role("link", name="自注意力" if edition else "Self-attention")
     assert urlsplit(back.get_attribute("href")).fragment == "x-journey"

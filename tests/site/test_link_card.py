@@ -8,7 +8,7 @@ from html import unescape
 from tests.conftest import HTML
 
 CARD = re.compile(r'<meta property="og:(\w+)" content="([^"]*)" />')
-NO_PAGE_OF_OURS = {"genindex.html", "search.html"}
+NO_PAGE_OF_OURS = {"genindex.html", "search.html", "zh/genindex.html", "zh/search.html"}
 
 
 def card(name):
@@ -18,15 +18,27 @@ def card(name):
 def test_each_page_has_title_text_and_picture(all_pages):
     pages = [name for name in all_pages if name not in NO_PAGE_OF_OURS and "slides" not in name]
     cards = {name: card(name) for name in pages}
-    assert {found["site_name"] for found in cards.values()} == {"Attention, Number by Number"}
+    names = {name.startswith("zh/"): found["site_name"] for name, found in cards.items()}
+    assert names == {False: "Attention, Number by Number", True: "注意力：逐个数字看"}
     wrong = {
         name: found
         for name, found in cards.items()
-        if not found.get("title") or len(found.get("description", "")) < 40
+        # A Chinese sentence has half as many letters.
+        if not found.get("title")
+        or len(found.get("description", "")) < (20 if name.startswith("zh/") else 40)
     }
     assert wrong == {}
     pictures = {found["image"].rpartition("/_static/")[2] for found in cards.values()}
     assert all((HTML / "_static" / picture).is_file() for picture in pictures), pictures
+
+
+def test_a_chinese_card_is_chinese(all_pages):
+    pages = [name for name in all_pages if name.startswith("zh/")]
+    cards = {name: card(name) for name in pages}
+    said = {name: found["description"] for name, found in cards.items() if found}
+    assert len(said) > 25
+    assert {name: text for name, text in said.items() if not re.search("[一-鿿]", text)} == {}
+    assert said["zh/chapters/04_by_hand.html"].startswith("学完这一章，你能")
 
 
 def test_a_chapter_says_its_goals_in_words():

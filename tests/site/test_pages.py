@@ -60,9 +60,9 @@ def test_phone_width_needs_no_sideways_scrolling(browser, site, all_pages):
     assert wide == {}
 
 
-def test_the_landing_page_opens_with_a_model(open_page, site):
-    page = open_page(f"{site}/index.html")
-    page.wait_for_url("**/book/index.html")
+def test_the_landing_page_opens_with_a_model(open_page, site, edition):
+    page = open_page(f"{site}/{edition}index.html")
+    page.wait_for_url(f"**/{edition}book/index.html")
     page.wait_for_selector("attention-model .am-root")
     box = page.locator("attention-model").first.bounding_box()
     assert box["y"] < 800
@@ -88,8 +88,8 @@ def test_scripts_off_leaves_numbers(browser, site, all_pages):
     assert seen > 3
 
 
-def test_every_chapter_has_explorers(browser, site, all_pages):
-    chapters = [name for name in all_pages if name.startswith("chapters/")]
+def test_every_chapter_has_explorers(browser, site, all_pages, edition):
+    chapters = [name for name in all_pages if name.startswith(f"{edition}chapters/")]
     assert {Path(name).stem for name in chapters} == {
         path.stem for path in (ROOT / "chapters").glob("*.ipynb")
     }

@@ -18,8 +18,8 @@ CHAPTERS = ("02_three_stages", "06_masking", "08_multi_head", "10_whole_model", 
 def paper(open_page, site):
     """paper(chapter) gives the page as it is printed."""
 
-    def paper(chapter, **options):
-        page = open_page(f"{site}/chapters/{chapter}.html", viewport=PAPER, **options)
+    def paper(chapter, edition="", **options):
+        page = open_page(f"{site}/{edition}chapters/{chapter}.html", viewport=PAPER, **options)
         page.emulate_media(media="print")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         return page
@@ -28,8 +28,8 @@ def paper(open_page, site):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_explorers_are_stills(paper, chapter):
-    page = paper(chapter)
+def test_explorers_are_stills(paper, chapter, edition):
+    page = paper(chapter, edition)
     page.pdf()  # for which the browser loads them
     explorers = page.locator(":is(attention-explorer, attention-model):has(+ .ax-still)")
     stills = page.locator(".ax-still")
@@ -38,7 +38,8 @@ def test_explorers_are_stills(paper, chapter):
         assert not explorers.nth(n).is_visible()
         assert stills.nth(n).is_visible()
         assert stills.nth(n).evaluate("image => image.complete && image.naturalWidth") > 100
-        assert stills.nth(n).get_attribute("alt")
+        is_chinese = stills.nth(n).get_attribute("alt").endswith("。")
+        assert is_chinese == bool(edition)
 
 
 def test_on_a_screen_stills_are_hidden(open_page, site):
@@ -93,15 +94,15 @@ def test_a_fold_that_paper_opens_does_not_fade_in(paper):
     assert set(names) == {"none"}
 
 
-def test_the_worksheet_is_a_sheet_to_fill_in_and_one_to_compare(open_page, site):
-    page = open_page(f"{site}/book/worksheet_by_hand.html")
+def test_the_worksheet_is_a_sheet_to_fill_in_and_one_to_compare(open_page, site, edition):
+    page = open_page(f"{site}/{edition}book/worksheet_by_hand.html")
     pages = re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))
     assert len(pages) == 2
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_no_line_is_cut(paper, chapter):
-    page = paper(chapter)
+def test_no_line_is_cut(paper, chapter, edition):
+    page = paper(chapter, edition)
     cut = page.evaluate(
         """[...document.querySelectorAll(".bd-article :is(pre, .cell_output, table, .formula)")]
           .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
@@ -121,16 +122,18 @@ def test_a_dark_page_is_printed_with_the_light_colours(paper):
 
 
 def test_every_chinese_character_of_the_pages_has_a_glyph(all_pages):
-    font = TTFont(io.BytesIO((HTML / "_static" / "noto-serif-sc.woff2").read_bytes()))
-    known = font.getBestCmap()
-    chinese = {
-        character
-        for name in all_pages
-        for character in (HTML / name).read_text(encoding="utf-8")
-        if "\u3400" <= character <= "\u9fff"
-    }
-    assert len(chinese) > 100
-    assert [character for character in sorted(chinese) if ord(character) not in known] == []
+    for edition in ("", "zh/"):
+        path = HTML / edition / "_static" / "noto-serif-sc.woff2"
+        known = TTFont(io.BytesIO(path.read_bytes())).getBestCmap()
+        chinese = {
+            character
+            for name in all_pages
+            if name.startswith("zh/") == bool(edition)
+            for character in (HTML / name).read_text(encoding="utf-8")
+            if "\u3400" <= character <= "\u9fff"
+        }
+        assert len(chinese) > 100
+        assert [character for character in sorted(chinese) if ord(character) not in known] == []
 
 
 def test_a_page_shows_chinese_by_a_font_of_its_own(open_page, site):

@@ -92,8 +92,10 @@ def test_nothing_comes_from_another_host(deck):
         assert not re.search(r"(@import|url\()\s*[\"']?https?:", text)
 
 
-def test_it_opens_from_a_folder_and_every_slide_fits(open_page):
-    page = open_page(DECK.as_uri(), viewport={"width": 1280, "height": 720})
+def test_it_opens_from_a_folder_and_every_slide_fits(open_page, edition):
+    page = open_page(
+        (HTML / edition / "slides" / "index.html").as_uri(), viewport={"width": 1280, "height": 720}
+    )
     page.wait_for_function("window.Reveal && Reveal.isReady()")
     page.evaluate("document.querySelectorAll('img').forEach((one) => (one.loading = 'eager'))")
     page.wait_for_function("[...document.images].every((one) => one.complete)")

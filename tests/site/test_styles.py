@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import myst_nb
@@ -137,13 +138,15 @@ def test_a_page_has_the_rules_for_what_its_reader_does(open_page, site, size, ac
     assert missing(page) == {}
 
 
-def test_what_the_search_finds_has_its_rules(open_page, site):
-    page = open_page(f"{site}/search.html?q=softmax")
+def test_what_the_search_finds_has_its_rules(open_page, site, edition):
+    page = open_page(f"{site}/{edition}search.html?q=softmax")
     results = page.locator("#search-results ul li")
     results.first.wait_for()
     assert missing(page) == {}
-    expect(page.get_by_text("Search finished")).to_be_visible()  # they come one after the other
-    names = results.filter(has_text="(Python ")  # of the API: found by name, without a text
+    # They come one after the other.
+    expect(page.get_by_text("搜索完成" if edition else "Search finished")).to_be_visible()
+    # Of the API: found by name, without a text.
+    names = results.filter(has_text=re.compile(r"[(（]Python "))
     texts = page.locator("#search-results ul li p.context")
     expect(texts).to_have_count(results.count() - names.count())
     results.locator("a").first.click()

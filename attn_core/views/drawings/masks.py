@@ -39,7 +39,7 @@ journey, and guesses starts. The answer stands in no line.
     sheet = Drawing(WIDEST, top + count * high + 12, "")
     left = 6.0
     edge = left + count * wide
-    sheet.text("what it sees", left, top - 17, "soft", align="start")
+    sheet.text("each word sees", left, top - 17, "soft", align="start")
     sheet.text("guesses", edge + 30, top - 17, "soft", align="start")
     for i in range(count):
         y = top + i * high

@@ -2,7 +2,9 @@
 
 import { Answers } from "./core/diagnosis/answers.js";
 import { Refused } from "./core/diagnosis/pasted.js";
+import { STAGES } from "./core/stages.js";
 import { make } from "./ui/dom.js";
+import { tell } from "./words/box.js";
 
 let boxes = 0;
 
@@ -19,7 +21,7 @@ export class AttentionDiagnosis extends HTMLElement {
       this.payload = JSON.parse(script.textContent);
       this.answers = new Answers(this.payload);
     } catch {
-      this.append(make("p", { class: "ax-notice", role: "status" }, "This box cannot start: its data cannot be read."));
+      this.append(make("p", { class: "ax-notice", role: "status" }, tell("broken")));
       return;
     }
     for (const child of this.querySelectorAll(":scope > *"))
@@ -31,9 +33,9 @@ export class AttentionDiagnosis extends HTMLElement {
     const id = `ax-box-${++boxes}`;
     const { sizes, example } = this.payload;
     this.text = make("textarea", { id, class: "ax-paste", rows: 7, spellcheck: "false", autocomplete: "off" });
-    this.stage = make("select", { id: `${id}-stage` }, make("option", { value: "" }, "any stage"));
-    for (const name of Object.keys(this.payload.right)) this.stage.append(make("option", { value: name }, name));
-    const ask = make("button", { type: "button", onclick: () => this.ask() }, "Which mistake is it?");
+    this.stage = make("select", { id: `${id}-stage` }, make("option", { value: "" }, tell("anyStage")));
+    for (const name of STAGES) this.stage.append(make("option", { value: name }, tell(name)));
+    const ask = make("button", { type: "button", onclick: () => this.ask() }, tell("ask"));
     const fill =
       example &&
       make(
@@ -45,14 +47,14 @@ export class AttentionDiagnosis extends HTMLElement {
             this.ask();
           },
         },
-        "Try an example",
+        tell("example"),
       );
     this.said = make("div", { class: "ax-answer", role: "status", "aria-live": "polite" });
-    const label = make("label", { for: id }, `Your numbers, ${sizes}: paste a printed tensor, lists, or rows`);
+    const label = make("label", { for: id }, tell("yours", { sizes }));
     const row = make(
       "div",
       { class: "ax-controls" },
-      make("label", { for: `${id}-stage`, class: "ax-label" }, "it should be"),
+      make("label", { for: `${id}-stage`, class: "ax-label" }, tell("should")),
       this.stage,
       ask,
       ...(fill ? [fill] : []),
@@ -60,7 +62,7 @@ export class AttentionDiagnosis extends HTMLElement {
     this.append(
       make(
         "div",
-        { class: "ax-root ax-box", role: "group", "aria-label": "Which mistake is it?", lang: "en" },
+        { class: "ax-root ax-box", role: "group", "aria-label": tell("ask"), lang: tell("lang") },
         label,
         this.text,
         row,
@@ -75,18 +77,20 @@ export class AttentionDiagnosis extends HTMLElement {
       this.show(this.answers.diagnose(this.text.value, this.stage.value || null));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      this.said.replaceChildren(make("p", { class: "ax-notice" }, `${error.message}.`));
+      this.said.replaceChildren(make("p", { class: "ax-notice" }, tell("stop", { text: error.message })));
     }
   }
 
   show({ text, verdict, unseen, question }) {
-    const parts = [make("p", { class: `ax-verdict ax-${verdict}` }, `${text}.`)];
+    const parts = [make("p", { class: `ax-verdict ax-${verdict}` }, tell("stop", { text }))];
     const title = (name) => this.payload.titles[name];
     const fold = (summary, ...inside) => make("details", {}, make("summary", {}, summary), ...inside);
-    if (unseen.length)
-      parts.push(fold("Which would not be seen here", make("p", {}, `${unseen.map(title).join("; ")}.`)));
+    if (unseen.length) {
+      const titles = unseen.map(title).join(tell("listed"));
+      parts.push(fold(tell("notSeen"), make("p", {}, tell("stop", { text: titles }))));
+    }
     if (question) {
-      const why = unseen.length ? "An input that shows more" : "An input on which they differ";
+      const why = tell(unseen.length ? "showsMore" : "tellsApart");
       parts.push(
         fold(why, make("div", { class: "ax-input", tabindex: "0", role: "region", "aria-label": why }, question.text)),
       );

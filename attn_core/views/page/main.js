@@ -63,9 +63,22 @@ export function setUp(element) {
   const isAlone = name && new URLSearchParams(location.search).get("embed") === name;
   if (isAlone) load("embed").then(() => parts.embed(element, name));
   addSkip(element);
+  if (isChinese()) nameInChinese(element);
   startWhenNear(element, () => start(element));
   window.addEventListener("hashchange", () => isLinked() && startNow(element));
   if (isLinked() || isAlone) startNow(element);
+}
+
+/**
+ * A button that leads on is heard before what it stands at has started.
+ *
+ * @param {Element} element
+ */
+function nameInChinese(element) {
+  load("zh").then(() => {
+    parts.zh();
+    nameSkip(element);
+  });
 }
 
 /** @param {Element} element */

@@ -1,5 +1,6 @@
 // The written-out arithmetic of any number: the lines of arithmetic.py.
 
+import { say } from "../words/words.js";
 import { plain, written } from "./digits.js";
 
 export const MOST_TERMS = 16; // longer sums are written with their first twelve terms and the last
@@ -40,7 +41,7 @@ export function keptTerms(count) {
  */
 export function listed(count, write, between = ", ") {
   const shown = keptTerms(count).map(write);
-  if (count > MOST_TERMS) shown.splice(-1, 0, [[`… ${count - 13} more …`]]);
+  if (count > MOST_TERMS) shown.splice(-1, 0, [[say("moreTerms", { count: count - 13 })]]);
   return shown.flatMap((line, n) => (n ? [[between], ...line] : line));
 }
 
@@ -108,8 +109,7 @@ export class Workings {
   /** @param {number} j */
   masked(j) {
     const { attention, i } = this;
-    if (!attention.keeps(i)[j])
-      return this.term("masked", [i, j], [result(-Infinity), [", because the mask does not keep it"]]);
+    if (!attention.keeps(i)[j]) return this.term("masked", [i, j], [result(-Infinity), [say("notKept")]]);
     return this.term("masked", [i, j], [result(attention.cell("masked", i, j))], () => [this.scaled(j)]);
   }
 
@@ -126,7 +126,7 @@ export class Workings {
   rowMax() {
     const [masked] = this.rows("masked");
     const { isDead, max } = this.attention.statistics(this.i);
-    if (isDead) return this.term("row_max", [this.i], [result(0), [", because the row keeps nothing"]]);
+    if (isDead) return this.term("row_max", [this.i], [result(0), [say("keepsNothing")]]);
     const cells = listed(masked.length, (n) => [[written(masked[n])]]);
     return this.term("row_max", [this.i], [["max("], ...cells, [") = "], result(max)]);
   }
@@ -134,7 +134,7 @@ export class Workings {
   rowSum() {
     const [masked] = this.rows("masked");
     const { isDead, max, exps, sum } = this.attention.statistics(this.i);
-    if (isDead) return this.term("row_sum", [this.i], [result(1), [", because the row keeps nothing"]]);
+    if (isDead) return this.term("row_sum", [this.i], [result(1), [say("keepsNothing")]]);
     const shift = factor(max)[0];
     const summands = listed(masked.length, (n) => [[`exp(${written(masked[n])} - ${shift})`]], " + ");
     const values = listed(exps.length, (n) => [[written(exps[n])]], " + ");
@@ -153,7 +153,7 @@ export class Workings {
       const { p } = this.attention.dropout ?? { p: 0 };
       how = [[`${written(weights[j], 1 / (1 - p))} / (1 - ${p < 0.5 ? plain(p) : p}) = `], ...how];
     } else if (survives) {
-      how = [result(0), [", because dropout drops it"]];
+      how = [result(0), [say("isDropped")]];
     }
     return this.term("dropped", [this.i, j], how, () => [this.weights(j)]);
   }

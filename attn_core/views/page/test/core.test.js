@@ -15,6 +15,8 @@ import { philox, survivors } from "../core/philox.js";
 import { pooled } from "../core/pooling.js";
 import { accepted, changes, flag, settingsOf } from "../core/state.js";
 import { Workings } from "../core/workings.js";
+import { BOX_WORDS, tell } from "../words/box.js";
+import { BOX_CHINESE } from "../words/box_zh.js";
 import { LAB_WORDS } from "../words/lab.js";
 import { addWords } from "../words/words.js";
 
@@ -147,4 +149,12 @@ test("settings are taken as far as they fit, and the rest is said", () => {
   assert.equal(changes(settings, first, state, ["x[1]"]), "You changed x[1], the scale and the mask.");
   assert.equal(changes(settings, first, { ...first, batch: 1 }, []), "You chose another view.");
   assert.equal(changes(settings, first, first, []), "");
+});
+
+test("the box says in Chinese what it says in English, with the same places", () => {
+  const places = (phrase) => (phrase.match(/\{\w+\}/g) ?? []).sort();
+  assert.deepEqual(Object.keys(BOX_CHINESE), Object.keys(BOX_WORDS));
+  for (const [key, phrase] of Object.entries(BOX_WORDS))
+    assert.deepEqual(places(BOX_CHINESE[key]), places(phrase), key);
+  assert.equal(tell("rowOf", { n: 2, lead: "0, 1" }), "row 2 of [0, 1]");
 });

@@ -1,6 +1,11 @@
 // What is said of a whole model, in English and in Chinese.
 
 export const MODEL_WORDS = {
+  positionsAreOff: ", because the positions are switched off",
+  residualIsOff: ", because the residual is switched off",
+  normIsOff: ", because the norm is switched off",
+  headIsOff: ", because head {head} is switched off",
+  headColumn: "head {head}, column {column}",
   noWords: "a sentence must have a word",
   tooManyWords: "a sentence may have up to {most} words, this one has {count}",
   unknownWord: "the model does not know the word {word}",
@@ -17,6 +22,11 @@ export const MODEL_WORDS = {
 };
 
 export const MODEL_CHINESE = {
+  positionsAreOff: "，因为位置已关闭",
+  residualIsOff: "，因为残差已关闭",
+  normIsOff: "，因为层归一化已关闭",
+  headIsOff: "，因为头 {head} 已关闭",
+  headColumn: "头 {head}，第 {column} 列",
   noWords: "句子里至少要有一个词",
   tooManyWords: "一个句子最多 {most} 个词，这里有 {count} 个",
   unknownWord: "模型不认识 {word} 这个词",

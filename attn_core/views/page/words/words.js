@@ -86,6 +86,11 @@ export const WORDS = {
   sayScores: "Query {query} and key {key} have the score {number}.",
   sayScaled: "Query {query} and key {key} have the scaled score {number}.",
 
+  moreTerms: "… {count} more …",
+  notKept: ", because the mask does not keep it",
+  keepsNothing: ", because the row keeps nothing",
+  isDropped: ", because dropout drops it",
+
   cannotStart: "This explorer cannot start: {why}.",
   unreadable: "its data cannot be read",
   noValues: "Only the values of head {heads} were sent: others have no output.",

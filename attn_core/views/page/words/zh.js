@@ -84,6 +84,11 @@ export const CHINESE = {
   sayScores: "查询 {query} 与键 {key} 的得分是 {number}。",
   sayScaled: "查询 {query} 与键 {key} 缩放后的得分是 {number}。",
 
+  moreTerms: "… 还有 {count} 个 …",
+  notKept: "，因为掩码不保留它",
+  keepsNothing: "，因为这一行什么也不保留",
+  isDropped: "，因为随机失活丢弃了它",
+
   cannotStart: "这个探索器无法启动：{why}。",
   unreadable: "无法读取它的数据",
   noValues: "只发送了头 {heads} 的值，所以别的头没有输出可看。",

@@ -1,5 +1,6 @@
 // Which mistake is this? diagnosis.py's comparison and sentences, with arrays that Python made.
 
+import { tell } from "../../words/box.js";
 import { fixed } from "../digits.js";
 import { STAGES } from "../stages.js";
 import {
@@ -16,7 +17,7 @@ import {
   slackOf,
   transposed,
 } from "./comparing.js";
-import { Refused, read, shown } from "./pasted.js";
+import { must, read, shown } from "./pasted.js";
 
 /**
  * @typedef {import("./pasted.js").Table} Table
@@ -85,8 +86,8 @@ export class Answers {
   diagnose(pasted, stage = null) {
     const yours = bare(read(pasted));
     const slack = slackOf(yours.cells);
-    const places = slack ? [3, 4, 5].find((n) => slack > 10 ** -(n + 1)) : 0;
-    const decimals = slack ? `, to the ${places} decimals given` : "";
+    const places = [3, 4, 5].find((n) => slack > 10 ** -(n + 1));
+    const decimals = places ? tell("decimals", { places }) : "";
     const heads = stage === null || stage === "output" ? headsOf(yours, this.output) : {};
     const ways = Object.keys(heads);
     if (!ways.length) return this.ofStage(yours, stage, slack, decimals);
@@ -114,7 +115,7 @@ export class Answers {
     const wrong = this.wrong(stage, same).filter((candidate) => same(yours, candidate));
     if (wrong.length) return this.isWrong(wrong, slack, decimals);
     const nan = yours.cells.findIndex(Number.isNaN);
-    if (nan >= 0) throw new Refused(`yours must hold numbers, got nan at ${shown(placeOf(nan, yours.shape))}`);
+    if (nan >= 0) throw must(tell("holdNumbers"), tell("nanAt", { place: shown(placeOf(nan, yours.shape)) }));
     return this.isOther(yours, right, slack, same);
   }
 
@@ -139,15 +140,15 @@ export class Answers {
     const beside = answers[ways.indexOf(BESIDE)];
     const way = ways.find((name, n) => name !== BESIDE && answers[n].verdict === "right");
     if (way && !(beside && beside.verdict === "right")) {
-      return answer(`${this.names.output} with ${this.titles[way]}${decimals}. Each head is right`, "mistake", [way]);
+      const text = tell("merged", { name: this.names.output, title: this.titles[way], decimals });
+      return answer(text, "mistake", [way]);
     }
     if (!beside) {
-      const wide = this.titles["heads-along-tokens"];
-      return answer(`not recognised. It has the size of the output with ${wide}, but not its numbers`, "unknown", []);
+      return answer(tell("sized", { title: this.titles["heads-along-tokens"] }), "unknown", []);
     }
-    const text = beside.text
-      .replaceAll(this.names.output, `${this.names.output}, its heads side by side`)
-      .replaceAll("Nearest: output", "Nearest: output, its heads side by side");
+    const nearest = tell("nearest", { stage: tell("output") });
+    let { text } = beside;
+    for (const name of [this.names.output, nearest]) text = text.replaceAll(name, tell("besideEach", { name }));
     return { ...beside, text };
   }
 
@@ -180,8 +181,9 @@ export class Answers {
    */
   isRight(equal, seen, decimals) {
     const stages = equal.map((candidate) => candidate.stage);
-    let text = `right: ${this.names[stages[0]]}${decimals}`;
-    if (stages.length > 1) text += ` (here ${stages.join(" and ")} are the same)`;
+    let text = tell("right", { name: this.names[stages[0]], decimals });
+    const called = stages.map((stage) => tell(stage));
+    if (stages.length > 1) text += tell("sameHere", { stages: called.join(tell("and")) });
     const reaches = (/** @type {{ first: string }} */ { first }) => STAGES.indexOf(stages[0]) >= STAGES.indexOf(first);
     const unseen = this.mistakes
       .filter((mistake) => !seen.includes(mistake.name) && reaches(mistake))
@@ -191,8 +193,7 @@ export class Answers {
     if (unseen.length) {
       const counts = this.questions.map(({ classes }) => unseen.filter((name) => classes[stages[0]][name]).length);
       question = this.questions[counts.indexOf(Math.max(...counts))];
-      const many = unseen.length === 1 ? "known mistake gives" : "known mistakes give";
-      text += `. ${unseen.length} ${many} the same on this input`;
+      text += tell(unseen.length === 1 ? "unseenOne" : "unseenMany", { count: unseen.length });
     }
     return { text, verdict: "right", stages, mistakes: [], unseen, question };
   }
@@ -210,21 +211,23 @@ export class Answers {
     const mistakes = [...first.keys()];
     const stages = [...new Set([...first.values()].map(({ stage }) => stage))];
     const known = this.mistakes.find(({ name }) => name === mistakes[0]);
-    const said = [...first.values()].map(({ stage, mistake }) => `${this.names[stage]} with ${this.titles[mistake]}`);
-    let text = said.join(", or ") + decimals;
+    const said = [...first.values()].map(({ stage, mistake }) =>
+      tell("wrong", { name: this.names[stage], title: this.titles[mistake] }),
+    );
+    let text = said.join(tell("orElse")) + decimals;
     /** @type {Question | null} */
     let question = null;
     if (mistakes.length === 1) {
       const right = this.right[STAGES.indexOf(stages[0])];
       const { shape } = wrong[0];
       const row = rowsOf(differing(wrong[0], right, slack), shape).indexOf(true);
-      text += `. Equal until ${known?.first}; the first row that differs is ${rowName(row, shape)}`;
+      text += tell("equalUntil", { stage: tell(known?.first ?? ""), row: rowName(row, shape) });
     } else {
       question =
         this.questions.find(
           ({ classes }) => new Set(mistakes.map((name) => classes[stages[0]][name])).size === mistakes.length,
         ) || null;
-      text += ". On this input they are the same";
+      text += tell("sameOnInput");
     }
     return { text, verdict: "mistake", stages, mistakes, unseen: [], question };
   }
@@ -252,18 +255,18 @@ export class Answers {
     for (const candidate of right) {
       if (!same(turned, candidate)) continue;
       const { stage } = candidate;
-      return answer(`${this.names[stage]}, transposed: rows and columns are exchanged`, "transposed", stage);
+      return answer(tell("exchanged", { name: this.names[stage] }), "transposed", stage);
     }
     const fitting = right.filter((candidate) => sameShape(candidate, yours));
     if (!fitting.length) {
       const [{ stage }] = right.filter((candidate) => sameShape(candidate, turned));
-      return answer(`not recognised. It has the shape of ${stage} transposed, but not its numbers`, "unknown", stage);
+      return answer(tell("turned", { stage: tell(stage) }), "unknown", stage);
     }
     for (const candidate of fitting) {
       const factor = factorOf(yours, candidate, slack);
       if (factor === null) continue;
       const { stage } = candidate;
-      return answer(`right up to a factor of ${fixed(factor)}: ${this.names[stage]} times it`, "factor", stage);
+      return answer(tell("factor", { factor: fixed(factor), name: this.names[stage] }), "factor", stage);
     }
     const far = fitting.map(({ cells }) =>
       yours.cells.reduce((most, cell, n) => {
@@ -273,12 +276,13 @@ export class Answers {
     );
     const nearest = fitting[far.indexOf(Math.min(...far))];
     const rows = rowsOf(differing(yours, nearest, slack), yours.shape);
-    return answer(
-      `not recognised. Nearest: ${nearest.stage}, off by at most ${fixed(Math.min(...far))}` +
-        `; ${rows.filter((differs) => !differs).length} of ${rows.length} rows are equal` +
-        `, the first row that differs is ${rowName(rows.indexOf(true), yours.shape)}`,
-      "unknown",
-      nearest.stage,
-    );
+    const text = tell("unknown", {
+      nearest: tell("nearest", { stage: tell(nearest.stage) }),
+      far: fixed(Math.min(...far)),
+      equal: rows.filter((differs) => !differs).length,
+      all: rows.length,
+      row: rowName(rows.indexOf(true), yours.shape),
+    });
+    return answer(text, "unknown", nearest.stage);
   }
 }

@@ -1,6 +1,7 @@
 // Tables as { shape, cells }: when two are the same, and what is done to compare them.
 
-import { Refused, shown } from "./pasted.js";
+import { tell } from "../../words/box.js";
+import { must, shown } from "./pasted.js";
 
 /**
  * @typedef {import("./pasted.js").Table} Table
@@ -74,7 +75,7 @@ export function slackOf(cells) {
 export function fits(yours, right) {
   const shapes = [...new Set(right.map((candidate) => shown(candidate.shape)))];
   if (shapes.includes(shown(yours.shape)) || shapes.includes(shown(transposed(yours).shape))) return;
-  throw new Refused(`yours must have the shape of a stage, ${shapes.join(" or ")}, got ${shown(yours.shape)}`);
+  throw must(tell("haveShape", { shapes: shapes.join(tell("or")) }), shown(yours.shape));
 }
 
 /**
@@ -126,8 +127,8 @@ export function placeOf(n, shape) {
  */
 export function rowName(row, shape) {
   const place = placeOf(row, shape.slice(0, -1));
-  const lead = place.length > 1 ? ` of [${place.slice(0, -1).join(", ")}]` : "";
-  return `row ${place.at(-1)}${lead}`;
+  const n = lastOf(place);
+  return place.length > 1 ? tell("rowOf", { n, lead: place.slice(0, -1).join(", ") }) : tell("row", { n });
 }
 
 /**

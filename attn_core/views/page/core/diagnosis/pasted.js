@@ -1,6 +1,8 @@
 // What was pasted: nested lists, or rows of numbers, as Python, NumPy and torch print them. Each step
 // takes time in proportion to the text, whatever it holds.
 
+import { tell } from "../../words/box.js";
+
 /**
  * An array, its cells row by row, and the lists that it is read from.
  *
@@ -18,7 +20,7 @@ const START = /^(?:[\w.]+\s*=\s*)?(?:\w+\.)*(?:tensor|array|Tensor|Parameter con
 const SAID = /^\s*(dtype|device|grad_fn|requires_grad)\s*=/;
 
 /** @type {(what: string, got: string | number) => Refused} */
-const must = (what, got) => new Refused(`yours must ${what}, got ${got}`);
+export const must = (what, got) => new Refused(tell("must", { what, got }));
 
 /**
  * { shape, cells }: the cells row by row.
@@ -27,14 +29,14 @@ const must = (what, got) => new Refused(`yours must ${what}, got ${got}`);
  * @returns {Table}
  */
 export function read(text) {
-  if (text.length > MOST_LETTERS) throw must(`have at most ${MOST_LETTERS} characters`, text.length);
+  if (text.length > MOST_LETTERS) throw must(tell("haveLetters", { most: MOST_LETTERS }), text.length);
   const bare = unwrapped(text.trim());
-  if (!bare) throw must("hold numbers", "nothing");
+  if (!bare) throw must(tell("holdNumbers"), tell("nothing"));
   const tree = bare.includes("[") ? nested(bare) : lines(bare);
   /** @type {number[]} */
   const cells = [];
   const shape = measure(tree, cells);
-  if (shape.length < 2 || shape.includes(0)) throw must("have rows and columns", shown(shape));
+  if (shape.length < 2 || shape.includes(0)) throw must(tell("haveTable"), shown(shape));
   return { shape, cells: Float64Array.from(cells) };
 }
 
@@ -61,7 +63,7 @@ function unwrapped(text) {
 /** @param {string} given */
 function number(given) {
   const word = given.toLowerCase();
-  if (!NUMBER.test(word)) throw must("hold numbers", `'${given.slice(0, 30)}'`);
+  if (!NUMBER.test(word)) throw must(tell("holdNumbers"), tell("quoted", { text: given.slice(0, 30) }));
   if (word.endsWith("nan")) return NaN;
   return word.endsWith("inf") ? (word[0] === "-" ? -Infinity : Infinity) : Number(word);
 }
@@ -89,7 +91,7 @@ function nested(text) {
   let here = root;
   for (const part of text.split(/([[\]])/)) {
     if (part === "[") {
-      if (open.length === MOST_AXES) throw must(`have at most ${MOST_AXES} axes`, "more");
+      if (open.length === MOST_AXES) throw must(tell("haveAxes", { most: MOST_AXES }), tell("more"));
       /** @type {any[]} */
       const inner = [];
       here.push(inner);
@@ -97,12 +99,12 @@ function nested(text) {
       here = inner;
     } else if (part === "]") {
       const outer = open.pop();
-      if (!outer) throw must("close the brackets that it opens", "one ] more");
+      if (!outer) throw must(tell("closeBrackets"), tell("closed"));
       here = outer;
     } else for (const word of words(part)) here.push(number(word));
   }
-  if (open.length) throw must("close the brackets that it opens", `${open.length} [ more`);
-  if (root.length !== 1) throw must("be one array", `${root.length}`);
+  if (open.length) throw must(tell("closeBrackets"), tell("open", { count: open.length }));
+  if (root.length !== 1) throw must(tell("beOne"), root.length);
   return root[0];
 }
 
@@ -118,7 +120,7 @@ function measure(tree, cells) {
   }
   const shapes = tree.map((part) => measure(part, cells));
   if (shapes.some((shape) => String(shape) !== String(shapes[0]))) {
-    throw must("have rows of one length", "a ragged list");
+    throw must(tell("haveRows"), tell("ragged"));
   }
   return [tree.length, ...(shapes[0] || [])];
 }

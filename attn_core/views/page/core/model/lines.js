@@ -1,5 +1,6 @@
 // The line of a number for each operation, and what it is made of: those of attn_core/steps.
 
+import { say } from "../../words/words.js";
 import { written } from "../digits.js";
 import { factor, listed, sumOfProducts } from "../workings.js";
 import { rowIn } from "./formulas.js";
@@ -34,12 +35,12 @@ const passedOn = (place, step, t, col) => [[result(place.value)], () => [place.n
 /**
  * @param {Place} place
  * @param {Step} step whose number passes on
- * @param {string} what is switched off
+ * @param {string} what the phrase that says what is switched off
  * @returns {How}
  */
 function switchedOff(place, step, what) {
   const [how, parts] = passedOn(place, step);
-  return [[...how, [`, because ${what} switched off`]], parts];
+  return [[...how, [say(what)]], parts];
 }
 
 /**
@@ -101,7 +102,7 @@ export const LINES = {
   add_positions(place) {
     const { col, inputs, pass, step, t } = place;
     const [x] = inputs;
-    if (pass.isOff("positions_off", step)) return switchedOff(place, x, "the positions are");
+    if (pass.isOff("positions_off", step)) return switchedOff(place, x, "positionsAreOff");
     const text = `${written(place.row(x)[col])} + ${signed(positionsOf(step, t)[col])}`;
     return [equals(text, place.value), () => [place.number(x)]];
   },
@@ -116,15 +117,15 @@ export const LINES = {
     const { col, pass, step, t } = place;
     const width = step.width / step.heads;
     const [head, column] = [Math.floor(col / width), col % width];
-    if (pass.isOff("heads_off", step, head)) return [[result(0), [`, because head ${head} is switched off`]]];
+    if (pass.isOff("heads_off", step, head)) return [[result(0), [say("headIsOff", { head })]]];
     const parts = () => [place.write(pass, step, "output", [head, t, column])];
-    return [equals(`head ${head}, column ${column}`, place.value), parts];
+    return [equals(say("headColumn", { head, column }), place.value), parts];
   },
 
   add(place) {
     const { col, inputs, pass, step } = place;
     const [x, y] = inputs;
-    if (pass.isOff("residuals_off", step)) return switchedOff(place, y, "the residual is");
+    if (pass.isOff("residuals_off", step)) return switchedOff(place, y, "residualIsOff");
     const text = `${written(place.row(x)[col])} + ${signed(place.row(y)[col])}`;
     return [equals(text, place.value), () => [place.number(x), place.number(y)]];
   },
@@ -155,7 +156,7 @@ export const LINES = {
 
   layer_norm(place) {
     const { col, pass, step } = place;
-    if (pass.isOff("norms_off", step)) return switchedOff(place, step.inputs[0], "the norm is");
+    if (pass.isOff("norms_off", step)) return switchedOff(place, step.inputs[0], "normIsOff");
     const normed = place.own("normed")[col];
     const [gain, bias] = [step.parameters.gain.numbers[col], step.parameters.bias.numbers[col]];
     const text = `${written(normed, gain)} · ${signed(gain, normed)} + ${signed(bias)}`;
