@@ -23,9 +23,11 @@ from translation.sentences import said_in
 DRAWING = re.compile(r"^```\{drawing\} (\w+)$", re.MULTILINE)
 LISTED = re.compile(r"^\.\. auto\w+:: ([\w.]+)[^\n]*(?:\n +:members: ([^\n]*))?", re.MULTILINE)
 
-# Python whose words are called with `_`.
+# Python whose words are called with `_`, or with `sentence` where they are translated later.
 PYTHON = ("book/_ext/*.py",)
 BOXES = ("tools/notebooks.py", "tools/exercise_notebooks.py")
+CHECK = ("exercises/notebook.py", "exercises/not_taken.py")
+CALLED = {"_": None, "sentence": None}
 SCRIPTS = ("book/_static/*.js", "book/_ext/answer.js", "attn_core/views/drawings/*.js")
 TEMPLATES = ("book/_ext/slide_deck.html",)
 # What the theme and myst-nb say, where they have no Chinese for it.
@@ -54,7 +56,7 @@ THEIR_LABELS = (
 
 def of_python(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for path in files(patterns):
-        for _, message, comments, _ in extract_from_file("python", str(path), keywords={"_": None}):
+        for _, message, comments, _ in extract_from_file("python", str(path), keywords=CALLED):
             yield message, " ".join(comments) or path.name
 
 
@@ -133,7 +135,7 @@ def of_exercises() -> Iterator[tuple[str, str]]:
     import exercises
     from translation.exercises import texts
 
-    yield from of_python(BOXES)
+    yield from of_python(BOXES + CHECK)
     for mistake in MISTAKES.values():
         yield mistake.title, "title of a mistake"
     for exercise in exercises.load().values():
