@@ -5,7 +5,8 @@ TORCH_INDEX ?=
 TORCH ?= $(shell sed -n 's/^torch==//p' requirements.txt)
 PORT ?= 8000
 COURSE ?= ../course
-LANGUAGE ?=
+# Not of the environment, where LANGUAGE is the list of languages of whoever works there.
+LANGUAGE =
 EDITION ?= public
 PAPER ?= a4
 
