@@ -7,6 +7,7 @@ from translation import catalogues, pages, shipped, words
 OTHERS = {
     "site": words.of_site,
     "exercises": words.of_exercises,
+    "grading": words.of_grading,
     "drawings": words.of_drawings,
     "docstrings": words.of_docstrings,
 }

@@ -1,5 +1,5 @@
-"""Catalogues as files beside the code that says them: for the wheel, where nothing is that reads a
-catalogue."""
+"""Catalogues as files beside the code that says them: for the wheel and for the environment of
+grading, where nothing is that reads a catalogue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from translation.catalogues import finished
 from translation.markdown import ROOT
 
-SHIPPED = {"exercises": ROOT / "exercises" / "zh.json"}
+SHIPPED = {"exercises": ROOT / "exercises" / "zh.json", "grading": ROOT / "grading" / "zh.json"}
 
 
 def made(name: str) -> str:

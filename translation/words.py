@@ -27,6 +27,8 @@ LISTED = re.compile(r"^\.\. auto\w+:: ([\w.]+)[^\n]*(?:\n +:members: ([^\n]*))?"
 PYTHON = ("book/_ext/*.py",)
 BOXES = ("tools/notebooks.py", "tools/exercise_notebooks.py")
 CHECK = ("exercises/notebook.py", "exercises/not_taken.py")
+GRADING = ("grading/*.py",)
+FEEDBACK = ("grading/templates/feedback_page/*.j2",)
 CALLED = {"_": None, "sentence": None}
 SCRIPTS = ("book/_static/*.js", "book/_ext/answer.js", "attn_core/views/drawings/*.js")
 TEMPLATES = ("book/_ext/slide_deck.html",)
@@ -142,3 +144,9 @@ def of_exercises() -> Iterator[tuple[str, str]]:
         yield from texts(exercise)
     for path in files(("exercises/[0-9]*.py",)):
         yield from ((sentence, f"{path.stem}: check") for sentence in said_in(path))
+
+
+def of_grading() -> Iterator[tuple[str, str]]:
+    """What a course says: handouts, feedback, keys and tables."""
+    yield from of_python(GRADING)
+    yield from of_templates(FEEDBACK)
