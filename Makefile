@@ -5,7 +5,8 @@ TORCH_INDEX ?=
 TORCH ?= $(shell sed -n 's/^torch==//p' requirements.txt)
 PORT ?= 8000
 COURSE ?= ../course
-LANGUAGE ?=
+# Not of the environment, where LANGUAGE is the list of languages of whoever works there.
+LANGUAGE =
 EDITION ?= public
 PAPER ?= a4
 
@@ -183,8 +184,8 @@ mutants: .venv-mutants/made $(if $(PAGE_ASKED),book)  ## change attn_core in sma
 	@$(if $(PAGE_ASKED),$(MUTANTS) pytest -q tests/mutants/test_page_functions.py)
 	@$(if $(PAGE_ASKED),$(WITH_BROWSER) && $(MUTANTS) tools.page_mutants $(if $(AGAIN),--again))
 
-course: .venv-grading/made  ## a course for nbgrader, apart from the book (COURSE=../course CHAPTERS="03 04")
-	@$(GRADING) -m grading make "$(COURSE)" $(CHAPTERS)
+course: .venv-grading/made  ## a course for nbgrader, apart from the book (COURSE=../course CHAPTERS="03 04"; LANGUAGE=zh: in Chinese)
+	@$(GRADING) -m grading make "$(COURSE)" $(CHAPTERS) $(if $(LANGUAGE),--language $(LANGUAGE))
 
 grade: .venv-grading/made  ## grade what was handed in, in a sandbox (COURSE=../course JOBS=4; REBUILD=1: a new gradebook)
 	@$(GRADING) -m grading grade "$(COURSE)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") \

@@ -31,9 +31,9 @@ def parameters(seed):
 
 def checks(names, parameters):
     wanted = marks(parameters["row_scores"])
-    sentence = "`{}` is right to two decimals"
     return [
-        (sentence.format(name), near(names.get(name), number)) for name, number in wanted.items()
+        (f"`{name}` is right to two decimals", near(names.get(name), number))
+        for name, number in wanted.items()
     ]
 
 

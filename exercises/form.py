@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -70,6 +70,20 @@ class Exercise:
             except ValueError as error:
                 raise ValueError(f"{self.id}: {error}") from None
         object.__setattr__(self, "mistakes", tuple(found))
+
+    def translated(self, say: Callable[[str], str]) -> Exercise:
+        """The exercise with each of its texts as `say` has it; its code and numbers are the same.
+
+        What its checks say is theirs: `Messages.tell` translates it once it is said.
+        """
+        return replace(
+            self,
+            title=say(self.title),
+            text=say(self.text.strip()),
+            fields=tuple(replace(one, label=one.label and say(one.label)) for one in self.fields),
+            mistakes=tuple(replace(one, hint=say(one.hint)) for one in self.mistakes),
+            rubric=say(self.rubric.strip()),
+        )
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from exercises.comparing import listed
+from exercises.messages import sentence
 from exercises.plain import plain
 
 
@@ -22,13 +23,15 @@ def not_taken(value: Any, wants_text: bool = False) -> str:
     """
     value = plain(value)
     if isinstance(value, str | bytes) and not wants_text and is_number(value):
-        return "a text is no number: leave out the quotation marks"
+        return sentence("a text is no number: leave out the quotation marks")
     if isinstance(value, set | frozenset):
-        return "a set has no order: make it a list"
+        return sentence("a set has no order: make it a list")
     if isinstance(value, complex | torch.Tensor) and torch.is_complex(torch.as_tensor(value)):
-        return "a complex number with an imaginary part is no real one"
+        return sentence("a complex number with an imaginary part is no real one")
     if isinstance(value, dict) and listed(value) is None:
-        return "a dict has names and no places: make it a list, or give what is asked for by name"
+        return sentence(
+            "a dict has names and no places: make it a list, or give what is asked for by name"
+        )
     if isinstance(value, list | tuple):
         return next(filter(None, (not_taken(part, wants_text) for part in value)), "")
     return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Iterator
 from itertools import tee
 
@@ -11,6 +10,8 @@ from attn_core.mistakes import MISTAKES
 from exercises import load
 from exercises.form import Exercise, Names
 from exercises.known import Mistake
+from exercises.lines import wrapped
+from exercises.messages import ENGLISH, Messages
 from exercises.not_taken import not_taken
 from exercises.recognise import Seen, holds, observe, recognise
 
@@ -53,32 +54,34 @@ def check(name: str, names: Names | None = None) -> None:
     name: the id of the exercise.
     names: where the answer stands; if it is not given, among the names of the cell that calls.
     """
-    exercise = found(name)
-    print(told(exercise, sys._getframe(1).f_globals if names is None else names))
+    print(told(found(name), sys._getframe(1).f_globals if names is None else names))
 
 
-def told(exercise: Exercise, names: Names) -> str:
-    """What `check` prints."""
+def told(exercise: Exercise, names: Names, _: Messages = ENGLISH) -> str:
+    """What `check` prints; `_` says it in another language, in which the exercise is, too."""
     seen = observe(exercise, {**names, **read_twice(exercise, names)})
     if is_blank(seen):
-        return f"{exercise.id}: not answered yet."
-    lines = [f"  {'✓' if passed else '✗'} {sentence}" for sentence, passed in seen.checks]
+        return _("{id}: not answered yet.").format(id=exercise.id)
+    lines = [f"  {'✓' if passed else '✗'} {_.tell(text)}" for text, passed in seen.checks]
     if not seen.is_right:
-        lines.insert(0, f"{exercise.id}: not yet.")
+        lines.insert(0, _("{id}: not yet.").format(id=exercise.id))
         if seen.error is not None:
-            lines.append(f"It raised {type(seen.error).__name__}: {seen.error}")
+            raised = f"{type(seen.error).__name__}: {seen.error}"
+            lines.append(_("It raised {error}").format(error=raised))
         elif why := next(filter(None, map(not_taken, seen.said)), ""):
-            lines.append(f"Not taken: {why}.")
-        return "\n".join(lines + hint(recognise(exercise, seen)))
+            lines.append(_("Not taken: {why}.").format(why=_(why)))
+        return "\n".join(lines + hint(recognise(exercise, seen), _))
     if exercise.kind == "text":
-        return f"{exercise.id}: written. A person reads it."
+        return _("{id}: written. A person reads it.").format(id=exercise.id)
     for seed in (0, *OTHERS) if exercise.functions else ():
         other = seen if seed == 0 else observe(exercise, names, seed)
         if not (other.is_right and holds(exercise, other, seed)):
-            lines = [f"{exercise.id}: right for these numbers, but not for all."]
-            return "\n".join(lines + hint(recognise(exercise, other, seed)))
-    note = "\nIt writes into what it is given, which its caller may still need." * seen.changed
-    return f"{exercise.id}: right.{note}"
+            first = _("{id}: right for these numbers, but not for all.").format(id=exercise.id)
+            return "\n".join([first, *hint(recognise(exercise, other, seed), _)])
+    lines = [_("{id}: right.").format(id=exercise.id)]
+    if seen.changed:
+        lines.append(_("It writes into what it is given, which its caller may still need."))
+    return "\n".join(lines)
 
 
 def read_twice(exercise: Exercise, names: Names) -> Names:
@@ -99,11 +102,12 @@ def is_empty_text(value: object) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
-def hint(mistake: Mistake | None) -> list[str]:
-    """What to tell about a known mistake, as lines of at most 96 characters."""
+def hint(mistake: Mistake | None, _: Messages = ENGLISH) -> list[str]:
+    """What to tell about a known mistake, as lines of at most 96 columns."""
     if mistake is None:
         return []
     text = mistake.hint
     if mistake.name is not None:
-        text = f"It looks like {MISTAKES[mistake.name].title}. {text}"
-    return textwrap.wrap(text, 96)
+        title = _(MISTAKES[mistake.name].title)
+        text = _("It looks like {mistake}. {hint}").format(mistake=title, hint=text)
+    return wrapped(text, 96)

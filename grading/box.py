@@ -15,6 +15,7 @@ from collections import deque
 from dataclasses import asdict
 from pathlib import Path
 
+from exercises.messages import sentence
 from grading.inside import border
 from grading.inside.border import FROM_RUNNER, LINE, Message, Ready, Unreadable
 from grading.processes import Use, family, shared, use
@@ -30,7 +31,8 @@ LOOK = 0.2  # seconds between two looks at what is used
 PART = 1 << 16
 SOCKETS = 500
 ROUNDS = 100  # of killing, until nobody is left who makes new ones
-ENDED, TOO_LARGE = "its process ended", "too large an answer"
+ENDED, TOO_LARGE = sentence("its process ended"), sentence("too large an answer")
+UNREAD, TOO_MUCH = sentence("no answer that can be read"), sentence("too much output")
 CREDENTIALS = struct.Struct("3i")  # of who sent a message: process, user, group
 
 
@@ -120,7 +122,7 @@ class Box:
         except Over as error:
             said = self.printed().strip().split("\n")[-1]
             self.end()
-            raise CannotGrade(f"the sandbox did not start ({said or error})") from None
+            raise CannotGrade(sentence("the sandbox did not start ({0})", said or error)) from None
         except BaseException:
             self.end()
             raise
@@ -161,13 +163,13 @@ class Box:
         try:
             return border.read(decoder, line)
         except Unreadable:
-            raise Over("no answer that can be read") from None
+            raise Over(UNREAD) from None
 
     def take(self, what: str, size: int) -> None:
         """Use up some of what may come out."""
         self.room[what] -= size
         if self.room[what] < 0:
-            raise Over({"output": "too much output", "answers": TOO_LARGE}[what])
+            raise Over({"output": TOO_MUCH, "answers": TOO_LARGE}[what])
 
     def drain(self) -> None:
         """Take in what was printed."""
@@ -211,13 +213,13 @@ class Box:
         self.spent, self.used, self.looked = self.spent + step, used, now
         self.peak = max(self.peak, self.began + used.memory if is_inside else 0)
         if used.memory > self.limits.memory and shared(processes) > self.limits.memory:
-            raise Over("memory")
+            raise Over(sentence("memory"))
         if is_inside and (
             self.names(processes) > self.limits.names or self.sockets(processes) > SOCKETS
         ):
-            raise Over("too many files")
+            raise Over(sentence("too many files"))
         if self.spent > self.until or now > self.last:
-            raise Over("time")
+            raise Over(sentence("time"))
         if not processes and (is_inside or self.process.poll() is not None):
             raise Over(ENDED)
 

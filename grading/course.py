@@ -22,19 +22,22 @@ from pathlib import Path
 
 import exercises
 from exercises.form import Exercise
+from exercises.messages import ENGLISH, Messages
 from grading import settings
 from grading.handins import HandIn, hand_in
 from grading.numbers import given
 from grading.sandbox import CannotGrade, Limits
+from grading.words import words
 
 SETTINGS = """\
-# What is assigned: exercises of the book or of this folder's exercises/, by their ids.
-# The ids of the book's: {ids}
-title = "Attention"
-numbers = "student"  # each student's own; "class": the same for all
+# {about}
+# {of_book}
+title = "{title}"
+language = "{language}"  # {about_language}
+numbers = "student"  # {about_numbers}
 
 {assignments}
-# [limits]  # of one submission: seconds and bytes; these are what holds without this section
+# [limits]  # {about_limits}
 # cell = {cell}
 # whole = {whole}
 # memory = {memory}
@@ -61,6 +64,7 @@ class Assignment:
 
     name: str
     exercises: tuple[Exercise, ...]
+    say: Messages = ENGLISH  # in the language of the course
 
     @property
     def points(self) -> float:
@@ -93,10 +97,20 @@ class Course:
     def limits(self) -> Limits:
         return Limits(**self.settings.get("limits", {}))
 
+    @property
+    def language(self) -> str:
+        return self.settings.get("language", "en")
+
+    @property
+    def say(self) -> Messages:
+        """What the course says, by the English messages."""
+        return words(self.language)
+
     @cached_property
     def known(self) -> dict[str, Exercise]:
-        """The book's exercises and the course's own, by their ids."""
-        return {**exercises.load(), **own_exercises(self.folder / "exercises")}
+        """The book's exercises, in the course's language, and the course's own, by their ids."""
+        books = {name: one.translated(self.say) for name, one in exercises.load().items()}
+        return {**books, **own_exercises(self.folder / "exercises")}
 
     @cached_property
     def assignments(self) -> dict[str, Assignment]:
@@ -109,7 +123,8 @@ class Course:
                     raise CannotGrade(
                         f"course.toml, line {line}: there is no exercise {one!r}{close}"
                     )
-            found[name] = Assignment(name, tuple(self.known[one] for one in wanted["exercises"]))
+            asked = tuple(self.known[one] for one in wanted["exercises"])
+            found[name] = Assignment(name, asked, self.say)
             if clash := collision(found[name]):
                 raise CannotGrade(clash)
         return found
@@ -189,11 +204,12 @@ def own_exercises(folder: Path) -> dict[str, Exercise]:
     raise CannotGrade(f"exercises/{place}: {why}")
 
 
-def start(folder: Path, chapters: list[str]) -> None:
+def start(folder: Path, chapters: list[str], language: str = "en") -> None:
     """Write what a new course begins with; what is there already stays.
 
     CannotGrade if the secret of a course is gone: with another one all numbers would change.
     """
+    _ = words(language)
     if not (folder / "secret").exists() and any(folder.glob("release/*")):
         raise CannotGrade(LOST_SECRET.format(folder=folder))
     (folder / "exercises").mkdir(parents=True, exist_ok=True)
@@ -207,7 +223,17 @@ def start(folder: Path, chapters: list[str]) -> None:
     ]
     limits = Limits()
     text = SETTINGS.format(
-        ids=", ".join(known),
+        about=_(
+            "What is assigned: exercises of the book or of this folder's exercises/, by their ids."
+        ),
+        of_book=_("The ids of the book's: {ids}").format(ids=", ".join(known)),
+        title=_("Attention"),
+        language=language,
+        about_language=_('of handouts, feedback, keys and tables: "en" or "zh"'),
+        about_numbers=_('each student\'s own; "class": the same for all'),
+        about_limits=_(
+            "of one submission: seconds and bytes; these are what holds without this section"
+        ),
         assignments="\n".join(wanted),
         cell=limits.cell,
         whole=limits.whole,

@@ -17,10 +17,12 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+from exercises.messages import sentence
 from grading.run import SLOWEST
 from grading.sandbox import PYTHON, CannotGrade, Limits
 
 ROOT = Path(__file__).parents[1]
+TOO_LONG = sentence("it took too long")
 SLACK = 300  # seconds for all that is around a submission's own time
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 
@@ -54,7 +56,11 @@ def run_one(folder: str, assignment: str, student: str, ended: Connection) -> No
 def failure(error: BaseException) -> str:
     """An error of ours, as its kind and place; its text may quote a student."""
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"the grader failed: {type(error).__name__} in {Path(last.filename).name}:{last.lineno}"
+    return sentence(
+        "the grader failed: {0} in {1}",
+        type(error).__name__,
+        f"{Path(last.filename).name}:{last.lineno}",
+    )
 
 
 def local(folder: Path, jobs: list[Job], workers: int, seconds: float) -> Iterator[tuple[Job, str]]:
@@ -79,7 +85,8 @@ def local(folder: Path, jobs: list[Job], workers: int, seconds: float) -> Iterat
                 if late or not process.is_alive():
                     process.join()
                     del running[sentinel]
-                    why = "it took too long" if late else f"it ended with {process.exitcode}"
+                    ended_with = sentence("it ended with {0}", process.exitcode)
+                    why = TOO_LONG if late else ended_with
                     yield job, result.recv() if not late and result.poll() else why
                     result.close()
     finally:
@@ -93,7 +100,7 @@ def command(folder: str, assignment: str, student: str, seconds: float) -> str:
     try:
         done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
-        return "it took too long"
+        return TOO_LONG
     return done.stderr.strip().split("\n")[-1] if done.returncode else ""
 
 

@@ -14,9 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from exercises.messages import sentence
+
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 LARGEST = 20 * 2**20  # bytes of a notebook
+TOO_LARGE = sentence("too large a file")
 
 
 @dataclass(frozen=True)
@@ -87,17 +90,27 @@ def newest(submitted: Path, student: str, assignment: str) -> HandIn | None:
         return None
     if not plain:
         status = next(iter(found.values()))
-        return HandIn(b"", [f"{kind(status.st_mode)}, not a file"])
+        return HandIn(b"", [kind(status.st_mode)])
     right = f"{assignment}.ipynb"
     name = right if right in plain else max(plain, key=lambda one: found[one].st_mtime_ns)
-    flags = ["the file has another name"] if name != right else []
+    flags = [sentence("the file has another name")] if name != right else []
     if len(found) > 1:
         # Their names are a student's words.
-        chosen = right if name == right else "the newest"
-        flags.append(f"{len(found)} notebooks in one folder: graded is {chosen}")
+        chosen = right if name == right else sentence("the newest")
+        flags.append(
+            sentence(
+                "{0} notebooks in one folder: graded is {1}",
+                len(found),
+                chosen,
+            )
+        )
     raw = read_file(submitted, student, assignment, name, most=LARGEST)
-    return HandIn(raw or b"", flags if raw is not None else [*flags, "too large a file"])
+    return HandIn(raw or b"", flags if raw is not None else [*flags, TOO_LARGE])
 
 
 def kind(mode: int) -> str:
-    return {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}.get(stat.S_IFMT(mode), "a device")
+    links = {
+        stat.S_IFLNK: sentence("a link, not a file"),
+        stat.S_IFDIR: sentence("a folder, not a file"),
+    }
+    return links.get(stat.S_IFMT(mode), sentence("a device, not a file"))

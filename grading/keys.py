@@ -8,24 +8,25 @@ import html
 import torch
 
 from exercises.form import Exercise
+from exercises.messages import Messages
 from grading.course import Assignment, Course
 from grading.marks import PROBES
-from grading.notebooks import counted
 from grading.numbers import given, seed_of
+from grading.words import TAGS, points
 
 PAGE = """\
 <!doctype html>
-<html lang="en">
+<html lang="{language}">
 <meta charset="utf-8">
-<title>Key: {name}</title>
+<title>{title}</title>
 <style>
 body {{ font: 11pt/1.4 sans-serif; max-width: 48em; margin: 2em auto; }}
 pre {{ background: #f4f4f4; padding: .5em; white-space: pre-wrap; }}
 section {{ break-before: page; }}
 td, th {{ text-align: left; vertical-align: top; padding: .1em .8em .1em 0; }}
 </style>
-<h1>Key and rubric: {name}</h1>
-<p>Private: whoever has this page has everyone's answers.</p>
+<h1>{heading}</h1>
+<p>{private}</p>
 {body}
 </html>
 """
@@ -40,30 +41,33 @@ def shown(value) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".") if isinstance(value, float) else repr(value)
 
 
-def rubric(exercise: Exercise) -> str:
+def rubric(exercise: Exercise, _: Messages) -> str:
     """How the points are made up, what a solution is, and which mistakes are known."""
     lines = [f"<h2>{html.escape(exercise.id)} · {html.escape(exercise.title)}</h2>"]
-    lines.append(f"<p>{counted(exercise.points, 'point')}</p>")
+    lines.append(f"<p>{points(exercise.points, _)}</p>")
     if exercise.kind == "text":
         lines.append(f"<pre>{html.escape(exercise.rubric)}</pre>")
     else:
-        sentences = [sentence for sentence, _ in exercise.answer(exercise.solution, 1)]
+        sentences = [said for said, _passed in exercise.answer(exercise.solution, 1)]
         sentences += [PROBES] * bool(exercise.probes)
         rows = (
-            f"<tr><td>{share:.2f}</td><td>{html.escape(one)}</td></tr>"
+            f"<tr><td>{share:.2f}</td><td>{html.escape(_.tell(one))}</td></tr>"
             for share, one in zip(exercise.worth(sentences), sentences, strict=True)
         )
         lines.append(f"<table>{''.join(rows)}</table>")
-    lines.append(f"<p>A solution:</p><pre>{html.escape(exercise.solution)}</pre>")
+    solution = _("A solution:")
+    lines.append(f"<p>{solution}</p><pre>{html.escape(exercise.solution)}</pre>")
     if exercise.mistakes:
         hints = (f"<li>{html.escape(one.hint)}</li>" for one in exercise.mistakes)
-        lines.append(f"<p>Known mistakes:</p><ol>{''.join(hints)}</ol>")
+        known = _("Known mistakes:")
+        lines.append(f"<p>{known}</p><ol>{''.join(hints)}</ol>")
     return "\n".join(lines)
 
 
 def own(course: Course, assignment: Assignment, student: str) -> str:
     """One student's numbers and answers."""
-    lines = [f"<section><h2>{html.escape(student or 'Everyone')}</h2>"]
+    _ = course.say
+    lines = [f"<section><h2>{html.escape(student or _('Everyone'))}</h2>"]
     for exercise in assignment.exercises:
         if exercise.kind == "text":
             continue
@@ -84,9 +88,17 @@ def own(course: Course, assignment: Assignment, student: str) -> str:
 def write(course: Course, assignment: Assignment) -> None:
     """keys/<assignment>.html: the rubric, then a section for each student."""
     everyone = list(course.roster) if course.whose("x") else [""]
-    body = [rubric(exercise) for exercise in assignment.exercises]
+    _ = course.say
+    body = [rubric(exercise, _) for exercise in assignment.exercises]
     body += [own(course, assignment, student) for student in everyone]
     path = course.folder / "keys" / f"{assignment.name}.html"
     path.parent.mkdir(exist_ok=True)
-    page = PAGE.format(name=html.escape(assignment.name), body="\n".join(body))
+    name = html.escape(assignment.name)
+    page = PAGE.format(
+        language=TAGS[course.language],
+        title=_("Key: {name}").format(name=name),
+        heading=_("Key and rubric: {name}").format(name=name),
+        private=_("Private: whoever has this page has everyone's answers."),
+        body="\n".join(body),
+    )
     path.write_text(page, encoding="utf-8")

@@ -1,6 +1,6 @@
 """Make a course, or make it anew after its settings have changed.
 
-    python -m grading make COURSE [CHAPTER …]
+    python -m grading make COURSE [CHAPTER …] [--language zh]
 
 Nothing is released before the solution was graded to full marks and the blank to zero, in the
 sandbox, as a student's would be.
@@ -8,13 +8,13 @@ sandbox, as a student's would be.
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 from pathlib import Path
 
 import nbformat
 
-from grading import gradebook, keys, sandbox
+from grading import gradebook, keys, sandbox, settings
 from grading.course import Assignment, Course, start
 from grading.notebooks import build, counted
 from grading.numbers import seeds_of
@@ -22,6 +22,7 @@ from grading.one import digest, grade, write
 from grading.sandbox import CannotGrade
 from grading.seams import write_settings
 from grading.terminal import ended, say, stop
+from grading.words import LANGUAGES
 
 NOBODY = ".solution"  # no student's id begins with a dot
 PRIVATE = (
@@ -44,7 +45,7 @@ def prove(course: Course, assignment: Assignment) -> None:
             full = "by hand" if mark["status"] == "by hand" else "right"
             wanted = full if answer == "solution" else "blank"
             if mark["status"] != wanted or (mark["score"] and answer == "starter"):
-                failed = [sentence for sentence, passed in mark["checks"] if not passed]
+                failed = [said for said, passed in mark["checks"] if not passed]
                 why = "; ".join([*mark["flags"], *result["flags"], *failed][:4])
                 raise CannotGrade(
                     f"assignment {assignment.name}: the {answer} of {mark['exercise']} must be "
@@ -103,15 +104,36 @@ def make(course: Course) -> None:
         say(f"{assignment.name}: {counted(count, 'exercise')}, {counted(worth, 'point')}")
 
 
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("course", type=Path)
+    parser.add_argument("chapters", nargs="*", metavar="chapter")
+    parser.add_argument("--language", help="of a new course: en or zh")
+    return parser.parse_args()
+
+
+def check_language(folder: Path, asked: str | None) -> None:
+    """CannotGrade if a language is asked for that there is not, or that a course does not have."""
+    if asked and asked not in LANGUAGES:
+        raise CannotGrade(f"LANGUAGE must be en or zh, got {asked!r}")
+    if asked and (folder / "course.toml").exists():
+        own = settings.read(folder).get("language", "en")
+        if asked != own:
+            raise CannotGrade(
+                f'the language of this course is "{own}": for another one, write '
+                f'language = "{asked}" into its course.toml, above the assignments'
+            )
+
+
 def main() -> None:
-    if len(sys.argv) < 2:
-        stop("usage: python -m grading make COURSE [CHAPTER …]")
-    folder = Path(sys.argv[1]).resolve()
+    asked = arguments()
+    folder = asked.course.resolve()
     os.umask(0o077)
     try:
-        if sys.argv[2:] and (folder / "course.toml").exists():
+        check_language(folder, asked.language)
+        if asked.chapters and (folder / "course.toml").exists():
             say("course.toml is there already and says what is assigned: CHAPTERS changes nothing")
-        start(folder, sys.argv[2:] or ["03", "04"])
+        start(folder, asked.chapters or ["03", "04"], asked.language or "en")
         course = Course.open(folder)
         with course.alone("course"):
             make(course)

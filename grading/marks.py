@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass, field
 
 from exercises.comparing import same
 from exercises.form import Checks, Exercise
+from exercises.messages import sentence
 from exercises.not_taken import not_taken
 from exercises.recognise import Seen, holds, observe, recognise
 from grading.inside.border import FORGED, Other, Unreadable
 from grading.remote import Gone, Remote
 
-PROBES = "it is right for inputs that stand nowhere in the exercise"
+PROBES = sentence("it is right for inputs that stand nowhere in the exercise")
 
 
 @dataclass
@@ -43,14 +44,17 @@ def fetch(exercise: Exercise, answer: Remote) -> tuple[dict, list[str]]:
         if kind == "function":
             names[name] = answer.function(name)
             if exercise.kind == "values":
-                flags.append(f"`{name}` is a function where a value was asked for")
+                said = sentence("`{0}` is a function where a value was asked for", name)
+                flags.append(said)
         elif kind == "value":
             try:
                 names[name] = answer.value(name)
             except Unreadable:
                 names[name] = Other(FORGED)
             if isinstance(names[name], Other):
-                flags.append(f"`{name}` is {names[name].said}, which is not taken")
+                what = names[name].said
+                said = sentence("`{0}` is {1}, which is not taken", name, what)
+                flags.append(said)
     return names, flags
 
 
@@ -66,10 +70,15 @@ def mark(exercise: Exercise, answer: Remote, seeds: list[int]) -> Mark:
         with within(answer.box.limits.call):
             return marked(found, exercise, answer, seeds)
     except Late:
-        found.status, found.flags = "stopped", [*found.flags, "stopped: time"]
+        stopped(found, "time")
     except Gone as error:
-        found.status, found.flags = "stopped", [*found.flags, f"stopped: {error}"]
+        stopped(found, str(error))
     return found
+
+
+def stopped(found: Mark, why: str) -> None:
+    found.status = "stopped"
+    found.flags = [*found.flags, sentence("stopped: {0}", why)]
 
 
 class Late(BaseException):
@@ -113,7 +122,7 @@ def decide(found: Mark, exercise: Exercise, answer: Remote, names: dict, seeds: 
         seen = seen or asked
         passed = [passed for _, passed in asked.checks]
         all_seen.append([*passed, holds(exercise, asked, seed)] if exercise.probes else passed)
-    sentences = [sentence for sentence, _ in seen.checks] + [PROBES] * bool(exercise.probes)
+    sentences = [text for text, _ in seen.checks] + [PROBES] * bool(exercise.probes)
     good = [all(passed) for passed in zip(*all_seen, strict=True)]
     found.checks = list(zip(sentences, good, strict=True))
     found.score = round(exercise.earned(found.checks), 2)
@@ -122,9 +131,9 @@ def decide(found: Mark, exercise: Exercise, answer: Remote, names: dict, seeds: 
     else:
         found.status = "partly" if found.score else "wrong"
     if answer.raised:
-        found.flags.append(f"raised {answer.raised}")
+        found.flags.append(sentence("raised {0}", answer.raised))
     if answer.late:
-        found.flags.append("needs what stands further down")
+        found.flags.append(sentence("needs what stands further down"))
     if answer.changes:
         found.status, found.score = "changes", 0.0
     elif found.status != "right" and is_blank(exercise, seen.said, names):
@@ -135,9 +144,9 @@ def decide(found: Mark, exercise: Exercise, answer: Remote, names: dict, seeds: 
             found.hint = mistake.hint
             found.mistake = mistake.name or f"{exercise.mistakes.index(mistake) + 1}"
         elif why := next(filter(None, map(untaken, seen.said)), ""):
-            found.flags.append(f"not taken: {why}")
+            found.flags.append(sentence("not taken: {0}", why))
         if all(all_seen[0]):
-            found.flags.append("right for the given numbers only")
+            found.flags.append(sentence("right for the given numbers only"))
     found.flags = list(dict.fromkeys(found.flags))
     return found
 
@@ -148,7 +157,7 @@ def ask(exercise: Exercise, answer: Remote, names: dict, seed: int) -> Seen:
         seen = observe(exercise, names, seed)
     except Exception:
         right = observe(exercise, exercise.run(exercise.solution, seed), seed)
-        seen = Seen([(sentence, False) for sentence, _ in right.checks], [], None, [])
+        seen = Seen([(text, False) for text, _ in right.checks], [], None, [])
     if answer.gone:
         raise Gone(answer.gone)
     return seen

@@ -18,9 +18,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from exercises import LEVELS
 from exercises.form import Exercise
+from exercises.messages import ENGLISH, Messages, sentence
 from grading.course import Assignment, Course
 from grading.marks import Mark
 from grading.numbers import given, mark_of, seed_of
+from grading.words import points
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 MOST_CELLS = 2000
@@ -33,23 +35,15 @@ MOST_PIXELS = 2**24
 IPYTHON = re.compile(r"^(\s*)(%{1,2}\w|!|\?|[\w.]+\?{1,2}\s*$).*")  # %time, !ls, table?
 ASSIGNED = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*")  # files = !ls
 
-HEAD = """\
-# {title}
-
-Each exercise has a cell with its numbers, if it has any, and a cell for your answer. Keep the names
-that the exercise asks for; write as many cells as you like. Before you hand in: *Restart* the
-kernel, *Run All*, save. The notebook must bear the name `{name}.ipynb`.
-"""
-
 TASK = """\
 {heading}
 
-<span role="img" aria-label="level {level} of 3">{dots}</span> · {points}
+<span role="img" aria-label="{level}">{dots}</span> · {points}
 
 {text}
 """
 
-GRADED = "# Graded here: {names}. Nothing is to do in this cell."
+TOO_LONG = sentence("a text too long to be read")  # what stands in the place of one
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
@@ -65,13 +59,13 @@ def heading(number: int, exercise: Exercise) -> str:
     return f"## {number} · {exercise.title}"
 
 
-def task(number: int, exercise: Exercise, seed: int) -> str:
+def task(number: int, exercise: Exercise, seed: int, _: Messages = ENGLISH) -> str:
     """The text of an exercise, as it stands in a notebook with the numbers of a seed."""
     text = TASK.format(
         heading=heading(number, exercise),
-        level=exercise.level,
+        level=_("level {level} of 3").format(level=exercise.level),
         dots=LEVELS[exercise.level],
-        points=counted(exercise.points, "point"),
+        points=points(exercise.points, _),
         text=exercise.task(seed).strip(),
     )
     return text.strip()
@@ -88,10 +82,10 @@ def code(source: str, name: str, **more):
     return new_code_cell(source, id=name, metadata=nbgrader(name, **kind, **more))
 
 
-def grade_cell(exercise: Exercise):
+def grade_cell(exercise: Exercise, _: Messages = ENGLISH):
     """The locked cell in which a score and its reasons will stand."""
-    names = ", ".join(f"`{name}`" for name in exercise.answers)
-    source = GRADED.format(names=names)
+    names = _(", ").join(f"`{name}`" for name in exercise.answers)
+    source = _("# Graded here: {names}. Nothing is to do in this cell.").format(names=names)
     return titled(exercise, code(source, f"grade-{exercise.id}", grade=True, **worth(exercise)))
 
 
@@ -120,8 +114,15 @@ def answer_cell(exercise: Exercise, source: str):
 
 def head(course: Course, assignment: Assignment) -> str:
     """What an assignment's notebook begins with."""
-    title = f"{course.settings.get('title', 'Attention')}: {assignment.name}"
-    return HEAD.format(title=title, name=assignment.name).strip()
+    _ = assignment.say
+    title = _(": ").join([course.settings.get("title", _("Attention")), assignment.name])
+    text = _(
+        "Each exercise has a cell with its numbers, if it has any, and a cell for your answer. "
+        "Keep the names\nthat the exercise asks for; write as many cells as you like. Before you "
+        "hand in: *Restart* the\nkernel, *Run All*, save. The notebook must bear the name "
+        "`{name}.ipynb`."
+    )
+    return f"# {title}\n\n{text.format(name=assignment.name)}"
 
 
 def build(course: Course, assignment: Assignment, student: str, answer: str):
@@ -133,7 +134,8 @@ def build(course: Course, assignment: Assignment, student: str, answer: str):
     cells = [new_markdown_cell(head(course, assignment), id="head")]
     for number, exercise in enumerate(assignment.exercises, start=1):
         seed = seed_of(course.secret, exercise.id, course.whose(student))
-        cells.append(new_markdown_cell(task(number, exercise, seed), id=f"task-{exercise.id}"))
+        text = task(number, exercise, seed, assignment.say)
+        cells.append(new_markdown_cell(text, id=f"task-{exercise.id}"))
         cells += numbers_cell(exercise, seed)
         source = {
             "source": f"{exercise.starter}\n{BEGIN}\n{exercise.solution}\n{END}",
@@ -142,7 +144,7 @@ def build(course: Course, assignment: Assignment, student: str, answer: str):
         }[answer]
         cells.append(answer_cell(exercise, source))
         if exercise.kind != "text":
-            cells.append(grade_cell(exercise))
+            cells.append(grade_cell(exercise, assignment.say))
     metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     if answer == "starter":
         metadata["handout"] = mark_of(course.secret, course.whose(student))
@@ -199,17 +201,23 @@ SOURCE = msgspec.json.Decoder(str | list[str])
 def read(raw: bytes) -> tuple[list[Handed], str, list[str]]:
     """The cells of what was handed in, its handout's mark, and flags."""
     if raw.count(b"{") > MOST_PARTS:  # before they take their room
-        return [], "", ["too long: more parts than a notebook has"]
+        return [], "", [sentence("too long: more parts than a notebook has")]
     try:
         found = READ.decode(raw.removeprefix(codecs.BOM_UTF8))
         cells = list(handed(found.cells[:MOST_CELLS]))
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return [], "", ["not a notebook"]
+        return [], "", [sentence("not a notebook")]
     flags = []
     if len(cells) < len(found.cells):
-        flags.append(f"too long: only the first {len(cells)} of its {len(found.cells)} cells count")
+        flags.append(
+            sentence(
+                "too long: only the first {0} of its {1} cells count",
+                len(cells),
+                len(found.cells),
+            )
+        )
     if all(cell.cell_type != "code" for cell in cells):
-        flags.append("no code in it")
+        flags.append(sentence("no code in it"))
     return cells, found.metadata.handout[:40], flags
 
 
@@ -220,7 +228,7 @@ def handed(cells: list[Written]) -> Iterator[Handed]:
         whole, is_code = len(cell.source) <= 2 * MOST_TEXT, cell.cell_type == "code"
         if is_code and not whole:
             return
-        source = SOURCE.decode(cell.source) if whole else "a text too long to be read"
+        source = SOURCE.decode(cell.source) if whole else TOO_LONG
         text = source if isinstance(source, str) else "".join(source)
         text = text if is_code else text[:LONGEST]
         room -= len(text)
@@ -324,7 +332,7 @@ def tasks(course: Course, assignment: Assignment, student: str) -> set[str]:
     found = {head(course, assignment)}
     for number, exercise in enumerate(assignment.exercises, start=1):
         seed = seed_of(course.secret, exercise.id, course.whose(student))
-        found.add(task(number, exercise, seed))
+        found.add(task(number, exercise, seed, assignment.say))
     return found
 
 
@@ -333,7 +341,8 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
 
     texts: those of the assignment, which stay Markdown.
     """
-    ours = {grade_cell(exercise).source for exercise in assignment.exercises}
+    say = assignment.say
+    ours = {grade_cell(exercise, say).source for exercise in assignment.exercises}
     starters = {exercise.starter.strip(): exercise.id for exercise in assignment.exercises}
     place = places(assignment, cells)
     out, own, moved, room = [], [], {}, MOST_SHOWN
@@ -349,19 +358,20 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
         elif cell.cell_type == "code":
             own.append(new_code_cell(cell.text, id=f"cell-{index}"))
         else:
-            shown = cell.text if cell.text in texts else plain(cell.text[:room])
+            text = say(TOO_LONG) if cell.text == TOO_LONG else cell.text
+            shown = text if text in texts else plain(text[:room])
             room -= 0 if cell.text in texts else len(cell.text[:room])
             own.append(new_markdown_cell(shown, id=f"cell-{index}"))
         moved |= {one.id: len(own) - 1 for one in here}
-        out += [own[-1], *(graded(one, cell.text) for one in here if one is not here[0])]
-        out += [graded(one) for one in here[:1] if one.kind != "text"]
-    out += [graded(one) for one in assignment.exercises if one.id not in place]
+        out += [own[-1], *(graded(one, say, cell.text) for one in here if one is not here[0])]
+        out += [graded(one, say) for one in here[:1] if one.kind != "text"]
+    out += [graded(one, say) for one in assignment.exercises if one.id not in place]
     return Rebuilt(new_notebook(cells=out, metadata={"kernelspec": KERNEL}), own, moved)
 
 
-def graded(exercise: Exercise, text: str = ""):
+def graded(exercise: Exercise, say: Messages, text: str = ""):
     """The cell that bears an exercise's grade."""
-    return answer_cell(exercise, text) if exercise.kind == "text" else grade_cell(exercise)
+    return answer_cell(exercise, text) if exercise.kind == "text" else grade_cell(exercise, say)
 
 
 def plain(text: str) -> str:
@@ -394,16 +404,18 @@ def is_picture(png: bytes) -> bool:
     return png.startswith(PNG) and 0 < width * height <= MOST_PIXELS
 
 
-def report(mark: Mark) -> str:
+def report(mark: Mark, _: Messages = ENGLISH) -> str:
     """What feedback says of one question: never a hidden input."""
-    lines = [f"By the checks {mark.score:g} of {counted(mark.points, 'point')}: {mark.status}"]
-    lines += [f"{'✓' if passed else '✗'} {sentence}" for sentence, passed in mark.checks]
-    lines += [f"Note: {flag}" for flag in mark.flags]
-    lines += [f"Hint: {mark.hint}"] if mark.hint else []
+    first = _("By the checks {score} of {points}: {status}")
+    score = f"{mark.score:g}"
+    lines = [first.format(score=score, points=points(mark.points, _), status=_(mark.status))]
+    lines += [f"{'✓' if passed else '✗'} {_.tell(text)}" for text, passed in mark.checks]
+    lines += [_("Note: {flag}").format(flag=_.tell(flag)) for flag in mark.flags]
+    lines += [_("Hint: {hint}").format(hint=mark.hint)] if mark.hint else []
     return "\n".join(lines) + "\n"
 
 
-def write_marks(notebook, marks: list[Mark]) -> None:
+def write_marks(notebook, marks: list[Mark], _: Messages = ENGLISH) -> None:
     """Put each score and its reasons under its grade cell, as nbgrader reads a partial credit."""
     by_cell = {f"grade-{mark.exercise}": mark for mark in marks}
     room = MOST_SHOWN
@@ -419,4 +431,4 @@ def write_marks(notebook, marks: list[Mark]) -> None:
         score = new_output(
             "execute_result", data={"text/plain": repr(mark.score)}, execution_count=1
         )
-        cell.outputs = [score, new_output("stream", name="stdout", text=report(mark))]
+        cell.outputs = [score, new_output("stream", name="stdout", text=report(mark, _))]

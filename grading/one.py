@@ -20,6 +20,7 @@ from pathlib import Path
 import nbformat
 
 import exercises
+from exercises.messages import sentence
 from grading.course import Assignment, Course
 from grading.marks import Mark, fetch, fits, mark
 from grading.notebooks import Rebuilt, read, rebuild, tasks, write_marks
@@ -28,6 +29,7 @@ from grading.remote import Gone
 from grading.run import Run
 from grading.sandbox import CannotGrade
 from grading.terminal import say, stop
+from grading.words import source
 
 HERE = Path(__file__).parent
 ROOM = 2**30  # bytes that grading one submission may take beyond what is there
@@ -42,6 +44,7 @@ OURS = b"".join(
 def digest(course: Course, assignment: Assignment, student: str, raw: bytes) -> str:
     """What a result depends on, but for the limits. If it is the same, so is the result."""
     found = hashlib.sha256(OURS)
+    found.update(source(course.language))
     for exercise in assignment.exercises:
         seeds = seeds_of(course.secret, exercise.id, course.whose(student))
         code = {one.__code__.co_filename for one in (exercise.checks, exercise.parameters)}
@@ -82,7 +85,8 @@ def answers(
     """Run the notebook and mark every question."""
     exercises = assignment.exercises
     marks = []
-    with Run(rebuilt.cells, exercises, rebuilt.places, course.limits) as run:
+    cells, places = rebuilt.cells, rebuilt.places
+    with Run(cells, exercises, places, course.limits, assignment.say) as run:
         for exercise in exercises:
             seeds = seeds_of(course.secret, exercise.id, course.whose(student))
             try:
@@ -91,7 +95,7 @@ def answers(
                     if found.status in ("wrong", "partly") and exercise.kind == "values":
                         found.flags += borrowed(course, exercise, answer, student)
             except Gone as error:
-                flags = [f"stopped: {error}"]
+                flags = [sentence("stopped: {0}", error)]
                 found = Mark(exercise.id, float(exercise.points), status="stopped", flags=flags)
             if found.status == "blank" and any(run.failed(exercise)):
                 found.status, why = run.failed(exercise)
@@ -108,7 +112,7 @@ def borrowed(course: Course, exercise, answer, student: str) -> list[str]:
     names, _ = fetch(exercise, answer)
     for other in course.roster:
         if other != student and fits(exercise, names, seed_of(course.secret, exercise.id, other)):
-            return ["right for another student's numbers"]
+            return [sentence("right for another student's numbers")]
     return []
 
 
@@ -117,10 +121,10 @@ def grade(course: Course, assignment: Assignment, student: str, raw: bytes):
     began = time.monotonic()
     cells, handout, flags = read(raw)
     if handout and handout != mark_of(course.secret, course.whose(student)):
-        flags.append("the notebook was handed out to another student")
+        flags.append(sentence("the notebook was handed out to another student"))
     rebuilt = rebuild(assignment, cells, tasks(course, assignment, student))
     marks, run = answers(course, assignment, student, rebuilt)
-    write_marks(rebuilt.notebook, marks)
+    write_marks(rebuilt.notebook, marks, assignment.say)
     result = {
         "student": student,
         "assignment": assignment.name,

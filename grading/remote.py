@@ -18,7 +18,8 @@ from typing import Any
 import torch
 
 from exercises.comparing import same
-from grading.box import ENDED, Box, Link, Over
+from exercises.messages import sentence
+from grading.box import ENDED, UNREAD, Box, Link, Over
 from grading.inside.border import (
     FROM_SNAPSHOT,
     Back,
@@ -36,7 +37,8 @@ from grading.inside.border import (
 )
 
 MOST_BACK = 4096  # numbers that an answer may hand to one of our functions
-OWN = "an error of its own"  # what an exception is called whose name is the student's
+OWN = sentence("an error of its own")  # what an exception is called whose name is the student's
+NEVER = sentence("the notebook ended before it")
 
 
 class Gone(Exception):
@@ -85,7 +87,7 @@ class Remote:
         self.raised = ""  # the first exception's name
         self.late = False  # something was missing right after its cell
         if all(moment.gone for moment in moments):
-            raise Gone(next((one.gone for one in moments), "the notebook ended before it"))
+            raise Gone(next((one.gone for one in moments), NEVER))
 
     def having(self, name: str) -> list[Moment]:
         """The moments that have a name."""
@@ -134,7 +136,7 @@ class Remote:
             here, *later = able
             said = self.ask_one(here, call, functions)
             if said == Raised("NameError") and later:
-                here.gone, self.late = "something is missing", True
+                here.gone, self.late = sentence("something is missing"), True
                 return self.ask(call, functions)
             return said
         except Over as error:
@@ -148,7 +150,7 @@ class Remote:
             if isinstance(message, Said | Raised):
                 return message
             if not isinstance(message, Back):
-                raise Over("no answer that can be read")
+                raise Over(UNREAD)
             began = time.process_time()
             reply = back(message, functions)
             self.box.spent += time.process_time() - began

@@ -11,20 +11,28 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 
+from attn_core.mistakes import MISTAKES
+from exercises.messages import ENGLISH, Messages, sentence
 from grading.course import Assignment, Course
 from grading.gradebook import opened
 from grading.one import is_done, stored
+from grading.words import GRADED, NOT_GRADED, NOTHING, WAITS
 
+# What a column holds; the roster's columns are called what they are called there.
+COLUMNS = (
+    *(sentence("status"), sentence("score"), sentence("points"), sentence("flags")),
+    sentence("mistake"),
+)
 # How a spreadsheet's formula may begin, behind a semicolon too: in many a country that is where a
 # spreadsheet begins the next cell.
-FORMULA = re.compile(r"(^|;)(?=\s*[=+\-@＝＋－＠])")
+FORMULA = re.compile(r"(^|[;；])(?=\s*[=+\-@＝＋－＠])")
 
 
 def safe(text: str) -> str:
     """Text that a spreadsheet shows and does not compute, on one line.
 
-    >>> safe("=1+1"), safe("a\\n=cmd"), safe("a; =cmd"), safe("04-units")
-    ("'=1+1", 'a =cmd', "a;' =cmd", '04-units')
+    >>> safe("=1+1"), safe("a\\n=cmd"), safe("a; =cmd"), safe("a；=cmd"), safe("04-units")
+    ("'=1+1", 'a =cmd', "a;' =cmd", "a；'=cmd", '04-units')
     """
     line = "".join(one if one.isprintable() else " " for one in text)
     return FORMULA.sub(r"\1'", line)
@@ -70,14 +78,14 @@ def rows(
             why = failed.get((assignment.name, student.id), "")
             handed = course.handed_in(assignment.name, student.id)
             if handed is None:
-                row["status"] = "nothing handed in"
+                row["status"] = NOTHING
             elif why or not given or not is_done(course, assignment, student.id):
-                row["status"] = "not graded"
+                row["status"] = NOT_GRADED
                 flags.append(why)
             else:
                 flags += [*handed.flags, *result["flags"]]
                 row |= graded(assignment, result, given)
-            row["flags"] = "; ".join(filter(None, flags))
+            row["flags"] = list(filter(None, flags))
             found.append(row)
     return found
 
@@ -86,15 +94,39 @@ def graded(assignment: Assignment, result: dict, given: dict[str, float | None])
     """What a line says of a result, with the scores of the gradebook."""
     marks = {mark["exercise"]: mark for mark in result["marks"]}
     waits = [name for name in marks if given.get(name) is None]
-    row = {"status": "waits for a person" if waits else "graded"}
+    row = {"status": WAITS if waits else GRADED}
     row["score"] = "" if waits else round(sum(given[name] for name in marks), 2)
     row["points"] = assignment.points
     for name, mark in marks.items():
         row[f"{name} score"] = "" if given.get(name) is None else round(given[name], 2)
         row[f"{name} status"] = mark["status"]
-        row[f"{name} flags"] = "; ".join(mark["flags"])
+        row[f"{name} flags"] = mark["flags"]
         row[f"{name} mistake"] = mark["mistake"]
     return row
+
+
+def heading(column: str, _: Messages) -> str:
+    """
+    >>> heading("01-shares status", Messages({"status": "状态"})), heading("email", Messages({}))
+    ('01-shares 状态', 'email')
+    """
+    exercise, space, what = column.rpartition(" ")
+    return f"{exercise}{space}{_(what)}"
+
+
+def localized(row: dict, _: Messages) -> dict:
+    """A line as the course's table has it."""
+    found = {}
+    for column, value in row.items():
+        what = column.rpartition(" ")[2]
+        if what == "flags":
+            value = _("; ").join(map(_.tell, value))
+        elif what == "status":
+            value = _(value)
+        elif what == "mistake" and _ is not ENGLISH and value in MISTAKES:
+            value = _(MISTAKES[value].title)  # as its heading in the gallery
+        found[heading(column, _)] = value
+    return found
 
 
 def table(path: Path, columns: list[str], lines: list[dict], encoding: str = "utf-8") -> None:
@@ -111,22 +143,25 @@ def write(
     failed: dict[tuple[str, str], str],
     slips: list[tuple[str, str]],
 ) -> list[dict]:
-    """grades/<assignment>.csv, and the same for Canvas and for Moodle. Returns the lines."""
+    """grades/<assignment>.csv, and the same for Canvas and for Moodle. Returns the lines, in
+    English."""
+    _ = course.say
     found = rows(course, assignment, failed, slips)
-    columns = ["id", "name", "email", "status", "score", "points", "flags"]
+    columns = ["id", "name", "email", *COLUMNS[:4]]
     for exercise in assignment.exercises:
         columns += [f"{exercise.id} {what}" for what in ("score", "status", "flags", "mistake")]
     folder = course.folder / "grades"
     name = assignment.name
     # Without the mark at its beginning Excel takes it for another encoding.
-    table(folder / f"{name}.csv", columns, found, "utf-8-sig")
+    lines = [localized(row, _) for row in found]
+    table(folder / f"{name}.csv", [heading(one, _) for one in columns], lines, "utf-8-sig")
     canvas = [{"Student": "    Points Possible", name: assignment.points}]
     moodle = []
     for row in found:
         score = row.get("score", "")
         canvas.append({"Student": row["name"], "SIS Login ID": row["id"], name: score})
         who = {"Username": row["id"], "Email address": row["email"]}
-        moodle.append({**who, name: score, "Feedback": row["status"]})  # a student reads it
+        moodle.append({**who, name: score, "Feedback": _(row["status"])})  # a student reads it
     # What has no score yet is left empty: an empty cell changes nothing there.
     names = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", name]
     table(folder / f"{name}-canvas.csv", names, canvas)

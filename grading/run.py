@@ -18,7 +18,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from exercises.form import Exercise
-from grading.box import Box, Over
+from exercises.messages import ENGLISH, Messages, sentence
+from grading.box import UNREAD, Box, Over
 from grading.inside.border import (
     FROM_RUNNER,
     FROM_SNAPSHOT,
@@ -35,7 +36,9 @@ from grading.sandbox import Limits
 TRIES = 5  # sandboxes for one notebook
 SLOWEST = 4  # the clock on the wall may show so many times the limits of cells and calls
 MESSAGE = 1000  # bytes of output that a message counts for, beside its picture
-UNFINISHED = "the notebook was not run to its end: the time of the whole submission is used up"
+UNFINISHED = sentence(
+    "the notebook was not run to its end: the time of the whole submission is used up"
+)
 
 
 @dataclass
@@ -49,6 +52,7 @@ class Run:
     exercises: tuple[Exercise, ...]
     places: dict[str, int]
     limits: Limits = field(default_factory=Limits)
+    say: Messages = ENGLISH
     flags: list[str] = field(default_factory=list)
     skip: dict[int, str] = field(default_factory=dict)  # cells that are not run (again), and why
     errors: dict[int, str] = field(default_factory=dict)  # by cell: an error's name, or ""
@@ -72,7 +76,7 @@ class Run:
             index, why = bad
             self.skip[index] = why
             self.limited = True
-            self.flag(f"{why} in cell {index + 1}")
+            self.flag(sentence("{0} in cell {1}", why, index + 1))
             self.note(index)
             if self.is_late():
                 self.flag(UNFINISHED)
@@ -80,7 +84,7 @@ class Run:
                 self.stop()
                 continue
             else:
-                self.flag("the notebook was not run to its end")
+                self.flag(sentence("the notebook was not run to its end"))
             break
         self.box.hush()
         self.box.kill(self.box.links[0])  # no cell runs beside a hidden input,
@@ -117,7 +121,7 @@ class Run:
                     continue
                 error = self.errors[index] = self.cell(index)
                 if error == "MemoryError":  # what it holds is missing for all that follows
-                    return index, "memory"
+                    return index, sentence("memory")
                 if error == "NameError":
                     late.append(index)
                 else:
@@ -125,7 +129,7 @@ class Run:
             for index in late:
                 self.errors[index] = self.cell(index)
                 if self.errors[index] != "NameError":
-                    self.flag("cells in another order than they run")
+                    self.flag(sentence("cells in another order than they run"))
                 self.keep_all(index)
             for exercise in self.exercises:
                 self.keep(exercise)
@@ -155,16 +159,18 @@ class Run:
 
     def note(self, index: int) -> None:
         """Say in the notebook why a cell has no output."""
-        text = f"This cell was stopped ({self.skip[index]}).\n"
-        self.cells[index].outputs = [new_output("stream", text=text)]
+        _ = self.say
+        text = _("This cell was stopped ({why}).").format(why=_.tell(self.skip[index]))
+        self.cells[index].outputs = [new_output("stream", text=f"{text}\n")]
 
     def failed(self, exercise: Exercise) -> tuple[str, str]:
         """What became of an exercise's own cell, as a mark's status and flag; or ("", "")."""
         place = self.places.get(exercise.id, -1)
         if why := self.skip.get(place):
-            return "stopped", f"stopped: {why}"
-        error = self.errors.get(place)
-        return ("wrong", f"its cell raised {known_error(error)}") if error else ("", "")
+            return "stopped", sentence("stopped: {0}", why)
+        if error := self.errors.get(place):
+            return "wrong", sentence("its cell raised {0}", known_error(error))
+        return "", ""
 
     def keep_all(self, index: int) -> None:
         """Keep this moment for the exercises whose own cell has just run."""
@@ -181,7 +187,7 @@ class Run:
         try:
             found = self.box.receive(link, FROM_SNAPSHOT)
             if not isinstance(found, Found) or len(found.kinds) != len(exercise.answers):
-                raise Over("no answer that can be read")
+                raise Over(UNREAD)
         except Over as error:
             self.box.kill(link)
             self.moments[exercise.id].append(Moment(link, gone=str(error)))

@@ -28,12 +28,15 @@ from sqlalchemy.exc import SAWarning
 from traitlets import Unicode
 from traitlets.config import Config
 
+from exercises.messages import sentence
 from grading.course import Course
 from grading.one import is_done, rebuilt_path, stored
 from grading.sandbox import PYTHON, CannotGrade
+from grading.words import TAGS
 
 ROOT = Path(__file__).parents[1]
 FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
+NO_RESPONSE = sentence("No response.")  # what nbgrader says of an answer that nobody gave
 BOOTSTRAP = Path("static", "node_modules", "bootstrap", "dist", "css")
 # nbgrader starts alembic by its name.
 os.environ["PATH"] = f"{Path(PYTHON).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
@@ -80,11 +83,22 @@ class Trusted(NbGraderPreprocessor):
 class Told(GetGrades):
     """What the feedback page says of each question: its points, and whether a person gave them."""
 
+    course = Unicode(help="the course's folder").tag(config=True)
+
     def preprocess(self, nb, resources):
+        course = Course.open(self.course)
+        self.say = course.say
+        resources["nbgrader"] |= {"say": course.say, "language": TAGS[course.language]}
         nb, resources = super().preprocess(nb, resources)
         marks = (cell.metadata.get("nbgrader", {}) for cell in nb.cells)
         resources["nbgrader"]["waits"] = any(mark.get("waits") for mark in marks)
         return nb, resources
+
+    def _get_comment(self, cell, resources):
+        super()._get_comment(cell, resources)
+        mark = cell.metadata.nbgrader
+        if mark["comment"] == NO_RESPONSE:
+            mark["comment"] = self.say(NO_RESPONSE)
 
     def _get_score(self, cell, resources):
         super()._get_score(cell, resources)
@@ -102,7 +116,7 @@ def configure(c: Config, folder: str) -> None:
     """nbgrader's settings for a course."""
     c.CourseDirectory.root = folder
     c.CourseDirectory.course_id = "*"
-    c.Trusted.course = folder
+    c.Trusted.course = c.Told.course = folder
     c.Autograde.sanitize_preprocessors = [Trusted]
     c.Autograde.autograde_preprocessors = [SaveAutoGrades, AssignLatePenalties]
     c.Autograde.create_student = False

@@ -10,7 +10,9 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 
+from exercises.messages import sentence
 from grading.sandbox import CannotGrade, Limits
+from grading.words import LANGUAGES
 
 NUMBERS = ("student", "class")
 LIMITS = tuple(one.name for one in fields(Limits))
@@ -40,9 +42,11 @@ def read(folder: Path) -> dict:
     except tomllib.TOMLDecodeError as error:
         raise CannotGrade(f"course.toml can't be read: {error}") from None
     slips = Slips(text)
-    slips.known(found, ("title", "numbers", "assignments", "limits"))
+    slips.known(found, ("title", "language", "numbers", "assignments", "limits"))
     if not isinstance(found.get("title", ""), str):
         slips.stop("title", "title must be a text")
+    if found.get("language", "en") not in LANGUAGES:
+        slips.stop("language", f'language must be "en" or "zh", got {found["language"]!r}')
     if found.get("numbers", "student") not in NUMBERS:
         slips.stop("numbers", f'numbers must be "student" or "class", got {found["numbers"]!r}')
     limits = slips.table(found, "limits")
@@ -112,7 +116,7 @@ class Slips:
 def instead(name: str, names: Iterable[str]) -> str:
     """The name that was probably meant, as the end of a sentence."""
     close = get_close_matches(name, list(names), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return sentence("; did you mean {0}?", repr(close[0])) if close else ""
 
 
 def decoded(path: Path) -> str:

@@ -6,11 +6,14 @@ import stat
 import unicodedata
 from pathlib import Path
 
+from exercises.messages import sentence
 from grading import handins
 from grading.course import Course
 from grading.settings import instead
 
-LINK = "{} is a link, which is not followed: put the folder itself there"
+
+def link(where: str) -> str:
+    return sentence("{0} is a link, which is not followed: put the folder itself there", where)
 
 
 def contents(*where) -> dict:
@@ -27,21 +30,32 @@ def misplaced(course: Course) -> list[tuple[str, str]]:
     for name, status in contents(submitted).items():
         where = f"submitted/{name}"
         if name in course.roster and stat.S_ISLNK(status.st_mode):
-            found.append((name, LINK.format(where)))
+            found.append((name, link(where)))
         elif name in course.roster:
             found += [(name, text) for text in of_student(course, submitted, name)]
         elif not stat.S_ISDIR(status.st_mode):
             if name.lower().endswith(".ipynb"):
-                found.append(("", f"{where} lies loose: move it to submitted/<id>/<assignment>/"))
+                loose = sentence("{0} lies loose: move it to submitted/<id>/<assignment>/", where)
+                found.append(("", loose))
         elif name in course.assignments:
             for student, status in contents(submitted, name).items():
                 if stat.S_ISDIR(status.st_mode) and not contents(submitted, name, student):
                     continue  # what lay there was moved
                 right = f"submitted/{student}/{name}/"
                 owner = student if student in course.roster else ""
-                found.append((owner, f"{where}/{student} is the wrong way round: make it {right}"))
+                turned = sentence(
+                    "{0} is the wrong way round: make it {1}",
+                    f"{where}/{student}",
+                    right,
+                )
+                found.append((owner, turned))
         else:
-            found.append(("", f"not on the roster, so not graded: {name}{meant(name, course)}"))
+            unknown = sentence(
+                "not on the roster, so not graded: {0}{1}",
+                name,
+                meant(name, course),
+            )
+            found.append(("", unknown))
     return found
 
 
@@ -50,18 +64,31 @@ def of_student(course: Course, submitted: Path, student: str) -> list[str]:
     for name, status in contents(submitted, student).items():
         where = f"submitted/{student}/{name}"
         if stat.S_ISLNK(status.st_mode) and name in course.assignments:
-            found.append(LINK.format(where))
+            found.append(link(where))
         elif not stat.S_ISDIR(status.st_mode):
             if name.lower().endswith(".ipynb"):
                 right = f"submitted/{student}/<assignment>/"
                 stem = name[: -len(".ipynb")]
                 right = right.replace("<assignment>", stem) if stem in course.assignments else right
-                found.append(f"{where} lies one folder too high: move it to {right}")
+                found.append(
+                    sentence(
+                        "{0} lies one folder too high: move it to {1}",
+                        where,
+                        right,
+                    )
+                )
         elif name not in course.assignments:
             close = instead(name, course.assignments)
-            found.append(f"{where}: course.toml has no assignment {name!r}{close}")
+            found.append(
+                sentence(
+                    "{0}: course.toml has no assignment {1}{2}",
+                    where,
+                    repr(name),
+                    close,
+                )
+            )
         elif not any(one.lower().endswith(".ipynb") for one in contents(submitted, student, name)):
-            found.append(f"{where} has no notebook in it")
+            found.append(sentence("{0} has no notebook in it", where))
     return found
 
 
@@ -69,5 +96,8 @@ def meant(name: str, course: Course) -> str:
     """Whom a folder's name probably means."""
     for student in course.roster:
         if unicodedata.normalize("NFC", student) == unicodedata.normalize("NFC", name):
-            return f", which is {student!r} in other characters of Unicode: rename the folder"
+            return sentence(
+                ", which is {0} in other characters of Unicode: rename the folder",
+                repr(student),
+            )
     return instead(name, course.roster)

@@ -10,9 +10,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from exercise_boxes import ways
 
 from tests.in_both import without_words
 from tools.chinese_notebooks import all_made, of_page, relinked
+from tools.exercise_notebooks import FOLDER, chapters, localized, stored
 from tools.notebooks import NOTEBOOKS, ROOT
 from translation.checking import differences
 from translation.outputs import HTML, SVG
@@ -84,6 +86,38 @@ def said_in(data: dict) -> list[str]:
         for one in payload.get("mistakes", []):
             found += [one["title"], one["says"]] if "says" in one else []
     return found
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_code_of_exercises_is_the_same_but_for_where_check_comes_from(chapter):
+    """That line says in which language `check` answers: a kernel knows nothing of its notebook."""
+    english, chinese = nbformat.read(stored(chapter), as_version=4), localized(chapter)
+    assert [cell.id for cell in chinese.cells] == [cell.id for cell in english.cells]
+    for before, after in zip(english.cells, chinese.cells, strict=True):
+        assert after.cell_type == before.cell_type
+        assert after.metadata == before.metadata
+        if before.id == "imports":
+            assert after.source == before.source.replace("exercises.notebook", "exercises.zh")
+        elif before.cell_type == "code":
+            assert after.source == before.source
+        else:
+            assert after.source != before.source
+        printed = [[one.text for one in cell.get("outputs", [])] for cell in (before, after)]
+        if before.id.endswith("-check"):
+            (name,) = re.findall(r'check\("(.*)"\)', before.source)
+            assert printed == [[f"{name}: not answered yet.\n"], [f"{name}：还没有作答。\n"]]
+        else:
+            assert printed == [[], []]
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_the_pages_of_each_language_lead_to_its_exercise_notebooks(chapter, monkeypatch):
+    options = {"repository_url": "https://github.com/owner/book", "repository_branch": "main"}
+    for language, folder in (("en", FOLDER), ("zh", FOLDER / "zh")):
+        monkeypatch.setenv("BOOK_LANGUAGE", language)
+        places = re.findall(r"/blob/main/([^)]*)\)", ways(chapter, options))
+        assert [ROOT / place for place in places] == [folder / stored(chapter).name] * 2
+        assert (folder / stored(chapter).name).is_file()
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from translation import catalogues, checking
+import exercises
+from exercises.messages import Messages, sentence
+from translation import catalogues, checking, shipped
 from translation.__main__ import all_messages
 from translation.checking import differences
 from translation.markdown import pieces, translated
@@ -27,6 +31,31 @@ def test_catalogue_is_up_to_date(name):
     wanted = list(dict.fromkeys(message for message, _ in MESSAGES[name]))
     assert [one.id for one in stored if one.id] == wanted, f"{name}: run `make translations`"
     assert not stored.obsolete, f"{name}: run `make translations`"
+
+
+@pytest.mark.parametrize("name", shipped.SHIPPED)
+def test_a_shipped_catalogue_is_up_to_date(name):
+    """What the wheel and grading say is what the catalogue says."""
+    stored = shipped.SHIPPED[name].read_text(encoding="utf-8")
+    assert stored == shipped.made(name), "run `make translations`"
+
+
+@pytest.mark.parametrize("name", shipped.SHIPPED)
+def test_each_form_is_found_again(name):
+    """A sentence is translated by its own form, and by no other one that fits it, too."""
+    say = Messages(catalogues.translations(name))
+    for form in say.known:
+        if places := re.findall(r"\{\d\}", form):
+            parts = [f"x-{number}" for number in range(len(places))]
+            assert say.tell(sentence(form, *parts)) == say.known[form].format(*parts)
+
+
+@pytest.mark.parametrize("exercise", exercises.load().values(), ids=lambda one: one.id)
+def test_every_sentence_of_a_check_is_translated(exercise):
+    """Those too that are made while the check runs."""
+    say = Messages(catalogues.translations("exercises"))
+    sentences = {said for seed in (0, 1) for said, _ in exercise.checked(seed)}
+    assert [said for said in sorted(sentences) if say.tell(said) == said] == []
 
 
 def test_no_catalogue_is_left_over():

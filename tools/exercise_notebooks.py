@@ -20,6 +20,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import exercises
 from exercises import Exercise
+from exercises.messages import Messages
+from exercises.notebook import told
 from tools.notebooks import (
     ROOT,
     box_of,
@@ -29,6 +31,7 @@ from tools.notebooks import (
     setup_cell,
     tagged,
 )
+from translation.catalogues import translations
 from translation.exercises import chinese, say
 from translation.language import in_chinese
 
@@ -51,7 +54,7 @@ def top_of(chapter: str, title: str, url: str, _: Say = str) -> str:
 IMPORTS = """\
 import torch
 
-from exercises.notebook import check, given"""
+from {module} import check, given"""
 
 
 def stored(chapter: str) -> Path:
@@ -108,7 +111,7 @@ def notebook(chapter: str, *, solved: bool = False):
     cells = [
         new_markdown_cell(top, id="top"),
         setup_cell(settings["url"]),
-        new_code_cell(IMPORTS, id="imports"),
+        new_code_cell(IMPORTS.format(module="exercises.notebook"), id="imports"),
     ]
     for number, exercise in enumerate(own, start=1):
         answer = exercise.solution if solved else exercise.starter
@@ -117,20 +120,27 @@ def notebook(chapter: str, *, solved: bool = False):
 
 
 def localized(chapter: str):
-    """The stored notebook of a chapter's exercises in Chinese."""
+    """The stored notebook of a chapter's exercises in Chinese, whose `check` answers in Chinese."""
     made = nbformat.read(stored(chapter), as_version=4)
     file, docname = chapter_file(chapter), f"chapters/{chapter_file(chapter).stem}"
     settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]
     url = f"{settings['url']}/blob/{settings['branch']}/chapters/zh/{file.name}"
     heading = in_chinese(f"{chapter} {title_of(chapter)}", docname)
     title = heading.removeprefix(chapter).strip(" ·")
-    known, count = exercises.load(), 0
+    known, count, messages = exercises.load(), 0, Messages(translations("exercises"))
     for cell in made.cells:
+        name = tagged(cell, "exercise")
         if cell.id == "top":
             cell.source = top_of(chapter, title, url, say)
-        elif cell.cell_type == "markdown" and (name := tagged(cell, "exercise")):
+        elif cell.id == "imports":
+            cell.source = IMPORTS.format(module="exercises.zh")
+        elif name and cell.cell_type == "markdown":
             count += 1
             cell.source = box_of(chinese(known[name]), count, say)
+        elif name and cell.id.endswith("-check"):
+            blank = known[name].run(known[name].starter)
+            (printed,) = cell.outputs
+            printed.text = f"{told(chinese(known[name]), blank, messages)}\n"
     return made
 
 

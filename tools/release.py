@@ -105,7 +105,8 @@ def pdfs(name: str) -> list[Path]:
 def wheel() -> Path:
     """attn_core as a wheel, built in a copy: setuptools leaves old files where it builds."""
     with tempfile.TemporaryDirectory() as copy:
-        shutil.copytree(ROOT / "attn_core", Path(copy, "attn_core"), ignore=COMPILED)
+        for name in ("attn_core", "exercises"):
+            shutil.copytree(ROOT / name, Path(copy, name), ignore=COMPILED)
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(ROOT / name, copy)
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from translation import catalogues, pages, words
+from translation import catalogues, pages, shipped, words
 
 OTHERS = {
     "site": words.of_site,
     "exercises": words.of_exercises,
+    "grading": words.of_grading,
     "drawings": words.of_drawings,
     "docstrings": words.of_docstrings,
 }
@@ -24,6 +25,10 @@ def main() -> None:
     for name, messages in all_messages().items():
         if catalogues.write(name, messages):
             print(f"{catalogues.path_of(name).relative_to(catalogues.ROOT)}: written")
+    for path, text in shipped.all_made().items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"{path.relative_to(catalogues.ROOT)}: written")
 
 
 if __name__ == "__main__":

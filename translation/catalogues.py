@@ -85,11 +85,16 @@ def write(name: str, messages: Iterable[tuple[str, str]]) -> bool:
     return True
 
 
-@cache
-def translations(name: str) -> dict[str, str]:
-    """What a catalogue says, by its messages; fuzzy and empty ones are not in it."""
+def finished(name: str) -> dict[str, str]:
+    """What a stored catalogue says, by its messages; fuzzy and empty ones are not in it."""
     return {
         message.id: message.string
         for message in load(path_of(name))
         if message.id and message.string and not message.fuzzy
     }
+
+
+@cache
+def translations(name: str) -> dict[str, str]:
+    """The same, for who reads it often."""
+    return finished(name)

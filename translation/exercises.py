@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from exercises import Exercise
 from translation.language import ENGLISH, in_chinese, language
@@ -30,14 +29,7 @@ def texts(exercise: Exercise) -> Iterator[tuple[str, str]]:
 
 def chinese(exercise: Exercise) -> Exercise:
     """The exercise with its texts in Chinese; its code and its numbers are the same."""
-    return replace(
-        exercise,
-        title=say(exercise.title),
-        text=say(exercise.text.strip()),
-        fields=tuple(replace(one, label=one.label and say(one.label)) for one in exercise.fields),
-        mistakes=tuple(replace(one, hint=say(one.hint)) for one in exercise.mistakes),
-        rubric=say(exercise.rubric.strip()),
-    )
+    return exercise.translated(say)
 
 
 def here(exercise: Exercise) -> Exercise:

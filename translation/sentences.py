@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from exercises.messages import Messages
 from translation.catalogues import translations
 from translation.markdown import has_words
 
 CATALOGUE = "exercises"
-PLACE = re.compile(r"\{(\d+)\}")
 
 
 def form_of(node: ast.expr) -> str | None:
@@ -50,24 +49,10 @@ def said_in(path: Path) -> Iterator[str]:
 
 
 @cache
-def known() -> list[tuple[re.Pattern, str]]:
-    """Each translated form that something is put into, as a pattern, and its translation."""
-    found = []
-    for form, said in translations(CATALOGUE).items():
-        if PLACE.search(form):
-            parts = PLACE.split(form)
-            parts[0::2] = map(re.escape, parts[0::2])
-            parts[1::2] = ["(.+?)"] * len(parts[1::2])
-            found.append((re.compile("".join(parts)), said))
-    return found
+def known() -> Messages:
+    return Messages(translations(CATALOGUE))
 
 
 def in_chinese(sentence: str) -> str:
     """A sentence of a check in Chinese; as it is, where there is no translation."""
-    said = translations(CATALOGUE).get(sentence)
-    if said is not None:
-        return said
-    for pattern, form in known():
-        if match := pattern.fullmatch(sentence):
-            return form.format(*match.groups())
-    return sentence
+    return known().tell(sentence)

@@ -23,9 +23,13 @@ from translation.sentences import said_in
 DRAWING = re.compile(r"^```\{drawing\} (\w+)$", re.MULTILINE)
 LISTED = re.compile(r"^\.\. auto\w+:: ([\w.]+)[^\n]*(?:\n +:members: ([^\n]*))?", re.MULTILINE)
 
-# Python whose words are called with `_`.
+# Python whose words are called with `_`, or with `sentence` where they are translated later.
 PYTHON = ("book/_ext/*.py",)
 BOXES = ("tools/notebooks.py", "tools/exercise_notebooks.py")
+CHECK = ("exercises/notebook.py", "exercises/not_taken.py")
+GRADING = ("grading/*.py",)
+FEEDBACK = ("grading/templates/feedback_page/*.j2",)
+CALLED = {"_": None, "sentence": None}
 SCRIPTS = ("book/_static/*.js", "book/_ext/answer.js", "attn_core/views/drawings/*.js")
 TEMPLATES = ("book/_ext/slide_deck.html",)
 # What the theme and myst-nb say, where they have no Chinese for it.
@@ -58,7 +62,7 @@ REVEALS = ("previous slide", "next slide", "above slide", "below slide", "Resume
 
 def of_python(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for path in files(patterns):
-        for _, message, comments, _ in extract_from_file("python", str(path), keywords={"_": None}):
+        for _, message, comments, _ in extract_from_file("python", str(path), keywords=CALLED):
             yield message, " ".join(comments) or path.name
 
 
@@ -142,10 +146,16 @@ def of_exercises() -> Iterator[tuple[str, str]]:
     import exercises
     from translation.exercises import texts
 
-    yield from of_python(BOXES)
+    yield from of_python(BOXES + CHECK)
     for mistake in MISTAKES.values():
         yield mistake.title, "title of a mistake"
     for exercise in exercises.load().values():
         yield from texts(exercise)
     for path in files(("exercises/[0-9]*.py",)):
         yield from ((sentence, f"{path.stem}: check") for sentence in said_in(path))
+
+
+def of_grading() -> Iterator[tuple[str, str]]:
+    """What a course says: handouts, feedback, keys and tables."""
+    yield from of_python(GRADING)
+    yield from of_templates(FEEDBACK)

@@ -23,6 +23,7 @@ cell = 6
 SLIPS = [
     ("numbers", 'numbers = "per-student"', 2, 'must be "student" or "class", got \'per-student\''),
     ("numbers", "number = 'class'", 2, "no setting 'number'; did you mean 'numbers'?"),
+    ("numbers", 'language = "fr"', 2, 'language must be "en" or "zh", got \'fr\''),
     ("title", "title = 3", 1, "title must be a text"),
     ("cell", "cel = 6", 8, "no setting 'cel' in [limits]; did you mean 'cell'?"),
     ("cell", 'cell = "6"', 8, "cell must be a whole number above 0, got '6'"),

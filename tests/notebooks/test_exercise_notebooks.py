@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,8 @@ import pytest
 from nbformat.v4 import new_output
 
 import exercises
+from exercises import zh
+from exercises.messages import chinese
 from exercises.notebook import check, given, told
 from tests.conftest import ROOT
 from tools.exercise_notebooks import FOLDER, chapters, notebook, stored
@@ -19,6 +22,8 @@ ALL = exercises.load()
 TEXTS = {name for name, exercise in ALL.items() if exercise.kind == "text"}
 BLANK = "not answered yet."
 RIGHT = "right."
+ENGLISH = re.compile(r"\b[A-Za-z]+ [a-z]+ [a-z]+\b")
+CODE = re.compile(r"`[^`]*`|^报错了：.*", re.MULTILINE)
 
 
 def with_outputs(made, say):
@@ -45,7 +50,8 @@ def test_stored_is_what_make_notebooks_writes(chapter):
 
 
 def test_every_exercise_stands_in_one_notebook():
-    assert sorted(path.name for path in FOLDER.glob("*")) == [stored(c).name for c in chapters()]
+    names = [stored(chapter).name for chapter in chapters()]
+    assert sorted(path.name for path in FOLDER.glob("*")) == [*names, "zh"]
     cells = [cell for c in chapters() for cell in notebook(c).cells if cell.id.endswith("-check")]
     assert sorted(cell.source for cell in cells) == sorted(f'check("{name}")' for name in ALL)
 
@@ -71,6 +77,18 @@ def test_solved_notebooks_run_and_are_right(tmp_path):
     command = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT]
     done = subprocess.run(
         [*command, "--nbval", "--nbval-current-env", "-q", tmp_path],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert " passed" in done.stdout
+
+
+@pytest.mark.slow
+def test_chinese_notebooks_print_what_is_stored():
+    """Their outputs are made without a run; here they are run."""
+    command = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT]
+    done = subprocess.run(
+        [*command, "--nbval", "--nbval-current-env", "-q", FOLDER / "zh"],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
@@ -116,3 +134,37 @@ def test_check_is_not_content_with_one_set_of_numbers():
 def test_an_unknown_exercise_is_said_in_a_sentence():
     with pytest.raises(ValueError, match=r'name must be the id .* like "01-context", got \'1\''):
         check("1")
+
+
+@pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
+def test_check_says_in_chinese_what_it_says_in_english(exercise):
+    """The same ticks, and nothing in English but what Python itself says of an error."""
+    codes = [exercise.solution, exercise.starter, *(one.code for one in exercise.mistakes)]
+    say = chinese()
+    for code in codes:
+        english = told(exercise, exercise.run(code))
+        there = told(exercise.translated(say), exercise.run(code), say)
+        assert [line[:4] for line in there.split("\n") if line[:2] == "  "] == [
+            line[:4] for line in english.split("\n") if line[:2] == "  "
+        ]
+        assert there.split("\n")[0].startswith(f"{exercise.id}：")
+        assert ENGLISH.findall(CODE.sub("", there)) == []
+
+
+def test_check_prints_in_chinese_for_the_cell_that_calls(capsys):
+    names = {"check": zh.check, **zh.given("08-place")}
+    exec(f'{ALL["08-place"].solution}\ncheck("08-place")', names)
+    assert capsys.readouterr().out == "08-place：正确。\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("place = lambda h, *_: h[0]", "报错了：TypeError: 'int' object is not subscriptable"),
+        ("place = lambda *_: {1, 2}", "不收：集合没有次序，改成列表。"),
+        ("place = lambda *_: '12'", "不收：文字不是数，把引号去掉。"),
+    ],
+)
+def test_check_says_in_chinese_what_it_cannot_take(code, said):
+    exercise = ALL["08-place"]
+    assert told(exercise.translated(chinese()), exercise.run(code), chinese()).endswith(said)

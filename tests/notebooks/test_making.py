@@ -169,7 +169,9 @@ def test_a_new_exercise_and_its_notebooks(tmp_path):
     assert notebooks.returncode == 0, notebooks.stderr
     ran = re.findall(r"^(\w+): \d+ code cells", notebooks.stderr, re.MULTILINE)
     assert ran == ["06_masking", "06_exercises"]
-    written = {CHAPTER, CHAPTER.replace("/", "/zh/"), stored("06").relative_to(ROOT).as_posix()}
+    of_exercises = stored("06").relative_to(ROOT).as_posix()
+    written = {CHAPTER, CHAPTER.replace("/", "/zh/"), of_exercises}
+    written.add(of_exercises.replace("/notebooks/", "/notebooks/zh/"))
     assert copy.written() == written
 
     ruff = Path(sys.prefix, "bin", "ruff")
@@ -179,5 +181,7 @@ def test_a_new_exercise_and_its_notebooks(tmp_path):
     files = ["tests/test_exercises.py", "tests/notebooks/test_form.py"]
     files.append("tests/notebooks/test_exercise_notebooks.py")
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow and not deep"]
-    tests = copy.run(*command, "-k", f"{NEW} or 06_masking or stored_is", *files)
+    # Its Chinese is not written yet, and the tests of that say so.
+    wanted = f"({NEW} or 06_masking or stored_is) and not chinese"
+    tests = copy.run(*command, "-k", wanted, *files)
     assert tests.returncode == 0, tests.stdout[-3000:]

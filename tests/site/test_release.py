@@ -143,6 +143,9 @@ x = toy.journey().x
 view = explore(trace(x, x, x), tokens=toy.journey().tokens)
 assert "<attention-explorer" in view.html
 assert len(str(view._esm)) > 10_000 and len(str(view._css)) > 1_000, "the page's files are missing"
+from exercises.messages import chinese
+from exercises.zh import given
+assert given("01-shares")["keep"] == 0.5 and chinese()("Solution") == "解答"
 print(attn_core.__file__)
 """
 
@@ -168,7 +171,8 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
     package = release.ROOT / "attn_core"
     files = {
         path.relative_to(release.ROOT).as_posix()
-        for path in package.rglob("*")
+        for path in (*package.rglob("*"), *release.ROOT.glob("exercises/*"))
         if path.is_file() and not {"__pycache__", "test"} & set(path.parts)
     }
+    assert "exercises/zh.json" in files
     assert files - there == set()
