@@ -17,7 +17,8 @@ from translation.language import ENGLISH, _, in_chinese, language
 
 PICTURE = "readme.png"
 GOALS = "After this chapter you can"
-SHORT = {ENGLISH: 60, "zh": 30}  # a paragraph of so few letters says nothing of what the page is about
+# A paragraph of so few letters says nothing of what the page is about.
+SHORT = {ENGLISH: 60, "zh": 30}
 
 
 def site_of(repository: str) -> str:
