@@ -91,7 +91,7 @@ def order(*entries: str) -> list[str]:
     """The modules that the entries need, each after those that it imports.
 
     >>> order("core/workings")
-    ['core/digits', 'core/workings']
+    ['words/words', 'core/digits', 'core/workings']
     """
     found: list[str] = []
 

@@ -135,7 +135,7 @@ def name_kinds(app: Sphinx, pagename: str, templatename: str, context: dict, doc
 
 
 def mark_emphasis(app: Sphinx, doctree: nodes.document) -> None:
-    """Tell a stressed Chinese word from a paragraph that is all in italics."""
+    """Tell the style sheet a Chinese word that is stressed from a paragraph all in italics."""
     for emphasis in doctree.findall(nodes.emphasis):
         if HAN.search(emphasis.astext()):
             beside = (one for one in emphasis.parent.children if isinstance(one, nodes.Text))
