@@ -325,11 +325,11 @@ def test_a_chinese_reader_is_told_the_mistake(chinese):
     box = ask_chinese(chinese, "causal", str(MISTAKES["no-scale"].apply(record)["weights"]))
     expect(box.locator(".ax-verdict")).to_have_text(
         "这是权重，错在“没有缩放”，只比到给出的 4 位小数。"
-        "“缩放后”以前的各阶段都对；最先不同的行是第 1 行。"
+        "“缩放后”之前的各阶段都一样；最先不同的行是第 1 行。"
     )
     expect(box.locator(".ax-root")).to_have_attribute("lang", "zh")
     ask_chinese(chinese, "causal", "[[1, two]]")
-    expect(box.locator(".ax-notice")).to_have_text("粘贴的必须都是数，得到的是“two”。")
+    expect(box.locator(".ax-notice")).to_have_text("粘贴的必须都是数，得到的是：“two”。")
 
 
 @pytest.mark.parametrize("name", ["plain", "questions"])

@@ -153,8 +153,8 @@ def test_feedback_has_the_words_of_the_page_for_instructors():
         "✓ row 0 adds up to 1\n"
         "✗ 换上练习里没有的输入，也正确\n"
         "标注：中止：用时太长\n"
-        "标注：报错：自己定义的错误\n"
-        "标注：`score` 是太长的文字，这样的不收\n"
+        "标注：报错：自定义的错误\n"
+        "标注：`score` 是太长的文字，不收\n"
         "提示：一个提示\n"
     )
 
@@ -170,7 +170,7 @@ def test_a_line_of_the_table_is_in_chinese():
     }
     assert localized(row, ZH) == {
         "id": "ada",
-        "状态": "等人批阅",
+        "状态": "待批阅",
         "标注": "文件名不对；单元格 3：用时太长；of an instructor's own",
         "04-x 状态": "错误",
         "04-x 错误": "没有缩放",
@@ -223,19 +223,19 @@ def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
 
     pages = {one: folder / "feedback" / one / name / f"{name}.html" for one in ("ada", "bob")}
     waits = outside(pages["ada"].read_text(encoding="utf-8"))
-    assert "等人批阅，最多 2 分" in waits
+    assert "待批阅，最多 2 分" in waits
     assert "（暂计）" in waits
     assert run("grade", folder, "--jobs", 1).returncode == 0
     ada, bob = (path.read_text(encoding="utf-8") for path in pages.values())
     assert '<body lang="zh-CN">' in ada
     for text in (
-        "得 1.5，满分 2 分，教师给的分",
+        "得 1.5，满分 2 分，由教师给分",
         "对“训练时不用掩码？”的评语",
         "写得好",
         "你的答案",
     ):
         assert text in outside(ada)
-    for text in ("部分正确", "这个单元格被中止了（它的进程结束了）。"):
+    for text in ("部分正确", "这个单元格被中止了（运行答案的进程结束了）。"):
         assert text in ada  # what is printed is code
     assert "没有作答。" in bob
     said = [outside(page).partition("回到顶部")[0] for page in (ada, bob)]
@@ -248,7 +248,7 @@ def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
 
     rows = table()
     assert rows["ada"]["状态"] == rows["bob"]["状态"] == "已评"
-    assert "它的进程结束了" in rows["ada"]["标注"]
+    assert "运行答案的进程结束了" in rows["ada"]["标注"]
     assert "放高了一层：移到" in rows["bob"]["标注"]
     moodle = (folder / "grades" / f"{name}-moodle.csv").read_text(encoding="utf-8")
     assert "已评" in moodle
@@ -262,7 +262,7 @@ def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
     ada = pages["ada"].read_text(encoding="utf-8")
     assert "1.5 of 2 points, given by a person" in outside(ada)
     assert "Your answer" in ada
-    assert not re.search("等人批阅|部分正确", ada)
+    assert not re.search("待批阅|部分正确", ada)
 
 
 @pytest.mark.parametrize(

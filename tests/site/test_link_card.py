@@ -19,7 +19,7 @@ def test_each_page_has_title_text_and_picture(all_pages):
     pages = [name for name in all_pages if name not in NO_PAGE_OF_OURS and "slides" not in name]
     cards = {name: card(name) for name in pages}
     names = {name.startswith("zh/"): found["site_name"] for name, found in cards.items()}
-    assert names == {False: "Attention, Number by Number", True: "注意力：逐个数字看"}
+    assert names == {False: "Attention, Number by Number", True: "逐数读懂注意力"}
     wrong = {
         name: found
         for name, found in cards.items()

@@ -1,7 +1,7 @@
 // What a model to play with says, in Chinese.
 
 export const MACHINE_CHINESE = {
-  model: "一个模型，每个数都能打开",
+  model: "一个模型，逐数来看",
   yourSentence: "你的句子",
   translation: "译文",
   fittingWords: "合适的词",
@@ -16,7 +16,7 @@ export const MACHINE_CHINESE = {
   likeliest: "第 {n} 个词最可能的几个；按另一个就换成它",
   leastSure: "它对第 {n} 个词最没有把握；按另一个就换成它",
   isTaken: "这个词是你选的",
-  isOtherWord: "与全部打开时不同的词",
+  isOtherWord: "与全部打开时写的词不同",
   unchanged: "全部打开时",
   unchangedSame: "全部打开时也一样",
   goesOn: "……没有结束标记",
@@ -24,11 +24,11 @@ export const MACHINE_CHINESE = {
   soFar: "目前的译文：{text}",
   warm: "得分在 softmax 之前除以 {t}：各个词的份额变得更接近，次序不变。",
   cold: "得分在 softmax 之前除以 {t}：最可能的词占得更多，次序不变。",
-  offs: "已关闭",
+  offs: "关掉了",
   onAgain: "重新打开",
   allOnAgain: "全部重新打开",
   howFar:
-    "每条色带下的横条表示它的数与全部打开时相差多远：相差与数本身一样大时，横条与色带一样长。表格中有标记的格不同。",
+    "每条色带下的横条表示它的数与全部打开时相差多远：相差与数本身一样大时，横条与色带一样长。表格里有标记的格，数与那时不同。",
   plan: "机器：每条色带是一站的数，每个词一行。方向键移动，回车打开。",
   read: "读",
   write: "写",
@@ -40,7 +40,7 @@ export const MACHINE_CHINESE = {
   part_feed_forward: "前馈网络",
   placeIn: "{stack}，{title}",
   stationIn: "{place}：{station}",
-  isOff: "有一部分已关闭",
+  isOff: "有一部分关掉了",
   isOther: "数与全部打开时不同",
 
   station_source: "词",
@@ -72,7 +72,7 @@ export const MACHINE_CHINESE = {
   does_embed: "每个词在嵌入表中自己的那一行，乘以 √宽度。",
   does_add_positions: "词的那一行加上它的位置的那一行，逐个数相加。",
   does_linear: "每一行乘以一个权重矩阵，再加上偏置。",
-  does_attention: "每一行提问（q），所有行回答（k），它按份额取走各行所有的（v）：每个头各做各的。",
+  does_attention: "每一行提问（q），所有行回答（k），它按份额取走各行的内容（v）：每个头各做各的。",
   does_add: "子层做出的结果，加上进入子层的输入：残差。",
   does_layer_norm: "把每一行变成均值 0、方差 1，再乘以增益，加上偏置。",
   does_relu: "大于 0 的数保留，其余为 0。",
@@ -81,11 +81,11 @@ export const MACHINE_CHINESE = {
   does_softmax: "每个得分的 exp 在这一行中的份额：每个词接下来出现的概率。",
   does_concat: "两行并排放在一起。",
   does_gru: "每个词一个状态：记住的与新来的，由门来混合。",
-  does_last_row: "最后一个词之后的状态：写的一方只得到它。",
+  does_last_row: "最后一个词之后的状态：写译文的一方得到的只有它。",
   does_repeat: "写每个词时都用同一个向量。",
 
   arcWords: "句子；按一个词，看它取走什么",
-  arcHint: "按一个词：它的弧线是它从其他词取走的份额。",
+  arcHint: "按一个词：弧线是它从其他词取走的份额。",
   arcSays: "{word}：{list}。",
   arcShare: "从 {word} 取走 {share}",
 
@@ -114,7 +114,7 @@ export const MACHINE_CHINESE = {
   countedAll_order: "次序不同",
   countedAll_endless: "没有结尾",
   listed: "，",
-  tryIt: "看",
+  tryIt: "看看",
   array_mean: "均值",
   array_variance: "方差",
   array_normed: "归一化后",
@@ -129,10 +129,10 @@ export const MACHINE_CHINESE = {
   columnHead: "列 →",
   nextHead: "下一个词 →",
   wordHead: "词 ↓",
-  hintNumber: "选择一个数，就能读到它的算式；算式中的每个数都通向它产生的地方。",
+  hintNumber: "选择一个数，就能读到它的算式；算式里的每个数都通到算出它的地方。",
   number: "在 {word} 这一行，{column}是 {number}。",
   numberWas: "在 {word} 这一行，{column}是 {number}；全部打开时是 {was}。",
-  goThere: "到产生 {name} 的地方",
+  goThere: "到算出 {name} 的地方",
 
   takenForm: "taken 必须是位置和它认识的词，例如 1:猫,3:狗",
   writtenForm: "不大于 {most} 的非负整数",
@@ -140,6 +140,6 @@ export const MACHINE_CHINESE = {
   stationForm: "这个模型的一个步骤的名字",
   stageForm: "它的一个数组的名字",
   viewForm: "它的视图必须给出句子、模型的一个步骤和要显示的内容",
-  viewHas: "它的视图不能有这样的 {name}：{value}",
+  viewHas: "它的视图里，{name} 不能是 {value}",
   placeForm: "两个或三个整数，例如 1,0",
 };

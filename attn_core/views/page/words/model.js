@@ -22,10 +22,10 @@ export const MODEL_WORDS = {
 };
 
 export const MODEL_CHINESE = {
-  positionsAreOff: "，因为位置已关闭",
-  residualIsOff: "，因为残差已关闭",
-  normIsOff: "，因为层归一化已关闭",
-  headIsOff: "，因为头 {head} 已关闭",
+  positionsAreOff: "，因为位置关掉了",
+  residualIsOff: "，因为残差关掉了",
+  normIsOff: "，因为层归一化关掉了",
+  headIsOff: "，因为头 {head} 关掉了",
   headColumn: "头 {head}，第 {column} 列",
   noWords: "句子里至少要有一个词",
   tooManyWords: "一个句子最多 {most} 个词，这里有 {count} 个",
@@ -35,7 +35,7 @@ export const MODEL_CHINESE = {
   noStep: "没有叫 {step} 的步骤",
   noStage: "步骤 {step} 没有叫 {stage} 的阶段",
   noRow: "步骤 {step} 没有第 {t} 行",
-  noHead: "步骤 {step} 没有第 {head} 个头",
+  noHead: "步骤 {step} 没有头 {head}",
   noAttention: "步骤 {step} 不是注意力",
   noNumberThere: "没有 {name}[{index}] 这个数",
   noSwitch: "没有叫 {kind} {name} 的开关",
