@@ -25,6 +25,7 @@ SOURCES = ("chapters/*.ipynb", "book/*.ipynb", "book/*.md", "exercises/*.py")
 # What the pages of another language have besides, and the theme's words in it.
 CATALOGUES = "book/locale/*/LC_MESSAGES/**/*.po"
 THEMES = ("pydata_sphinx_theme", "sphinx_book_theme")
+BUTTON = "sphinx_copybutton"  # whose script has its words in each language
 SCRIPT = "attn_core/views/page/**/*.js"
 BOOK, FOLDER = "noto-serif-sc.woff2", "han"
 
@@ -70,8 +71,9 @@ def themes_words() -> str:
     """What the theme says on each page in the language that is made."""
     if language() == ENGLISH:
         return ""
-    folders = [Path(importlib.util.find_spec(name).origin).parent for name in THEMES]
-    paths = [path for folder in folders for path in folder.rglob("zh*/LC_MESSAGES/*.mo")]
+    folders = [Path(importlib.util.find_spec(name).origin).parent for name in (*THEMES, BUTTON)]
+    paths = [path for folder in folders[:-1] for path in folder.rglob("zh*/LC_MESSAGES/*.mo")]
+    paths += folders[-1].glob("_static/*.js_t")
     return chinese("".join(path.read_bytes().decode("utf-8", "ignore") for path in paths))
 
 
