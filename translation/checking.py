@@ -27,7 +27,7 @@ PLACE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|(?<!\$)\{[^{}]*\}", re.DOTALL)
 SCRIPTED = re.compile(r"\$\{[^{}]*\}")
 NUMBER = re.compile(r"(?<![\w.])[-−+±]?\d+(?:[.,]\d+)*(?:e[-−]?\d+)?")
 # Of code that stands in a docstring without a mark, the quotation marks are code.
-STRAIGHT = {"docstrings"}
+STRAIGHT = {"docstrings", "grading"}
 KINDS = {"code": CODE, "formula": FORMULA, "link": LINK, "tag": TAG, "placeholder": PLACE}
 # In Chinese a year or a count may stand beside a letter or be written with a sign of its own.
 SIGNS = str.maketrans({"−": "-", "，": ",", "％": "%"})
