@@ -26,7 +26,7 @@ PLACE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|(?<!\$)\{[^{}]*\}", re.DOTALL)
 # In a script's template: any expression, of the names that the original's have.
 SCRIPTED = re.compile(r"\$\{[^{}]*\}")
 NUMBER = re.compile(r"(?<![\w.])[-−+±]?\d+(?:[.,]\d+)*(?:e[-−]?\d+)?")
-# Of code that stands in a docstring without a mark, the quotation marks are code.
+# Of code that stands in a docstring or in course.toml without a mark, the quotation marks are code.
 STRAIGHT = {"docstrings", "grading"}
 KINDS = {"code": CODE, "formula": FORMULA, "link": LINK, "tag": TAG, "placeholder": PLACE}
 # In Chinese a year or a count may stand beside a letter or be written with a sign of its own.
