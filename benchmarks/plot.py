@@ -1,25 +1,32 @@
-"""The measured ratios as a picture: each beside its goal, and how far the rounds lay apart."""
+"""The measured ratios as pictures: each beside its goal, and how far the rounds lay apart."""
 
 import re
+import textwrap
 from pathlib import Path
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-PICTURE = Path(__file__).parent / "results.svg"
+FOLDER = Path(__file__).parent
 PANELS = {
     "≥": (
-        "times as fast as the other (the further right, the better)",
-        (0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 30),
+        "times as fast as the other\n(the further right, the better)",
+        (0.5, 1, 1.5, 2, 3, 5, 10, 15, 20, 30),
     ),
     "≤": (
-        "its time as a share of the other's (the further left, the better)",
-        (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 3),
+        "its time as a share of the other's\n(the further left, the better)",
+        (0.5, 0.7, 1, 1.5, 2, 3, 5),
     ),
 }
-# The same bytes on every day, and text that can be searched.
-SAME = {"svg.hashsalt": "ratios", "svg.fonttype": "none", "font.size": 8}
+SHAPE = re.compile(r", (\((\d+), \d+, \d+, \d+\))$")
+REST = "other lengths"
+WIDTH, LETTERS = 3.1, 50  # inches of a picture, and how many letters they hold
+AROUND = 0.75  # inches below the rows of a panel
+MARKS, LINE = 0.14, 0.13  # inches of a row: its marks, a line of its name
+# The same bytes on every day, and text that can be searched. On a phone and on paper a picture
+# is as large as it is made, and so are its letters.
+SAME = {"svg.hashsalt": "ratios", "svg.fonttype": "none", "font.size": 8.5}
 
 
 def ratios(stored: dict) -> list[dict]:
@@ -42,32 +49,58 @@ def ratios(stored: dict) -> list[dict]:
     return found
 
 
-def draw(stored: dict, path: Path = PICTURE) -> None:
-    """Write the picture: a panel for goals of at least, one for goals of at most."""
-    rows = ratios(stored)
-    panels = [[row for row in rows if row["sign"] == sign] for sign in PANELS]
-    with rc_context(SAME):
-        figure = Figure(figsize=(8, 0.8 + 0.3 * len(rows)), layout="constrained")
-        heights = [len(panel) + 1 for panel in panels]
-        axes = figure.subplots(2, 1, gridspec_kw={"height_ratios": heights})
-        for ax, panel, (label, marks) in zip(axes, panels, PANELS.values(), strict=True):
-            fill(ax, panel, marks)
-            ax.set_xlabel(label)
-        figure.savefig(path, metadata={"Date": None})
+def pictures(stored: dict) -> dict[str, tuple[str, list[dict]]]:
+    """The rows of each picture, with its title, by the end of its file's name: a shape's texts."""
+    found: dict[str, tuple[str, list[dict]]] = {}
+    for row in ratios(stored):
+        shape = SHAPE.search(row["what"])
+        name, title = (shape[2], shape[1]) if shape else ("rest", REST)
+        what = SHAPE.sub("", row["what"]).replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+        row = row | {"what": textwrap.fill(what, LETTERS)}
+        found.setdefault(name, (title, []))[1].append(row)
+    return found
+
+
+def path_of(name: str, folder: Path = FOLDER) -> Path:
+    return folder / f"results-{name}.svg"
+
+
+def draw(stored: dict, folder: Path = FOLDER) -> None:
+    """Write the pictures: in each a panel for goals of at least, one for goals of at most."""
+    for name, (title, rows) in pictures(stored).items():
+        panels = {sign: [row for row in rows if row["sign"] == sign] for sign in PANELS}
+        panels = {sign: panel for sign, panel in panels.items() if panel}
+        with rc_context(SAME):
+            heights = [len(panel) for panel in panels.values()]
+            lines = max(row["what"].count("\n") + 1 for row in rows)
+            height = 0.3 + AROUND * len(panels) + (MARKS + LINE * lines) * sum(heights)
+            figure = Figure(figsize=(WIDTH, height), layout="constrained")
+            figure.suptitle(title, fontsize="medium", fontweight="bold")
+            axes = figure.subplots(
+                len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": heights}
+            )
+            for ax, (sign, panel) in zip(axes.flat, panels.items(), strict=True):
+                label, marks = PANELS[sign]
+                fill(ax, panel, marks)
+                ax.set_xlabel(label)
+            figure.savefig(path_of(name, folder), metadata={"Date": None})
 
 
 def fill(ax: Axes, rows: list[dict], marks: tuple[float, ...]) -> None:
-    """A line a row: the spread, the median as a dot, the goal as a bar."""
+    """A line a row, below its name: the spread, the median as a dot, the goal as a bar."""
     for place, row in enumerate(rows):
         ax.hlines(place, row["low"], row["high"], color="#7a7a7a", linewidth=1.5)
-        ax.plot(row["ratio"], place, "o", color="#4b2a8f", markersize=5)
-        ax.plot(row["goal"], place, "|", color="#b3470a", markersize=14, markeredgewidth=2)
-    ax.set_yticks(range(len(rows)), [row["what"] for row in rows])
-    ax.set_ylim(len(rows) - 0.4, -0.6)
+        ax.plot(row["ratio"], place, "o", color="#4b2a8f", markersize=4.5)
+        ax.plot(row["goal"], place, "|", color="#b3470a", markersize=9, markeredgewidth=2)
+        where = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
+        name = ax.annotate(row["what"], (0, place), (0, 4.5), va="bottom", **where)
+        name.set_in_layout(False)
+    ax.set_yticks([])
+    ax.set_ylim(len(rows) - 0.5, -0.9)
     ax.set_xscale("log")
     low, high = ax.get_xlim()
     shown = [mark for mark in marks if low <= mark <= high]
     ax.set_xticks(shown, [f"{mark:g}×" for mark in shown])
     ax.set_xticks([], minor=True)
     ax.grid(axis="x", linewidth=0.4)
-    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["top", "right", "left"]].set_visible(False)

@@ -3,7 +3,7 @@
     python -m benchmarks.report
 
 Each benchmark stores its section in results.json with `store`; `python -m benchmarks.report` writes
-results.md, which the page of the book includes, and draws its picture. So no figure is typed.
+results.md, which the page of the book includes, and draws its pictures. So no figure is typed.
 """
 
 import json

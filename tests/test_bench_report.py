@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -24,10 +25,37 @@ def test_the_stored_tables_are_those_of_the_stored_rows():
     assert report.TABLES.read_text(encoding="utf-8") == report.tables(stored)
 
 
-def test_the_stored_picture_is_that_of_the_stored_rows(tmp_path):
+def test_the_stored_pictures_are_those_of_the_stored_rows(tmp_path):
     stored = json.loads(report.RESULTS.read_text(encoding="utf-8"))
-    plot.draw(stored, tmp_path / "again.svg")
-    assert plot.PICTURE.read_bytes() == (tmp_path / "again.svg").read_bytes()
+    plot.draw(stored, tmp_path)
+    drawn, kept = (
+        {path.name: path.read_bytes() for path in folder.glob("results*.svg")}
+        for folder in (tmp_path, plot.FOLDER)
+    )
+    assert len(drawn) > 1
+    assert drawn == kept
+
+
+def test_the_page_shows_each_picture():
+    page = (plot.FOLDER.parent / "book" / "benchmarks.md").read_text(encoding="utf-8")
+    shown = re.findall(r"\]\(\.\./benchmarks/([^)]+\.svg)\)", page)
+    assert sorted(shown) == sorted(path.name for path in plot.FOLDER.glob("*.svg"))
+
+
+def test_a_picture_has_the_rows_of_one_shape_and_their_names_without_it():
+    measured = {"ours": "1 s", "theirs": "2 s", "ratio": "2.00×"}
+    rows = [
+        ROW | {"what": what, "measured": measured, "goal": "≥ 1×"}
+        for what in ("a, (8, 12, 512, 64)", "b", "c, (1, 16, 2048, 64)", "d, (8, 12, 512, 64)")
+    ]
+    made = plot.pictures({"toy": {"rows": rows}})
+    assert {
+        name: (title, [row["what"] for row in rows]) for name, (title, rows) in made.items()
+    } == {
+        "8": ("(8, 12, 512, 64)", ["a", "d"]),
+        "rest": (plot.REST, ["b"]),
+        "1": ("(1, 16, 2048, 64)", ["c"]),
+    }
 
 
 def test_a_ratio_with_a_goal_is_drawn_and_a_time_is_not():

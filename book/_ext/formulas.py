@@ -24,6 +24,7 @@ ROLES = {"q": "query", "k": "key", "v": "value"}
 # The children that each element must have; all but the first are scripts.
 SCRIPTS = {"msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3}
 FIXED = {**SCRIPTS, "mfrac": 2, "mroot": 2}
+PRIMES = {"′", "&#x02032;"}
 
 
 def complaints(tree: Element) -> list[str]:
@@ -60,6 +61,20 @@ def tidy(parent: Element) -> None:
         parent[:] = [word]
 
 
+def lower(parent: Element) -> None:
+    """A prime is raised and small in its font: as a script it would be so twice.
+
+    >>> mathml("h'", "inline")[0].split("display=")[1]
+    '"inline"><mrow><mrow><mi>h</mi><mo lspace="0" rspace="0">&#x02032;</mo></mrow></mrow></math>'
+    """
+    for element in parent:
+        lower(element)
+        if element.tag == "msup" and element[-1].text in PRIMES:
+            element.tag = "mrow"
+            element[-1].tag = "mo"
+            element[-1].attrib = {"lspace": "0", "rspace": "0"}
+
+
 def colour(element: Element) -> None:
     """Mark the identifiers of queries, keys and values."""
     if element.tag == "mi":
@@ -82,6 +97,7 @@ def mathml(latex: str, display: str) -> tuple[str, list[str]]:
     except Exception as error:  # the converter has a dozen kinds
         return "", [f"{type(error).__name__} {error}".strip()]
     tidy(tree)
+    lower(tree)
     colour(tree)
     # Entities like &#x0003D; arrive as text that is already escaped.
     markup = tostring(tree, encoding="unicode").replace("&amp;#", "&#")
