@@ -12,6 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 from exercise_boxes import ways
 
+from exercises.messages import chinese as messages
 from tests.in_both import without_words
 from tools.chinese_notebooks import all_made, of_page, relinked
 from tools.exercise_notebooks import FOLDER, chapters, localized, stored
@@ -105,7 +106,8 @@ def test_code_of_exercises_is_the_same_but_for_where_check_comes_from(chapter):
         printed = [[one.text for one in cell.get("outputs", [])] for cell in (before, after)]
         if before.id.endswith("-check"):
             (name,) = re.findall(r'check\("(.*)"\)', before.source)
-            assert printed == [[f"{name}: not answered yet.\n"], [f"{name}：还没有作答。\n"]]
+            said = [one("{id}: not answered yet.").format(id=name) for one in (str, messages())]
+            assert printed == [[f"{text}\n"] for text in said]
         else:
             assert printed == [[], []]
 

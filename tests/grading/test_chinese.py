@@ -14,17 +14,19 @@ import pytest
 from nbgrader.api import Gradebook
 
 import exercises
+from exercises.messages import Messages
 from grading import make as making
 from grading import words
 from grading.box import RUNNER
 from grading.course import Course, start
 from grading.inside.border import REASONS, Other
 from grading.keys import rubric
-from grading.marks import Mark
+from grading.marks import PROBES, Mark
 from grading.notebooks import build, report, task
 from grading.one import digest
 from grading.report import heading, localized
 from grading.sandbox import CannotGrade
+from grading.words import points
 from tests.grading.conftest import hand_in
 from tests.grading.test_course import ROOT, run
 from tests.grading.test_handouts import NUMBER, seeds
@@ -142,18 +144,30 @@ def test_a_key_says_nothing_in_english(exercise):
     assert english(outside(rubric(exercise.translated(ZH), ZH))) == []
 
 
-def test_feedback_has_the_words_of_the_page_for_instructors():
-    checks = [("row 0 adds up to 1", True), ("it is right for inputs that stand nowhere in the "
-              "exercise", False)]  # fmt: skip
-    flags = ["stopped: time", "raised an error of its own", "`score` is a text too long, which is "
-             "not taken"]  # fmt: skip
+def test_feedback_is_told_by_the_messages():
+    say = Messages(
+        {
+            "By the checks {score} of {points}: {status}": "得 {score}，满分 {points}：{status}",
+            "{count} points": "{count} 分",
+            "partly": "部分正确",
+            "it is right for inputs that stand nowhere in the exercise": "别的输入也正确",
+            "Note: {flag}": "标注：{flag}",
+            "Hint: {hint}": "提示：{hint}",
+            "stopped: {0}": "中止：{0}",
+            "time": "用时太长",
+            "`{0}` is {1}, which is not taken": "`{0}` 是{1}，不收",
+            "a text too long": "太长的文字",
+            "score": "得分",
+        }
+    )
+    checks = [("of an instructor's own", True), (PROBES, False)]
+    flags = ["stopped: time", "`score` is a text too long, which is not taken"]
     mark = Mark("x", 2.0, 1.0, "partly", flags, checks, "一个提示")
-    assert report(mark, ZH) == (
-        "按检查项得 1，满分 2 分：部分正确\n"
-        "✓ row 0 adds up to 1\n"
-        "✗ 换上练习里没有的输入，也正确\n"
+    assert report(mark, say) == (
+        "得 1，满分 2 分：部分正确\n"
+        "✓ of an instructor's own\n"
+        "✗ 别的输入也正确\n"
         "标注：中止：用时太长\n"
-        "标注：报错：自定义的错误\n"
         "标注：`score` 是太长的文字，不收\n"
         "提示：一个提示\n"
     )
@@ -168,15 +182,16 @@ def test_a_line_of_the_table_is_in_chinese():
         "04-x mistake": "no-scale",
         "04-y mistake": "2",
     }
+    flags = [ZH("the file has another name"), ZH("{0} in cell {1}").format(ZH("time"), 3)]
     assert localized(row, ZH) == {
         "id": "ada",
-        "状态": "待批阅",
-        "标注": "文件名不对；单元格 3：用时太长；of an instructor's own",
-        "04-x 状态": "错误",
-        "04-x 错误": "没有缩放",
-        "04-y 错误": "2",
+        ZH("status"): ZH("waits for a person"),
+        ZH("flags"): ZH("; ").join([*flags, "of an instructor's own"]),
+        f"04-x {ZH('status')}": ZH("wrong"),
+        f"04-x {ZH('mistake')}": ZH("no scale"),
+        f"04-y {ZH('mistake')}": "2",
     }
-    assert heading("04-x flags", ZH) == "04-x 标注"
+    assert heading("04-x flags", ZH) == f"04-x {ZH('flags')}" != "04-x flags"
 
 
 def test_every_reason_of_the_border_is_a_message():
@@ -223,22 +238,20 @@ def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
 
     pages = {one: folder / "feedback" / one / name / f"{name}.html" for one in ("ada", "bob")}
     waits = outside(pages["ada"].read_text(encoding="utf-8"))
-    assert "待批阅，最多 2 分" in waits
-    assert "（暂计）" in waits
+    assert ZH("waits for a person, {points} at most").format(points=points(2, ZH)) in waits
+    assert ZH(" so far") in waits
     assert run("grade", folder, "--jobs", 1).returncode == 0
     ada, bob = (path.read_text(encoding="utf-8") for path in pages.values())
     assert '<body lang="zh-CN">' in ada
-    for text in (
-        "得 1.5，满分 2 分，由教师给分",
-        "对“训练时不用掩码？”的评语",
-        "写得好",
-        "你的答案",
-    ):
+    given = ZH("{score} of {points}").format(score=1.5, points=points(2, ZH))
+    comment = ZH("A comment on {title}").format(title=ZH(KNOWN[TEXT].title))
+    for text in (given + ZH(", given by a person"), comment, "写得好", ZH("Your answer")):
         assert text in outside(ada)
-    for text in ("部分正确", "这个单元格被中止了（运行答案的进程结束了）。"):
+    ended = ZH("its process ended")
+    for text in (ZH("partly"), ZH("This cell was stopped ({why}).").format(why=ended)):
         assert text in ada  # what is printed is code
-    assert "没有作答。" in bob
-    said = [outside(page).partition("回到顶部")[0] for page in (ada, bob)]
+    assert ZH("No response.") in bob
+    said = [outside(page).partition(ZH("top"))[0] for page in (ada, bob)]
     assert [english(text) for text in said] == [[], []]
 
     def table() -> dict[str, dict[str, str]]:
@@ -247,11 +260,13 @@ def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
             return {row["id"]: row for row in csv.DictReader(file)}
 
     rows = table()
-    assert rows["ada"]["状态"] == rows["bob"]["状态"] == "已评"
-    assert "运行答案的进程结束了" in rows["ada"]["标注"]
-    assert "放高了一层：移到" in rows["bob"]["标注"]
+    assert rows["ada"][ZH("status")] == rows["bob"][ZH("status")] == ZH("graded")
+    assert ended in rows["ada"][ZH("flags")]
+    where = (f"submitted/bob/{name}.ipynb", f"submitted/bob/{name}/")
+    high = "{0} lies one folder too high: move it to {1}"
+    assert ZH(high).format(*where) in rows["bob"][ZH("flags")]
     moodle = (folder / "grades" / f"{name}-moodle.csv").read_text(encoding="utf-8")
-    assert "已评" in moodle
+    assert ZH("graded") in moodle
 
     settings = folder / "course.toml"
     text = settings.read_text(encoding="utf-8").replace('language = "zh"', 'language = "en"')
@@ -262,7 +277,7 @@ def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
     ada = pages["ada"].read_text(encoding="utf-8")
     assert "1.5 of 2 points, given by a person" in outside(ada)
     assert "Your answer" in ada
-    assert not re.search("待批阅|部分正确", ada)
+    assert ZH("partly") not in ada
 
 
 @pytest.mark.parametrize(

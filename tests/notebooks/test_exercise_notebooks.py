@@ -23,7 +23,7 @@ TEXTS = {name for name, exercise in ALL.items() if exercise.kind == "text"}
 BLANK = "not answered yet."
 RIGHT = "right."
 ENGLISH = re.compile(r"\b[A-Za-z]+ [a-z]+ [a-z]+\b")
-CODE = re.compile(r"`[^`]*`|^报错了：.*", re.MULTILINE)
+CODE = re.compile(r"`[^`]*`|\w+Error: .*")
 
 
 def with_outputs(made, say):
@@ -154,17 +154,24 @@ def test_check_says_in_chinese_what_it_says_in_english(exercise):
 def test_check_prints_in_chinese_for_the_cell_that_calls(capsys):
     names = {"check": zh.check, **zh.given("08-place")}
     exec(f'{ALL["08-place"].solution}\ncheck("08-place")', names)
-    assert capsys.readouterr().out == "08-place：正确。\n"
+    assert capsys.readouterr().out == chinese()("{id}: right.").format(id="08-place") + "\n"
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "why"),
     [
-        ("place = lambda h, *_: h[0]", "报错了：TypeError: 'int' object is not subscriptable"),
-        ("place = lambda *_: {1, 2}", "不收：集合没有次序，改成列表。"),
-        ("place = lambda *_: '12'", "不收：文字不是数，把引号去掉。"),
+        ("place = lambda *_: {1, 2}", "a set has no order: make it a list"),
+        ("place = lambda *_: '12'", "a text is no number: leave out the quotation marks"),
     ],
 )
-def test_check_says_in_chinese_what_it_cannot_take(code, said):
-    exercise = ALL["08-place"]
-    assert told(exercise.translated(chinese()), exercise.run(code), chinese()).endswith(said)
+def test_check_says_in_chinese_what_it_cannot_take(code, why):
+    exercise, say = ALL["08-place"], chinese()
+    said = told(exercise.translated(say), exercise.run(code), say)
+    assert said.endswith(say("Not taken: {why}.").format(why=say(why)))
+
+
+def test_check_says_in_chinese_what_was_raised():
+    exercise, say = ALL["08-place"], chinese()
+    said = told(exercise.translated(say), exercise.run("place = lambda h, *_: h[0]"), say)
+    raised = "TypeError: 'int' object is not subscriptable"
+    assert said.endswith(say("It raised {error}").format(error=raised))
