@@ -20,7 +20,7 @@ from tools.paper.contents import NAME, parts
 from tools.paper.document import MARGINS
 from tools.paper.making import make
 from tools.paper.printing import lost, pages_of, printer
-from tools.paper.sheet import Maker, key, place
+from tools.paper.sheet import COLUMNS, SHORT, Maker, key, place
 from tools.paper.words import ENGLISH, WORDS
 from translation import catalogues
 
@@ -68,25 +68,27 @@ def runs(document: Path, pages: range | None = None) -> list[str]:
             page = pdf[number]
             height = page.get_height()
             text = page.get_textpage()
-            run, before = "", None
+            run, before, after = "", None, 0.0
             for place_ in range(text.count_chars()):
-                y = height_of(text, place_)
-                if not BOTTOM - 4 < y < height - TOP + 4:
+                character = chr(pdfium.FPDFText_GetUnicode(text, place_))
+                x, y = origin(text, place_)
+                # pdfium ends a line behind each letter if it takes a page for one in columns.
+                if character in "\r\n" or not BOTTOM - 4 < y < height - TOP + 4:
                     continue
-                if before is not None and abs(y - before) > 0.4:
+                if before is not None and (abs(y - before) > 0.4 or not -1 < x - after < 4):
                     found.append(run)
                     run = ""
-                before = y
-                run += chr(pdfium.FPDFText_GetUnicode(text, place_))
+                before, after = y, text.get_charbox(place_, loose=True)[2]
+                run += character
             found.append(run)
     return found
 
 
-def height_of(text, place_: int) -> float:
-    """How high above a page's foot a character stands."""
+def origin(text, place_: int) -> tuple[float, float]:
+    """How far from a page's left edge and above its foot a character stands."""
     x, y = ctypes.c_double(), ctypes.c_double()
     pdfium.FPDFText_GetCharOrigin(text, place_, x, y)
-    return y.value
+    return x.value, y.value
 
 
 def shown(name: str) -> Counter:
@@ -429,6 +431,80 @@ def test_chinese_answers_go_to_the_end_of_their_chapter_too():
         if message.id in ENGLISH.gathered
     }
     assert named == set(WORDS["zh"].gathered)
+
+
+def article(folder: Path, text: str, language: str = "en"):
+    """A page of this text as a sheet; it stands in a document with the page `b`."""
+    page = f'<article class="bd-article"><h1>A</h1>{text}</article>'
+    (folder / "a.html").write_text(page, encoding="utf-8")
+    return Maker(folder, "a", WORDS[language], {"a", "b"}).sheet().article
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("<p><strong>Mask</strong></p><table></table>", True),
+        ("<p><strong>Mask</strong> and more.</p>", False),
+        ("<p>These are:</p><ul></ul>", True),
+        ("<h2>Heads</h2><p>One line.</p>", True),
+        (f"<h2>Heads</h2><p>{'Many lines. ' * 20}</p>", False),
+        ("<p>First.</p><p>One line.</p>", False),
+    ],
+)
+def test_a_line_that_leads_on_stays_with_what_follows(tmp_path, text, kept):
+    *_, line = article(tmp_path, text).select("p")
+    assert ("keep" in line.get("class", [])) is kept
+
+
+@pytest.mark.parametrize(("lines", "kept"), [(SHORT, True), (SHORT + 1, False)])
+def test_short_code_stays_with_its_output(tmp_path, lines, kept):
+    code = "<div class='highlight-ipython3'><pre>" + "x = 1\n" * lines + "</pre></div>"
+    cell = f"<div class='cell_input'>{code}</div><div class='cell_output'><pre>1</pre></div>"
+    made = article(tmp_path, f"<div class='cell'>{cell}</div>").select_one(".cell_input")
+    assert ("keep" in made["class"]) is kept
+
+
+@pytest.mark.parametrize(("wide", "smaller"), [(0, False), (1, True), (16, True), (20, False)])
+def test_wide_code_gets_smaller_letters_or_wraps(tmp_path, wide, smaller):
+    code = article(tmp_path, f"<pre>{'x' * (COLUMNS + wide)}</pre>").select_one("pre")
+    assert code.has_attr("style") is smaller
+    assert not smaller or 7 <= 8.3 * float(re.search(r"[\d.]+", code["style"])[0]) < 8.3
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "after", "wanted"),
+    [
+        ("en", "(", ").", "(why, page 000)."),
+        ("en", "(see ", ", which", "(see why (page 000), which"),
+        ("en", "See ", ".", "See why (page 000)."),
+        ("en", "(a) and ", ")", "(a) and why (page 000))"),
+        ("zh", "（", "）。", "（why，第 000 页）。"),
+    ],
+)
+def test_no_brackets_stand_in_brackets(tmp_path, language, before, after, wanted):
+    made = article(tmp_path, f'<p>{before}<a href="b.html">why</a>{after}</p>', language)
+    assert made.select_one("p").get_text().replace("\N{NO-BREAK SPACE}", " ") == wanted
+
+
+def test_what_belongs_together_stays_on_a_line(tmp_path):
+    text = '<p>→ <a href="b.html">b</a>, so p = 0.5, a == 1.</p><p><code>p = 0.5</code></p>'
+    line, code = article(tmp_path, text).select("p")
+    space = "\N{NO-BREAK SPACE}"
+    wanted = f"→{space}b{space}(page{space}000), so p{space}={space}0.5, a == 1."
+    assert line.get_text() == wanted
+    assert code.get_text() == "p = 0.5"
+
+
+def test_an_address_breaks_behind_its_signs(tmp_path):
+    made = article(tmp_path, '<a href="https://a.example/b_c-d.ipynb">it</a>')
+    address = made.select_one(".addresses a").decode_contents()
+    assert address == "a.<wbr/>example/<wbr/>b_<wbr/>c-<wbr/>d.<wbr/>ipynb<wbr/>"
+
+
+def test_only_short_cells_are_one_line(tmp_path):
+    rows = "<tr><td>61.7 ms</td><td>forward and backward, causal</td></tr>"
+    made = article(tmp_path, f'<table class="table">{rows}</table>')
+    assert [one.get_text() for one in made.select(".one-line")] == ["61.7 ms"]
 
 
 def test_a_link_to_a_place_that_is_not_there_is_seen():

@@ -20,11 +20,21 @@ ON_SCREEN = (
     "details.above-input, .toctree-wrapper, .genindex-jumpbox"
 )
 UNKNOWN = "000"  # stands where a page's number will stand: as wide as most of them
-COLUMNS = 92  # of code that fit at its usual size
+COLUMNS = 91  # of code that fit at its usual size
+SMALLEST = 0.84  # of that size: 7 points
+SHORT = 12  # lines of code, up to which it stays with its output
 LONG = 24  # lines of code, above which it may be parted
+CELL = 16  # letters of a table's cell, up to which it is one line
+HEAD = 8  # of a column's head
+LINE = 90  # letters of a line of text, about
+ITEM = 480  # letters of a list's item, up to which it is not parted
+NO_BREAK = "\N{NO-BREAK SPACE}"
 STILL = 0.2  # millimetres of paper for a point of a still: its letters get those of a caption
 MANY = 6  # columns of a table
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
+EQUATION = re.compile(r"\b[A-Za-z]{1,2} = (?=[−\d])")
+CLOSED = re.compile(r"\s*[.,;:!?]*[)）]")
+PART_OF_ADDRESS = re.compile(r"[^/_.?&=-]+[/_.?&=-]*|[/_.?&=-]+")
 
 
 def key(name: str) -> str:
@@ -82,7 +92,9 @@ class Maker:
             self.say_where(link)
         self.append_urls()
         self.set_pictures()
+        self.set_tables()
         self.set_code()
+        self.bind_words()
         self.keep_together()
         title, *_ = self.article.select("h1")
         sections = [
@@ -156,7 +168,7 @@ class Maker:
             cell = still.find_parent("div", class_="cell") or still
             before = cell.find_previous_sibling()
             if before is not None:
-                before["class"] = [*before.get("class", []), "keep"]
+                keep(before)
 
     def unfold(self, fold: Tag) -> None:
         summary = fold.find("summary", recursive=False)
@@ -232,10 +244,13 @@ class Maker:
         target = place(name, unquote(url.fragment))
         link.attrs = {"href": f"#{target}"}
         if link.find_parent(re.compile("^h[1-6]$")) is None:
-            open_, close = self.new("span", " ("), self.new("span", ")")
-            link.append(open_)
-            self.add_page(link, target)
-            link.append(close)
+            if in_brackets(link):
+                link.append(self.new("span", self.words.comma))
+                self.add_page(link, target)
+            else:
+                link.append(self.new("span", f"{NO_BREAK}("))
+                self.add_page(link, target)
+                link.append(self.new("span", ")"))
 
     def note(self, link: Tag, url: str) -> None:
         link.attrs = {"href": url}
@@ -253,7 +268,10 @@ class Maker:
         entries = self.new("ol")
         for url in self.urls:
             entry = self.new("li")
-            entry.append(self.new("a", short(url), href=url))
+            address = self.new("a", href=url)
+            for part in PART_OF_ADDRESS.findall(short(url)):
+                address.extend([NavigableString(part), self.soup.new_tag("wbr")])
+            entry.append(address)
             entries.append(entry)
         section.append(entries)
         self.article.append(section)
@@ -267,13 +285,8 @@ class Maker:
                 image["style"] = f"width: {width_of(file) * STILL:.0f}mm"
 
     def set_code(self) -> None:
-        """Code whose longest line is too wide gets smaller letters, down to two thirds.
-
-        Long code may go on overleaf; so that wide tables fit, they have smaller letters, too.
-        """
-        for table in self.article.select("table.table"):
-            if len(table.select("tr:first-child > *")) >= MANY:
-                table["class"] = [*table["class"], "many"]
+        """Code whose longest line is too wide gets smaller letters; if they would be too small,
+        the line wraps. Long code may go on overleaf."""
         for code in self.article.select("pre"):
             nested = code.find_parent(class_="exercise") or code.find_parent(["li", "dd"])
             fitting = COLUMNS - (8 if nested else 0)
@@ -281,14 +294,72 @@ class Maker:
                 around = code.find_parent("div", class_=re.compile("^highlight-"))
                 around["class"] = [*around["class"], "long"]
             wide = max(map(columns, code.get_text().split("\n")))
-            if wide > fitting:
-                code["style"] = f"font-size: {max(fitting / wide, 0.68):.3f}em"
+            if SMALLEST <= fitting / wide < 1:
+                code["style"] = f"font-size: {fitting / wide:.3f}em"
+
+    def set_tables(self) -> None:
+        """So that wide tables fit, they have smaller letters; a number stays with its unit."""
+        for table in self.article.select("table.table"):
+            if len(table.select("tr:first-child > *")) >= MANY:
+                table["class"] = [*table["class"], "many"]
+            for cell in table.select("td, th"):
+                most = CELL if cell.name == "td" else HEAD
+                if columns(cell.get_text().strip()) <= most:
+                    cell["class"] = [*cell.get("class", []), "one-line"]
+
+    def bind_words(self) -> None:
+        """No line ends within `p = 0.5`, or behind an arrow that points at a link."""
+        for text in self.article.find_all(string=re.compile("=|→ $")):
+            if text.find_parent(["pre", "code", "svg", "math", "script", "style"]):
+                continue
+            bound = EQUATION.sub(lambda at: at[0].replace(" = ", f"{NO_BREAK}={NO_BREAK}"), text)
+            if text.endswith("→ ") and text.next_sibling is not None:
+                bound = bound[:-1] + NO_BREAK
+            if bound != text:
+                text.replace_with(NavigableString(bound))
 
     def keep_together(self) -> None:
-        """A line that leads on to something stays with it."""
+        """A line that leads on to something stays with it, and so do a bold line, which is a
+        heading, a single line under one, and short code with its output.
+
+        Short items of lists stay whole.
+        """
         for line in self.article.select("p"):
-            if line.get_text().rstrip().endswith((":", "：")):
-                line["class"] = [*line.get("class", []), "keep"]
+            inside = [one for one in line.contents if str(one).strip()]
+            bold = len(inside) == 1 and inside[0].name == "strong"
+            before = line.find_previous_sibling()
+            under_heading = before is not None and re.fullmatch("h[2-6]", before.name)
+            text = line.get_text().strip()
+            if bold or text.endswith((":", "：")) or (under_heading and columns(text) <= LINE):
+                keep(line)
+        for code in self.article.select(
+            "div.cell > .cell_input:has(+ .cell_output:not(:has(.ax-still)))"
+        ):
+            if len(code.get_text().strip().split("\n")) <= SHORT:
+                keep(code)
+        for item in self.article.select("li:not(:has(li, pre, table, img, svg))"):
+            if len(item.get_text()) <= ITEM:
+                item["class"] = [*item.get("class", []), "whole"]
+
+
+def keep(one: Tag) -> None:
+    """It is not parted, and what follows stands on its page."""
+    one["class"] = [*one.get("class", []), "keep"]
+
+
+def in_brackets(link: Tag) -> bool:
+    """Whether a link is the last that stands in brackets: its page needs none of its own."""
+    block = link.find_parent(["p", "li", "td", "th", "dd", "dt"])
+    if block is None:
+        return False
+    inside = list(link.strings)
+    texts = list(block.strings)
+    first = next((at for at, text in enumerate(texts) if inside and text is inside[0]), None)
+    if first is None:
+        return False
+    before, after = "".join(texts[:first]), "".join(texts[first + len(inside) :])
+    opened = sum(map(before.count, "(（")) > sum(map(before.count, ")）"))
+    return opened and CLOSED.match(after) is not None
 
 
 def columns(line: str) -> float:

@@ -11,13 +11,15 @@ class Words:
 
     gathered: the titles of the folds that go to the end of their chapter, each with what one is
     called there and the heading that all stand under; output is the same for the output of a cell.
-    All other folds paper shows where they are.
+    All other folds paper shows where they are. comma: before a page that stands in brackets with
+    its link; no line breaks between a page and its number.
     """
 
     gathered: dict[str, tuple[str, str]]
     output: tuple[str, str]
     numbered: str
     on_page: str
+    comma: str
     asked_on: str
     contents: str
     in_this_chapter: str
@@ -36,8 +38,9 @@ ENGLISH = Words(
     },
     output=("Output", "Outputs"),
     numbered="{title} {n}",
-    on_page="page {page}",
-    asked_on="asked on page {page}",
+    on_page="page\N{NO-BREAK SPACE}{page}",
+    comma=", ",
+    asked_on="asked on page\N{NO-BREAK SPACE}{page}",
     contents="Contents",
     in_this_chapter="In this chapter",
     links="Links",
@@ -61,8 +64,9 @@ CHINESE = Words(
     },
     output=("输出", "输出"),
     numbered="{title} {n}",
-    on_page="第 {page} 页",
-    asked_on="题目见第 {page} 页",
+    on_page="第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
+    comma="，",
+    asked_on="题目见第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
     contents="目录",
     in_this_chapter="本章内容",
     links="链接",
