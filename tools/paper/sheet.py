@@ -23,7 +23,7 @@ UNKNOWN = "000"  # stands where a page's number will stand: as wide as most of t
 COLUMNS = 91  # of code that fit at its usual size
 SMALLEST = 0.84  # of that size: 7 points
 SHORT = 12  # lines of code, up to which it stays with its output
-LONG = 24  # lines of code, above which it may be parted
+LONG = 14  # lines of code, above which it may be parted
 CELL = 16  # letters of a table's cell, up to which it is one line
 HEAD = 8  # of a column's head
 LINE = 90  # letters of a line of text, about
@@ -241,9 +241,12 @@ class Maker:
         if url.scheme or name not in self.printed or link.has_attr("download"):
             link.unwrap()
             return
-        target = place(name, unquote(url.fragment))
+        fragment = unquote(url.fragment)
+        target = place(name, fragment)
         link.attrs = {"href": f"#{target}"}
-        if link.find_parent(re.compile("^h[1-6]$")) is None:
+        # A view of an explorer that paper does not show has no page.
+        is_view = fragment.startswith("x-") and "?" in fragment
+        if not is_view and link.find_parent(re.compile("^h[1-6]$")) is None:
             if in_brackets(link):
                 link.append(self.new("span", self.words.comma))
                 self.add_page(link, target)
@@ -300,7 +303,7 @@ class Maker:
     def set_tables(self) -> None:
         """So that wide tables fit, they have smaller letters; a number stays with its unit."""
         for table in self.article.select("table.table"):
-            if len(table.select("tr:first-child > *")) >= MANY:
+            if len(table.find("tr").find_all(["th", "td"])) >= MANY:
                 table["class"] = [*table["class"], "many"]
             for cell in table.select("td, th"):
                 most = CELL if cell.name == "td" else HEAD

@@ -50,9 +50,10 @@ ENGLISH = Words(
         "instructor": "For instructors: with the keys of all exercises",
     },
     how_to_read=(
-        "On paper an explorer is a picture of how it opens, answers stand at the end of their "
-        "chapter, and addresses stand behind them, by their numbers. Everything that moves is on "
-        "the pages of the book, which open in a browser."
+        "On paper an explorer, a table whose numbers open, is a picture of how it opens. Answers "
+        "stand at the end of their chapter; addresses are listed after them, by number. Where the "
+        "text asks you to press or to move something, it speaks of the pages of the book, which "
+        "open in a browser."
     ),
     licence="The text and the figures are under CC BY 4.0, the code is under the MIT licence.",
 )
