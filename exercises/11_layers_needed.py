@@ -63,7 +63,7 @@ def layers_needed(n, k):
             "ceil(n / k)",
             hint=(
                 "A layer does not add k places to the field: the middle one is there "
-                "already. It adds k − 1, and the first place of the field comes for nothing."
+                "already. It adds k − 1, and the first place of the field comes for free."
             ),
         ),
         change(
