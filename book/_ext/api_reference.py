@@ -13,7 +13,7 @@ from html import escape
 from sphinx.application import Sphinx
 
 from translation.docstrings import TAUGHT, docstring
-from translation.language import _
+from translation.language import ENGLISH, _, language
 
 CHAPTER = re.compile(r"\b\d\d\b")
 # "q [*, L, D], k …:" or "keep: …": a line that explains arguments.
@@ -135,7 +135,9 @@ def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -
         items.append(f'<a href="{escape(href)}"><code>{escape(short)}</code></a>')
     if items:
         head = _("In the reference:")
-        context["body"] += f'<p class="taught-here">{head} {", ".join(items)}</p>'
+        in_english = language() == ENGLISH
+        named = f" {', '.join(items)}" if in_english else f"{'、'.join(items)}。"
+        context["body"] += f'<p class="taught-here">{head}{named}</p>'
 
 
 def setup(app: Sphinx) -> dict:

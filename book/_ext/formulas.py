@@ -122,7 +122,7 @@ def displayed(latex: str) -> tuple[str, list[str]]:
     return f'<div class="formula">{markup}</div>', [one for _, wrong in made for one in wrong]
 
 
-CLOSING = re.compile(r"[.,;:!?)”’]+")
+CLOSING = re.compile(r"[.,;:!?)”’，。；：！？、）》」]+")
 
 
 class Closing(SphinxPostTransform):

@@ -17,6 +17,7 @@ from tools.paper.printing import write
 from tools.paper.sheet import Maker, key
 from tools.paper.words import WORDS
 from tools.release import version
+from translation.language import ENGLISH, in_chinese
 
 
 def make(
@@ -31,9 +32,10 @@ def make(
     """Print one language; `only` has the numbers of chapters, or nothing for all and the book."""
     settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     words = WORDS[language]
+    author = settings["author"] if language == ENGLISH else in_chinese(settings["author"])
     pages = site_of(site, language)
     title, every = parts(pages)
-    book = Book(title, settings["author"], version(), edition, language, words, pages, paper)
+    book = Book(title, author, version(), edition, language, words, pages, paper)
     made: list[Path] = []
     documents: dict[str, str] = {}
     names = [name for part in every for name in part.pages]

@@ -190,7 +190,8 @@ class Maker:
         found = self.gathered.setdefault(heading, [])
         label = self.words.numbered.format(title=one, n=len(found) + 1)
         target = place(self.name, f"paper-{len(self.gathered)}-{len(found) + 1}")
-        pointer = self.new("a", f"{label}: ", **{"href": f"#{target}", "class": "pointer"})
+        leads_on = f"{label}{self.words.colon}"
+        pointer = self.new("a", leads_on, **{"href": f"#{target}", "class": "pointer"})
         pointer["id"] = f"{target}-asked"
         self.add_page(pointer, target)
         before = fold.find_previous_sibling()
@@ -251,9 +252,10 @@ class Maker:
                 link.append(self.new("span", self.words.comma))
                 self.add_page(link, target)
             else:
-                link.append(self.new("span", f"{NO_BREAK}("))
+                opening, closing = self.words.brackets
+                link.append(self.new("span", opening))
                 self.add_page(link, target)
-                link.append(self.new("span", ")"))
+                link.append(self.new("span", closing))
 
     def note(self, link: Tag, url: str) -> None:
         link.attrs = {"href": url}

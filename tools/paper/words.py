@@ -11,8 +11,9 @@ class Words:
 
     gathered: the titles of the folds that go to the end of their chapter, each with what one is
     called there and the heading that all stand under; output is the same for the output of a cell.
-    All other folds paper shows where they are. comma: before a page that stands in brackets with
-    its link; no line breaks between a page and its number.
+    All other folds paper shows where they are. brackets: around a page behind its link; comma:
+    before one that stands in brackets with its link; colon: before one that a label leads to. No
+    line breaks between a page and its number.
     """
 
     gathered: dict[str, tuple[str, str]]
@@ -20,6 +21,8 @@ class Words:
     numbered: str
     on_page: str
     comma: str
+    brackets: tuple[str, str]
+    colon: str
     asked_on: str
     contents: str
     in_this_chapter: str
@@ -40,6 +43,8 @@ ENGLISH = Words(
     numbered="{title} {n}",
     on_page="page\N{NO-BREAK SPACE}{page}",
     comma=", ",
+    brackets=("\N{NO-BREAK SPACE}(", ")"),
+    colon=": ",
     asked_on="asked on page\N{NO-BREAK SPACE}{page}",
     contents="Contents",
     in_this_chapter="In this chapter",
@@ -67,6 +72,8 @@ CHINESE = Words(
     numbered="{title} {n}",
     on_page="第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
     comma="，",
+    brackets=("（", "）"),
+    colon="：",
     asked_on="题目见第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
     contents="目录",
     in_this_chapter="本章内容",
