@@ -44,7 +44,7 @@ PROMISES = {
         test_bounds.test_a_check_that_would_work_for_ever_is_stopped,
         test_bounds.test_lines_that_only_ipython_reads_cost_no_work,
     ],
-    ("a student", "the hidden inputs, which reach the own functions"): [
+    ("a student", "the hidden inputs, which reach their own functions"): [
         test_class.test_nothing_secret_came_out,
     ],
     ("a student", "what is printed or shown, and the names of errors"): [
@@ -77,12 +77,12 @@ PROMISES = {
         test_run.test_time_is_the_processors,
         test_class.test_each_is_graded_as_it_should_be,
     ],
-    ("the grader itself", "a failure, as a sandbox that does not start"): [
+    ("the grader itself", "a failure, such as a sandbox that does not start"): [
         test_gradebook.test_a_failure_of_ours_is_no_mark_and_is_tried_again,
         test_engine.test_one_that_takes_too_long_is_ended_and_gets_no_result,
         test_run.test_what_else_its_user_runs_takes_no_room_from_it,
     ],
-    ("another user of the machine", "an own account"): [
+    ("another user of the machine", "an account of their own"): [
         test_class.test_only_the_instructor_may_look,
     ],
     ("you", "<kbd>Ctrl</kbd>+<kbd>C</kbd>, a second `make grade`, a lost gradebook"): [
