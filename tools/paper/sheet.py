@@ -242,12 +242,9 @@ class Maker:
         if url.scheme or name not in self.printed or link.has_attr("download"):
             link.unwrap()
             return
-        fragment = unquote(url.fragment)
-        target = place(name, fragment)
+        target = place(name, unquote(url.fragment))
         link.attrs = {"href": f"#{target}"}
-        # A view of an explorer that paper does not show has no page.
-        is_view = fragment.startswith("x-") and "?" in fragment
-        if not is_view and link.find_parent(re.compile("^h[1-6]$")) is None:
+        if link.find_parent(re.compile("^h[1-6]$")) is None:
             if in_brackets(link):
                 link.append(self.new("span", self.words.comma))
                 self.add_page(link, target)
