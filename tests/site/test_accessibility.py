@@ -10,10 +10,12 @@ import axe_playwright_python
 import pytest
 
 from tests.conftest import HTML
+from translation.language import in_chinese
 
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 
 NAME = "label-content-name-mismatch"
+FOLD = "Toggle hidden content"
 # (rule, a part of the element's HTML): why it stays
 OF_THE_THEME = {
     (
@@ -22,7 +24,8 @@ OF_THE_THEME = {
     ): "the theme sets the book's name in the sidebar outside its nav",
     (NAME, "search-button-field"): "the theme names the button Search and shows Ctrl+K too",
     (NAME, "theme-switch-button"): "the theme's button for light and dark holds three icons' texts",
-    (NAME, "Toggle hidden content"): "myst-nb gives every fold of a cell this name",
+    (NAME, FOLD): "myst-nb gives every fold of a cell this name",
+    (NAME, in_chinese(FOLD)): "in Chinese too",
 }
 
 # Folds open by fading in, and half-faded text has no contrast.
