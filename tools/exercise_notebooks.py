@@ -20,7 +20,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import exercises
 from exercises import Exercise
-from exercises.messages import Messages
 from exercises.notebook import told
 from tools.notebooks import (
     ROOT,
@@ -31,7 +30,7 @@ from tools.notebooks import (
     setup_cell,
     tagged,
 )
-from translation.catalogues import translations
+from translation import sentences
 from translation.exercises import chinese, say
 from translation.language import in_chinese
 
@@ -127,7 +126,7 @@ def localized(chapter: str):
     url = f"{settings['url']}/blob/{settings['branch']}/chapters/zh/{file.name}"
     heading = in_chinese(f"{chapter} {title_of(chapter)}", docname)
     title = heading.removeprefix(chapter).strip(" ·")
-    known, count, messages = exercises.load(), 0, Messages(translations("exercises"))
+    known, count = exercises.load(), 0
     for cell in made.cells:
         name = tagged(cell, "exercise")
         if cell.id == "top":
@@ -140,7 +139,7 @@ def localized(chapter: str):
         elif name and cell.id.endswith("-check"):
             blank = known[name].run(known[name].starter)
             (printed,) = cell.outputs
-            printed.text = f"{told(chinese(known[name]), blank, messages)}\n"
+            printed.text = f"{told(chinese(known[name]), blank, sentences.known())}\n"
     return made
 
 

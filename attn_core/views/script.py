@@ -90,8 +90,8 @@ def place_of(file: str, name: str) -> str:
 def order(*entries: str) -> list[str]:
     """The modules that the entries need, each after those that it imports.
 
-    >>> order("core/workings")
-    ['words/words', 'core/digits', 'core/workings']
+    >>> order("words/words")
+    ['words/phrase', 'words/stages', 'words/words']
     """
     found: list[str] = []
 

@@ -67,13 +67,16 @@ def of_the_book(root: Path) -> str:
 
 
 @cache
+def folder_of(package: str) -> Path:
+    return Path(importlib.util.find_spec(package).origin).parent
+
+
 def themes_words() -> str:
     """What the theme says on each page in the language that is made."""
     if language() == ENGLISH:
         return ""
-    folders = [Path(importlib.util.find_spec(name).origin).parent for name in (*THEMES, BUTTON)]
-    paths = [path for folder in folders[:-1] for path in folder.rglob("zh*/LC_MESSAGES/*.mo")]
-    paths += folders[-1].glob("_static/*.js_t")
+    paths = [path for name in THEMES for path in folder_of(name).rglob("zh*/LC_MESSAGES/*.mo")]
+    paths += folder_of(BUTTON).glob("_static/*.js_t")
     return chinese("".join(path.read_bytes().decode("utf-8", "ignore") for path in paths))
 
 

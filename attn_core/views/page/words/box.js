@@ -1,5 +1,8 @@
 // What the box for pasted numbers says; in box_zh.js the same in Chinese.
 
+import { filled } from "./phrase.js";
+import { STAGE_WORDS } from "./stages.js";
+
 /**
  * A phrase may hold {places}.
  *
@@ -19,12 +22,7 @@ export const BOX_WORDS = {
   stop: "{text}.",
   listed: "; ",
 
-  scores: "scores",
-  scaled: "scaled",
-  masked: "masked",
-  weights: "weights",
-  dropped: "dropped",
-  output: "output",
+  ...STAGE_WORDS,
 
   decimals: ", to the {places} decimals given",
   right: "right: {name}{decimals}",
@@ -42,7 +40,8 @@ export const BOX_WORDS = {
   turned: "not recognised. It has the shape of {stage} transposed, but not its numbers",
   factor: "right up to a factor of {factor}: {name} times it",
   unknown:
-    "not recognised. {nearest}, off by at most {far}; {equal} of {all} rows are equal, the first row that differs is {row}",
+    "not recognised. {nearest}, off by at most {far}; {equal} of {all} rows are equal, " +
+    "the first row that differs is {row}",
   nearest: "Nearest: {stage}",
   besideEach: "{name}, its heads side by side",
   merged: "{name} with {title}{decimals}. Each head is right",
@@ -72,8 +71,4 @@ export const BOX_WORDS = {
  *
  * @type {(key: string, places?: Record<string, string | number>) => string}
  */
-export const tell = (key, places = {}) =>
-  BOX_WORDS[key]
-    .split(/[{}]/)
-    .map((part, n) => (n % 2 ? places[part] : part))
-    .join("");
+export const tell = (key, places) => filled(BOX_WORDS[key], places).join("");

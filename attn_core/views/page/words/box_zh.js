@@ -1,5 +1,7 @@
 // What the box for pasted numbers says, in Chinese.
 
+import { STAGE_CHINESE } from "./stages.js";
+
 export const BOX_CHINESE = {
   lang: "zh",
   broken: "这个框无法启动：读不出它的数据。",
@@ -14,12 +16,7 @@ export const BOX_CHINESE = {
   stop: "{text}。",
   listed: "；",
 
-  scores: "得分",
-  scaled: "缩放后",
-  masked: "掩码后",
-  weights: "权重",
-  dropped: "丢弃后",
-  output: "输出",
+  ...STAGE_CHINESE,
 
   decimals: "，只比到给出的 {places} 位小数",
   right: "对：{name}{decimals}",

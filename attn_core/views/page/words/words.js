@@ -1,5 +1,8 @@
 // What the explorer says; in zh.js the same in Chinese.
 
+import { filled } from "./phrase.js";
+import { STAGE_WORDS } from "./stages.js";
+
 /**
  * A phrase may hold {places}.
  *
@@ -7,12 +10,7 @@
  */
 export const WORDS = {
   lang: "en",
-  scores: "scores",
-  scaled: "scaled",
-  masked: "masked",
-  weights: "weights",
-  dropped: "dropped",
-  output: "output",
+  ...STAGE_WORDS,
   meansScores: "the dot product of a {query} and a {key}: multiply number by number, add up",
   meansScaled: "score × scale, so that scores do not grow with the width of q and k",
   meansMasked: "the scaled score where the mask keeps, −inf where it does not",
@@ -113,8 +111,7 @@ export const WORDS = {
  *
  * @type {(key: string, places?: Record<string, any>) => any[]}
  */
-export const sayParts = (key, places = {}) =>
-  WORDS[key].split(/[{}]/).map((part, n) => (n % 2 ? (places[part] ?? "") : part));
+export const sayParts = (key, places) => filled(WORDS[key], places);
 /**
  * A text that came from outside, short enough for a sentence.
  *

@@ -1,13 +1,10 @@
 // What the explorer says, in Chinese.
 
+import { STAGE_CHINESE } from "./stages.js";
+
 export const CHINESE = {
   lang: "zh",
-  scores: "得分",
-  scaled: "缩放后",
-  masked: "掩码后",
-  weights: "权重",
-  dropped: "丢弃后",
-  output: "输出",
+  ...STAGE_CHINESE,
   meansScores: "一个{query}与一个{key}的点积：逐个数相乘，再相加",
   meansScaled: "得分 × 缩放系数，这样得分不随 q 和 k 的宽度增大",
   meansMasked: "掩码保留处是缩放后的得分，不保留处是 −inf",
