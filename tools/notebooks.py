@@ -200,9 +200,10 @@ def run(notebook, path: Path) -> None:
     print("\r" if live else "", f"{name}: {total} code cells", sep="", file=sys.stderr)
 
 
-def alt_text(output) -> str:
-    """What a picture says of itself in words."""
-    return output.get("metadata", {}).get("image/png", {}).get("alt", "")
+def said_of_picture(output) -> dict:
+    """What a picture says of itself: its words, and the size at which it is shown."""
+    said = output.get("metadata", {}).get("image/png", {})
+    return {name: said[name] for name in ("alt", "width", "height") if name in said}
 
 
 def normalise(notebook) -> None:
@@ -223,11 +224,11 @@ def normalise(notebook) -> None:
             if "data" not in output:
                 continue
             output.data.pop(WIDGET_VIEW, None)
-            alt = alt_text(output)
-            output.metadata = nbformat.from_dict({"image/png": {"alt": alt}} if alt else {})
-            if alt and "text/html" not in output.data:
+            said = said_of_picture(output)
+            output.metadata = nbformat.from_dict({"image/png": said} if said else {})
+            if said and "text/html" not in output.data:
                 # Where myst-nb looks for it when it builds the page, which shows this picture.
-                metadata["mystnb"] = {"image": {"alt": alt}}
+                metadata["mystnb"] = {"image": {"alt": said["alt"], "width": f"{said['width']}px"}}
         cell.metadata = nbformat.from_dict(metadata)
 
 

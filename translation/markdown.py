@@ -50,6 +50,10 @@ TAG = re.compile(r"<!--.*?-->|<(?:[^<>\"']|\"[^\"]*\"|'[^']*')+>", re.DOTALL)
 SPOKEN = re.compile(r"\b(?:aria-label|alt|title|placeholder)=\"([^\"]+)\"")
 
 
+WORDS_OF_FORMULA = re.compile(r"\\text\{ *([^{}]+?) *\}")
+FUNCTIONS = {"softmax", "norm", "dropout", "sublayer", "ff", "lse", "max", "sum"}
+
+
 @dataclass(frozen=True)
 class Piece:
     """A message and where it stands: `start` and `end` count characters of the text."""
@@ -87,11 +91,13 @@ def one_line(text: str) -> str:
 
 
 def pieces(text: str) -> list[Piece]:
-    """Every message of a text that has words, in order.
+    r"""Every message of a text that has words, in order.
 
-    >>> [one.message for one in pieces("# A *title*\\n\\n- an item\\n  of two lines\\n\\n$$x$$\\n")]
+    >>> [one.message for one in pieces(r"$$\text{row sum} = \text{softmax}(x)$$")]
+    ['row sum']
+    >>> [one.message for one in pieces("# A *title*\n\n- an item\n  of two lines\n\n$$x$$\n")]
     ['A *title*', 'an item of two lines']
-    >>> [one.message for one in pieces('<details><summary>Answer</summary>\\n\\nYes.\\n')]
+    >>> [one.message for one in pieces('<details><summary>Answer</summary>\n\nYes.\n')]
     ['Answer', 'Yes.']
     """
     starts = line_starts(text)
@@ -121,6 +127,8 @@ def of_token(text: str, starts: list[int], token: Token, before: str) -> Iterato
         yield from of_html(text, first, min(last, len(text)))
     elif token.type in {"fence", "colon_fence"}:
         yield from of_directive(text, starts, token)
+    elif token.type == "math_block":
+        yield from of_formula(text, starts[token.map[0]], starts[token.map[1]])
 
 
 def of_lines(text: str, starts: list[int], token: Token, kind: str) -> Piece:
@@ -165,6 +173,13 @@ def words_in(text: str, start: int, end: int) -> Iterator[Piece]:
     if bare := text[start:end].strip():
         at = text.index(bare, start, end)
         yield Piece(at, at + len(bare), one_line(bare), "HTML")
+
+
+def of_formula(text: str, start: int, end: int) -> Iterator[Piece]:
+    """The words in a formula that stands alone, but for names of functions."""
+    for words in WORDS_OF_FORMULA.finditer(text, start, min(end, len(text))):
+        if words[1] not in FUNCTIONS:
+            yield Piece(words.start(1), words.end(1), words[1], "formula")
 
 
 def of_directive(text: str, starts: list[int], token: Token) -> Iterator[Piece]:

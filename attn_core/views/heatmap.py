@@ -24,6 +24,7 @@ from attn_core.views.multiples import MOST_A_SIDE, describe_heads, draw_heads
 from attn_core.views.picture import MOST_WRITTEN, Picture, colors_of, label_axes, light
 
 MOST_DRAWN = 256
+MAP = 4.8  # inches of a map whose cells have no numbers
 
 
 def figure(
@@ -149,8 +150,8 @@ def draw(
     low, high, end = ends or legend_ends(cells)
     n, m = len(rows), len(cols)
     fonts = font_families("".join(rows + cols))
-    cell_width = 0.62 if m <= MOST_WRITTEN else max(0.035, 7 / m)
-    cell_height = 0.42 if m <= MOST_WRITTEN and n <= 24 else min(cell_width, max(0.035, 7 / n))
+    cell_width = 0.62 if m <= MOST_WRITTEN else MAP / m
+    cell_height = 0.42 if m <= MOST_WRITTEN and n <= 24 else min(cell_width, MAP / n)
     size = max(m * cell_width, 1.6) + 1.6, max(n * cell_height, 1.0) + 1.1
     picture = Picture(figsize=size, dpi=110, facecolor="white", layout="constrained")
     axes = picture.add_subplot()

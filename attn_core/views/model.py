@@ -94,9 +94,8 @@ class OpenModel(anywidget.AnyWidget):
         if not is_live():
             from attn_core.views.model_still import model_still
 
-            picture = model_still(self.steps, self.payload)
-            data["image/png"] = picture.png()
-            metadata = {**metadata, "image/png": {"alt": picture.alt}}
+            data["image/png"], said = model_still(self.steps, self.payload)._repr_png_()
+            metadata = {**metadata, "image/png": said}
         return data, metadata
 
     def __repr__(self) -> str:

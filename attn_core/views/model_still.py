@@ -1,5 +1,6 @@
 """The still of a model: its drawing in the first state as one picture, for paper and unscripted."""
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -41,15 +42,16 @@ PARTS = {
     "cross_attention": "cross-attention",
     "feed_forward": "feed-forward",
 }
-WIDE, ROW = 4.6, 0.62  # inches of a side, and of a group
-MOST = 8  # stations in a row
+WIDE, ROW = 3.6, 0.66  # inches of a side, and of a group
+MOST = 8  # stations in a row, heads taking the place of two
+FEW = 1.5  # by which they are wider where there are few
 GAP = 0.3  # a column that is left clear between two heads
 
 
 def model_still(steps: Steps, payload: dict) -> Picture:
     """Each station as a strip of ink, left what reads and right what writes."""
     done, labels = read_and_written(steps, payload)
-    sides = {side: groups_of(steps, side) for side in ("source", "target")}
+    sides = {side: in_rows(groups_of(steps, side)) for side in ("source", "target")}
     deepest = max(map(len, sides.values()))
     picture = Picture(figsize=(2 * WIDE, ROW * deepest + 0.7), dpi=110, facecolor="#ffffff")
     fonts = font_families("".join(word for words in labels.values() for word in words))
@@ -60,9 +62,9 @@ def model_still(steps: Steps, payload: dict) -> Picture:
         left = column / 2 + 0.01
         picture.text(left, 1 - 0.2 / tall, title, color=INK, family=fonts, fontsize=10, va="center")
         for n, (name, group) in enumerate(groups):
-            top = 1 - (0.42 + ROW * n) / tall
-            picture.text(left, top, name, color="#5d5b69", fontsize=6.5, va="center")
-            draw_group(picture, done, group, (left, top - 0.11 / tall))
+            top = 1 - (0.44 + ROW * n) / tall
+            picture.text(left, top, name, color="#5d5b69", fontsize=7.5, va="center")
+            draw_group(picture, done, group, (left, top - 0.13 / tall))
     picture.alt = described(steps, labels)
     picture.summary = picture.alt
     return picture
@@ -87,6 +89,21 @@ def groups_of(steps: Steps, side: str) -> list[tuple[str, list[Step]]]:
     return groups
 
 
+def in_rows(groups: list[tuple[str, list[Step]]]) -> list[tuple[str, list[Step]]]:
+    """A group with more stations than a row holds is as many rows, about equally long."""
+    rows = []
+    for name, group in groups:
+        parts = math.ceil(sum(map(units, group)) / MOST)
+        most = math.ceil(len(group) / parts)
+        for start in range(0, len(group), most):
+            rows.append(("" if start else name, group[start : start + most]))
+    return rows
+
+
+def units(step: Step) -> int:
+    return 2 if step.operation == "attention" else 1
+
+
 def side_of_drawing(steps: Steps, step: Step) -> str:
     layer = LAYER.match(step.name)
     if layer:
@@ -99,11 +116,10 @@ def draw_group(
 ) -> None:
     """The strips of a group in a row, below and to the right of a corner."""
     wide, tall = picture.get_figwidth(), picture.get_figheight()
-    unit = (WIDE - 0.25) / MOST / wide
-    x, (_, top) = corner[0], corner
+    unit = (WIDE - 0.2) / max(sum(map(units, group)), MOST / FEW) / wide
+    x, top = corner
     for step in group:
-        across = 2 if step.operation == "attention" else 1
-        height = 0.3 / tall
+        across, height = units(step), 0.3 / tall
         axes = picture.add_axes((x, top - height - 0.1 / tall, unit * across * 0.94, height))
         cells = strip(done, step)
         end = max((abs(n) for row in cells for n in row if n == n), default=1.0) or 1.0
@@ -111,7 +127,7 @@ def draw_group(
         axes.imshow(shown, aspect="auto", interpolation="nearest")
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set(color="#c4c4cc", linewidth=0.5)
-        axes.set_title(name_of(step), fontsize=6, color=INK, pad=1.5)
+        axes.set_title(name_of(step), fontsize=7.5, color=INK, pad=1.5)
         x += unit * across
 
 

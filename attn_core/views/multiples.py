@@ -1,6 +1,7 @@
 """All heads at a glance: one small map a head, all in the same colours."""
 
 import math
+import textwrap
 
 from attn_core.record import AttentionTrace
 from attn_core.views.heat import INK, MASKED, Color, mix, rgb_of
@@ -8,6 +9,8 @@ from attn_core.views.labels import count_text
 
 MOST_ACROSS = 12
 MOST_A_SIDE = 64
+SHEET = 7.2  # inches of a row of many maps
+LETTER = 0.6 * 7.5 / 72  # inches of a letter of a name
 
 
 def grid_shape(heads: int) -> tuple[int, int]:
@@ -31,8 +34,11 @@ def draw_heads(picture, maps: list, names: list[str], head: int | None) -> float
     end = max(finite, default=0.0) or 1.0
     down, across = grid_shape(len(maps))
     shape = len(maps[0][0]) / len(maps[0])
-    wide = 9.0 / across if across > 4 else 1.7
-    tall = wide / min(max(shape, 0.5), 2.0) + 0.24
+    wide = SHEET / across if across > 4 else 1.7
+    names = [
+        textwrap.fill(name, max(1, int(wide / LETTER)), break_long_words=False) for name in names
+    ]
+    tall = wide / min(max(shape, 0.5), 2.0) + 0.24 + 0.12 * max(name.count("\n") for name in names)
     picture.set_size_inches(across * wide, down * tall + 0.35)
     for place, (axes, cells) in enumerate(
         zip(picture.subplots(down, across, squeeze=False).flat, maps, strict=False)
@@ -40,7 +46,7 @@ def draw_heads(picture, maps: list, names: list[str], head: int | None) -> float
         colored = [[color_of(x, end) for x in row] for row in cells]
         axes.imshow(colored, aspect="auto", interpolation="nearest")
         axes.set(xticks=[], yticks=[])
-        axes.set_title(names[place].replace("$", r"\$"), fontsize=7, color=INK, pad=2)
+        axes.set_title(names[place].replace("$", r"\$"), fontsize=7.5, color=INK, pad=2)
         chosen = place == head
         axes.spines[:].set(color=INK if chosen else "#c4c4cc", linewidth=2 if chosen else 0.6)
     for axes in picture.axes[len(maps) :]:

@@ -14,6 +14,7 @@ from PIL import Image
 from attn_core.views.heat import INK, KEY, QUERY, VALUE, mix
 
 MOST_WRITTEN = 12
+SHARP = 2  # pixels of a stored picture for one of its size: on paper and a phone they show
 
 
 class Picture(Figure):
@@ -31,7 +32,9 @@ class Picture(Figure):
     def image(self) -> Image.Image:
         """The picture as pixels."""
         stream = io.BytesIO()
-        self.savefig(stream, format="png", dpi=self.dpi, bbox_inches="tight", transparent=False)
+        self.savefig(
+            stream, format="png", dpi=SHARP * self.dpi, bbox_inches="tight", transparent=False
+        )
         return Image.open(stream).convert("RGB")
 
     def png(self) -> str:
@@ -44,8 +47,11 @@ class Picture(Figure):
         few.save(stream, format="png", optimize=True)
         return base64.b64encode(stream.getvalue()).decode("ascii")
 
-    def _repr_png_(self) -> tuple[str, dict[str, str]]:
-        return self.png(), {"alt": self.alt}
+    def _repr_png_(self) -> tuple[str, dict[str, str | int]]:
+        """The picture as PNG, what it says, and the size at which it is shown."""
+        png = self.png()
+        width, height = Image.open(io.BytesIO(base64.b64decode(png))).size
+        return png, {"alt": self.alt, "width": width // SHARP, "height": height // SHARP}
 
     def __repr__(self) -> str:
         return self.summary
@@ -78,7 +84,7 @@ def label_axes(axes, stage: str, rows: list[str], cols: list[str], fonts: list[s
         places = range(0, len(labels), step)
         axis.set_ticks(places, [labels[i].replace("$", r"\$") for i in places])
         for label in axis.get_ticklabels():
-            label.set(color=color, family=fonts, fontsize=9 if len(labels) <= 24 else 7)
+            label.set(color=color, family=fonts, fontsize=9 if len(labels) <= 24 else 8)
     if max(len(text) for text in cols) > 6 or len(cols) > MOST_WRITTEN:
         axes.tick_params(axis="x", rotation=90 if len(cols) > MOST_WRITTEN else 40)
     axes.tick_params(length=0)

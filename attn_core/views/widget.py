@@ -65,9 +65,8 @@ class Explorer(State, anywidget.AnyWidget):
         write_beside(self.payload)
         data |= {"text/plain": repr(self), "text/html": self.html}
         if self.text is None and not is_live():
-            picture = self.picture
-            data["image/png"] = picture.png()
-            metadata = {**metadata, "image/png": {"alt": picture.alt}}
+            data["image/png"], said = self.picture._repr_png_()
+            metadata = {**metadata, "image/png": said}
         return data, metadata
 
     def __repr__(self) -> str:

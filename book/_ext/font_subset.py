@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
+
+logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of each table
 
 
 def write_subset(

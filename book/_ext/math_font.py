@@ -14,6 +14,7 @@ import unicodedata
 from pathlib import Path
 
 from font_subset import characters_of, write_subset
+from han_font import is_chinese
 from own_pages import own_pages
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -38,7 +39,8 @@ ITALIC = {
 
 
 def signs(page: str) -> set[str]:
-    """What a page's formulas are drawn with: a letter that stands alone is slanted.
+    """What a page's formulas are drawn with: a letter that stands alone is slanted, and Chinese
+    words in a formula have the font of the text.
 
     >>> sorted(signs("<math><mi>h</mi><mo>=</mo><mi>sin</mi></math> x"))
     ['=', 'h', 'i', 'n', 's', 'ℎ']
@@ -48,7 +50,7 @@ def signs(page: str) -> set[str]:
         names = {html.unescape(name).strip() for name in IDENTIFIER.findall(formula)}
         found |= {ITALIC[name] for name in names if name in ITALIC}
         found |= set(html.unescape(TAG.sub("", formula)))
-    return {sign for sign in found if not sign.isspace()}
+    return {sign for sign in found if not sign.isspace() and not is_chinese(sign)}
 
 
 def write_font(app: Sphinx, exception: Exception | None) -> None:

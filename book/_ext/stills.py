@@ -24,25 +24,27 @@ ELEMENT = re.compile(
 )
 
 
-def stills(notebook) -> dict[str, tuple[bytes, str]]:
-    """The picture of each explorer of a notebook, by its name, and what it shows in words."""
+def stills(notebook) -> dict[str, tuple[bytes, str, int]]:
+    """The picture of each explorer of a notebook by its name, what it shows in words, its width."""
     found = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             named = ELEMENT.match(data.get("text/html", ""))
             if named and "image/png" in data:
-                alt = output.metadata.get("image/png", {}).get("alt") or data["text/plain"]
-                found[named[1]] = base64.b64decode(data["image/png"]), said(alt, CATALOGUE)
+                of_it = output.metadata["image/png"]
+                content = base64.b64decode(data["image/png"])
+                found[named[1]] = content, said(of_it["alt"], CATALOGUE), of_it["width"]
     return found
 
 
-def picture(url: str, alt: str) -> str:
+def picture(url: str, alt: str, width: int) -> str:
     """
-    >>> picture("a.png", "6 queries")
-    '<img class="ax-still" src="a.png" alt="6 queries" loading="lazy">'
+    >>> picture("a.png", "6 queries", 393)
+    '<img class="ax-still" src="a.png" alt="6 queries" width="393" loading="lazy">'
     """
-    return f'<img class="ax-still" src="{escape(url)}" alt="{escape(alt)}" loading="lazy">'
+    named = f'src="{escape(url)}" alt="{escape(alt)}"'
+    return f'<img class="ax-still" {named} width="{width}" loading="lazy">'
 
 
 def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -56,10 +58,10 @@ def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -
     def with_still(element: re.Match) -> str:
         if element[1] not in found:
             return element[0]
-        content, alt = found[element[1]]
+        content, alt, width = found[element[1]]
         name = f"{path.stem}-{element[1]}.png"
         (folder / name).write_bytes(content)
-        return element[0] + picture(context["pathto"](f"_static/stills/{name}", 1), alt)
+        return element[0] + picture(context["pathto"](f"_static/stills/{name}", 1), alt, width)
 
     context["body"] = ELEMENT.sub(with_still, context["body"])
 

@@ -12,6 +12,7 @@ from attn_core import causal, toy, trace, workings
 from attn_core.digits import fixed
 from attn_core.views import explore, figure
 from attn_core.views.heat import MORE, hex_of, legend_ends, long_ends
+from attn_core.views.picture import SHARP
 
 
 def pixels(picture):
@@ -106,15 +107,21 @@ def test_a_notebook_stores_the_still_with_its_words():
     data, metadata = view._repr_mimebundle_()
     assert data["image/png"] == view.picture.png()
     assert metadata["image/png"]["alt"] == view.picture.alt
+    pixels = Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).size
+    shown = metadata["image/png"]["width"], metadata["image/png"]["height"]
+    assert shown == tuple(n // 2 for n in pixels)
 
 
 def test_a_picture_has_few_colours_and_looks_the_same(journey):
-    """Of 255 steps a colour is off by a quarter of one in the mean; by many only at a few edges."""
+    """At the size at which it is shown a colour is off by less than a third of one of 255 steps in
+    the mean, and by many only at a few edges."""
     record, tokens = journey
     picture = figure(record, tokens=tokens, select=(1, 0))
     stored = Image.open(io.BytesIO(base64.b64decode(picture.png())))
     assert stored.mode == "P"
-    drawn, kept = (np.asarray(image.convert("RGB"), float) for image in (picture.image(), stored))
+    drawn, kept = (
+        np.asarray(image.convert("RGB").reduce(SHARP), float) for image in (picture.image(), stored)
+    )
     off = np.abs(drawn - kept).max(-1)
     assert 0 < off.mean() < 0.3
     assert (off > 16).mean() < 0.001

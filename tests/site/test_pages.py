@@ -163,13 +163,14 @@ def test_formulas_are_drawn_and_coloured(open_page, site):
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("edition", ["", "zh/"], ids=["en", "zh"])
 def test_no_line_begins_with_the_sign_that_closes_a_formula(open_page, site, edition, width):
-    """Where the sign is, and not how it is held there: below its formula it stands on a new line."""
+    """Asked is where the sign is, and not how it is held there: below its formula is a new line."""
     page = open_page(
         f"{site}/{edition}chapters/01_bottleneck.html", viewport={"width": width, "height": 900}
     )
     below = """all => all.filter(formula => {
         const text = formula.nextSibling;
-        if (!/^[.,;:!?)，。；：！？）、]/.test(text?.data ?? "") || !formula.checkVisibility()) return false;
+        if (!/^[.,;:!?)，。；：！？）、]/.test(text?.data ?? "")) return false;
+        if (!formula.checkVisibility()) return false;
         const sign = document.createRange();
         sign.setStart(text, 0);
         sign.setEnd(text, 1);

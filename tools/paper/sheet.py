@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import struct
 import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,13 +23,17 @@ COLUMNS = 91  # of code that fit at its usual size
 SMALLEST = 0.84  # of that size: 7 points
 SHORT = 12  # lines of code, up to which it stays with its output
 LONG = 14  # lines of code, above which it may be parted
-CELL = 16  # letters of a table's cell, up to which it is one line
+TABLE = 24  # lines of an output, above which it may be parted
+BOX = 600  # letters of a box, up to which it is not parted
+CELL = 18  # letters of a table's cell, up to which it is one line
 HEAD = 8  # of a column's head
 LINE = 90  # letters of a line of text, about
 ITEM = 480  # letters of a list's item, up to which it is not parted
 NO_BREAK = "\N{NO-BREAK SPACE}"
-STILL = 0.2  # millimetres of paper for a point of a still: its letters get those of a caption
+POINT = 0.2  # millimetres of paper for a point of a picture: its letters get those of a caption
+WIDTH = re.compile(r"\bwidth: (\d+)px")
 MANY = 6  # columns of a table
+BLANK = "□"  # where a reader writes a number
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 EQUATION = re.compile(r"\b[A-Za-z]{1,2} = (?=[−\d])")
 CLOSED = re.compile(r"\s*[.,;:!?]*[)）]")
@@ -95,6 +98,7 @@ class Maker:
         self.set_tables()
         self.set_code()
         self.bind_words()
+        self.say_here()
         self.keep_together()
         title, *_ = self.article.select("h1")
         sections = [
@@ -184,6 +188,8 @@ class Maker:
             summary.name = "p"
             summary.attrs = {"class": "fold-title"}
             fold.insert(0, summary)
+            if len(fold.get_text()) <= BOX:
+                fold["class"] = "unfolded whole"
 
     def gather(self, fold: Tag, one: str, heading: str) -> None:
         """Put a fold's content away for the end of the chapter, and a pointer in its place."""
@@ -213,7 +219,9 @@ class Maker:
         fold.decompose()
 
     def append_gathered(self) -> None:
-        for number, (heading, answers) in enumerate(self.gathered.items()):
+        *_, (_, solutions) = self.words.gathered.values()
+        in_order = sorted(self.gathered.items(), key=lambda one: one[0] == solutions)
+        for number, (heading, answers) in enumerate(in_order):
             section = self.soup.new_tag("section", attrs={"class": "end"})
             title = self.new("h2", heading, id=place(self.name, f"paper-{number + 1}"))
             section.extend([title, *answers])
@@ -244,6 +252,10 @@ class Maker:
             return
         target = place(name, unquote(url.fragment))
         link.attrs = {"href": f"#{target}"}
+        after, word = link.next_sibling, self.words.chapter
+        if word and isinstance(after, NavigableString) and after.lstrip().startswith(word):
+            link.append(NavigableString(f" {word}"))
+            after.replace_with(NavigableString(after.partition(word)[2]))
         if link.find_parent(re.compile("^h[1-6]$")) is None:
             if in_brackets(link):
                 link.append(self.new("span", self.words.comma))
@@ -283,8 +295,11 @@ class Maker:
         for image in self.article.select("img"):
             file = (folder / unquote(image["src"])).resolve()
             image["src"] = file.as_uri()
-            if "ax-still" in image.get("class", []):
-                image["style"] = f"width: {width_of(file) * STILL:.0f}mm"
+            wide = image.get("width") or WIDTH.search(image.get("style", ""))
+            if image.find_parent(class_="cell_output") and wide:
+                points = int(wide if isinstance(wide, str) else wide[1])
+                image.attrs.pop("width", None)
+                image["style"] = f"width: {points * POINT:.0f}mm"
 
     def set_code(self) -> None:
         """Code whose longest line is too wide gets smaller letters; if they would be too small,
@@ -292,10 +307,13 @@ class Maker:
         for code in self.article.select("pre"):
             nested = code.find_parent(class_="exercise") or code.find_parent(["li", "dd"])
             fitting = COLUMNS - (8 if nested else 0)
-            if len(code.get_text().split("\n")) > LONG:
-                around = code.find_parent("div", class_=re.compile("^highlight-"))
+            lines = code.get_text().split("\n")
+            around = code.find_parent("div", class_=re.compile("^highlight-"))
+            if len(lines) <= (TABLE if code.find_parent(class_="cell_output") else LONG):
+                code["class"] = [*code.get("class", []), "whole"]
+            elif around is not None:
                 around["class"] = [*around["class"], "long"]
-            wide = max(map(columns, code.get_text().split("\n")))
+            wide = max(map(columns, lines))
             if SMALLEST <= fitting / wide < 1:
                 code["style"] = f"font-size: {fitting / wide:.3f}em"
 
@@ -306,8 +324,12 @@ class Maker:
                 table["class"] = [*table["class"], "many"]
             for cell in table.select("td, th"):
                 most = CELL if cell.name == "td" else HEAD
-                if columns(cell.get_text().strip()) <= most:
+                said = cell.get_text().strip()
+                if columns(said) <= most:
                     cell["class"] = [*cell.get("class", []), "one-line"]
+                if said == BLANK:
+                    cell["class"] = [*cell["class"], "blank"]
+                    cell.string = ""
 
     def bind_words(self) -> None:
         """No line ends within `p = 0.5`, or behind an arrow that points at a link."""
@@ -320,6 +342,14 @@ class Maker:
             if bound != text:
                 text.replace_with(NavigableString(bound))
 
+    def say_here(self) -> None:
+        """What a question asks to be done at its explorer, after paper, is done elsewhere."""
+        here, elsewhere = self.words.here
+        for line in self.article.select("p"):
+            if self.words.by_hand in line.get_text():
+                for text in line.find_all(string=re.compile(rf"(?<!\w){here}")):
+                    text.replace_with(NavigableString(re.sub(rf"(?<!\w){here}", elsewhere, text)))
+
     def keep_together(self) -> None:
         """A line that leads on to something stays with it, and so do a bold line, which is a
         heading, a single line under one, and short code with its output.
@@ -330,7 +360,11 @@ class Maker:
             inside = [one for one in line.contents if str(one).strip()]
             bold = len(inside) == 1 and inside[0].name == "strong"
             before = line.find_previous_sibling()
-            under_heading = before is not None and re.fullmatch("h[2-6]", before.name)
+            under_heading = (
+                before is not None
+                and re.fullmatch("h[2-6]", before.name)
+                and line.find_next_sibling() is not None
+            )
             text = line.get_text().strip()
             if bold or text.endswith((":", "：")) or (under_heading and columns(text) <= LINE):
                 keep(line)
@@ -372,11 +406,6 @@ def columns(line: str) -> float:
     """
     wide = sum(unicodedata.east_asian_width(one) in "WF" for one in line)
     return len(line) + round(wide * 2 / 3, 2) if wide else len(line)
-
-
-def width_of(picture: Path) -> int:
-    """The width of a PNG, where the file says it."""
-    return struct.unpack(">I", picture.read_bytes()[16:20])[0]
 
 
 def short(url: str) -> str:

@@ -12,8 +12,10 @@ class Words:
     gathered: the titles of the folds that go to the end of their chapter, each with what one is
     called there and the heading that all stand under; output is the same for the output of a cell.
     All other folds paper shows where they are. brackets: around a page behind its link; comma:
-    before one that stands in brackets with its link; colon: before one that a label leads to. No
-    line breaks between a page and its number.
+    before one that stands in brackets with its link; colon: before one that a label leads to;
+    chapter: what stands between a chapter's number and its page. No line breaks between a page and
+    its number. by_hand: says that a question is to be answered on paper first; here: says what to
+    do then at its explorer, and how paper says that.
     """
 
     gathered: dict[str, tuple[str, str]]
@@ -23,6 +25,9 @@ class Words:
     comma: str
     brackets: tuple[str, str]
     colon: str
+    chapter: str
+    by_hand: str
+    here: tuple[str, str]
     asked_on: str
     contents: str
     in_this_chapter: str
@@ -45,6 +50,9 @@ ENGLISH = Words(
     comma=", ",
     brackets=("\N{NO-BREAK SPACE}(", ")"),
     colon=": ",
+    chapter="",
+    by_hand="On paper",
+    here=("Here(?=[:,])", "On the site"),
     asked_on="asked on page\N{NO-BREAK SPACE}{page}",
     contents="Contents",
     in_this_chapter="In this chapter",
@@ -74,6 +82,9 @@ CHINESE = Words(
     comma="，",
     brackets=("（", "）"),
     colon="：",
+    chapter="章",
+    by_hand="纸上",
+    here=("这里：", "网页上："),
     asked_on="题目见第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
     contents="目录",
     in_this_chapter="本章内容",
