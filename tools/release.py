@@ -80,8 +80,9 @@ def site_zip(name: str) -> Path:
 
 
 def notebooks_zip(name: str) -> Path:
-    """The chapters with their outputs, and the licence."""
-    files = [*ROOT.glob("chapters/*.ipynb"), ROOT / "LICENSE"]
+    """The chapters in each language with their outputs, and the licence."""
+    chapters = [path for folder in ("", "zh/") for path in ROOT.glob(f"chapters/{folder}*.ipynb")]
+    files = [*chapters, ROOT / "LICENSE"]
     return pack(RELEASE / f"{name}-notebooks.zip", f"{name}-notebooks", files, ROOT)
 
 

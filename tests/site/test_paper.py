@@ -20,7 +20,7 @@ from tools.paper.contents import NAME, parts
 from tools.paper.document import MARGINS
 from tools.paper.making import make
 from tools.paper.printing import lost, pages_of, printer
-from tools.paper.sheet import COLUMNS, SHORT, Maker, key, place
+from tools.paper.sheet import COLUMNS, SHORT, TABLE, Maker, key, place
 from tools.paper.words import ENGLISH, WORDS
 from translation import catalogues
 
@@ -446,7 +446,8 @@ def article(folder: Path, text: str, language: str = "en"):
         ("<p><strong>Mask</strong></p><table></table>", True),
         ("<p><strong>Mask</strong> and more.</p>", False),
         ("<p>These are:</p><ul></ul>", True),
-        ("<h2>Heads</h2><p>One line.</p>", True),
+        ("<div><h2>Heads</h2><p>One line.</p><ul></ul></div>", True),
+        ("<div><h2>Heads</h2><p>One line.</p></div>", False),
         (f"<h2>Heads</h2><p>{'Many lines. ' * 20}</p>", False),
         ("<p>First.</p><p>One line.</p>", False),
     ],
@@ -487,9 +488,13 @@ def test_no_brackets_stand_in_brackets(tmp_path, language, before, after, wanted
 
 
 def test_what_belongs_together_stays_on_a_line(tmp_path):
-    text = '<p>→ <a href="b.html">b</a>, so p = 0.5, a == 1.</p><p><code>p = 0.5</code></p>'
-    line, code = article(tmp_path, text).select("p")
+    text = (
+        '<p>→ <a href="b.html">b</a>, so p = 0.5, a == 1.</p><p><code>p = 0.5</code></p>'
+        "<p>In chapter <em>03</em>, or <em>04</em>.</p>"
+    )
+    line, code, chapter = article(tmp_path, text).select("p")
     space = "\N{NO-BREAK SPACE}"
+    assert chapter.get_text() == f"In chapter{space}03, or 04."
     wanted = f"→{space}b{space}(page{space}000), so p{space}={space}0.5, a == 1."
     assert line.get_text() == wanted
     assert code.get_text() == "p = 0.5"
@@ -505,6 +510,50 @@ def test_only_short_cells_are_one_line(tmp_path):
     rows = "<tr><td>61.7 ms</td><td>forward and backward, causal</td></tr>"
     made = article(tmp_path, f'<table class="table">{rows}</table>')
     assert [one.get_text() for one in made.select(".one-line")] == ["61.7 ms"]
+
+
+def test_what_is_to_be_filled_in_is_a_box(tmp_path):
+    row = "<tr><td>☐</td><td>0.5 · ☐ + ☐</td></tr>"
+    made = article(tmp_path, f'<table class="table">{row}</table><pre>☐</pre>')
+    assert [one.get_text() for one in made.select("td.blank")] == [""]
+    assert len(made.select("td:not(.blank) span.blank")) == 2
+    assert made.get_text().count("☐") == 1
+
+
+def test_a_picture_of_a_notebook_has_letters_of_one_size(tmp_path):
+    shown = "<img src='a.png' width='500'/><img src='b.png' style='width: 250px;'/>"
+    made = article(tmp_path, f"<div class='cell_output'>{shown}</div><img src='c.png'/>")
+    assert [one.get("style") for one in made.select("img")] == [
+        "width: 100mm",
+        "width: 50mm",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "wanted"),
+    [
+        ("en", "On paper: from 4. Here: read row 1.", "On paper: from 4. On the site: read row 1."),
+        ("en", "Here: read row 1.", "Here: read row 1."),
+        ("en", "On paper it is 4. Here is why.", "On paper it is 4. Here is why."),
+        ("zh", "纸上：第 4 行。这里：读。", "纸上：第 4 行。网页上：读。"),
+    ],
+)
+def test_what_is_done_at_an_explorer_is_done_elsewhere(tmp_path, language, text, wanted):
+    assert article(tmp_path, f"<p>{text}</p>", language).select_one("p").get_text() == wanted
+
+
+def test_a_chinese_chapter_has_its_page_behind_its_name(tmp_path):
+    made = article(tmp_path, '<p>见第 <a href="b.html">03</a> 章。</p>', "zh").select_one("p")
+    wanted = "见第 03 章（第 000 页）。"
+    assert made.get_text().replace("\N{NO-BREAK SPACE}", " ") == wanted
+
+
+@pytest.mark.parametrize(("lines", "is_whole"), [(TABLE, True), (TABLE + 1, False)])
+def test_a_printed_tensor_is_not_parted(tmp_path, lines, is_whole):
+    text = "<div class='cell_output'><pre>" + "\n".join(["[0.5]"] * lines) + "</pre></div>"
+    made = article(tmp_path, text).select_one("pre")
+    assert ("whole" in made.get("class", [])) is is_whole
 
 
 def test_a_link_to_a_place_that_is_not_there_is_seen():

@@ -33,9 +33,10 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 POINT = 0.2  # millimetres of paper for a point of a picture: its letters get those of a caption
 WIDTH = re.compile(r"\bwidth: (\d+)px")
 MANY = 6  # columns of a table
-BLANK = "□"  # where a reader writes a number
+BLANK = "☐"  # where a reader writes a number
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 EQUATION = re.compile(r"\b[A-Za-z]{1,2} = (?=[−\d])")
+LEADS_ON = re.compile(r"(?:→|\bchapter|\bquestion) $")  # to a link or its number
 CLOSED = re.compile(r"\s*[.,;:!?]*[)）]")
 PART_OF_ADDRESS = re.compile(r"[^/_.?&=-]+[/_.?&=-]*|[/_.?&=-]+")
 
@@ -96,6 +97,7 @@ class Maker:
         self.append_urls()
         self.set_pictures()
         self.set_tables()
+        self.set_blanks()
         self.set_code()
         self.bind_words()
         self.say_here()
@@ -189,7 +191,7 @@ class Maker:
             summary.attrs = {"class": "fold-title"}
             fold.insert(0, summary)
             if len(fold.get_text()) <= BOX:
-                fold["class"] = "unfolded whole"
+                fold["class"] = ["unfolded", "whole"]
 
     def gather(self, fold: Tag, one: str, heading: str) -> None:
         """Put a fold's content away for the end of the chapter, and a pointer in its place."""
@@ -331,13 +333,24 @@ class Maker:
                     cell["class"] = [*cell["class"], "blank"]
                     cell.string = ""
 
+    def set_blanks(self) -> None:
+        """A sign for a missing number becomes a box that a pencil can write in."""
+        for text in self.article.find_all(string=re.compile(BLANK)):
+            if text.find_parent(["pre", "code", "svg", "math", "script", "style"]):
+                continue
+            first, *others = text.split(BLANK)
+            made = [NavigableString(first)]
+            for other in others:
+                made += [self.new("span", **{"class": "blank"}), NavigableString(other)]
+            text.replace_with(*made)
+
     def bind_words(self) -> None:
-        """No line ends within `p = 0.5`, or behind an arrow that points at a link."""
-        for text in self.article.find_all(string=re.compile("=|→ $")):
+        """No line ends within `p = 0.5` or `chapter 03`, or behind an arrow to a link."""
+        for text in self.article.find_all(string=re.compile(f"=|{LEADS_ON.pattern}")):
             if text.find_parent(["pre", "code", "svg", "math", "script", "style"]):
                 continue
             bound = EQUATION.sub(lambda at: at[0].replace(" = ", f"{NO_BREAK}={NO_BREAK}"), text)
-            if text.endswith("→ ") and text.next_sibling is not None:
+            if LEADS_ON.search(text) and text.next_sibling is not None:
                 bound = bound[:-1] + NO_BREAK
             if bound != text:
                 text.replace_with(NavigableString(bound))
