@@ -49,7 +49,6 @@ WORD = re.compile(r"[A-Za-z]{2,}|\b[aI]\b")
 TAG = re.compile(r"<!--.*?-->|<(?:[^<>\"']|\"[^\"]*\"|'[^']*')+>", re.DOTALL)
 SPOKEN = re.compile(r"\b(?:aria-label|alt|title|placeholder)=\"([^\"]+)\"")
 
-
 WORDS_OF_FORMULA = re.compile(r"\\text\{ *([^{}]+?) *\}")
 FUNCTIONS = {"softmax", "norm", "dropout", "sublayer", "ff", "lse", "max", "sum"}
 

@@ -31,9 +31,10 @@ LINE = 90  # letters of a line of text, about
 ITEM = 480  # letters of a list's item, up to which it is not parted
 NO_BREAK = "\N{NO-BREAK SPACE}"
 POINT = 0.2  # millimetres of paper for a point of a picture: its letters get those of a caption
-WIDTH = re.compile(r"\bwidth: (\d+)px")
+WIDTH = re.compile(r"(?:^|\bwidth: )(\d+)")  # in points, as an attribute or in a style
 MANY = 6  # columns of a table
 BLANK = "☐"  # where a reader writes a number
+NO_PROSE = ["pre", "code", "svg", "math", "script", "style"]
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 EQUATION = re.compile(r"\b[A-Za-z]{1,2} = (?=[−\d])")
 LEADS_ON = re.compile(r"(?:→|\bchapter|\bquestion) $")  # to a link or its number
@@ -186,12 +187,12 @@ class Maker:
             self.gather(fold, *self.words.gathered[title])
         else:
             fold.name = "div"
-            fold.attrs = {"class": "unfolded"}
+            fold.attrs = {"class": ["unfolded"]}
             summary.name = "p"
             summary.attrs = {"class": "fold-title"}
             fold.insert(0, summary)
             if len(fold.get_text()) <= BOX:
-                fold["class"] = ["unfolded", "whole"]
+                mark(fold, "whole")
 
     def gather(self, fold: Tag, one: str, heading: str) -> None:
         """Put a fold's content away for the end of the chapter, and a pointer in its place."""
@@ -297,11 +298,10 @@ class Maker:
         for image in self.article.select("img"):
             file = (folder / unquote(image["src"])).resolve()
             image["src"] = file.as_uri()
-            wide = image.get("width") or WIDTH.search(image.get("style", ""))
+            wide = WIDTH.search(image.get("width") or image.get("style", ""))
             if image.find_parent(class_="cell_output") and wide:
-                points = int(wide if isinstance(wide, str) else wide[1])
-                image.attrs.pop("width", None)
-                image["style"] = f"width: {points * POINT:.0f}mm"
+                del image["width"]
+                image["style"] = f"width: {int(wide[1]) * POINT:.0f}mm"
 
     def set_code(self) -> None:
         """Code whose longest line is too wide gets smaller letters; if they would be too small,
@@ -310,11 +310,8 @@ class Maker:
             nested = code.find_parent(class_="exercise") or code.find_parent(["li", "dd"])
             fitting = COLUMNS - (8 if nested else 0)
             lines = code.get_text().split("\n")
-            around = code.find_parent("div", class_=re.compile("^highlight-"))
             if len(lines) <= (TABLE if code.find_parent(class_="cell_output") else LONG):
-                code["class"] = [*code.get("class", []), "whole"]
-            elif around is not None:
-                around["class"] = [*around["class"], "long"]
+                mark(code, "whole")
             wide = max(map(columns, lines))
             if SMALLEST <= fitting / wide < 1:
                 code["style"] = f"font-size: {fitting / wide:.3f}em"
@@ -323,21 +320,24 @@ class Maker:
         """So that wide tables fit, they have smaller letters; a number stays with its unit."""
         for table in self.article.select("table.table"):
             if len(table.find("tr").find_all(["th", "td"])) >= MANY:
-                table["class"] = [*table["class"], "many"]
+                mark(table, "many")
             for cell in table.select("td, th"):
                 most = CELL if cell.name == "td" else HEAD
                 said = cell.get_text().strip()
                 if columns(said) <= most:
-                    cell["class"] = [*cell.get("class", []), "one-line"]
+                    mark(cell, "one-line")
                 if said == BLANK:
-                    cell["class"] = [*cell["class"], "blank"]
+                    mark(cell, "blank")
                     cell.string = ""
+
+    def prose(self, pattern: str) -> list[NavigableString]:
+        """The pieces of running text that hold a pattern."""
+        found = self.article.find_all(string=re.compile(pattern))
+        return [text for text in found if not text.find_parent(NO_PROSE)]
 
     def set_blanks(self) -> None:
         """A sign for a missing number becomes a box that a pencil can write in."""
-        for text in self.article.find_all(string=re.compile(BLANK)):
-            if text.find_parent(["pre", "code", "svg", "math", "script", "style"]):
-                continue
+        for text in self.prose(BLANK):
             first, *others = text.split(BLANK)
             made = [NavigableString(first)]
             for other in others:
@@ -346,9 +346,7 @@ class Maker:
 
     def bind_words(self) -> None:
         """No line ends within `p = 0.5` or `chapter 03`, or behind an arrow to a link."""
-        for text in self.article.find_all(string=re.compile(f"=|{LEADS_ON.pattern}")):
-            if text.find_parent(["pre", "code", "svg", "math", "script", "style"]):
-                continue
+        for text in self.prose(f"=|{LEADS_ON.pattern}"):
             bound = EQUATION.sub(lambda at: at[0].replace(" = ", f"{NO_BREAK}={NO_BREAK}"), text)
             if LEADS_ON.search(text) and text.next_sibling is not None:
                 bound = bound[:-1] + NO_BREAK
@@ -358,10 +356,11 @@ class Maker:
     def say_here(self) -> None:
         """What a question asks to be done at its explorer, after paper, is done elsewhere."""
         here, elsewhere = self.words.here
+        pattern = re.compile(rf"(?<!\w){here}")
         for line in self.article.select("p"):
             if self.words.by_hand in line.get_text():
-                for text in line.find_all(string=re.compile(rf"(?<!\w){here}")):
-                    text.replace_with(NavigableString(re.sub(rf"(?<!\w){here}", elsewhere, text)))
+                for text in line.find_all(string=pattern):
+                    text.replace_with(NavigableString(pattern.sub(elsewhere, text)))
 
     def keep_together(self) -> None:
         """A line that leads on to something stays with it, and so do a bold line, which is a
@@ -388,12 +387,17 @@ class Maker:
                 keep(code)
         for item in self.article.select("li:not(:has(li, pre, table, img, svg))"):
             if len(item.get_text()) <= ITEM:
-                item["class"] = [*item.get("class", []), "whole"]
+                mark(item, "whole")
+
+
+def mark(one: Tag, name: str) -> None:
+    """Give an element a class more."""
+    one["class"] = [*one.get("class", []), name]
 
 
 def keep(one: Tag) -> None:
     """It is not parted, and what follows stands on its page."""
-    one["class"] = [*one.get("class", []), "keep"]
+    mark(one, "keep")
 
 
 def in_brackets(link: Tag) -> bool:
