@@ -94,6 +94,7 @@ def fill(ax: Axes, rows: list[dict], marks: tuple[float, ...]) -> None:
         ax.plot(row["goal"], place, "|", color="#b3470a", markersize=9, markeredgewidth=2)
         where = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
         name = ax.annotate(row["what"], (0, place), (0, 4.5), va="bottom", **where)
+        name.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # over the grid
         name.set_in_layout(False)
     ax.set_yticks([])
     ax.set_ylim(len(rows) - 0.5, -0.9)

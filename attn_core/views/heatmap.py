@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
+from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from attn_core.checks import check_index, check_stage
@@ -147,14 +149,35 @@ def draw(
     select: list[int] | None = None,
     ends: tuple[float, float, float] | None = None,
 ) -> Picture:
-    low, high, end = ends or legend_ends(cells)
     n, m = len(rows), len(cols)
-    fonts = font_families("".join(rows + cols))
     cell_width = 0.62 if m <= MOST_WRITTEN else MAP / m
     cell_height = 0.42 if m <= MOST_WRITTEN and n <= 24 else min(cell_width, MAP / n)
     size = max(m * cell_width, 1.6) + 1.6, max(n * cell_height, 1.0) + 1.1
     picture = Picture(figsize=size, dpi=110, facecolor="white", layout="constrained")
     axes = picture.add_subplot()
+    low, high, end = ends or legend_ends(cells)
+    image = draw_map(axes, cells, stage, rows, cols, places, select, (low, high, end))
+    more = "max" if ends and legend_ends(cells)[1] > high else "neither"
+    bar = picture.colorbar(image, ax=axes, pad=0.02, fraction=0.046, aspect=24, extend=more)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=8, color="#999999", labelcolor=INK)
+    return picture
+
+
+def draw_map(
+    axes: Axes,
+    cells: list[list[float]],
+    stage: str,
+    rows: list[str],
+    cols: list[str],
+    places: int,
+    select: list[int] | None,
+    ends: tuple[float, float, float],
+) -> AxesImage:
+    """The cells in their colours, with their numbers where there are few, and their words."""
+    low, high, end = ends
+    n, m = len(rows), len(cols)
+    fonts = font_families("".join(rows + cols))
     shown = [[math.nan if math.isinf(x) else x for x in row] for row in cells]
     image = axes.imshow(shown, cmap=colors_of(low, high, end), vmin=low, vmax=high, aspect="auto")
     is_whole = all(x.is_integer() for row in cells for x in row if math.isfinite(x))
@@ -170,11 +193,7 @@ def draw(
     label_axes(axes, stage, rows, cols, fonts)
     if select:
         light(axes, stage, n, m, *select)
-    more = "max" if ends and legend_ends(cells)[1] > high else "neither"
-    bar = picture.colorbar(image, ax=axes, pad=0.02, fraction=0.046, aspect=24, extend=more)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=8, color="#999999", labelcolor=INK)
-    return picture
+    return image
 
 
 def describe(

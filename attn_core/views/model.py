@@ -92,9 +92,11 @@ class OpenModel(anywidget.AnyWidget):
         write_beside(self.payload)
         data |= {"text/plain": repr(self), "text/html": self.html}
         if not is_live():
+            from attn_core.views.arcs_still import arcs_still
             from attn_core.views.model_still import model_still
 
-            data["image/png"], said = model_still(self.steps, self.payload)._repr_png_()
+            still = arcs_still if "arcs" in self.payload["view"] else model_still
+            data["image/png"], said = still(self.steps, self.payload)._repr_png_()
             metadata = {**metadata, "image/png": said}
         return data, metadata
 

@@ -7,6 +7,7 @@ indices or names (the k of d_k is not a key).
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from functools import partial
@@ -25,6 +26,8 @@ ROLES = {"q": "query", "k": "key", "v": "value"}
 SCRIPTS = {"msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3}
 FIXED = {**SCRIPTS, "mfrac": 2, "mroot": 2}
 PRIMES = {"′", "&#x02032;"}
+BARS = {"‖", "∥", "|"}
+SIGNS, ENDS = {"−", "-", "+", "±"}, {")", "]", "}", "⟩", "!", "′", "…", "⋯", *BARS}
 
 
 def complaints(tree: Element) -> list[str]:
@@ -48,7 +51,7 @@ def tidy(parent: Element) -> None:
     and signs of fixed height of the bars of \lVert."""
     for element in parent:
         tidy(element)
-        if element.text in {"‖", "∥", "|"}:
+        if sign(element) in BARS:
             element.tag = "mo"
             element.attrib = {"stretchy": "false"}
         if element.tag == "mo" and len(element.text or "") > 1 and element.text.isalpha():
@@ -59,6 +62,34 @@ def tidy(parent: Element) -> None:
         word.text = "".join(upright)
         word.attrib.clear()
         parent[:] = [word]
+
+
+def space(parent: Element, in_script: bool = False) -> None:
+    """Spaces as TeX has them: none around bars or within scripts, a sign close to its number.
+
+    >>> mathml("a = -1", "inline")[0].split("display=")[1].replace("&#x0", "")
+    '"inline"><mrow><mi>a</mi><mo>003D;</mo><mo form="prefix">2212;</mo><mn>1</mn></mrow></math>'
+    """
+    before = None
+    for place, element in enumerate(parent):
+        if element.tag == "mo":
+            if in_script or sign(element) in BARS:
+                element.attrib |= {"lspace": "0", "rspace": "0"}
+            elif sign(element) in SIGNS and before is not None and leads_on(before):
+                element.set("form", "prefix")
+        space(element, in_script or (parent.tag in SCRIPTS and place > 0))
+        if element.tag != "mspace":
+            before = element
+
+
+def leads_on(element: Element) -> bool:
+    """Whether it is an operator that something has to follow."""
+    return element.tag == "mo" and sign(element) not in ENDS
+
+
+def sign(element: Element) -> str:
+    """What an element says, which the converter writes as an entity."""
+    return html.unescape(element.text or "")
 
 
 def lower(parent: Element) -> None:
@@ -98,6 +129,7 @@ def mathml(latex: str, display: str) -> tuple[str, list[str]]:
         return "", [f"{type(error).__name__} {error}".strip()]
     tidy(tree)
     lower(tree)
+    space(tree)
     colour(tree)
     # Entities like &#x0003D; arrive as text that is already escaped.
     markup = tostring(tree, encoding="unicode").replace("&amp;#", "&#")

@@ -1,6 +1,6 @@
 // On paper nothing can be unfolded: before printing all folds open, but hidden code stays hidden.
 // And paper is white: a dark page is printed with the light colours.
-// WebKit prints without waiting for pictures that are not there: it loads the stills after all else.
+// WebKit prints without waiting for pictures that are not there: it loads them after all else.
 
 (() => {
   "use strict";
@@ -9,7 +9,7 @@
   let theme = null;
   if (navigator.vendor.startsWith("Apple")) {
     addEventListener("load", () => {
-      for (const still of document.querySelectorAll(".ax-still")) still.loading = "eager";
+      for (const picture of document.querySelectorAll("img[loading]")) picture.loading = "eager";
     });
   }
   addEventListener("beforeprint", () => {

@@ -16,8 +16,10 @@ from attn_core.steps import recording
 from attn_core.translators import recurrent
 from attn_core.translators.grammar import CHINESE, ENGLISH
 from attn_core.translators.switched import MEASURED, switched
+from attn_core.views.arcs_still import LEAST_SEEN, THICKEST, arcs_still
 from attn_core.views.markup import FOLDER
 from attn_core.views.model import CHOSEN, open_model
+from attn_core.views.model_pass import read_and_written
 from attn_core.views.model_payload import model_payload
 from tests.explorer.models import CROSS, SAY, WORDS, opened, stored
 from tools import switched as counting
@@ -138,6 +140,25 @@ def test_the_still_is_the_drawing(monkeypatch):
         "the numbers of its 70 steps as strips of ink, a row for each word."
     )
     assert data["text/plain"] == "Model: 45,824 weights, 70 steps, Tom chases Jerry"
+
+
+def test_the_still_of_arcs_has_a_curve_for_each_weight_that_the_page_draws():
+    encoder = "encoder.1.attention"
+    view = opened(at=encoder, select=(2, 1, 2), arcs=((encoder, 2), (CROSS, 3)))
+    still = arcs_still(view.steps, view.payload)
+    sentence, numbers = still.axes
+    done, _ = read_and_written(view.steps, view.payload)
+    within, across = (
+        done.value(step, "weights")[0, head] for step, head in ((encoder, 2), (CROSS, 3))
+    )
+    drawn = [curve.get_linewidth() / THICKEST for curve in sentence.patches]
+    apart = within[~torch.eye(3, dtype=bool)]
+    wanted = [*apart, *across[:3].flatten()]  # the row that ends the translation writes no word
+    assert drawn == pytest.approx([float(w) for w in wanted if w >= LEAST_SEEN])
+    words = [text.get_text() for text in sentence.texts]
+    assert words == ["Tom", "chases", "Jerry", "汤姆", "追逐", "杰瑞"]
+    assert numbers.texts[5].get_text() == f"{within[1, 2]:.2f}"
+    assert "chases from Jerry" in still.alt
 
 
 def test_what_was_counted_is_of_what_can_be_switched():

@@ -161,6 +161,26 @@ def test_formulas_are_drawn_and_coloured(open_page, site):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
+def test_a_picture_has_its_shape_before_and_after_it_is_loaded(open_page, site, width):
+    """It loads when a reader comes near: what stands below must not move then."""
+    page = open_page(
+        f"{site}/chapters/01_bottleneck.html", viewport={"width": width, "height": 800}
+    )
+    boxes = """all => all.map((image) => [image.clientWidth, image.clientHeight])"""
+    shapes = """all => Promise.all(all.map(async (image) => {
+        image.loading = "eager";
+        await image.decode();
+        return image.naturalWidth / image.naturalHeight;
+    }))"""
+    pictures = page.locator(".cell_output img:not(.ax-still)")
+    before = pictures.evaluate_all(boxes)
+    found = pictures.evaluate_all(shapes)
+    assert len(found) >= 3
+    assert pictures.evaluate_all(boxes) == before
+    assert [wide / high for wide, high in before] == pytest.approx(found, rel=0.02)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("edition", ["", "zh/"], ids=["en", "zh"])
 def test_no_line_begins_with_the_sign_that_closes_a_formula(open_page, site, edition, width):
     """Asked is where the sign is, and not how it is held there: below its formula is a new line."""

@@ -521,7 +521,7 @@ def test_what_is_to_be_filled_in_is_a_box(tmp_path):
 
 
 def test_a_picture_of_a_notebook_has_letters_of_one_size(tmp_path):
-    shown = "<img src='a.png' width='500'/><img src='b.png' style='width: 250px;'/>"
+    shown = "<img src='a.png' width='500'/><img src='b.png' width='250' height='90'/>"
     made = article(tmp_path, f"<div class='cell_output'>{shown}</div><img src='c.png'/>")
     assert [one.get("style") for one in made.select("img")] == [
         "width: 100mm",

@@ -42,6 +42,15 @@ def test_explorers_are_stills(paper, chapter, edition):
         assert is_chinese == bool(edition)
 
 
+def test_pictures_are_there_that_no_reader_has_come_near(paper):
+    page = paper("07_dropout")
+    pictures = page.locator(".cell_output img")
+    are_there = "all => all.map((image) => image.complete && image.naturalWidth > 100)"
+    assert False in pictures.evaluate_all(are_there)
+    page.pdf()
+    assert set(pictures.evaluate_all(are_there)) == {True}
+
+
 def test_on_a_screen_stills_are_hidden(open_page, site):
     page = open_page(f"{site}/chapters/{CHAPTERS[0]}.html")
     assert page.locator("attention-explorer").first.is_visible()

@@ -31,7 +31,6 @@ LINE = 90  # letters of a line of text, about
 ITEM = 480  # letters of a list's item, up to which it is not parted
 NO_BREAK = "\N{NO-BREAK SPACE}"
 POINT = 0.2  # millimetres of paper for a point of a picture: its letters get those of a caption
-WIDTH = re.compile(r"(?:^|\bwidth: )(\d+)")  # in points, as an attribute or in a style
 MANY = 6  # columns of a table
 BLANK = "☐"  # where a reader writes a number
 NO_PROSE = ["pre", "code", "svg", "math", "script", "style"]
@@ -171,7 +170,6 @@ class Maker:
                 continue
             explorer.decompose()
             still["id"] = target
-            del still["loading"]
             cell = still.find_parent("div", class_="cell") or still
             before = cell.find_previous_sibling()
             if before is not None:
@@ -298,10 +296,10 @@ class Maker:
         for image in self.article.select("img"):
             file = (folder / unquote(image["src"])).resolve()
             image["src"] = file.as_uri()
-            wide = WIDTH.search(image.get("width") or image.get("style", ""))
-            if image.find_parent(class_="cell_output") and wide:
-                del image["width"]
-                image["style"] = f"width: {int(wide[1]) * POINT:.0f}mm"
+            del image["loading"]
+            if image.find_parent(class_="cell_output") and image.has_attr("width"):
+                image["style"] = f"width: {int(image['width']) * POINT:.0f}mm"
+                del image["width"], image["height"]
 
     def set_code(self) -> None:
         """Code whose longest line is too wide gets smaller letters; if they would be too small,
