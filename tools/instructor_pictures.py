@@ -2,8 +2,9 @@
 
     python -m tools.instructor_pictures
 
-A few minutes. It needs the built site and the environment of grading (`make course` makes it); the
-class and its course are thrown away.
+Once in each language; the build takes `key.zh_CN.png` for the Chinese edition by itself. A few
+minutes. It needs the built site and the environment of grading (`make course` makes it); the class
+and its course are thrown away.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ import sys
 import tempfile
 import time
 import urllib.request
+from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 import exercises
+from attn_core.views.fonts import CJK_FONTS
 from exercises.keys import known
 from tools.browser import ARGUMENTS, present
 
@@ -36,7 +39,10 @@ ASSIGNMENT = f"chapter-{CHAPTER}"
 ASKED = "07-a-dropped-row"  # the answer field that is shown
 LARGEST = 120 * 1024  # bytes of a picture
 COLOURS = 64
+AROUND = 4  # pixels around what is shown of a page
 WAIT = 60  # seconds for formgrader's server
+# By language: where its site is, how its pictures' files end, and how a hint begins.
+LANGUAGES = {"en": ("", "", "Hint:"), "zh": ("zh", ".zh_CN", "提示：")}
 
 # Who hands in what: for each exercise of the chapter the number of a known mistake, or an answer.
 RIGHT, BLANK = "solution", "starter"
@@ -77,12 +83,12 @@ def hand_in(course: Path, student: str, answers: list) -> None:
     nbformat.write(notebook, course / "submitted" / place)
 
 
-def make(course: Path) -> None:
+def make(course: Path, language: str) -> None:
     """A course whose class is graded."""
     course.mkdir()
     roster = "".join(f"{who},\n" for who in CLASS)
     (course / "roster.csv").write_text(f"id,name,email\n{roster}", encoding="utf-8")
-    grading("make", course, CHAPTER)
+    grading("make", course, CHAPTER, "--language", language)
     for who, answers in CLASS.items():
         hand_in(course, who.split(",")[0], answers)
     grading("grade", course)
@@ -120,25 +126,41 @@ def store(raw: bytes, name: str) -> None:
     print(path.relative_to(ROOT), path.stat().st_size)
 
 
-def take(browser: Browser, course: Path, list_of_class: str) -> None:
+def with_chinese(folder: str) -> dict[str, str]:
+    """An environment in which the browser finds a Chinese font, which the machine may not have."""
+    source = Path(find_spec(CJK_FONTS).submodule_search_locations[0], "NotoSansSC-Regular.otf")
+    fonts = Path(folder, "share", "fonts")
+    fonts.mkdir(parents=True)
+    (fonts / source.name).symlink_to(source)
+    return {**os.environ, "XDG_DATA_HOME": str(fonts.parent)}
+
+
+def between(page: Page, first: Locator, last: Locator) -> bytes:
+    """The page from the upper edge of one element to the lower edge of another."""
+    top, end = first.bounding_box(), last.bounding_box()
+    high = end["y"] + end["height"] - top["y"] + 2 * AROUND
+    clip = {"x": 0, "y": top["y"] - AROUND, "width": page.viewport_size["width"], "height": high}
+    return page.screenshot(clip=clip, full_page=True)
+
+
+def take(browser: Browser, course: Path, list_of_class: str, language: str) -> None:
+    edition, suffix, hint = LANGUAGES[language]
     page = browser.new_page(viewport={"width": 1100, "height": 620})
     page.goto(list_of_class)
     page.get_by_text("Kovalevskaya").first.wait_for()
-    store(page.screenshot(), "formgrader")
+    store(page.screenshot(), f"formgrader{suffix}")
 
     # alan's softmax is a known mistake.
     page.goto((course / "feedback" / "alan" / ASSIGNMENT / f"{ASSIGNMENT}.html").as_uri())
-    said = page.get_by_text("Hint:").first
-    said.scroll_into_view_if_needed()
-    page.mouse.wheel(0, 120)
-    page.wait_for_timeout(300)
-    store(page.screenshot(), "feedback")
+    said = page.locator("pre", has_text=hint).first
+    asked = said.locator("xpath=preceding::pre[ancestor::*[contains(@class, 'input')]][2]")
+    store(between(page, asked, said), f"feedback{suffix}")
 
     page.goto((course / "keys" / f"{ASSIGNMENT}.html").as_uri())
-    store(page.screenshot(), "key")
+    store(between(page, page.locator("h1"), page.locator("ol").first), f"key{suffix}")
 
     exercise = exercises.load()[ASKED]
-    (chapter,) = (HTML / "chapters").glob(f"{exercise.chapter}_*.html")
+    (chapter,) = (HTML / edition / "chapters").glob(f"{exercise.chapter}_*.html")
     page.goto(chapter.as_uri())
     field = exercise.fields[0]
     _, table = next((one, rows) for one, rows in known(exercise, field) if one.name)
@@ -150,25 +172,28 @@ def take(browser: Browser, course: Path, list_of_class: str) -> None:
     form = box.locator("xpath=ancestor::form")
     form.locator("button").click()
     form.locator("[role=status]").wait_for()
-    store(page.locator("attention-answer", has=box).screenshot(), "answer-field")
+    store(page.locator("attention-answer", has=box).screenshot(), f"answer-field{suffix}")
 
 
 def main() -> None:
     if not (GRADING / "python").exists() or not (HTML / "index.html").exists():
         sys.exit("The pictures need the built site and .venv-grading: make book course")
     PICTURES.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="pictures-") as folder:
-        course = Path(folder) / "my-course"
-        make(course)
-        server, address = formgrader(course)
-        try:
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
-                take(browser, course, address)
-                browser.close()
-        finally:
-            server.terminate()
-            server.wait()
+    for language in LANGUAGES:
+        with tempfile.TemporaryDirectory(prefix="pictures-") as folder:
+            course = Path(folder) / "my-course"
+            make(course, language)
+            server, address = formgrader(course)
+            try:
+                with sync_playwright() as playwright:
+                    browser = playwright.chromium.launch(
+                        executable_path=present(), args=ARGUMENTS, env=with_chinese(folder)
+                    )
+                    take(browser, course, address, language)
+                    browser.close()
+            finally:
+                server.terminate()
+                server.wait()
 
 
 if __name__ == "__main__":

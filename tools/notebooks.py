@@ -201,9 +201,9 @@ def run(notebook, path: Path) -> None:
 
 
 def said_of_picture(output) -> dict:
-    """What a picture says of itself: its words, and the size at which it is shown."""
+    """What a picture says of itself: its words, the size at which it is shown, its parts."""
     said = output.get("metadata", {}).get("image/png", {})
-    return {name: said[name] for name in ("alt", "width", "height") if name in said}
+    return {name: said[name] for name in ("alt", "width", "height", "parts") if name in said}
 
 
 def normalise(notebook) -> None:

@@ -29,26 +29,42 @@ class Picture(Figure):
             warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from font")
             super().draw(renderer)
 
-    def image(self) -> Image.Image:
-        """The picture as pixels."""
+    def part_images(self) -> list[Image.Image]:
+        """Its parts as pixels, from above."""
         stream = io.BytesIO()
         self.savefig(
             stream, format="png", dpi=SHARP * self.dpi, bbox_inches="tight", transparent=False
         )
-        return Image.open(stream).convert("RGB")
+        return [Image.open(stream).convert("RGB")]
+
+    def image(self) -> Image.Image:
+        """All of it as pixels."""
+        return joined(self.part_images())
 
     def png(self) -> str:
         """The picture as PNG, in base64."""
         return packed(self.image())
 
-    def _repr_png_(self) -> tuple[str, dict[str, str | int]]:
-        """The picture as PNG, what it says, and the size at which it is shown."""
-        image = self.image()
+    def _repr_png_(self) -> tuple[str, dict[str, object]]:
+        """The picture as PNG, what it says, the size at which it is shown, its parts' heights."""
+        images = self.part_images()
+        image = joined(images)
         size = {"width": image.width // SHARP, "height": image.height // SHARP}
-        return packed(image), {"alt": self.alt, **size}
+        parts = {"parts": [one.height // SHARP for one in images]} if len(images) > 1 else {}
+        return packed(image), {"alt": self.alt, **size, **parts}
 
     def __repr__(self) -> str:
         return self.summary
+
+
+def joined(images: list[Image.Image]) -> Image.Image:
+    """Pictures under one another as one."""
+    size = max(image.width for image in images), sum(image.height for image in images)
+    sheet, top = Image.new("RGB", size, "white"), 0
+    for image in images:
+        sheet.paste(image, (0, top))
+        top += image.height
+    return sheet
 
 
 def packed(image: Image.Image) -> str:

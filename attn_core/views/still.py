@@ -55,14 +55,8 @@ class Sheet(Picture):
         self.parts = parts
         self.summary, self.alt = first.summary, " ".join(part.alt for part in parts if part.alt)
 
-    def image(self) -> Image.Image:
-        images = [part.image() for part in self.parts]
-        size = max(image.width for image in images), sum(image.height for image in images)
-        sheet, top = Image.new("RGB", size, "white"), 0
-        for image in images:
-            sheet.paste(image, (0, top))
-            top += image.height
-        return sheet
+    def part_images(self) -> list[Image.Image]:
+        return [image for part in self.parts for image in part.part_images()]
 
 
 def near(

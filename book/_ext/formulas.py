@@ -155,12 +155,14 @@ def displayed(latex: str) -> tuple[str, list[str]]:
 
 
 CLOSING = re.compile(r"[.,;:!?)”’，。；：！？、）》」]+")
+OPENING = re.compile(r"[(“‘（《「]+$")
 
 
-class Closing(SphinxPostTransform):
-    """A line never begins with the comma or the full stop after a formula.
+class Attached(SphinxPostTransform):
+    """No line begins with the comma or the full stop after a formula, or ends with the bracket
+    before it.
 
-    A browser may break a line before and after MathML, so both are written as one piece.
+    A browser may break a line before and after MathML, so all are written as one piece.
     """
 
     default_priority = 900
@@ -171,6 +173,11 @@ class Closing(SphinxPostTransform):
             if isinstance(after, nodes.Text) and (closing := CLOSING.match(after)):
                 formula["closing"] = closing[0]
                 after.parent.replace(after, nodes.Text(after[closing.end() :]))
+            place = formula.parent.index(formula)
+            before = formula.parent[place - 1] if place else None
+            if isinstance(before, nodes.Text) and (opening := OPENING.search(before)):
+                formula["opening"] = opening[0]
+                before.parent.replace(before, nodes.Text(before[: opening.start()]))
 
 
 def _visit(convert):
@@ -179,8 +186,9 @@ def _visit(convert):
         markup, wrong = convert(latex)
         for complaint in wrong:
             logger.warning("formula $%s$: %s", latex, complaint, location=node)
-        if closing := node.get("closing"):
-            markup = f'<span class="closed">{markup}{closing}</span>'
+        opening, closing = node.get("opening", ""), node.get("closing", "")
+        if opening or closing:
+            markup = f'<span class="closed">{opening}{markup}{closing}</span>'
         translator.body.append(markup)
         raise nodes.SkipNode
 
@@ -193,5 +201,5 @@ def setup(app: Sphinx) -> dict:
         inline_renderers=(_visit(partial(mathml, display="inline")), None),
         block_renderers=(_visit(displayed), None),
     )
-    app.add_post_transform(Closing)
+    app.add_post_transform(Attached)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

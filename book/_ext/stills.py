@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
@@ -24,8 +25,8 @@ ELEMENT = re.compile(
 )
 
 
-def stills(notebook) -> dict[str, tuple[bytes, str, int]]:
-    """The picture of each explorer of a notebook by its name, what it shows in words, its width."""
+def stills(notebook) -> dict[str, tuple[bytes, dict]]:
+    """The picture of each explorer of a notebook by its name, and what is known of it."""
     found = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -33,18 +34,21 @@ def stills(notebook) -> dict[str, tuple[bytes, str, int]]:
             named = ELEMENT.match(data.get("text/html", ""))
             if named and "image/png" in data:
                 of_it = output.metadata["image/png"]
-                content = base64.b64decode(data["image/png"])
-                found[named[1]] = content, said(of_it["alt"], CATALOGUE), of_it["width"]
+                known = {**of_it, "alt": said(of_it["alt"], CATALOGUE)}
+                found[named[1]] = base64.b64decode(data["image/png"]), known
     return found
 
 
-def picture(url: str, alt: str, width: int) -> str:
-    """
-    >>> picture("a.png", "6 queries", 393)
-    '<img class="ax-still" src="a.png" alt="6 queries" width="393" loading="lazy">'
+def picture(url: str, alt: str, width: int, height: int, parts: Sequence[int] = ()) -> str:
+    """The still; `parts` are the heights of the pictures that it has under one another.
+
+    >>> picture("a.png", "6 queries", 393, 318)
+    '<img class="ax-still" src="a.png" alt="6 queries" width="393" height="318" loading="lazy">'
     """
     named = f'src="{escape(url)}" alt="{escape(alt)}"'
-    return f'<img class="ax-still" {named} width="{width}" loading="lazy">'
+    heights = f' data-parts="{" ".join(map(str, parts))}"' if parts else ""
+    size = f'width="{width}" height="{height}"{heights}'
+    return f'<img class="ax-still" {named} {size} loading="lazy">'
 
 
 def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -58,10 +62,10 @@ def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -
     def with_still(element: re.Match) -> str:
         if element[1] not in found:
             return element[0]
-        content, alt, width = found[element[1]]
+        content, known = found[element[1]]
         name = f"{path.stem}-{element[1]}.png"
         (folder / name).write_bytes(content)
-        return element[0] + picture(context["pathto"](f"_static/stills/{name}", 1), alt, width)
+        return element[0] + picture(context["pathto"](f"_static/stills/{name}", 1), **known)
 
     context["body"] = ELEMENT.sub(with_still, context["body"])
 

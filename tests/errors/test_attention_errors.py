@@ -178,10 +178,12 @@ def test_a_mask_hides_no_nan(keep, name):
     refused(lambda: attention(q, k, V, keep=keep), ValueError, message)
 
 
-def test_an_output_beyond_its_dtype():
-    q = torch.zeros(8, 1, dtype=torch.float16)
-    v = torch.full((8, 1), 6e4, dtype=torch.float16)
+@pytest.mark.parametrize("tokens", [8, 300])
+def test_an_output_beyond_its_dtype(tokens):
+    q = torch.zeros(tokens, 1, dtype=torch.float16)
+    v = torch.full((tokens, 1), 6e4, dtype=torch.float16)
     message = "v must give a finite output, got an overflow in torch.float16"
+    attention(q, q, v)
     refused(lambda: attention(q, q, v, dropout=Dropout(0.5, 1)), ValueError, message)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,13 @@ def test_formulas_are_drawn_and_coloured(open_page, site):
     page.wait_for_function("document.fonts.check('16px \"Book Math\"')")
     query = page.locator("math mi.query").first
     assert query.evaluate("e => getComputedStyle(e).color") == "rgb(0, 114, 178)"
+
+
+def test_a_bracket_stays_with_its_formula(all_pages):
+    before = re.compile(r"(<[^<>]*>)[^<>]*[(（]<math")
+    found = [tag for name in all_pages for tag in before.findall((HTML / name).read_text("utf-8"))]
+    assert len(found) > 3
+    assert set(found) == {'<span class="closed">'}
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import ctypes
+import io
 import re
 from collections import Counter
 from pathlib import Path
@@ -13,6 +15,7 @@ import pypdfium2.raw as pdfium
 import pytest
 from bs4 import BeautifulSoup
 from pikepdf import Array, Dictionary, Name, OutlineItem, Pdf
+from PIL import Image
 
 from tests.conftest import HTML
 from tools import release
@@ -437,6 +440,9 @@ def article(folder: Path, text: str, language: str = "en"):
     """A page of this text as a sheet; it stands in a document with the page `b`."""
     page = f'<article class="bd-article"><h1>A</h1>{text}</article>'
     (folder / "a.html").write_text(page, encoding="utf-8")
+    heading = "<h2>两条规则<a class='headerlink'>#</a></h2>"
+    other = f"<article><section id='two'>{heading}</section></article>"
+    (folder / "b.html").write_text(other, encoding="utf-8")
     return Maker(folder, "a", WORDS[language], {"a", "b"}).sheet().article
 
 
@@ -504,6 +510,38 @@ def test_an_address_breaks_behind_its_signs(tmp_path):
     made = article(tmp_path, '<a href="https://a.example/b_c-d.ipynb">it</a>')
     address = made.select_one(".addresses a").decode_contents()
     assert address == "a.<wbr/>example/<wbr/>b_<wbr/>c-<wbr/>d.<wbr/>ipynb<wbr/>"
+
+
+def test_a_title_that_a_chinese_sentence_names_is_quoted(tmp_path):
+    link = '<a href="b.html#two">两条规则</a>'
+    texts = f"见{link}。", link, f"《{link}》里", '见<a href="b.html#two">规则</a>。'
+    made = article(tmp_path, "".join(f"<p>{text}</p>" for text in texts), "zh")
+    said = [one.get_text() for one in made.select("p")]
+    page = "（第\N{NO-BREAK SPACE}000\N{NO-BREAK SPACE}页）"
+    assert said[:2] == [f"见“两条规则”{page}。", f"两条规则{page}"]
+    assert said[2].startswith("《两条规则")
+    assert said[3].startswith("见规则")
+
+
+def test_a_long_line_of_an_output_wraps_behind_its_indentation(tmp_path):
+    long = "    " + "scores " * 20
+    made = article(tmp_path, f"<pre>first\n{long}\nlast</pre><pre>short</pre>")
+    (hanging,) = made.select(".hanging")
+    assert hanging.get_text() == long
+    assert hanging["style"] == "padding-left: 8ch; text-indent: -8ch"
+    assert list(made.pre.strings) == ["first\n", long, "last"]
+
+
+def test_a_still_of_several_pictures_is_one_for_each(tmp_path):
+    Image.new("RGB", (80, 50), "red").save(tmp_path / "a.png")
+    still = '<img class="ax-still" src="a.png" alt="A map." width="40" data-parts="10 15"/>'
+    made = article(tmp_path, f'<div class="cell_output">{still}</div>').select("img")
+    contents = [base64.b64decode(one["src"].partition(",")[2]) for one in made]
+    assert [Image.open(io.BytesIO(part)).size for part in contents] == [(80, 20), (80, 30)]
+    assert [(one["alt"], one["style"]) for one in made] == [
+        ("A map.", "width: 8mm"),
+        ("", "width: 8mm"),
+    ]
 
 
 def test_only_short_cells_are_one_line(tmp_path):

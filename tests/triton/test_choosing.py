@@ -2,16 +2,18 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
 import torch
 
-from attn_core import Dropout, causal, padding
+from attn_core import Dropout, causal, padding, prefill, window
 from attn_core.call import Call
 from attn_core.engines import choose, torch_sdpa
 from attn_core.engines.formulas import FORMULAS
 from attn_core.engines.tiled import TILED
+from attn_core.masks import Keep
 
 GPU = torch.device("cuda", 0)
 
@@ -19,20 +21,35 @@ GPU = torch.device("cuda", 0)
 @pytest.fixture
 def gpu(monkeypatch):
     """What torch says of a GPU that may not be there."""
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H100")
+    monkeypatch.setattr(torch.cuda, "get_device_capability", {GPU: (8, 0)}.get)
+    monkeypatch.setattr(torch.cuda, "get_device_name", {GPU: "NVIDIA A100"}.get)
     choose.triton_engine.cache_clear()
     yield monkeypatch
     choose.triton_engine.cache_clear()
 
 
-def on(device, dtype=torch.float32, widest=64):
-    """A call of 600 tokens on a device that may not be there; only its outside is asked."""
-    q = torch.empty(1, 2, 600, widest, dtype=dtype, device="meta")
-    q = SimpleNamespace(
-        device=torch.device(device), dtype=dtype, shape=q.shape, is_cpu=False, requires_grad=False
+def outside(device, dtype, wide, requires_grad=False):
+    """A tensor of 600 tokens on a device that may not be there; only its outside is asked."""
+    tensor = torch.empty(1, 2, 600, wide, dtype=dtype, device="meta")
+    return SimpleNamespace(
+        device=torch.device(device),
+        dtype=dtype,
+        shape=tensor.shape,
+        is_cpu=False,
+        requires_grad=requires_grad,
     )
-    return Call(q, q, q, None, 1.0, None, ())
+
+
+def served(wanted):
+    """What stands in for torch's own answer: it is asked about a call."""
+    return lambda call: isinstance(call, Call) and wanted
+
+
+def on(device, dtype=torch.float32, widest=64, keep=None, live=()):
+    """A call of such tensors. widest: of q, k and v. live: those that ask for gradients."""
+    wide = (widest,) * 3 if isinstance(widest, int) else widest
+    given = (outside(device, dtype, w, name in live) for name, w in zip("qkv", wide, strict=True))
+    return Call(*given, keep, 1.0, None, ())
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
@@ -40,14 +57,35 @@ def test_a_gpu_gets_tritons_kernels(gpu, dtype):
     pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
     from attn_core.engines import triton
 
-    gpu.setattr(torch_sdpa, "serves_gpu", lambda call: True)
+    gpu.setattr(torch_sdpa, "serves_gpu", served(True))
     assert choose.engine_for(on(GPU, dtype, 256)) is triton.TRITON
 
 
+MASKS = causal(), window(3, 2), padding([9]), prefill(0), causal() & torch.eye(600).bool()
+
+
+@dataclass(frozen=True)
+class Dilated(Keep):
+    step: int = 1
+
+
+@pytest.mark.parametrize("keep", [*MASKS, MASKS[1] & MASKS[2] & MASKS[3]])
+def test_tritons_kernels_know_these_masks_and_no_other(gpu, keep):
+    pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
+    from attn_core.engines import triton
+
+    assert choose.engine_for(on(GPU, keep=keep)) is triton.TRITON
+    assert choose.engine_for(on(GPU, keep=Dilated(step=2))) is TILED
+
+
 @pytest.mark.parametrize("serves", [True, False])
-@pytest.mark.parametrize(("dtype", "widest"), [(torch.float64, 64), (torch.float32, 257)], ids=str)
+@pytest.mark.parametrize(
+    ("dtype", "widest"),
+    [(torch.float64, 64), (torch.float32, (257, 257, 64)), (torch.float32, (64, 64, 257))],
+    ids=str,
+)
 def test_what_triton_has_no_room_for_gets_torchs(gpu, dtype, widest, serves):
-    gpu.setattr(torch_sdpa, "serves_gpu", lambda call: serves)
+    gpu.setattr(torch_sdpa, "serves_gpu", served(serves))
     wanted = torch_sdpa.TORCH_SDPA_ON_GPU if serves else TILED
     assert choose.engine_for(on(GPU, dtype, widest)) is wanted
 
@@ -57,19 +95,18 @@ def test_an_output_alone_is_torchs_where_it_has_tiles(gpu, serves):
     pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
     from attn_core.engines import triton
 
-    gpu.setattr(torch_sdpa, "serves_gpu", lambda call: serves)
+    gpu.setattr(torch_sdpa, "serves_gpu", served(serves))
     found = choose.engine_for(on(GPU), output_alone=True)
     assert found is (torch_sdpa.TORCH_SDPA_ON_GPU if serves else triton.TRITON)
 
 
-def test_with_gradients_a_gpu_gets_tritons_kernels(gpu):
+@pytest.mark.parametrize("live", "qkv")
+def test_with_gradients_a_gpu_gets_tritons_kernels(gpu, live):
     pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
     from attn_core.engines import triton
 
-    gpu.setattr(torch_sdpa, "serves_gpu", lambda call: True)
-    call = on(GPU)
-    call.q.requires_grad = True
-    assert choose.engine_for(call, output_alone=True) is triton.TRITON
+    gpu.setattr(torch_sdpa, "serves_gpu", served(True))
+    assert choose.engine_for(on(GPU, live=live), output_alone=True) is triton.TRITON
 
 
 @pytest.mark.parametrize(
@@ -95,7 +132,7 @@ def test_a_gpu_without_triton_is_one_sentence(gpu):
     with pytest.raises(RuntimeError) as caught:
         choose.engine_for(on(GPU))
     assert str(caught.value) == (
-        "q, k and v are on NVIDIA H100, whose kernels need Triton, which is not installed: "
+        "q, k and v are on NVIDIA A100, whose kernels need Triton, which is not installed: "
         "pip install triton"
     )
 

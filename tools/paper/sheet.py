@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import posixpath
 import re
 import unicodedata
+from copy import copy
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, NavigableString, Tag
+from PIL import Image
 
 from tools.paper.words import Words
 
@@ -23,16 +28,20 @@ COLUMNS = 91  # of code that fit at its usual size
 SMALLEST = 0.84  # of that size: 7 points
 SHORT = 12  # lines of code, up to which it stays with its output
 LONG = 14  # lines of code, above which it may be parted
+HANG = 4  # letters by which the rest of a line that wraps stands further in
 TABLE = 24  # lines of an output, above which it may be parted
 BOX = 600  # letters of a box, up to which it is not parted
 CELL = 18  # letters of a table's cell, up to which it is one line
 HEAD = 8  # of a column's head
+LABEL = 8  # of a bold word that is not parted
 LINE = 90  # letters of a line of text, about
 ITEM = 480  # letters of a list's item, up to which it is not parted
 NO_BREAK = "\N{NO-BREAK SPACE}"
 POINT = 0.2  # millimetres of paper for a point of a picture: its letters get those of a caption
 MANY = 6  # columns of a table
 BLANK = "☐"  # where a reader writes a number
+BLOCKS = ["p", "li", "td", "th", "dd", "dt"]
+QUOTED = ("“", "《", "「", "‘")
 NO_PROSE = ["pre", "code", "svg", "math", "script", "style"]
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 EQUATION = re.compile(r"\b[A-Za-z]{1,2} = (?=[−\d])")
@@ -252,6 +261,7 @@ class Maker:
             link.unwrap()
             return
         target = place(name, unquote(url.fragment))
+        self.quote(link, titles(self.site, name).get(unquote(url.fragment)))
         link.attrs = {"href": f"#{target}"}
         after, word = link.next_sibling, self.words.chapter
         if word and isinstance(after, NavigableString) and after.lstrip().startswith(word):
@@ -266,6 +276,17 @@ class Maker:
                 link.append(self.new("span", opening))
                 self.add_page(link, target)
                 link.append(self.new("span", closing))
+
+    def quote(self, link: Tag, title: str | None) -> None:
+        """A section's title within a sentence gets quotation marks: no colour tells it from it."""
+        opening, closing = self.words.quotes
+        said, block = link.get_text(), link.find_parent(BLOCKS)
+        if said != title or block is None or block.get_text().strip() == said:
+            return
+        before = link.previous_sibling
+        if opening and not (isinstance(before, NavigableString) and before.endswith(QUOTED)):
+            link.insert(0, NavigableString(opening))
+            link.append(NavigableString(closing))
 
     def note(self, link: Tag, url: str) -> None:
         link.attrs = {"href": url}
@@ -298,8 +319,27 @@ class Maker:
             image["src"] = file.as_uri()
             del image["loading"]
             if image.find_parent(class_="cell_output") and image.has_attr("width"):
-                image["style"] = f"width: {int(image['width']) * POINT:.0f}mm"
+                wide = int(image["width"])
+                image["style"] = f"width: {wide * POINT:.0f}mm"
                 del image["width"], image["height"]
+                heights = [int(n) for n in image.get("data-parts", "").split()]
+                self.part_still(image, file, wide, heights)
+
+    def part_still(self, still: Tag, file: Path, wide: int, heights: list[int]) -> None:
+        """A still of several pictures becomes one a picture: together they may be too high."""
+        if not heights:
+            return
+        whole, top, parts = Image.open(file), 0, []
+        sharp = whole.width // wide  # pixels for one of its size
+        for height in heights:
+            box = 0, top * sharp, whole.width, (top + height) * sharp
+            parts.append(copy(still))
+            parts[-1]["src"] = data_uri(whole.crop(box))
+            top += height
+        for part in parts[1:]:
+            part["alt"] = ""
+            part.attrs.pop("id", None)
+        still.replace_with(*parts)
 
     def set_code(self) -> None:
         """Code whose longest line is too wide gets smaller letters; if they would be too small,
@@ -313,6 +353,22 @@ class Maker:
             wide = max(map(columns, lines))
             if SMALLEST <= fitting / wide < 1:
                 code["style"] = f"font-size: {fitting / wide:.3f}em"
+            elif wide > fitting and code.find(True, recursive=False) is None:
+                self.hang(code, lines, fitting)
+
+    def hang(self, code: Tag, lines: list[str], fitting: float) -> None:
+        """A line of plain text that wraps goes on behind its own indentation."""
+        code.clear()
+        for number, line in enumerate(lines):
+            end = "\n" if number + 1 < len(lines) else ""
+            if columns(line) <= fitting:
+                code.append(NavigableString(line + end))
+                continue
+            behind = len(line) - len(line.lstrip()) + HANG
+            style = f"padding-left: {behind}ch; text-indent: -{behind}ch"
+            wrapped = self.soup.new_tag("span", attrs={"class": "hanging", "style": style})
+            wrapped.string = line
+            code.append(wrapped)
 
     def set_tables(self) -> None:
         """So that wide tables fit, they have smaller letters; a number stays with its unit."""
@@ -350,6 +406,9 @@ class Maker:
                 bound = bound[:-1] + NO_BREAK
             if bound != text:
                 text.replace_with(NavigableString(bound))
+        for bold in self.article.select("p > strong"):
+            if columns(bold.get_text()) <= LABEL:
+                mark(bold, "one-line")
 
     def say_here(self) -> None:
         """What a question asks to be done at its explorer, after paper, is done elsewhere."""
@@ -388,6 +447,28 @@ class Maker:
                 mark(item, "whole")
 
 
+@cache
+def titles(site: Path, name: str) -> dict[str, str]:
+    """The headings of a page of the site by the ids of their sections; without one, its title."""
+    page = BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+    found = {}
+    for heading in page.select("article section > :is(h1, h2, h3, h4)"):
+        for link in heading.select(".headerlink"):
+            link.decompose()
+        title = " ".join(heading.get_text().split())
+        found[heading.parent.get("id", "")] = title
+        if heading.name == "h1":
+            found[""] = title
+    return found
+
+
+def data_uri(image: Image.Image) -> str:
+    """A picture as the address of itself."""
+    stream = io.BytesIO()
+    image.save(stream, "png", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode("ascii")
+
+
 def mark(one: Tag, name: str) -> None:
     """Give an element a class more."""
     one["class"] = [*one.get("class", []), name]
@@ -400,7 +481,7 @@ def keep(one: Tag) -> None:
 
 def in_brackets(link: Tag) -> bool:
     """Whether a link is the last that stands in brackets: its page needs none of its own."""
-    block = link.find_parent(["p", "li", "td", "th", "dd", "dt"])
+    block = link.find_parent(BLOCKS)
     if block is None:
         return False
     inside = list(link.strings)

@@ -13,7 +13,8 @@ class Words:
     called there and the heading that all stand under; output is the same for the output of a cell.
     All other folds paper shows where they are. brackets: around a page behind its link; comma:
     before one that stands in brackets with its link; colon: before one that a label leads to;
-    chapter: what stands between a chapter's number and its page. No line breaks between a page and
+    chapter: what stands between a chapter's number and its page. quotes: around the title of a
+    section that a sentence names by a link. No line breaks between a page and
     its number. by_hand: says that a question is to be answered on paper first; here: says what to
     do then at its explorer, and how paper says that.
     """
@@ -26,6 +27,7 @@ class Words:
     brackets: tuple[str, str]
     colon: str
     chapter: str
+    quotes: tuple[str, str]
     by_hand: str
     here: tuple[str, str]
     asked_on: str
@@ -51,8 +53,9 @@ ENGLISH = Words(
     brackets=("\N{NO-BREAK SPACE}(", ")"),
     colon=": ",
     chapter="",
+    quotes=("", ""),
     by_hand="On paper",
-    here=("Here(?=[:,])", "On the site"),
+    here=("Here(?=[:,]| the number)", "On the site"),
     asked_on="asked on page\N{NO-BREAK SPACE}{page}",
     contents="Contents",
     in_this_chapter="In this chapter",
@@ -83,6 +86,7 @@ CHINESE = Words(
     brackets=("（", "）"),
     colon="：",
     chapter="章",
+    quotes=("“", "”"),
     by_hand="纸上",
     here=("这里：", "网页上："),
     asked_on="题目见第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
