@@ -482,6 +482,27 @@ def test_the_default_scale_is_one_over_the_root_of_the_width():
     assert trace(q, q, q, scale=0.0).scale == 0.0
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+def test_a_tile_of_an_output_with_gradients_has_its_dropout_and_its_dtype(dtype):
+    x = torch.linspace(-2, 2, 2 * 3 * 7 * 4).view(2, 3, 7, 4).to(dtype)
+    record = trace(x.clone().requires_grad_(), x.flip(-1), x, dropout=Dropout(0.5, 3))
+    tile = record.tile("output", slice(2, 6), slice(1, 3), batch=1, head=2)
+    assert tile.dtype == dtype
+    assert tile.grad_fn is not None
+    torch.testing.assert_close(tile, record.output[1, 2, 2:6, 1:3])
+
+
+def test_a_tile_with_gradients_has_the_mask_of_its_batch_and_its_head():
+    x = torch.linspace(-2, 2, 2 * 3 * 7 * 4).view(2, 3, 7, 4)
+    cells = torch.arange(3 * 7 * 7).view(1, 3, 7, 7) % 5 > 0
+    keep = padding([4, 6]) & cells
+    dead, live = (trace(q, x, x, keep=keep) for q in (x, x.clone().requires_grad_()))
+    for batch, head in ((0, 1), (1, 2)):
+        place = {"batch": batch, "head": head}
+        tiles = (one.tile("masked", slice(0, 7), slice(0, 7), **place) for one in (live, dead))
+        torch.testing.assert_close(*(tile.detach() for tile in tiles))
+
+
 def test_gradients_of_a_tile_come_from_the_whole_row():
     """With the stored statistics taken as constants they would be those of exp alone."""
     q, k = drawn(1, 3, 2).requires_grad_(), drawn(2, 4, 2).requires_grad_()
