@@ -335,6 +335,16 @@ class TestTorchsOwnOnAGpu:
         assert self.knows(size=(1, size, 3, 3)) == fits
         assert self.knows(size=(1, 1, size, size)) == (backend[0] is not None)
 
+    def test_serves_a_causal_mask_of_a_square_alone(self, backend):
+        assert self.knows(causal()) == (backend[0] is not None)
+        assert not self.knows(window(0), size=(1, 2, 600, 600))
+        assert not self.knows(causal(), size=(1, 2, 600, 700))
+
+    def test_serves_the_smallest_scale_that_is_not_rounded_away(self, backend):
+        tiny = torch.finfo(torch.float32).tiny
+        assert self.knows(scale=tiny) == (backend[0] is not None)
+        assert not self.knows(scale=tiny / 2)
+
     @pytest.mark.parametrize("scale", [0.0, -1.0])
     @pytest.mark.parametrize("keep", [None, causal()], ids=str)
     def test_serves_no_scale_that_is_not_above_0(self, keep, scale, backend):

@@ -6,7 +6,7 @@ import torch
 from attn_core import causal, padding, prefill, window
 from attn_core.call import Call
 from attn_core.engines.formulas import FORMULAS
-from attn_core.engines.torch_sdpa import TORCH_SDPA, strips
+from attn_core.engines.torch_sdpa import TORCH_SDPA, TORCH_SDPA_ON_GPU, strips
 from tests.attn_core.reference import drawn
 
 
@@ -67,3 +67,11 @@ def test_of_a_long_mask_few_rows_are_written_out_at_a_time():
     sizes = [strip.kept.numel() for strip in told(causal() & cells, L=40, S=200_000)]
     assert len(sizes) == 3
     assert max(sizes) <= 16 * 200_000
+
+
+@pytest.mark.parametrize("keep", [None, causal()], ids=["all keys", "causal"])
+def test_what_a_gpu_is_asked_for_is_the_same_attention(keep):
+    """torch's operation is the same on a CPU; which kernel of a GPU answers is torch's choice."""
+    call = Call.of(*(drawn(i, 2, 3, 20, 4) for i in (1, 2, 3)), keep, 0.7)
+    (output,) = TORCH_SDPA_ON_GPU.one_pass(call)
+    torch.testing.assert_close(output, FORMULAS.forward(call)[0])
