@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -83,7 +84,19 @@ class Exercise:
             fields=tuple(replace(one, label=one.label and say(one.label)) for one in self.fields),
             mistakes=tuple(replace(one, hint=say(one.hint)) for one in self.mistakes),
             rubric=say(self.rubric.strip()),
+            solution=self.in_words(say(self.words)) if self.words else self.solution,
         )
+
+    @property
+    def words(self) -> str:
+        """What the solution says, where an answer is a text."""
+        return self.run(self.solution)[self.answers[0]] if self.rubric else ""
+
+    def in_words(self, text: str) -> str:
+        """A solution that says this text, a sentence a line."""
+        sentences = re.findall(r"[^.。]*[.。] ?", text)
+        lines = "".join(f'    "{sentence}"\n' for sentence in sentences)
+        return f"{self.answers[0]} = (\n{lines})"
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -25,10 +25,12 @@ def texts(exercise: Exercise) -> Iterator[tuple[str, str]]:
         yield mistake.hint, f"{exercise.id}: hint"
     if exercise.rubric:
         yield exercise.rubric.strip(), f"{exercise.id}: rubric"
+        yield exercise.words, f"{exercise.id}: a good answer"
 
 
 def chinese(exercise: Exercise) -> Exercise:
-    """The exercise with its texts in Chinese; its code and its numbers are the same."""
+    """The exercise with its texts in Chinese; its code and its numbers are the same, but for an answer that is a
+    text."""
     return exercise.translated(say)
 
 

@@ -31,5 +31,5 @@ def test_the_table_names_what_was_not_measured():
     lines = table({"page/a.js": row}, {}, ["page/a.js", "page/b.js"]).splitlines()
     assert "| `page/a.js` | 8 | 7 | 1 | 87.5 % | d |" in lines
     assert "| `page/b.js` | | | | not measured yet | |" in lines
-    assert "| all | 8 | 7 | 1 | 87.5 % | |" in lines
+    assert "| all that were measured | 8 | 7 | 1 | 87.5 % | |" in lines
     assert "| `a.js` | `one` | **not explained** |" in lines

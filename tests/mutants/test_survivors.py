@@ -36,8 +36,9 @@ def test_the_table_names_what_was_not_measured():
     row = {"file": "attn_core/stages.py", "made": 8, "caught": 7, "date": "d", "survivors": []}
     lines = table({"stages": row}, {}, FILES).splitlines()
     assert "| `attn_core/stages.py` | 8 | 7 | 1 | 87.5 % | d |" in lines
-    assert "| `attn_core/masks.py` | | | | not measured yet | |" in lines
-    assert "| all | 8 | 7 | 1 | 87.5 % | |" in lines
+    (waiting,) = [line for line in lines if line.endswith("| | | | not measured yet | |")]
+    assert "`attn_core/masks.py`, " in waiting
+    assert "| all that were measured | 8 | 7 | 1 | 87.5 % | |" in lines
 
 
 def test_the_files_and_tests_exist():

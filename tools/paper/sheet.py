@@ -18,11 +18,12 @@ from PIL import Image
 
 from tools.paper.words import Words
 
-# What is there for a screen alone; the code of a drawing is hidden there, too.
+# What is there for a screen alone.
 ON_SCREEN = (
     ".headerlink, .chapter-links, script, attention-answer, attention-diagnosis, "
-    "details.above-input, .toctree-wrapper, .genindex-jumpbox"
+    ".toctree-wrapper, .genindex-jumpbox"
 )
+DEFINED = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
 UNKNOWN = "000"  # stands where a page's number will stand: as wide as most of them
 COLUMNS = 91  # of code that fit at its usual size
 SMALLEST = 0.84  # of that size: 7 points
@@ -46,6 +47,7 @@ NO_PROSE = ["pre", "code", "svg", "math", "script", "style"]
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 EQUATION = re.compile(r"\b[A-Za-z]{1,2} = (?=[−\d])")
 LEADS_ON = re.compile(r"(?:→|\bchapter|\bquestion) $")  # to a link or its number
+LOOSE = re.compile(r"^ (?=[\u3400-\u9fff])")  # a space before Chinese
 CLOSED = re.compile(r"\s*[.,;:!?]*[)）]")
 PART_OF_ADDRESS = re.compile(r"[^/_.?&=-]+[/_.?&=-]*|[/_.?&=-]+")
 
@@ -94,6 +96,7 @@ class Maker:
         self.article.attrs = {"class": "bd-article", "id": place(self.name)}
         for one in self.article.select(ON_SCREEN):
             one.decompose()
+        self.leave_out_code()
         self.rename_places()
         for drawing in self.article.select("svg.steps"):
             self.part(drawing)
@@ -126,6 +129,15 @@ class Maker:
         if text:
             made.string = text
         return made
+
+    def leave_out_code(self) -> None:
+        """Code that the site hides, as that of a drawing, goes, but for what other code calls."""
+        hidden = self.article.select("details.above-input")
+        seen = [one for one in self.article.select(".cell_input") if not one.find_parent("details")]
+        called = set(re.findall(r"\w+", " ".join(code.get_text() for code in seen)))
+        for fold in hidden:
+            if called.isdisjoint(DEFINED.findall(fold.get_text())):
+                fold.decompose()
 
     def rename_places(self) -> None:
         for one in self.article.find_all(id=True):
@@ -177,6 +189,8 @@ class Maker:
                 explorer.name = "div"
                 explorer.attrs = {"id": target}
                 continue
+            if explorer.name == "attention-model":
+                still.insert_after(self.new("p", self.words.live, **{"class": "live"}))
             explorer.decompose()
             still["id"] = target
             cell = still.find_parent("div", class_="cell") or still
@@ -190,6 +204,8 @@ class Maker:
         summary.extract()
         if "below-input" in fold.get("class", []):
             self.gather(fold, *self.words.output)
+        elif "above-input" in fold.get("class", []):
+            self.gather(fold, *self.words.code)
         elif title in self.words.gathered:
             self.gather(fold, *self.words.gathered[title])
         else:
@@ -211,7 +227,7 @@ class Maker:
         pointer["id"] = f"{target}-asked"
         self.add_page(pointer, target)
         before = fold.find_previous_sibling()
-        if before is not None and before.name == "p" and "below-input" not in fold.get("class", []):
+        if before is not None and before.name == "p" and not fold.find_parent(class_="cell"):
             before.extend([NavigableString(" "), pointer])
         else:
             line = self.new("p", **{"class": "pointer-line"})
@@ -276,6 +292,10 @@ class Maker:
                 link.append(self.new("span", opening))
                 self.add_page(link, target)
                 link.append(self.new("span", closing))
+                if closing == "）" and isinstance(link.next_sibling, NavigableString):
+                    link.next_sibling.replace_with(
+                        NavigableString(LOOSE.sub("", link.next_sibling))
+                    )
 
     def quote(self, link: Tag, title: str | None) -> None:
         """A section's title within a sentence gets quotation marks: no colour tells it from it."""

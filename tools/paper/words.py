@@ -10,17 +10,18 @@ class Words:
     """The words of one language; `{n}` is a number and `{page}` a page's.
 
     gathered: the titles of the folds that go to the end of their chapter, each with what one is
-    called there and the heading that all stand under; output is the same for the output of a cell.
-    All other folds paper shows where they are. brackets: around a page behind its link; comma:
-    before one that stands in brackets with its link; colon: before one that a label leads to;
-    chapter: what stands between a chapter's number and its page. quotes: around the title of a
-    section that a sentence names by a link. No line breaks between a page and
-    its number. by_hand: says that a question is to be answered on paper first; here: says what to
-    do then at its explorer, and how paper says that.
+    called there and the heading that all stand under; output and code are the same for those of
+    a cell. All other folds paper shows where they are. brackets: around a page behind its link;
+    comma: before one that stands in brackets with its link; colon: before one that a label
+    leads to; chapter: what stands between a chapter's number and its page. quotes: around the
+    title of a section that a sentence names by a link. No line breaks between a page and its
+    number. live: under the still of a model. by_hand: says that a question is to be answered on
+    paper first; here: says what to do then at its explorer, and how paper says that.
     """
 
     gathered: dict[str, tuple[str, str]]
     output: tuple[str, str]
+    code: tuple[str, str]
     numbered: str
     on_page: str
     comma: str
@@ -30,6 +31,7 @@ class Words:
     quotes: tuple[str, str]
     by_hand: str
     here: tuple[str, str]
+    live: str
     asked_on: str
     contents: str
     in_this_chapter: str
@@ -47,6 +49,7 @@ ENGLISH = Words(
         "Solution": ("Solution", "Solutions"),
     },
     output=("Output", "Outputs"),
+    code=("Code", "Code"),
     numbered="{title} {n}",
     on_page="page\N{NO-BREAK SPACE}{page}",
     comma=", ",
@@ -56,7 +59,8 @@ ENGLISH = Words(
     quotes=("", ""),
     by_hand="On paper",
     here=("Here(?=[:,]| the number)", "On the site"),
-    asked_on="asked on page\N{NO-BREAK SPACE}{page}",
+    live="On the site it is live: write another sentence, and press any number.",
+    asked_on="from page\N{NO-BREAK SPACE}{page}",
     contents="Contents",
     in_this_chapter="In this chapter",
     links="Links",
@@ -80,6 +84,7 @@ CHINESE = Words(
         "解答": ("解答", "解答"),
     },
     output=("输出", "输出"),
+    code=("代码", "代码"),
     numbered="{title} {n}",
     on_page="第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
     comma="，",
@@ -89,7 +94,8 @@ CHINESE = Words(
     quotes=("“", "”"),
     by_hand="纸上",
     here=("这里：", "网页上："),
-    asked_on="题目见第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
+    live="网页上的模型可以操作：换一个句子，点开任何一个数。",
+    asked_on="见第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
     contents="目录",
     in_this_chapter="本章内容",
     links="链接",
