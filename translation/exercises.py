@@ -29,8 +29,8 @@ def texts(exercise: Exercise) -> Iterator[tuple[str, str]]:
 
 
 def chinese(exercise: Exercise) -> Exercise:
-    """The exercise with its texts in Chinese; its code and its numbers are the same, but for an answer that is a
-    text."""
+    """The exercise with its texts in Chinese, an answer that is one among them; its code and its
+    numbers are the same."""
     return exercise.translated(say)
 
 

@@ -39,6 +39,8 @@ FACE = """<style>
 }}
 </style>"""
 
+QUOTES = "‘’“”"  # paper draws those of the Chinese book with this font
+
 
 def is_chinese(character: str) -> bool:
     """
@@ -63,7 +65,8 @@ def of_the_book(root: Path) -> str:
     patterns = (*SOURCES, SCRIPT) if language() == ENGLISH else (*SOURCES, SCRIPT, CATALOGUES)
     paths = [path for pattern in patterns for path in root.glob(pattern)]
     texts = [path.read_text(encoding="utf-8") for path in paths]
-    return chinese("".join([*texts, themes_words()]))
+    quotes = "" if language() == ENGLISH else QUOTES
+    return chinese("".join([*texts, themes_words()])) + quotes
 
 
 @cache

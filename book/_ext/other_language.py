@@ -32,6 +32,7 @@ from translation.exercises import say
 from translation.language import CATALOGUE, ENGLISH, SITE, in_chinese, language, said
 from translation.markdown import translated
 from translation.notebooks import chinese, headings
+from translation.outputs import WIDE
 from translation.pages import INCLUDE, texts, with_included
 from translation.scripts import exchanged
 from translation.words import THEIR_LABELS
@@ -46,6 +47,7 @@ THEMES = (
 LABELS = "|".join(map(re.escape, THEIR_LABELS))
 LABELLED = re.compile(rf'(\s(?:title|aria-label|data-bs-title)=")({LABELS})"')
 HAN = re.compile("[\u3400-\u9fff]")
+BEFORE, AFTER = re.compile(f"(?:{WIDE.pattern}) $"), re.compile(f" (?:{WIDE.pattern})")
 SHEET = Path(__file__).with_name("zh.css")
 
 # By page: each heading in English, by what it is in the other language.
@@ -141,6 +143,19 @@ def mark_emphasis(app: Sphinx, doctree: nodes.document) -> None:
             beside = (one for one in emphasis.parent.children if isinstance(one, nodes.Text))
             is_told = not any(re.search(r"\w", one.astext()) for one in beside)
             emphasis["classes"].append("told" if is_told else "dotted")
+            close_up(emphasis)
+
+
+def close_up(emphasis: nodes.emphasis) -> None:
+    """Take out the spaces between a Chinese word and its neighbours, which its * needed."""
+    place, siblings = emphasis.parent.index(emphasis), emphasis.parent.children
+    word = emphasis.astext()
+    before = siblings[place - 1] if place else None
+    after = siblings[place + 1] if place + 1 < len(siblings) else None
+    if isinstance(before, nodes.Text) and WIDE.match(word) and BEFORE.search(before):
+        emphasis.parent.replace(before, nodes.Text(before[:-1]))
+    if isinstance(after, nodes.Text) and WIDE.match(word[-1]) and AFTER.match(after):
+        emphasis.parent.replace(after, nodes.Text(after[1:]))
 
 
 def label(app: Sphinx, exception: Exception | None) -> None:

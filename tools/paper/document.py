@@ -111,7 +111,8 @@ def html(book: Book, title: str, sheets: dict[Sheet, str], front: str) -> str:
     static = (book.site / "_static").as_uri()
     links = "".join(
         f'<link rel="stylesheet" href="{static}/{name}">'
-        for name in ("pygments.css", "site.css", "drawings.css")
+        for name in ("pygments.css", "site.css", "drawings.css", "zh.css")
+        if (book.site / "_static" / name).is_file()
     )
     heads = "\n".join(running_head(book, sheet) for sheet in sheets)
     body = "\n".join(

@@ -15,6 +15,8 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
+QUOTES = "U+2018-2019, U+201C-201D"  # as wide as a character in Chinese, narrow in English
+
 
 @dataclass(frozen=True)
 class Face:
@@ -77,6 +79,11 @@ def write(characters: str, site: Path, folder: Path) -> tuple[str, str]:
             f'@font-face {{ font-family: "{face.family}"; font-weight: {face.weight}; '
             f'font-style: {face.style}; src: url("{target.as_uri()}"); }}'
         )
+    chinese = (site / "_static" / "noto-serif-sc.woff2").as_uri()
+    rules.append(
+        f'@font-face {{ font-family: "Han Quotes"; src: url("{chinese}"); '
+        f"unicode-range: {QUOTES}; }}"
+    )
     for file in ("stix-two-math.woff2", "noto-serif-sc.woff2"):
         with TTFont(site / "_static" / file) as font:
             known |= set(map(chr, font.getBestCmap()))
