@@ -47,6 +47,7 @@ THEMES = (
 LABELS = "|".join(map(re.escape, THEIR_LABELS))
 LABELLED = re.compile(rf'(\s(?:title|aria-label|data-bs-title)=")({LABELS})"')
 HAN = re.compile("[\u3400-\u9fff]")
+WORD = 8  # characters, up to which it is a word and no sentence
 BEFORE, AFTER = re.compile(f"(?:{WIDE.pattern}) $"), re.compile(f" (?:{WIDE.pattern})")
 SHEET = Path(__file__).with_name("zh.css")
 
@@ -137,11 +138,12 @@ def name_kinds(app: Sphinx, pagename: str, templatename: str, context: dict, doc
 
 
 def mark_emphasis(app: Sphinx, doctree: nodes.document) -> None:
-    """Tell the style sheet a Chinese word that is stressed from a paragraph all in italics."""
+    """Tell the style sheet a Chinese word that is stressed from a sentence all in italics."""
     for emphasis in doctree.findall(nodes.emphasis):
         if HAN.search(emphasis.astext()):
-            beside = (one for one in emphasis.parent.children if isinstance(one, nodes.Text))
-            is_told = not any(re.search(r"\w", one.astext()) for one in beside)
+            block = emphasis.parent
+            stressed = sum(len(one.astext()) for one in block.findall(nodes.emphasis))
+            is_told = len(emphasis.astext()) > WORD or stressed > len(block.astext()) / 2
             emphasis["classes"].append("told" if is_told else "dotted")
             close_up(emphasis)
 
