@@ -69,13 +69,15 @@ def add_card(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
         return
     title = next(doctree.findall(nodes.title), None)
     repository = app.config.html_theme_options["repository_url"]
-    site = app.config.html_baseurl or site_of(repository)
+    site = (app.config.html_baseurl or site_of(repository)).rstrip("/")
+    edition = "" if language() == ENGLISH else f"{language()}/"
     card = {
         "og:type": "website",
         "og:site_name": app.config.html_title,
         "og:title": plain(title) if title else app.config.html_title,
         "og:description": summary(doctree, pagename),
-        "og:image": f"{site.rstrip('/')}/_static/{PICTURE}",
+        "og:image": f"{site}/_static/{PICTURE}",
+        "og:url": f"{site}/{edition}{pagename}.html",
     }
     context["metatags"] += "".join(
         f'\n<meta property="{name}" content="{html.escape(text)}" />'

@@ -28,6 +28,7 @@ def test_each_page_has_title_text_and_picture(all_pages):
         or len(found.get("description", "")) < (20 if name.startswith("zh/") else 40)
     }
     assert wrong == {}
+    assert all(found["url"].endswith(f"/{name}") for name, found in cards.items())
     pictures = {found["image"].rpartition("/_static/")[2] for found in cards.values()}
     assert all((HTML / "_static" / picture).is_file() for picture in pictures), pictures
 

@@ -512,6 +512,16 @@ def test_an_address_breaks_behind_its_signs(tmp_path):
     assert address == "a.<wbr/>example/<wbr/>b_<wbr/>c-<wbr/>d.<wbr/>ipynb<wbr/>"
 
 
+def test_a_state_of_an_explorer_has_its_address_on_the_site(tmp_path):
+    head = '<meta property="og:url" content="https://a.org/book/a.html">'
+    text = '<h1>A</h1><p><a href="b.html#x-one?head=1">One</a></p>'
+    page = f'{head}<article class="bd-article">{text}</article>'
+    (tmp_path / "a.html").write_text(page, encoding="utf-8")
+    made = Maker(tmp_path, "a", ENGLISH, {"a", "b"}).sheet().article
+    assert made.p.get_text() == "One1"
+    assert made.select_one(".addresses a")["href"] == "https://a.org/book/b.html#x-one?head=1"
+
+
 def test_a_title_that_a_chinese_sentence_names_is_quoted(tmp_path):
     link = '<a href="b.html#two">两条规则</a>'
     texts = f"见{link}。", link, f"《{link}》里", '见<a href="b.html#two">规则</a>。'

@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from bs4 import BeautifulSoup, NavigableString, Tag
 from PIL import Image
@@ -89,6 +89,8 @@ class Maker:
         page = (site / f"{name}.html").read_text(encoding="utf-8")
         self.soup = BeautifulSoup(page, "html.parser")
         self.article = self.soup.select_one("article.bd-article")
+        meta = self.soup.select_one('meta[property="og:url"]')
+        self.address = meta["content"] if meta else ""
         self.gathered: dict[str, list[Tag]] = {}
         self.urls: list[str] = []
 
@@ -270,6 +272,10 @@ class Maker:
         url = urlsplit(href)
         if url.scheme in ("http", "https"):
             self.note(link, href)
+            return
+        if url.fragment.startswith("x-") and "?" in url.fragment and self.address:
+            # A state of an explorer is on the site alone.
+            self.note(link, urljoin(self.address, href))
             return
         path = posixpath.normpath(posixpath.join(posixpath.dirname(self.name), url.path))
         name = path.removesuffix(".html") if url.path else self.name
