@@ -186,13 +186,16 @@ def test_an_output_beyond_its_dtype(tokens):
     refused(lambda: attention(q, q, v, dropout=Dropout(0.5, 1)), ValueError, message)
 
 
+@pytest.mark.parametrize("tokens", [1, 300])
 @pytest.mark.parametrize("call", [attention, trace])
-def test_an_output_that_dropout_alone_takes_beyond_its_dtype(call):
-    q = torch.zeros(1, 1, dtype=torch.float16)
-    v = torch.full((1, 1), 1.5e4, dtype=torch.float16)
+def test_an_output_that_dropout_alone_takes_beyond_its_dtype(call, tokens):
+    """The first key takes all, and it alone has a value."""
+    q = torch.full((tokens, 1), 8.0, dtype=torch.float16)
+    k, v = torch.zeros_like(q), torch.zeros_like(q)
+    k[0], v[0] = 8.0, 1.5e4
     message = "v must give a finite output, got an overflow in torch.float16"
-    call(q, q, v)  # without dropout it is finite; under the seed 7 the one weight survives
-    refused(lambda: call(q, q, v, dropout=Dropout(0.9, 7)), ValueError, message)
+    call(q, k, v)  # without dropout it is finite; under the seed 7 some first weight survives
+    refused(lambda: call(q, k, v, dropout=Dropout(0.9, 7)), ValueError, message)
 
 
 BOOL = "keep must be a bool tensor (True = keep), got"
