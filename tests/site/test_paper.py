@@ -512,6 +512,13 @@ def test_an_address_breaks_behind_its_signs(tmp_path):
     assert address == "a.<wbr/>example/<wbr/>b_<wbr/>c-<wbr/>d.<wbr/>ipynb<wbr/>"
 
 
+def test_no_line_ends_within_a_shape_or_before_the_dots(tmp_path):
+    line = "<strong>Difficulty</strong> ●●○ of (2, 3, 4), a, b (no, not a single word of these)"
+    made, gap = article(tmp_path, f"<p>{line}</p>").p.get_text(), "\N{NO-BREAK SPACE}"
+    rest = "a, b (no, not a single word of these)"
+    assert made == f"Difficulty{gap}●●○ of (2,{gap}3,{gap}4), {rest}"
+
+
 def test_a_state_of_an_explorer_has_its_address_on_the_site(tmp_path):
     head = '<meta property="og:url" content="https://a.org/book/a.html">'
     text = '<h1>A</h1><p><a href="b.html#x-one?head=1">One</a></p>'

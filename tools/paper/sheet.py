@@ -45,6 +45,8 @@ BLOCKS = ["p", "li", "td", "th", "dd", "dt"]
 QUOTED = ("“", "《", "「", "‘")
 NO_PROSE = ["pre", "code", "svg", "math", "script", "style"]
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
+SHAPE = re.compile(r"[(\[][^()\[\]\s]{1,7}(?:, [^()\[\]\s]{1,7}){1,4}[)\]]")  # (2, 3, 4)
+DOTS = re.compile(r"^ (?=[●○])")  # how difficult a chapter is, behind its label
 EQUATION = re.compile(r"\b[A-Za-z]{1,2} = (?=[−\d])")
 LEADS_ON = re.compile(r"(?:→|\bchapter|\bquestion) $")  # to a link or its number
 LOOSE = re.compile(r"^ (?=[\u3400-\u9fff])")  # a space before Chinese
@@ -425,9 +427,11 @@ class Maker:
             text.replace_with(*made)
 
     def bind_words(self) -> None:
-        """No line ends within `p = 0.5` or `chapter 03`, or behind an arrow to a link."""
-        for text in self.prose(f"=|{LEADS_ON.pattern}"):
+        """No line ends within `p = 0.5`, `(2, 3)` or `chapter 03`, or behind an arrow to a link."""
+        for text in self.prose(f"=|, |{LEADS_ON.pattern}|{DOTS.pattern}"):
             bound = EQUATION.sub(lambda at: at[0].replace(" = ", f"{NO_BREAK}={NO_BREAK}"), text)
+            bound = SHAPE.sub(lambda at: at[0].replace(" ", NO_BREAK), bound)
+            bound = DOTS.sub(NO_BREAK, bound)
             if LEADS_ON.search(text) and text.next_sibling is not None:
                 bound = bound[:-1] + NO_BREAK
             if bound != text:
