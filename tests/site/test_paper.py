@@ -512,6 +512,22 @@ def test_an_address_breaks_behind_its_signs(tmp_path):
     assert address == "a.<wbr/>example/<wbr/>b_<wbr/>c-<wbr/>d.<wbr/>ipynb<wbr/>"
 
 
+def test_paper_says_what_only_the_site_can_do(tmp_path):
+    still = '<img class="ax-still" src="a.png" alt="" width="40"/>'
+    data = '<script type="application/json">{"mistakes":[]}</script>'
+    model, mistaken, other = (
+        article(tmp_path, f'<div class="cell">{explorer}{still}</div>').select_one("p.live")
+        for explorer in (
+            '<attention-model name="one"></attention-model>',
+            f'<attention-explorer name="two">{data}</attention-explorer>',
+            '<attention-explorer name="three"></attention-explorer>',
+        )
+    )
+    assert model.get_text() == ENGLISH.live
+    assert mistaken.get_text() == ENGLISH.switched
+    assert other is None
+
+
 def test_no_line_ends_within_a_shape_or_before_the_dots(tmp_path):
     line = "<strong>Difficulty</strong> ●●○ of (2, 3, 4), a, b (no, not a single word of these)"
     made, gap = article(tmp_path, f"<p>{line}</p>").p.get_text(), "\N{NO-BREAK SPACE}"

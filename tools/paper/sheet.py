@@ -98,6 +98,9 @@ class Maker:
 
     def sheet(self) -> Sheet:
         self.article.attrs = {"class": "bd-article", "id": place(self.name)}
+        for data in self.article.select("attention-explorer > script"):
+            if '"mistakes":' in data.get_text():
+                mark(data.parent, "of-mistakes")
         for one in self.article.select(ON_SCREEN):
             one.decompose()
         self.leave_out_code()
@@ -193,8 +196,11 @@ class Maker:
                 explorer.name = "div"
                 explorer.attrs = {"id": target}
                 continue
-            if explorer.name == "attention-model":
-                still.insert_after(self.new("p", self.words.live, **{"class": "live"}))
+            elsewhere = self.words.live if explorer.name == "attention-model" else ""
+            if "of-mistakes" in explorer.get("class", []):
+                elsewhere = self.words.switched
+            if elsewhere:
+                still.insert_after(self.new("p", elsewhere, **{"class": "live"}))
             explorer.decompose()
             still["id"] = target
             cell = still.find_parent("div", class_="cell") or still
