@@ -19,8 +19,9 @@ from PIL import Image
 
 from tests.conftest import HTML
 from tools import release
-from tools.paper.contents import NAME, parts
-from tools.paper.document import MARGINS
+from tools.paper import fonts
+from tools.paper.contents import NAME, parts, site_of
+from tools.paper.document import MARGINS, Book, whole
 from tools.paper.making import make
 from tools.paper.printing import lost, pages_of, printer
 from tools.paper.sheet import COLUMNS, SHORT, TABLE, Maker, key, place
@@ -115,14 +116,16 @@ def shown(name: str) -> Counter:
 
 
 def added(name: str, pages: dict[str, int], printed: set[str]) -> tuple[Counter, Counter]:
-    """The numbers that paper adds to a page: of pages, answers, addresses, lists; its contents'."""
+    """The numbers that paper adds to a page: of pages, answers, addresses, lists, hidden code that
+    is called; its contents'."""
     sheet = Maker(HTML, name, ENGLISH, printed).sheet()
     for number in sheet.article.select("[data-page-of]"):
         number.string = str(pages[number["data-page-of"]])
     outermost = [
         one for one in sheet.article.select(".on-paper") if not one.find_parent(class_="on-paper")
     ]
-    found = numbers(text for one in outermost for text in pieces(one))
+    called = sheet.article.select(".called")
+    found = numbers(text for one in (*outermost, *called) for text in pieces(one))
     for items in sheet.article.select("ol"):
         first = int(items.get("start", 1))
         count = len(items.find_all("li", recursive=False))
@@ -282,6 +285,33 @@ def test_nothing_is_so_wide_that_all_was_made_smaller(pdfs):
     for path in pdfs.values():
         with pypdfium2.PdfDocument(path) as pdf:
             assert sum(map(sizes, pdf), Counter()).most_common(1)[0][0] == 10.5, path.stem
+
+
+@pytest.mark.slow
+@in_one_process
+@pytest.mark.parametrize("language", WORDS)
+def test_no_part_of_the_book_is_wider_than_its_paper(chromium, tmp_path, language):
+    """The same, asked of the document before it is printed, in both languages."""
+    pages, words = site_of(HTML, language), WORDS[language]
+    title, every = parts(pages)
+    names = [name for part in every for name in part.pages]
+    book = Book(title, "", "", "public", language, words, pages, "a4")
+    sheets = [Maker(pages, name, words, set(names)).sheet() for name in names]
+    document = whole(book, sheets, every)
+    rules, _ = fonts.write("".join(sorted(set(document))), pages, tmp_path)
+    (tmp_path / "book.html").write_text(document.replace("/* fonts */", rules), encoding="utf-8")
+    width = round((210 - 2 * MARGINS[0]) / 25.4 * 96)
+    page = chromium.new_page(viewport={"width": width, "height": 900})
+    page.emulate_media(media="print")
+    page.goto((tmp_path / "book.html").as_uri())
+    wide = page.evaluate(
+        """(width) => Array.from(document.querySelectorAll("body *"))
+      .filter((one) => one.getBoundingClientRect().right > width + 1)
+      .map((one) => `${one.tagName} ${one.textContent.trim().slice(0, 60)}`)""",
+        width,
+    )
+    page.close()
+    assert wide[:5] == []
 
 
 def plain(text: str) -> str:
@@ -510,6 +540,17 @@ def test_an_address_breaks_behind_its_signs(tmp_path):
     made = article(tmp_path, '<a href="https://a.example/b_c-d.ipynb">it</a>')
     address = made.select_one(".addresses a").decode_contents()
     assert address == "a.<wbr/>example/<wbr/>b_<wbr/>c-<wbr/>d.<wbr/>ipynb<wbr/>"
+
+
+def test_hidden_code_is_printed_where_other_code_calls_it(tmp_path):
+    fold = '<details class="above-input"><summary>Show</summary>{}</details>'
+    hidden = '<div class="cell_input"><pre>def {}(x):\n    return 7</pre></div>'
+    cells = [fold.format(hidden.format(name)) for name in ("called", "drawn")]
+    cells.append('<div class="cell_input"><pre>called(3)</pre></div>')
+    made = article(tmp_path, "".join(f'<div class="cell">{cell}</div>' for cell in cells))
+    assert made.select_one("a.pointer").get_text().startswith("Code 1: page")
+    assert made.select_one(".gathered").get_text().count("def called") == 1
+    assert "drawn" not in made.get_text()
 
 
 def test_paper_says_what_only_the_site_can_do(tmp_path):

@@ -145,6 +145,8 @@ class Maker:
         for fold in hidden:
             if called.isdisjoint(DEFINED.findall(fold.get_text())):
                 fold.decompose()
+            else:
+                mark(fold.select_one(".cell_input"), "called")
 
     def rename_places(self) -> None:
         for one in self.article.find_all(id=True):
