@@ -143,10 +143,11 @@ class Maker:
         seen = [one for one in self.article.select(".cell_input") if not one.find_parent("details")]
         called = set(re.findall(r"\w+", " ".join(code.get_text() for code in seen)))
         for fold in hidden:
-            if called.isdisjoint(DEFINED.findall(fold.get_text())):
+            code = fold.select_one(".cell_input")
+            if called.isdisjoint(DEFINED.findall(code.get_text())):
                 fold.decompose()
             else:
-                mark(fold.select_one(".cell_input"), "called")
+                mark(code, "called")
 
     def rename_places(self) -> None:
         for one in self.article.find_all(id=True):
