@@ -294,7 +294,7 @@ class Maker:
             link.unwrap()
             return
         target = place(name, unquote(url.fragment))
-        self.quote(link, titles(self.site, name).get(unquote(url.fragment)))
+        self.quote(link, name, unquote(url.fragment))
         link.attrs = {"href": f"#{target}"}
         after, word = link.next_sibling, self.words.chapter
         if word and isinstance(after, NavigableString) and after.lstrip().startswith(word):
@@ -314,14 +314,16 @@ class Maker:
                         NavigableString(LOOSE.sub("", link.next_sibling))
                     )
 
-    def quote(self, link: Tag, title: str | None) -> None:
+    def quote(self, link: Tag, name: str, fragment: str) -> None:
         """A section's title within a sentence gets quotation marks: no colour tells it from it."""
         opening, closing = self.words.quotes
         said, block = link.get_text(), link.find_parent(BLOCKS)
-        if said != title or block is None or block.get_text().strip() == said:
+        if not opening or block is None or block.get_text().strip() == said:
             return
         before = link.previous_sibling
-        if opening and not (isinstance(before, NavigableString) and before.endswith(QUOTED)):
+        if isinstance(before, NavigableString) and before.endswith(QUOTED):
+            return
+        if said == titles(self.site, name).get(fragment):
             link.insert(0, NavigableString(opening))
             link.append(NavigableString(closing))
 

@@ -32,7 +32,10 @@ export class Arcs {
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
-  /** The weights of the head that is shown, a row for each word. @type {(at: { step: string, head: number }) => Float64Array[]} */
+  /**
+   * The weights of the head that is shown, a row for each word.
+   * @type {(at: { step: string, head: number }) => Float64Array[]}
+   */
   weights({ step, head }) {
     const { pass } = this.model;
     return Array.from({ length: pass.length(step) }, (_, t) => pass.row(step, "weights", t, head));
@@ -108,7 +111,8 @@ export class Arcs {
         if (weight < LEAST_SEEN || (fan !== null && j !== fan)) continue;
         const [from, to] = [tops[j], box];
         const [y0, y1] = [from.bottom - around.top, to.top - around.top];
-        const d = `M${middle(to)} ${y1} C${middle(to)} ${(y0 + y1) / 2} ${middle(from)} ${(y0 + y1) / 2} ${middle(from)} ${y0}`;
+        const [x0, x1, half] = [middle(from), middle(to), (y0 + y1) / 2];
+        const d = `M${x1} ${y1} C${x1} ${half} ${x0} ${half} ${x0} ${y0}`;
         paths.push(this.line(d, weight, "am-arc am-arc-across"));
       }
     }

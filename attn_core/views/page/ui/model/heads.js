@@ -12,7 +12,10 @@ import { make } from "../dom.js";
 // What the machine decides, not the explorer of one of its stations: there it would change one map alone.
 const HIDDEN = ["scale", "mask", "inputs", "link", "all"];
 
-/** Whether two attentions have the same numbers, so that what is shown of one can stay. @type {(a: Data, b: Data) => boolean} */
+/**
+ * Whether two attentions have the same numbers, so that what is shown of one can stay.
+ * @type {(a: Data, b: Data) => boolean}
+ */
 function isSame(a, b) {
   if (a === b) return true;
   const said = ({ scale, keepJson, queries, keys }) => JSON.stringify([scale, keepJson, queries, keys]);

@@ -10,7 +10,10 @@ import { paint } from "../pixels.js";
 const MOST_TALL = 104; // pixels of a strip: of more words each gets less
 const [LEAST_BAND, MOST_BAND] = [2, 9]; // pixels of a word in a strip
 
-/** What comes out, a row for each word. @type {(pass: Pass, step: Step) => { columns: number, cells: Float64Array, end: number }} */
+/**
+ * What comes out, a row for each word.
+ * @type {(pass: Pass, step: Step) => { columns: number, cells: Float64Array, end: number }}
+ */
 function outputs(pass, step) {
   const [rows, columns] = [pass.length(step.name), step.width];
   const cells = new Float64Array(rows * columns);

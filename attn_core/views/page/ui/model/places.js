@@ -51,7 +51,10 @@ export function groupsOf(steps) {
   return groups;
 }
 
-/** A heading of a group: "layer 1, self-attention"; nothing for what stands between layers. @type {(group: Group) => string} */
+/**
+ * A heading of a group: "layer 1, self-attention"; nothing for what stands between layers.
+ * @type {(group: Group) => string}
+ */
 export function titleOf({ name }) {
   const [, stack, layer, part] = LAYER.exec(name) ?? [];
   if (!stack) return "";

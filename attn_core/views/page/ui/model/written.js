@@ -143,7 +143,12 @@ export class Written {
     this.hear();
   }
 
-  /** @param {import("../../core/model/translate.js").Written} word @param {number} n @param {number} place @param {string[] | undefined} others */
+  /**
+   * @param {import("../../core/model/translate.js").Written} word
+   * @param {number} n
+   * @param {number} place
+   * @param {string[] | undefined} others
+   */
   chip({ word, probability, isTaken }, n, place, others) {
     const isOther = others && others[n] !== word;
     const notes = [isTaken && say("isTaken"), isOther && say("isOtherWord")].filter(Boolean);
