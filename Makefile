@@ -110,17 +110,17 @@ test-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m "not slow and not deep"
 
 slow-code: .venv/test
-	@$(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m slow $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
+	@$(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m "slow and not deep" $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
 
 slow-pages: .venv/test
 	@$(BIN)/python -m tools.browser firefox webkit
-	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m slow $(PAGES)
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m "slow and not deep" $(PAGES)
 
 slow-plain: .venv/test
-	@$(PYTEST) $(REPORT) --dist loadgroup -m slow $(PLAIN)
+	@$(PYTEST) $(REPORT) --dist loadgroup -m "slow and not deep" $(PLAIN)
 
 slow-grading: .venv-grading/made
-	@$(GRADED) $(REPORT) -m slow
+	@$(GRADED) $(REPORT) -m "slow and not deep"
 
 deep-pages: .venv/test
 	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m deep $(PAGES)

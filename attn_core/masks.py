@@ -204,26 +204,26 @@ class Keep:
         return tuple(id(x) if isinstance(x, Tensor) else x for x in vars(self).values())
 
 
-def joined_field(one: Any, other: Any, how: Callable) -> Any:
+def joined_field(mine: Any, other: Any, how: Callable) -> Any:
     """A field of two masks; None hides nothing."""
-    if one is None or other is None:
-        return other if one is None else one
-    return how(one, other)
+    if mine is None or other is None:
+        return other if mine is None else mine
+    return how(mine, other)
 
 
-def shorter(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    check_same("the number of lengths", len(one), len(other))
-    return tuple(map(min, one, other))
+def shorter(lengths: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    check_same("the number of lengths", len(lengths), len(other))
+    return tuple(map(min, lengths, other))
 
 
-def agreed(one: int, other: int) -> int:
-    check_same("cached", one, other)
-    return one
+def agreed(cached: int, other: int) -> int:
+    check_same("cached", cached, other)
+    return cached
 
 
-def both(one: Tensor, other: Tensor) -> Tensor:
-    check_joined_cells(one, other)
-    return one & other
+def both(cells: Tensor, other: Tensor) -> Tensor:
+    check_joined_cells(cells, other)
+    return cells & other
 
 
 def of_cells(cells: Bool[Tensor, "..."]) -> Keep:
@@ -336,21 +336,23 @@ def check_broadcast(keep: Tensor, shape: Sequence[int]) -> None:
         raise ValueError(f"keep must broadcast to {tuple(shape)}, got {shape_of(keep)}")
 
 
-def check_joined_cells(one: Tensor, other: Tensor) -> None:
+def check_joined_cells(cells: Tensor, other: Tensor) -> None:
     try:
-        torch.broadcast_shapes(one.shape, other.shape)
+        torch.broadcast_shapes(cells.shape, other.shape)
     except RuntimeError:
         raise ValueError(
-            f"keep must broadcast to the shape of the mask that it joins, {shape_of(one)}, "
+            f"keep must broadcast to the shape of the mask that it joins, {shape_of(cells)}, "
             f"got {shape_of(other)}"
         ) from None
-    if one.device != other.device:
-        raise ValueError(f"keep must be on the device {one.device} here, got {other.device}")
+    if cells.device != other.device:
+        raise ValueError(f"keep must be on the device {cells.device} here, got {other.device}")
 
 
-def check_same(name: str, one: int, other: int) -> None:
-    if one != other:
-        raise ValueError(f"{name} must be the same in masks that are joined, got {one} and {other}")
+def check_same(name: str, number: int, other: int) -> None:
+    if number != other:
+        raise ValueError(
+            f"{name} must be the same in masks that are joined, got {number} and {other}"
+        )
 
 
 def check_keep_device(keep: Tensor, device: torch.device) -> None:

@@ -68,11 +68,11 @@ def measure(lengths: tuple[int, ...], rounds: int, width: int) -> dict:
 
     All layers are run in turn in each round, so that a slow moment hits all of them.
     """
-    found = {name: [] for name in layers(width)}
-    ratios = {name: [] for name in found}
+    medians = {name: [] for name in layers(width)}
+    ratios = {name: [] for name in medians}
     for n in lengths:
         x = torch.randn(1, n, width, generator=torch.Generator().manual_seed(n))
-        times = {name: [] for name in found}
+        times = {name: [] for name in medians}
         made = layers(width)
         for layer in made.values():  # the first call prepares things that later ones find ready
             layer(x)
@@ -81,9 +81,9 @@ def measure(lengths: tuple[int, ...], rounds: int, width: int) -> dict:
                 times[name].append(processor_time(layer, x))
         for name, row in times.items():
             pairs = zip(row, times["attention"], strict=True)
-            found[name].append(round(statistics.median(row), 3))
+            medians[name].append(round(statistics.median(row), 3))
             ratios[name].append(round(statistics.median(a / b for a, b in pairs), 2))
-    return {"milliseconds": found, "ratio_to_attention": ratios}
+    return {"milliseconds": medians, "ratio_to_attention": ratios}
 
 
 def machine() -> str:

@@ -78,13 +78,13 @@ def rows(qkv: list[Tensor], rounds: int, faster: Callable, no_slower: Callable) 
     """All rows of one shape, by the two kinds of row that kernels.py has."""
     T = qkv[0].shape[2]
     forward, picture = (1.25, 1.0) if T <= 128 else (1.15, 2.0 if T <= 512 else 2.5)
-    shape, found = tuple(qkv[0].shape), []
+    shape, lines = tuple(qkv[0].shape), []
     for name in masks(1, T):
         times = in_turn(calls(qkv, name), rounds)
         where = f"{name}, {shape}"
         most = median(times["MHA"]) / median(times["SDPA"])
         bound = f"one pass alone, which gives no picture: SDPA {most:.2f}×"
-        found += [
+        lines += [
             no_slower(f"`attention`, {where}", forward, times, "attention", "SDPA"),
             no_slower(f"`trace`, {where}", forward, times, "trace", "SDPA"),
             no_slower(f"forward and backward, {where}", 1.25, times, "back", "SDPA, back"),
@@ -99,5 +99,5 @@ def rows(qkv: list[Tensor], rounds: int, faster: Callable, no_slower: Callable) 
         ]
     times = in_turn(dropping(qkv), rounds)
     note = "ours: Philox by place, the same bits everywhere; theirs: drawn"
-    found.append(no_slower(f"dropout, causal, {shape}", 2.5, times, "attention", "SDPA", note))
-    return found
+    lines.append(no_slower(f"dropout, causal, {shape}", 2.5, times, "attention", "SDPA", note))
+    return lines

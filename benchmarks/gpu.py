@@ -151,10 +151,10 @@ def main(command: str) -> None:
         sys.exit(NEEDS_A_GPU.format(command))
     if command == "bench-gpu":
         with torch.no_grad():
-            found = [line for T in LENGTHS for line in throughput(T, HEADS, "cuda")]
-            found += tiles(LENGTHS[1], "cuda") + long_text(MILLION, OVERVIEW, "cuda")
+            rows = [line for T in LENGTHS for line in throughput(T, HEADS, "cuda")]
+            rows += tiles(LENGTHS[1], "cuda") + long_text(MILLION, OVERVIEW, "cuda")
         title = f"On a GPU: {torch.cuda.get_device_name()}"
-        report.store(found, title, "make bench-gpu", ("torch", "triton"))
+        report.store(rows, title, "make bench-gpu", ("torch", "triton"))
 
 
 if __name__ == "__main__":

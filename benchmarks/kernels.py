@@ -55,14 +55,14 @@ def row(what: str, goal: str, ours: str, theirs: str = "", times: str = "", met=
 
 def faster(what: str, goal: float | None, times: dict, ours: str, theirs: str, note: str = ""):
     """A row that says how many times longer theirs takes."""
-    found, spread = ratio(times, theirs, ours)
+    factor, spread = ratio(times, theirs, ours)
     return row(
         what,
         "" if goal is None else f"≥ {goal:g}×",
         duration(median(times[ours])),
         duration(median(times[theirs])),
-        f"{found:.2f}×",
-        None if goal is None else found >= goal,
+        f"{factor:.2f}×",
+        None if goal is None else factor >= goal,
         spread,
         note,
     )
@@ -70,9 +70,9 @@ def faster(what: str, goal: float | None, times: dict, ours: str, theirs: str, n
 
 def no_slower(what: str, goal: float, times: dict, ours: str, theirs: str, note: str = "") -> dict:
     """A row that says how many times longer ours takes."""
-    found, spread = ratio(times, ours, theirs)
+    factor, spread = ratio(times, ours, theirs)
     medians = (duration(median(times[name])) for name in (ours, theirs))
-    return row(what, f"≤ {goal:g}×", *medians, f"{found:.2f}×", found <= goal, spread, note)
+    return row(what, f"≤ {goal:g}×", *medians, f"{factor:.2f}×", factor <= goal, spread, note)
 
 
 def maps(shape: tuple[int, ...], goal: float, rounds: int) -> list[dict]:
@@ -86,7 +86,7 @@ def maps(shape: tuple[int, ...], goal: float, rounds: int) -> list[dict]:
         "check": lambda: check_numbers(q, k, v, 0.125),
     }
     times = in_turn(calls, rounds)
-    medians = {name: median(found) for name, found in times.items()}
+    medians = {name: median(seconds) for name, seconds in times.items()}
     best = min(WITH_WEIGHTS, key=medians.get)
     others = ", ".join(f"{name} {duration(medians[name])}" for name in WITH_WEIGHTS if name != best)
     alone = f"SDPA alone, no weights, no check: {medians[best] / medians['SDPA']:.2f}×"
@@ -112,8 +112,8 @@ def small(rounds: int) -> list[dict]:
         "add": lambda: q + k,
     }
     times = in_turn(calls, rounds, repeats)
-    least = {name: min(found) for name, found in times.items()}
-    found = [
+    least = {name: min(seconds) for name, seconds in times.items()}
+    lines = [
         row(
             "`trace`, (1, 1, 6, 2)",
             "≤ 50 µs",
@@ -126,7 +126,7 @@ def small(rounds: int) -> list[dict]:
             f"torch, and one addition of 12 numbers takes {duration(least['add'])} here",
         )
     ]
-    return found
+    return lines
 
 
 def operations(call: Callable[[], object]) -> int:
@@ -185,11 +185,11 @@ def tile(record: AttentionTrace, rounds: int) -> list[dict]:
         "exp": lambda: torch.exp(scores),
     }
     times = in_turn(calls, rounds)
-    found = {name: median(each) for name, each in times.items()}
+    medians = {name: median(each) for name, each in times.items()}
     what = f"a tile of 512 × 512 weights, T = {T:,}"
     note = (
-        f"processor time; of it the product alone {duration(found['product'])}, the exponentials "
-        f"alone {duration(found['exp'])}"
+        f"processor time; of it the product alone {duration(medians['product'])}, the exponentials "
+        f"alone {duration(medians['exp'])}"
     )
     rows = [(f"{what}, one thread", times["tile"], note)]
     try:
@@ -218,14 +218,14 @@ def long(T: int) -> list[dict]:
         times[name].append(time.thread_time() - start)
     what = f"row statistics of {T:,} tokens, one head, causal"
     note = "theirs: torch's flash operation, which also makes the output"
-    found = [*tile(record, 101), no_slower(what, 1.0, times, "ours", "theirs", note)]
+    lines = [*tile(record, 101), no_slower(what, 1.0, times, "ours", "theirs", note)]
     taken = in_another_process("benchmarks.kernels", "memory", str(T))
-    found.append(
+    lines.append(
         row(f"extra memory for it, `trace` and a tile, {T:,} tokens", f"< {MEGABYTES} MB",
             f"{taken / 1e6:.1f} MB", met=taken < MEGABYTES * 1e6,
             note=f"a whole map would take {4 * T * T / 1e9:.0f} GB")
     )  # fmt: skip
-    return [line | {"section": "long"} for line in found]
+    return [line | {"section": "long"} for line in lines]
 
 
 def memory(T: int) -> int:
@@ -246,23 +246,23 @@ def memory(T: int) -> int:
 
 
 def map_rows(rounds: int) -> list[dict]:
-    found = []
+    lines = []
     for shape, goal in zip(SHAPES, (2, 2.5, 4), strict=True):
-        found += maps(shape, goal, rounds)
-    return found
+        lines += maps(shape, goal, rounds)
+    return lines
 
 
 def every_mask_rows(rounds: int) -> list[dict]:
-    found = []
+    lines = []
     for shape in SHAPES:
-        found += every_mask.rows(inputs(*shape), rounds, faster, no_slower)
-    return found
+        lines += every_mask.rows(inputs(*shape), rounds, faster, no_slower)
+    return lines
 
 
 def with_huge_pages(rounds: int) -> list[dict]:
     """The same first rows where both sides get huge pages."""
-    found = in_another_process("benchmarks.kernels", "maps", str(rounds), **{HUGE_PAGES: "1"})
-    kept = [line for line in found if line["what"].startswith("`trace` ")]
+    lines = in_another_process("benchmarks.kernels", "maps", str(rounds), **{HUGE_PAGES: "1"})
+    kept = [line for line in lines if line["what"].startswith("`trace` ")]
     return [
         line | {"what": f"{line['what']}, huge pages", "goal": "", "met": None, "note": "a control"}
         for line in kept
@@ -271,8 +271,8 @@ def with_huge_pages(rounds: int) -> list[dict]:
 
 def rows(rounds: int = 9) -> list[dict]:
     """The whole table but the long text's."""
-    found = every_mask_rows(5) + map_rows(rounds) + with_huge_pages(3) + small(9)
-    return found + settings(6, 2, 9) + settings(64, 32, 9)
+    lines = every_mask_rows(5) + map_rows(rounds) + with_huge_pages(3) + small(9)
+    return lines + settings(6, 2, 9) + settings(64, 32, 9)
 
 
 def main() -> None:

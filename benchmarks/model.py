@@ -86,19 +86,19 @@ def times_of(page: Page, places: list[str], shown: str) -> list[float]:
             raise RuntimeError(f"a click on {places[n % len(places)]} must change what is shown")
         page.wait_for_timeout(60 + 7 * (n % 5))  # not in step with the screen
     page.wait_for_function("rounds => times.length === rounds", arg=ROUNDS + 2)
-    found = page.evaluate("() => times.splice(0)")
-    return found[2:]  # not the first of their kind
+    milliseconds = page.evaluate("() => times.splice(0)")
+    return milliseconds[2:]  # not the first of their kind
 
 
 def changes(browser: Browser) -> list[dict]:
-    found = []
+    rows = []
     for at in STATIONS:
         page = opened(browser, write_page(view(at)))
         sentence = [f'.am-examples button:text-is("{say}")' for say in reversed(SENTENCES)]
         for what, places in (("word", sentence), ("switch", [".am-switches input >> nth=0"])):
             times = times_of(page, places, ".am-root")
             middle = median(times)
-            found.append(
+            rows.append(
                 row(
                     f"a whole model, {at}: a changed {what} is painted after",
                     f"{middle:.1f} ms",
@@ -109,7 +109,7 @@ def changes(browser: Browser) -> list[dict]:
                 )
             )
         page.close()
-    return found
+    return rows
 
 
 def start(browser: Browser) -> dict:
@@ -144,7 +144,7 @@ def bytes_of() -> list[dict]:
         "its weights, words and steps": inline_json(shown.payload),
     }
     sizes = {name: len(gzip.compress(text.encode(), mtime=0)) for name, text in texts.items()}
-    found = [
+    rows = [
         row(f"a whole model: {name}, gzip", f"{count / 1000:.1f} KB", "", None)
         for name, count in sizes.items()
     ]
@@ -152,18 +152,18 @@ def bytes_of() -> list[dict]:
     goal = f"under {MOST_BYTES / 1000:.0f} KB"
     what = "a whole model: all that it adds to a page, gzip"
     measured = f"{all_of_it / 1000:.1f} KB"
-    return [*found, row(what, measured, goal, all_of_it < MOST_BYTES)]
+    return [*rows, row(what, measured, goal, all_of_it < MOST_BYTES)]
 
 
 def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
-        found = [*bytes_of(), start(browser), *changes(browser)]
+        rows = [*bytes_of(), start(browser), *changes(browser)]
         browser.close()
-    for one in found:
-        one["section"] = "model"
-    report.store(found, "A whole model in the browser", "make bench", ("torch", "playwright"))
-    print(report.table(found))
+    for line in rows:
+        line["section"] = "model"
+    report.store(rows, "A whole model in the browser", "make bench", ("torch", "playwright"))
+    print(report.table(rows))
 
 
 if __name__ == "__main__":

@@ -139,13 +139,13 @@ def visit(browser: Browser, site: Site, root: str, limit: float = LIMIT) -> dict
 
 def file_of(site: Site, path: str) -> Path:
     """The file behind a path that was asked for; a folder's is its index."""
-    found = site.folder / path
-    return found / "index.html" if found.is_dir() else found
+    target = site.folder / path
+    return target / "index.html" if target.is_dir() else target
 
 
 def row_of(site: Site, visits: list[dict], folder: dict, is_quiet: bool) -> dict:
     """visits: of the page from a server; folder: the one from a folder. Times only if is_quiet."""
-    seconds = [one["seconds"] for one in visits]
+    seconds = [opening["seconds"] for opening in visits]
     files = [file_of(site, path) for path in visits[0]["asked"]]
     count = sum(weight(file) for file in files if file.is_file())
     is_answered = None not in seconds
@@ -172,13 +172,13 @@ def row_of(site: Site, visits: list[dict], folder: dict, is_quiet: bool) -> dict
     }
 
 
-def missing(found: list[Site]) -> list[str]:
-    return [site.name for site in found if not site.is_built]
+def missing(compared: list[Site]) -> list[str]:
+    return [site.name for site in compared if not site.is_built]
 
 
-def rows(browser: Browser, found: list[Site], is_quiet: bool) -> list[dict]:
+def rows(browser: Browser, compared: list[Site], is_quiet: bool) -> list[dict]:
     measured = []
-    for site in found:
+    for site in compared:
         with served(site.folder) as root:
             visits = [visit(browser, site, root) for _ in range(ROUNDS if is_quiet else 1)]
         folder = visit(browser, site, site.folder.as_uri())
@@ -187,15 +187,15 @@ def rows(browser: Browser, found: list[Site], is_quiet: bool) -> list[dict]:
 
 
 def main() -> None:
-    found = sites()
-    if missing(found):
-        print(f"Not built here, so nothing is measured: {'; '.join(missing(found))}.")
+    compared = sites()
+    if missing(compared):
+        print(f"Not built here, so nothing is measured: {'; '.join(missing(compared))}.")
         return
     is_quiet = not busy()  # before a browser is
     with sync_playwright() as playwright:
-        arguments = [one for one in ARGUMENTS if one != "--disable-gpu"]
+        arguments = [argument for argument in ARGUMENTS if argument != "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=present(), args=[*arguments, *DRAWING])
-        measured = rows(browser, found, is_quiet)
+        measured = rows(browser, compared, is_quiet)
         browser.close()
     title = "A whole model beside other pages that open one"
     report.store(measured, title, "make bench", ("playwright",))

@@ -102,10 +102,10 @@ def row(what: str, seconds: list[float], limit: float | None) -> dict:
 
 
 def main() -> None:
-    found = [one for heads in HEADS for one in shown(heads)] + [imported()]
+    rows = [line for heads in HEADS for line in shown(heads)] + [imported()]
     packages = ("torch", "anywidget", "ipykernel", "matplotlib")
-    report.store(found, "The explorer in a live notebook", "make bench", packages)
-    print(report.table(found))
+    report.store(rows, "The explorer in a live notebook", "make bench", packages)
+    print(report.table(rows))
 
 
 if __name__ == "__main__":

@@ -109,9 +109,9 @@ def open_page(path: Path, folder: Path, limit: float) -> dict:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.add_init_script(WATCH)
         page.route(is_foreign, lambda route: route.fulfill(path=folder / asked(route.request.url)))
-        found = watch(page, path.as_uri(), limit, lambda: memory_of(top))
+        outcome = watch(page, path.as_uri(), limit, lambda: memory_of(top))
         psutil.Process(top).kill()
-    return found
+    return outcome
 
 
 def is_foreign(url: str) -> bool:

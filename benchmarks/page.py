@@ -113,14 +113,14 @@ def changes(browser, tokens: int, limit: int) -> list[dict]:
     page.evaluate(WATCH)
     scale = page.get_by_role("slider", name="scale")
     stage = page.locator('.ax-stage input[value="weights"]')
-    found = []
+    rows = []
     for what, place, keys in (
         ("scale", scale, ["ArrowRight", "ArrowLeft"]),
         ("stage", stage, ["ArrowLeft", "ArrowRight"]),
     ):
         times = times_of(page, place, keys)
         middle = median(times)
-        found.append(
+        rows.append(
             row(
                 f"{tokens} tokens, {HEADS} heads: a changed {what} is painted after",
                 f"{middle:.1f} ms",
@@ -131,7 +131,7 @@ def changes(browser, tokens: int, limit: int) -> list[dict]:
             )
         )
     page.close()
-    return found
+    return rows
 
 
 def busy() -> str:
@@ -171,7 +171,7 @@ def long_map(browser) -> list[dict]:
             page.wait_for_timeout(10)
         page.mouse.up()
 
-    found = []
+    rows = []
     acts = [
         ("zooming in", lambda: zoom(-25)),
         ("dragging it half way in", drag),
@@ -185,7 +185,7 @@ def long_map(browser) -> list[dict]:
         if page.evaluate(LOOK) == before:
             raise RuntimeError(f"{what} must change what the explorer shows")
         rate = 1000 * len(gaps) / sum(gaps)
-        found.append(
+        rows.append(
             row(
                 f"{LONG:,} tokens, {HEADS} heads: {what}",
                 f"{rate:.0f} frames a second",
@@ -199,14 +199,14 @@ def long_map(browser) -> list[dict]:
     goal = f"under {size(MOST_LONG)}"
     note = f"D = {WIDTH}; q and k in float16, v of one head"
     what = f"{LONG:,} tokens, {HEADS} heads: data"
-    return [row(what, size(count), goal, count < MOST_LONG, note=note), *found]
+    return [row(what, size(count), goal, count < MOST_LONG, note=note), *rows]
 
 
 def real_model() -> dict:
     """All heads of all layers of a trained model for one sentence."""
     model = pretrained.load()
     traces = model.traces(SENTENCE)
-    record = trace(*(torch.cat([getattr(one, name) for one in traces], 1) for name in "qkv"))
+    record = trace(*(torch.cat([getattr(layer, name) for layer in traces], 1) for name in "qkv"))
     view = explore(record, tokens=model.tokens(SENTENCE), name="bench", store="float16")
     count = len(inline_json(view.payload))
     note = f"float16: no weight is off by more than {fixed(view.payload['error'], 6)}"
@@ -216,14 +216,14 @@ def real_model() -> dict:
 
 
 def scripts() -> list[dict]:
-    found = []
+    rows = []
     for name, text in script.files().items():
         count, is_core = len(gzip.compress(text.encode(), mtime=0)), name == "explorer.js"
         goal = f"under {MOST_SCRIPT / 1000:.0f} KB" if is_core else ""
         note = "every page" if is_core else "where a page needs it"
         met = count < MOST_SCRIPT if is_core else None
-        found.append(row(f"{name}, gzip", f"{count / 1000:.1f} KB", goal, met, note=note))
-    return found
+        rows.append(row(f"{name}, gzip", f"{count / 1000:.1f} KB", goal, met, note=note))
+    return rows
 
 
 def row(what: str, measured: str, goal: str, met: bool | None, spread="", note="") -> dict:
@@ -240,15 +240,15 @@ def row(what: str, measured: str, goal: str, met: bool | None, spread="", note="
 
 def main() -> None:
     torch.set_num_threads(os.cpu_count() or 1)
-    found = [*scripts(), real_model()]
+    rows = [*scripts(), real_model()]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
         for tokens, limit in LENGTHS.items():
-            found += changes(browser, tokens, limit)
-        found += long_map(browser)
+            rows += changes(browser, tokens, limit)
+        rows += long_map(browser)
         browser.close()
-    report.store(found, "The explorer in the browser", "make bench", ("torch", "playwright"))
-    print(report.table(found))
+    report.store(rows, "The explorer in the browser", "make bench", ("torch", "playwright"))
+    print(report.table(rows))
 
 
 if __name__ == "__main__":

@@ -94,9 +94,9 @@ def defined(package: str, file: str, names: Sequence[str]) -> SimpleNamespace:
             node.returns = None
         elif isinstance(node, ast.arg):
             node.annotation = None
-    found = {"torch": torch, "nn": nn, "math": math}
-    exec(compile(tree, file, "exec"), found)
-    return SimpleNamespace(**{name: found[name] for name in names})
+    namespace = {"torch": torch, "nn": nn, "math": math}
+    exec(compile(tree, file, "exec"), namespace)
+    return SimpleNamespace(**{name: namespace[name] for name in names})
 
 
 def hugging_face(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:

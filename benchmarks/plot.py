@@ -31,7 +31,7 @@ SAME = {"svg.hashsalt": "ratios", "svg.fonttype": "none", "font.size": 8.5}
 
 def ratios(stored: dict) -> list[dict]:
     """Of the rows that have a goal and a ratio: what, sign, goal, ratio, low, high."""
-    found = []
+    rows = []
     for section in stored.values():
         for row in section["rows"]:
             goal = re.fullmatch(r"([≥≤]) ([\d.]+)×", row["goal"])
@@ -42,23 +42,23 @@ def ratios(stored: dict) -> list[dict]:
             apart = re.fullmatch(r"([\d.]+) to ([\d.]+)×", row["spread"])
             low, high = map(float, apart.groups()) if apart else (ratio, ratio)
             what = row["what"].replace("`", "")
-            found.append(
+            rows.append(
                 {"what": what, "sign": goal[1], "goal": float(goal[2])}
                 | {"ratio": ratio, "low": low, "high": high}
             )
-    return found
+    return rows
 
 
 def pictures(stored: dict) -> dict[str, tuple[str, list[dict]]]:
     """The rows of each picture, with its title, by the end of its file's name: a shape's texts."""
-    found: dict[str, tuple[str, list[dict]]] = {}
+    by_name: dict[str, tuple[str, list[dict]]] = {}
     for row in ratios(stored):
         shape = SHAPE.search(row["what"])
         name, title = (shape[2], shape[1]) if shape else ("rest", REST)
         what = SHAPE.sub("", row["what"]).replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
         row = row | {"what": textwrap.fill(what, LETTERS)}
-        found.setdefault(name, (title, []))[1].append(row)
-    return found
+        by_name.setdefault(name, (title, []))[1].append(row)
+    return by_name
 
 
 def path_of(name: str, folder: Path = FOLDER) -> Path:

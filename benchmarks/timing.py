@@ -27,7 +27,7 @@ def in_turn(
     >>> {name: len(times) for name, times in in_turn({"nothing": dict}, rounds=3).items()}
     {'nothing': 3}
     """
-    found = {name: [] for name in calls}
+    times = {name: [] for name in calls}
     for call in calls.values():  # the first call prepares what later ones find ready
         call()
     gc.collect()
@@ -38,11 +38,11 @@ def in_turn(
                 start = clock()
                 for _ in range(repeats):
                     result = call()
-                found[name].append((clock() - start) / repeats)
+                times[name].append((clock() - start) / repeats)
                 del result
     finally:
         gc.enable()
-    return found
+    return times
 
 
 def on_the_clock(call: Callable[[], object], rounds: int) -> list[float]:
@@ -52,12 +52,12 @@ def on_the_clock(call: Callable[[], object], rounds: int) -> list[float]:
     3
     """
     call()
-    found = []
+    seconds = []
     for _ in range(rounds):
         start = time.perf_counter()
         call()
-        found.append(time.perf_counter() - start)
-    return found
+        seconds.append(time.perf_counter() - start)
+    return seconds
 
 
 def ratio(times: dict[str, list[float]], over: str, under: str) -> tuple[float, str]:

@@ -126,7 +126,7 @@ def rows_of(tokens: int, seconds: dict, opened: dict) -> list[dict]:
     sizes = {name: page_path(name, tokens).stat().st_size for name in VIEWERS}
     firsts = {name: [page["first"] for page in opened[name]] for name in VIEWERS}
     medians = {n: median(f) if None not in f else float("inf") for n, f in firsts.items()}
-    found = []
+    lines = []
     for name in VIEWERS:
         notes = []
         others = [other for other in VIEWERS if other != "explorer"]
@@ -140,7 +140,7 @@ def rows_of(tokens: int, seconds: dict, opened: dict) -> list[dict]:
         memory = max(page["memory"] for page in opened[name])
         notes += {page["why"] for page in opened[name] if page["why"]}
         spread = f"{min(firsts[name]):.2f} to {max(firsts[name]):.2f} s" if is_opened else ""
-        found.append(
+        lines.append(
             {
                 "section": "viewers",
                 "what": f"{tokens:,} tokens, {name}",
@@ -156,13 +156,13 @@ def rows_of(tokens: int, seconds: dict, opened: dict) -> list[dict]:
                 "note": "; ".join(notes),
             }
         )
-    return found
+    return lines
 
 
 def rows() -> list[dict]:
     """Everything measured; a process of its own makes the pages of each length."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    found = []
+    lines = []
     for tokens, rounds in LENGTHS.items():
         command = [sys.executable, "-m", "benchmarks.viewers", str(tokens), str(rounds)]
         made = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
@@ -171,11 +171,11 @@ def rows() -> list[dict]:
         for _ in range(rounds):
             for name in VIEWERS:
                 opened[name].append(open_page(page_path(name, tokens), FOLDER, LIMIT))
-        found += rows_of(tokens, seconds, opened)
+        lines += rows_of(tokens, seconds, opened)
         for name in VIEWERS:
             page_path(name, tokens).unlink()
-        print(report.table(found[-len(VIEWERS) :]), file=sys.stderr)
-    return found
+        print(report.table(lines[-len(VIEWERS) :]), file=sys.stderr)
+    return lines
 
 
 def main() -> None:

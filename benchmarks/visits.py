@@ -72,11 +72,11 @@ def asked_for(browser: Browser, address: str) -> list[str]:
     """The paths that a first visit asks for, until the network rests, each once, in their order."""
     context = browser.new_context()
     page = context.new_page()
-    found = []
-    page.on("request", lambda request: found.append(unquote(urlsplit(request.url).path)))
+    paths = []
+    page.on("request", lambda request: paths.append(unquote(urlsplit(request.url).path)))
     page.goto(address, wait_until="networkidle")
     context.close()
-    return list(dict.fromkeys(path.lstrip("/") for path in found))
+    return list(dict.fromkeys(path.lstrip("/") for path in paths))
 
 
 class Compressed(http.server.SimpleHTTPRequestHandler):
@@ -130,9 +130,9 @@ def on_a_phone(browser: Browser, address: str) -> tuple[float, float]:
     line.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     page.goto(address, wait_until="load", timeout=120_000)
     page.wait_for_function("window.alive", timeout=120_000)
-    found = page.evaluate(PAINTED) / 1000, page.evaluate("window.alive") / 1000
+    seconds = page.evaluate(PAINTED) / 1000, page.evaluate("window.alive") / 1000
     context.close()
-    return found
+    return seconds
 
 
 def bytes_of(browser: Browser, site: str, page: str) -> int:
@@ -149,13 +149,13 @@ def pages() -> list[str]:
 
 
 def weights(browser: Browser, site: str) -> list[dict]:
-    found = {page: bytes_of(browser, site, page) for page in pages()}
-    heaviest = max(found, key=found.get)
+    sizes = {page: bytes_of(browser, site, page) for page in pages()}
+    heaviest = max(sizes, key=sizes.get)
     rows = []
     for page, most in {**MOST, heaviest: MOST_OF_ANY}.items():
-        measured, goal = f"{found[page] / 1000:.0f} KB", f"at most {most / 1000:.0f} KB"
+        measured, goal = f"{sizes[page] / 1000:.0f} KB", f"at most {most / 1000:.0f} KB"
         note = "the heaviest page" if page == heaviest else ""
-        rows.append(row(f"{page}: first visit", measured, goal, found[page] <= most, note=note))
+        rows.append(row(f"{page}: first visit", measured, goal, sizes[page] <= most, note=note))
     return rows
 
 
@@ -178,13 +178,13 @@ def times(browser: Browser, site: str, page: str, place: str) -> list[dict]:
 def main() -> None:
     with served(HTML) as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
-        found = weights(browser, site)
+        rows = weights(browser, site)
         for page, place in ((LANDING, ""), (CHAPTER, "#x-journey")):
-            found += times(browser, site, page, place)
+            rows += times(browser, site, page, place)
         browser.close()
-    found = [one | {"section": "visits"} for one in found]
-    report.store(found, "First visits to the site", "make bench", ("playwright",))
-    print(report.table(found))
+    rows = [line | {"section": "visits"} for line in rows]
+    report.store(rows, "First visits to the site", "make bench", ("playwright",))
+    print(report.table(rows))
 
 
 if __name__ == "__main__":

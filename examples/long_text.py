@@ -63,18 +63,18 @@ def repetitions(record: AttentionTrace, count: int) -> list[tuple[int, int, floa
     L = record.shape[2]
     blocks = -(-L // BLOCK)
     overview = record.pooled("masked", (blocks, blocks), "max")
-    found: list[tuple[int, int, float]] = []
+    highest: list[tuple[int, int, float]] = []
     for place in overview.flatten().argsort(descending=True, stable=True).tolist():
-        if len(found) == count:
+        if len(highest) == count:
             break
         row, column = divmod(place, blocks)
         rows, cols = (range(n * L // blocks, (n + 1) * L // blocks) for n in (row, column))
         tile = record.tile("masked", rows, cols)
         i, j = divmod(int(tile.argmax()), len(cols))
         query, key = rows[i] + APART, cols[j]
-        if all(min(abs(query - a), abs(key - b)) >= APART for a, b, _ in found):
-            found.append((query, key, tile[i, j].item()))
-    return found
+        if all(min(abs(query - a), abs(key - b)) >= APART for a, b, _ in highest):
+            highest.append((query, key, tile[i, j].item()))
+    return highest
 
 
 def main() -> None:

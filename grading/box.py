@@ -133,7 +133,7 @@ class Box:
             raise Over("no runner")
         processes = family(self.process.pid)
         self.spent = 0.0
-        self.base = max((use([one]).memory for one in processes), default=0)
+        self.base = max((use([process]).memory for process in processes), default=0)
         self.peak = shared(processes)
         self.began = self.peak
 
@@ -244,8 +244,8 @@ class Box:
         total = 0
         with contextlib.suppress(OSError, IndexError):
             for folder in WRITABLE:
-                found = os.statvfs(f"/proc/{processes[0]}/root{folder}")
-                total += found.f_files - found.f_ffree
+                volume = os.statvfs(f"/proc/{processes[0]}/root{folder}")
+                total += volume.f_files - volume.f_ffree
         return total
 
     def sockets(self, processes: list[int]) -> int:

@@ -109,25 +109,25 @@ class Course:
     @cached_property
     def known(self) -> dict[str, Exercise]:
         """The book's exercises, in the course's language, and the course's own, by their ids."""
-        books = {name: one.translated(self.say) for name, one in exercises.load().items()}
+        books = {name: exercise.translated(self.say) for name, exercise in exercises.load().items()}
         return {**books, **own_exercises(self.folder / "exercises")}
 
     @cached_property
     def assignments(self) -> dict[str, Assignment]:
-        found = {}
+        assignments = {}
         for name, wanted in self.settings.get("assignments", {}).items():
-            for one in wanted["exercises"]:
-                if one not in self.known:
-                    close = settings.instead(one, self.known)
-                    line = settings.line_of(self.folder, one, f"assignments.{name}")
+            for exercise in wanted["exercises"]:
+                if exercise not in self.known:
+                    close = settings.instead(exercise, self.known)
+                    line = settings.line_of(self.folder, exercise, f"assignments.{name}")
                     raise CannotGrade(
-                        f"course.toml, line {line}: there is no exercise {one!r}{close}"
+                        f"course.toml, line {line}: there is no exercise {exercise!r}{close}"
                     )
-            asked = tuple(self.known[one] for one in wanted["exercises"])
-            found[name] = Assignment(name, asked, self.say)
-            if clash := collision(found[name]):
+            asked = tuple(self.known[exercise] for exercise in wanted["exercises"])
+            assignments[name] = Assignment(name, asked, self.say)
+            if clash := collision(assignments[name]):
                 raise CannotGrade(clash)
-        return found
+        return assignments
 
     def assignment(self, name: str) -> Assignment:
         if name not in self.assignments:
@@ -217,7 +217,9 @@ def start(folder: Path, chapters: list[str], language: str = "en") -> None:
     wanted = [
         ASSIGNMENT.format(
             name=f"chapter-{chapter}",
-            ids=", ".join(f'"{one.id}"' for one in known.values() if one.chapter == chapter),
+            ids=", ".join(
+                f'"{exercise.id}"' for exercise in known.values() if exercise.chapter == chapter
+            ),
         )
         for chapter in chapters
     ]

@@ -19,7 +19,7 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.utils import parse_utc
 from tqdm import tqdm
 
-from grading import engine, gradebook, report, sandbox
+from grading import engine, gradebook, interrupts, report, sandbox
 from grading.course import Assignment, Course
 from grading.handins import read_file
 from grading.make import private, prove
@@ -74,6 +74,7 @@ def run(course: Course, wanted: list[Assignment], jobs: int, dask: str | None) -
     failed = {}
     with bar(len(todo), "grading") as progress:
         for job, why in graded:
+            interrupts.heed()
             progress.update()
             if why:
                 failed[job] = why
@@ -104,11 +105,16 @@ def record(course: Course, assignment: Assignment) -> Failures:
     noted = gradebook.Noted(course, assignment)
     known = gradebook.hands(course, assignment)
     noted.see(known)
-    done = [one for one in course.students(assignment.name) if is_done(course, assignment, one)]
-    stale = [one for one in done if one not in known or not is_shown(noted, one)]
+    done = [
+        student
+        for student in course.students(assignment.name)
+        if is_done(course, assignment, student)
+    ]
+    stale = [student for student in done if student not in known or not is_shown(noted, student)]
     nbgrader, failed = api(course.folder, submitted="rebuilt"), {}
     with bar(len(stale), "gradebook and feedback") as progress:
         for student in stale:
+            interrupts.heed()
             if why := record_one(nbgrader, noted, student, student in known):
                 failed[assignment.name, student] = why
             noted.save()
@@ -169,7 +175,9 @@ def grade(course: Course, asked: argparse.Namespace) -> Failures:
     for assignment in wanted:
         failed |= record(course, assignment)
         counts = Counter(row["status"] for row in report.write(course, assignment, failed, slips))
-        words = ", ".join(f"{count} {report.told(one, count)}" for one, count in counts.items())
+        words = ", ".join(
+            f"{count} {report.told(status, count)}" for status, count in counts.items()
+        )
         say(f"{assignment.name}: {words} · grades/{assignment.name}.csv")
     for _, words in slips:
         say(f"  {words}")
@@ -181,6 +189,7 @@ def grade(course: Course, asked: argparse.Namespace) -> Failures:
 def main() -> None:
     asked = arguments()
     os.umask(0o077)
+    interrupts.listen()
     try:
         course = Course.open(asked.course)
         with course.alone("grade"):

@@ -131,9 +131,9 @@ def check_exercises(course: Course, assignment: Assignment) -> None:
 
 def hands(course: Course, assignment: Assignment) -> dict[str, Hand]:
     """What stands in the gradebook by the hand of a person, by student."""
-    found: dict[str, Hand] = {}
+    by_student: dict[str, Hand] = {}
     if not has_assignment(course, assignment):
-        return found
+        return by_student
     with opened(course) as book:
         for submission in book.assignment_submissions(assignment.name):
             hand: Hand = {}
@@ -147,8 +147,8 @@ def hands(course: Course, assignment: Assignment) -> dict[str, Hand]:
                 for comment in notebook.comments:
                     if comment.manual_comment:
                         hand.setdefault(comment.name, {})["comment"] = comment.manual_comment
-            found[submission.student.id] = hand
-    return found
+            by_student[submission.student.id] = hand
+    return by_student
 
 
 class Noted:
@@ -185,7 +185,9 @@ class Noted:
 
     def state(self, student: str) -> str:
         """What a student's page has to show, as a hash."""
-        given = [[cell, *map(str, one.values())] for cell, one in self.of(student)["hand"].items()]
+        given = [
+            [cell, *map(str, entry.values())] for cell, entry in self.of(student)["hand"].items()
+        ]
         return hashlib.sha256(repr((self.result(student), given)).encode()).hexdigest()
 
 

@@ -48,8 +48,8 @@ def contents(top: Path, *names: str) -> dict[str, os.stat_result]:
     try:
         with opened(top, *names) as handle:
             with os.scandir(handle) as entries:
-                found = {one.name: one.stat(follow_symlinks=False) for one in entries}
-            return {name: found[name] for name in sorted(found) if not name.startswith(".")}
+                statuses = {entry.name: entry.stat(follow_symlinks=False) for entry in entries}
+            return {name: statuses[name] for name in sorted(statuses) if not name.startswith(".")}
     except PermissionError:
         raise
     except OSError:
@@ -80,27 +80,27 @@ def hand_in(submitted: Path, student: str, assignment: str) -> HandIn | None:
 
 
 def newest(submitted: Path, student: str, assignment: str) -> HandIn | None:
-    found = {
+    notebooks = {
         name: status
         for name, status in contents(submitted, student, assignment).items()
         if name.lower().endswith(".ipynb")
     }
-    plain = [name for name, status in found.items() if stat.S_ISREG(status.st_mode)]
-    if not found:
+    plain = [name for name, status in notebooks.items() if stat.S_ISREG(status.st_mode)]
+    if not notebooks:
         return None
     if not plain:
-        status = next(iter(found.values()))
+        status = next(iter(notebooks.values()))
         return HandIn(b"", [kind(status.st_mode)])
     right = f"{assignment}.ipynb"
-    name = right if right in plain else max(plain, key=lambda one: found[one].st_mtime_ns)
+    name = right if right in plain else max(plain, key=lambda name: notebooks[name].st_mtime_ns)
     flags = [sentence("the file has another name")] if name != right else []
-    if len(found) > 1:
+    if len(notebooks) > 1:
         # Their names are a student's words.
         chosen = right if name == right else sentence("the newest")
         flags.append(
             sentence(
                 "{0} notebooks in one folder: graded is {1}",
-                len(found),
+                len(notebooks),
                 chosen,
             )
         )

@@ -51,14 +51,14 @@ def rubric(exercise: Exercise, _: Messages) -> str:
         sentences = [said for said, _passed in exercise.answer(exercise.solution, 1)]
         sentences += [PROBES] * bool(exercise.probes)
         rows = (
-            f"<tr><td>{share:.2f}</td><td>{html.escape(_.tell(one))}</td></tr>"
-            for share, one in zip(exercise.worth(sentences), sentences, strict=True)
+            f"<tr><td>{share:.2f}</td><td>{html.escape(_.tell(sentence))}</td></tr>"
+            for share, sentence in zip(exercise.worth(sentences), sentences, strict=True)
         )
         lines.append(f"<table>{''.join(rows)}</table>")
     solution = _("A solution:")
     lines.append(f"<p>{solution}</p><pre>{html.escape(exercise.solution)}</pre>")
     if exercise.mistakes:
-        hints = (f"<li>{html.escape(one.hint)}</li>" for one in exercise.mistakes)
+        hints = (f"<li>{html.escape(mistake.hint)}</li>" for mistake in exercise.mistakes)
         known = _("Known mistakes:")
         lines.append(f"<p>{known}</p><ol>{''.join(hints)}</ol>")
     return "\n".join(lines)

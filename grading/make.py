@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nbformat
 
-from grading import gradebook, keys, sandbox, settings
+from grading import gradebook, interrupts, keys, sandbox, settings
 from grading.course import Assignment, Course, start
 from grading.notebooks import build, counted
 from grading.numbers import seeds_of
@@ -59,6 +59,7 @@ def prove_all_numbers(course: Course, assignment: Assignment) -> None:
     """Each student's own numbers have a solution, too."""
     for exercise in assignment.exercises:
         for student in course.roster if exercise.kind != "text" else ():
+            interrupts.heed()
             for seed in seeds_of(course.secret, exercise.id, course.whose(student)):
                 failed = [s for s, good in exercise.answer(exercise.solution, seed) if not good]
                 if failed:
@@ -74,6 +75,7 @@ def release(course: Course, assignment: Assignment) -> None:
     write(source, nbformat.writes(build(course, assignment, "", "source")))
     gradebook.register(course, assignment)
     for student in course.roster if course.whose("x") else ():
+        interrupts.heed()
         notebook = build(course, assignment, student, "starter")
         path = course.folder / "handout" / name / student / f"{name}.ipynb"
         write(path, nbformat.writes(notebook))
@@ -129,6 +131,7 @@ def main() -> None:
     asked = arguments()
     folder = asked.course.resolve()
     os.umask(0o077)
+    interrupts.listen()
     try:
         check_language(folder, asked.language)
         if asked.chapters and (folder / "course.toml").exists():

@@ -65,20 +65,20 @@ def mark(exercise: Exercise, answer: Remote, seeds: list[int]) -> Mark:
     check counts if it passes for every seed; the probes are one check more. Sentences are taken
     from the student's own seed, so that no hidden input shows.
     """
-    found = Mark(exercise.id, float(exercise.points))
+    outcome = Mark(exercise.id, float(exercise.points))
     try:
         with within(answer.box.limits.call):
-            return marked(found, exercise, answer, seeds)
+            return marked(outcome, exercise, answer, seeds)
     except Late:
-        stopped(found, "time")
+        stopped(outcome, "time")
     except Gone as error:
-        stopped(found, str(error))
-    return found
+        stopped(outcome, str(error))
+    return outcome
 
 
-def stopped(found: Mark, why: str) -> None:
-    found.status = "stopped"
-    found.flags = [*found.flags, sentence("stopped: {0}", why)]
+def stopped(outcome: Mark, why: str) -> None:
+    outcome.status = "stopped"
+    outcome.flags = [*outcome.flags, sentence("stopped: {0}", why)]
 
 
 class Late(BaseException):
@@ -101,21 +101,23 @@ def within(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def marked(found: Mark, exercise: Exercise, answer: Remote, seeds: list[int]) -> Mark:
-    names, found.flags = fetch(exercise, answer)
+def marked(outcome: Mark, exercise: Exercise, answer: Remote, seeds: list[int]) -> Mark:
+    names, outcome.flags = fetch(exercise, answer)
     if exercise.kind == "text":
-        return read(found, names.get(exercise.answers[0]))
-    return decide(found, exercise, answer, names, seeds)
+        return read(outcome, names.get(exercise.answers[0]))
+    return decide(outcome, exercise, answer, names, seeds)
 
 
-def read(found: Mark, text: object) -> Mark:
+def read(outcome: Mark, text: object) -> Mark:
     """A text waits for a person, unless there is none."""
     if isinstance(text, str) and text.strip():
-        found.status, found.text = "by hand", text
-    return found
+        outcome.status, outcome.text = "by hand", text
+    return outcome
 
 
-def decide(found: Mark, exercise: Exercise, answer: Remote, names: dict, seeds: list[int]) -> Mark:
+def decide(
+    outcome: Mark, exercise: Exercise, answer: Remote, names: dict, seeds: list[int]
+) -> Mark:
     seen, all_seen = None, []
     for seed in seeds if exercise.functions else seeds[:1]:
         asked = ask(exercise, answer, names, seed)
@@ -124,31 +126,31 @@ def decide(found: Mark, exercise: Exercise, answer: Remote, names: dict, seeds: 
         all_seen.append([*passed, holds(exercise, asked, seed)] if exercise.probes else passed)
     sentences = [text for text, _ in seen.checks] + [PROBES] * bool(exercise.probes)
     good = [all(passed) for passed in zip(*all_seen, strict=True)]
-    found.checks = list(zip(sentences, good, strict=True))
-    found.score = round(exercise.earned(found.checks), 2)
-    if found.score == found.points:
-        found.status = "right"
+    outcome.checks = list(zip(sentences, good, strict=True))
+    outcome.score = round(exercise.earned(outcome.checks), 2)
+    if outcome.score == outcome.points:
+        outcome.status = "right"
     else:
-        found.status = "partly" if found.score else "wrong"
+        outcome.status = "partly" if outcome.score else "wrong"
     if answer.raised:
-        found.flags.append(sentence("raised {0}", answer.raised))
+        outcome.flags.append(sentence("raised {0}", answer.raised))
     if answer.late:
-        found.flags.append(sentence("needs what stands further down"))
+        outcome.flags.append(sentence("needs what stands further down"))
     if answer.changes:
-        found.status, found.score = "changes", 0.0
-    elif found.status != "right" and is_blank(exercise, seen.said, names):
-        found.status, found.score = "blank", 0.0
-    elif found.status != "right":
+        outcome.status, outcome.score = "changes", 0.0
+    elif outcome.status != "right" and is_blank(exercise, seen.said, names):
+        outcome.status, outcome.score = "blank", 0.0
+    elif outcome.status != "right":
         mistake = recognise(exercise, seen, seeds[0])
         if mistake:
-            found.hint = mistake.hint
-            found.mistake = mistake.name or f"{exercise.mistakes.index(mistake) + 1}"
+            outcome.hint = mistake.hint
+            outcome.mistake = mistake.name or f"{exercise.mistakes.index(mistake) + 1}"
         elif why := next(filter(None, map(untaken, seen.said)), ""):
-            found.flags.append(sentence("not taken: {0}", why))
+            outcome.flags.append(sentence("not taken: {0}", why))
         if all(all_seen[0]):
-            found.flags.append(sentence("right for the given numbers only"))
-    found.flags = list(dict.fromkeys(found.flags))
-    return found
+            outcome.flags.append(sentence("right for the given numbers only"))
+    outcome.flags = list(dict.fromkeys(outcome.flags))
+    return outcome
 
 
 def ask(exercise: Exercise, answer: Remote, names: dict, seed: int) -> Seen:

@@ -203,22 +203,22 @@ def read(raw: bytes) -> tuple[list[Handed], str, list[str]]:
     if raw.count(b"{") > MOST_PARTS:  # before they take their room
         return [], "", [sentence("too long: more parts than a notebook has")]
     try:
-        found = READ.decode(raw.removeprefix(codecs.BOM_UTF8))
-        cells = list(handed(found.cells[:MOST_CELLS]))
+        submission = READ.decode(raw.removeprefix(codecs.BOM_UTF8))
+        cells = list(handed(submission.cells[:MOST_CELLS]))
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return [], "", [sentence("not a notebook")]
     flags = []
-    if len(cells) < len(found.cells):
+    if len(cells) < len(submission.cells):
         flags.append(
             sentence(
                 "too long: only the first {0} of its {1} cells count",
                 len(cells),
-                len(found.cells),
+                len(submission.cells),
             )
         )
     if all(cell.cell_type != "code" for cell in cells):
         flags.append(sentence("no code in it"))
-    return cells, found.metadata.handout[:40], flags
+    return cells, submission.metadata.handout[:40], flags
 
 
 def handed(cells: list[Written]) -> Iterator[Handed]:
@@ -265,36 +265,37 @@ def defines(source: str) -> set[str]:
         todo: list[ast.AST] = [parsed(source)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
-    found = set()
+    names = set()
     while todo:
         node = todo.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
+            names.add(node.asname or node.name.partition(".")[0])
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
         elif not isinstance(node, ast.Lambda):
             todo += ast.iter_child_nodes(node)
-    return found
+    return names
 
 
 def sections(assignment: Assignment, cells: list[Handed]) -> list[str]:
     """For each cell the exercise under whose text it stands, by its id; "" if there is none."""
     heads = {
-        heading(number, one): one.id for number, one in enumerate(assignment.exercises, start=1)
+        heading(number, exercise): exercise.id
+        for number, exercise in enumerate(assignment.exercises, start=1)
     }
     known = {
-        f"{kind}-{one.id}": one.id
-        for one in assignment.exercises
+        f"{kind}-{exercise.id}": exercise.id
+        for exercise in assignment.exercises
         for kind in ("task", "numbers", "answer", "grade")
     }
-    found, here = [], ""
+    ids, here = [], ""
     for cell in cells:
         head = cell.text.strip().split("\n")[0] if cell.cell_type == "markdown" else ""
         here = known.get(cell.name) or heads.get(head) or here
-        found.append(here)
-    return found
+        ids.append(here)
+    return ids
 
 
 def places(assignment: Assignment, cells: list[Handed]) -> dict[str, int]:
@@ -304,15 +305,15 @@ def places(assignment: Assignment, cells: list[Handed]) -> dict[str, int]:
     """
     under = sections(assignment, cells)
     names = [defines(cell.text) if cell.cell_type == "code" else set() for cell in cells]
-    found = {}
+    indices = {}
     for exercise in assignment.exercises:
         starter = exercise.starter.strip()
         binding = [index for index, bound in enumerate(names) if bound & set(exercise.answers)]
         written = [index for index in binding if cells[index].text.strip() != starter]
         own = [index for index in written if under[index] == exercise.id]
         if candidates := own or written or binding:
-            found[exercise.id] = candidates[-1]
-    return found
+            indices[exercise.id] = candidates[-1]
+    return indices
 
 
 @dataclass(frozen=True)
@@ -329,11 +330,11 @@ class Rebuilt:
 
 def tasks(course: Course, assignment: Assignment, student: str) -> set[str]:
     """The texts that a student's notebook was handed out with."""
-    found = {head(course, assignment)}
+    texts = {head(course, assignment)}
     for number, exercise in enumerate(assignment.exercises, start=1):
         seed = seed_of(course.secret, exercise.id, course.whose(student))
-        found.add(task(number, exercise, seed, assignment.say))
-    return found
+        texts.add(task(number, exercise, seed, assignment.say))
+    return texts
 
 
 def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] = ()) -> Rebuilt:
@@ -350,9 +351,9 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
         text = cell.text.strip()
         if text in ours or place.get(starters.get(text), index) < index:
             continue
-        here = [one for one in assignment.exercises if place.get(one.id) == index]
+        here = [exercise for exercise in assignment.exercises if place.get(exercise.id) == index]
         # A text is graded where it stands, so its cell is the answer's.
-        here.sort(key=lambda one: one.kind != "text")
+        here.sort(key=lambda exercise: exercise.kind != "text")
         if here:
             own.append(answer_cell(here[0], cell.text))
         elif cell.cell_type == "code":
@@ -362,10 +363,13 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
             shown = text if text in texts else plain(text[:room])
             room -= 0 if cell.text in texts else len(cell.text[:room])
             own.append(new_markdown_cell(shown, id=f"cell-{index}"))
-        moved |= {one.id: len(own) - 1 for one in here}
-        out += [own[-1], *(graded(one, say, cell.text) for one in here if one is not here[0])]
-        out += [graded(one, say) for one in here[:1] if one.kind != "text"]
-    out += [graded(one, say) for one in assignment.exercises if one.id not in place]
+        moved |= {exercise.id: len(own) - 1 for exercise in here}
+        out += [
+            own[-1],
+            *(graded(exercise, say, cell.text) for exercise in here if exercise is not here[0]),
+        ]
+        out += [graded(exercise, say) for exercise in here[:1] if exercise.kind != "text"]
+    out += [graded(exercise, say) for exercise in assignment.exercises if exercise.id not in place]
     return Rebuilt(new_notebook(cells=out, metadata={"kernelspec": KERNEL}), own, moved)
 
 
@@ -387,15 +391,19 @@ def cut(source: str, room: int) -> str:
 
 def clean(outputs: list) -> list:
     """Outputs that a grader's browser may show: text and pictures, no HTML, no scripts."""
-    found = []
+    shown = []
     for output in outputs:
         if output.output_type == "stream":
-            text = "".join(one for one in output.text if one.isprintable() or one in "\n\t")
+            text = "".join(
+                character
+                for character in output.text
+                if character.isprintable() or character in "\n\t"
+            )
             rest = "\n…\n" if len(text) > LONGEST else ""
-            found.append(new_output("stream", text=text[:LONGEST] + rest))
+            shown.append(new_output("stream", text=text[:LONGEST] + rest))
         elif is_picture(base64.b64decode(output.data["image/png"])):
-            found.append(output)
-    return found
+            shown.append(output)
+    return shown
 
 
 def is_picture(png: bytes) -> bool:

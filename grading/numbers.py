@@ -28,8 +28,8 @@ def seed_of(secret: bytes, exercise: str, student: str, hidden: int = 0) -> int:
     287908251
     """
     text = "\n".join((exercise, student, str(hidden)))
-    found = hmac.new(secret, text.encode(), hashlib.sha256).digest()
-    return 1 + int.from_bytes(found[:8], "big") % (2**32 - 1)
+    digest = hmac.new(secret, text.encode(), hashlib.sha256).digest()
+    return 1 + int.from_bytes(digest[:8], "big") % (2**32 - 1)
 
 
 def seeds_of(secret: bytes, exercise: str, student: str) -> list[int]:

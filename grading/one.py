@@ -43,15 +43,17 @@ OURS = b"".join(
 
 def digest(course: Course, assignment: Assignment, student: str, raw: bytes) -> str:
     """What a result depends on, but for the limits. If it is the same, so is the result."""
-    found = hashlib.sha256(OURS)
-    found.update(source(course.language))
+    hasher = hashlib.sha256(OURS)
+    hasher.update(source(course.language))
     for exercise in assignment.exercises:
         seeds = seeds_of(course.secret, exercise.id, course.whose(student))
-        code = {one.__code__.co_filename for one in (exercise.checks, exercise.parameters)}
+        code = {
+            function.__code__.co_filename for function in (exercise.checks, exercise.parameters)
+        }
         sources = [Path(file).read_bytes() for file in sorted(code)]
-        found.update(repr((exercise.id, exercise.points, seeds, sources)).encode())
-    found.update(raw)
-    return found.hexdigest()
+        hasher.update(repr((exercise.id, exercise.points, seeds, sources)).encode())
+    hasher.update(raw)
+    return hasher.hexdigest()
 
 
 def stored(course: Course, assignment: str, student: str) -> dict | None:
@@ -65,18 +67,18 @@ def stored(course: Course, assignment: str, student: str) -> dict | None:
 def is_done(course: Course, assignment: Assignment, student: str) -> bool:
     """Whether what is stored still holds."""
     handed = course.handed_in(assignment.name, student)
-    found = stored(course, assignment.name, student)
-    if handed is None or handed.problem or found is None:
+    result = stored(course, assignment.name, student)
+    if handed is None or handed.problem or result is None:
         return False
-    same = found["digest"] == digest(course, assignment, student, handed.raw)
-    return same and still_holds(found, asdict(course.limits))
+    same = result["digest"] == digest(course, assignment, student, handed.raw)
+    return same and still_holds(result, asdict(course.limits))
 
 
-def still_holds(found: dict, limits: dict[str, int]) -> bool:
+def still_holds(result: dict, limits: dict[str, int]) -> bool:
     """Whether other limits would give the same result: they are wider, and none was met."""
-    then = found["limits"]
-    wider = then.keys() == limits.keys() and all(limits[one] >= then[one] for one in limits)
-    return then == limits or (wider and not found["limited"])
+    then = result["limits"]
+    wider = then.keys() == limits.keys() and all(limits[name] >= then[name] for name in limits)
+    return then == limits or (wider and not result["limited"])
 
 
 def answers(
@@ -91,17 +93,17 @@ def answers(
             seeds = seeds_of(course.secret, exercise.id, course.whose(student))
             try:
                 with run.remote(exercise) as answer:
-                    found = mark(exercise, answer, seeds)
-                    if found.status in ("wrong", "partly") and exercise.kind == "values":
-                        found.flags += borrowed(course, exercise, answer, student)
+                    outcome = mark(exercise, answer, seeds)
+                    if outcome.status in ("wrong", "partly") and exercise.kind == "values":
+                        outcome.flags += borrowed(course, exercise, answer, student)
             except Gone as error:
                 flags = [sentence("stopped: {0}", error)]
-                found = Mark(exercise.id, float(exercise.points), status="stopped", flags=flags)
-            if found.status == "blank" and any(run.failed(exercise)):
-                found.status, why = run.failed(exercise)
-                found.flags.append(why)
-            run.limited |= found.status == "stopped"
-            marks.append(found)
+                outcome = Mark(exercise.id, float(exercise.points), status="stopped", flags=flags)
+            if outcome.status == "blank" and any(run.failed(exercise)):
+                outcome.status, why = run.failed(exercise)
+                outcome.flags.append(why)
+            run.limited |= outcome.status == "stopped"
+            marks.append(outcome)
     return marks, run
 
 
@@ -129,10 +131,10 @@ def grade(course: Course, assignment: Assignment, student: str, raw: bytes):
         "student": student,
         "assignment": assignment.name,
         "digest": digest(course, assignment, student, raw),
-        "score": round(sum(one.score for one in marks), 2),
+        "score": round(sum(outcome.score for outcome in marks), 2),
         "points": assignment.points,
         "flags": [*flags, *run.flags],
-        "marks": [one.to_json() for one in marks],
+        "marks": [outcome.to_json() for outcome in marks],
         "seconds": round(time.monotonic() - began, 2),
         "peak_mib": run.peak // 2**20,
         "file": hashlib.sha256(raw).hexdigest(),

@@ -29,12 +29,12 @@ class Use:
 
 def family(first: int) -> list[int]:
     """The processes below one, all generations."""
-    found = []
+    descendants = []
     with contextlib.suppress(OSError):
         for children in (PROC / str(first) / "task").glob("*/children"):
             for child in map(int, children.read_text(encoding="ascii").split()):
-                found += [child, *family(child)]
-    return found
+                descendants += [child, *family(child)]
+    return descendants
 
 
 def use(processes: list[int], base: int = 0) -> Use:
@@ -76,5 +76,5 @@ def fields(stat: Path) -> list[str]:
 
 def sizes(file: Path, *names: str) -> list[int]:
     text = file.read_text(encoding="utf-8", errors="replace")
-    found = re.findall(rf"^(?:{'|'.join(names)}):\s*(\d+) kB$", text, re.M)
-    return [int(number) * 1024 for number in found]
+    numbers = re.findall(rf"^(?:{'|'.join(names)}):\s*(\d+) kB$", text, re.M)
+    return [int(number) * 1024 for number in numbers]

@@ -87,14 +87,14 @@ class Remote:
         self.raised = ""  # the first exception's name
         self.late = False  # something was missing right after its cell
         if all(moment.gone for moment in moments):
-            raise Gone(next((one.gone for one in moments), NEVER))
+            raise Gone(next((moment.gone for moment in moments), NEVER))
 
     def having(self, name: str) -> list[Moment]:
         """The moments that have a name."""
-        return [one for one in self.moments if one.kinds.get(name, "missing") != "missing"]
+        return [moment for moment in self.moments if moment.kinds.get(name, "missing") != "missing"]
 
     def kind(self, name: str) -> Kind:
-        return next((one.kinds[name] for one in self.having(name)), "missing")
+        return next((moment.kinds[name] for moment in self.having(name)), "missing")
 
     def value(self, name: str) -> Any:
         """A value; raises Unreadable for what is none."""
@@ -130,7 +130,7 @@ class Remote:
         if self.gone:
             raise Gone(self.gone)
         try:
-            able = [one for one in self.having(call.name) if not one.gone]
+            able = [moment for moment in self.having(call.name) if not moment.gone]
             if not able:
                 raise Over(ENDED)
             here, *later = able
@@ -160,7 +160,7 @@ class Remote:
 def back(asked: Back, functions: list) -> Message:
     """Call one of our functions for the answer."""
     try:
-        arguments = [decode(one) for one in asked.arguments]
+        arguments = [decode(argument) for argument in asked.arguments]
         if sum(map(size, arguments)) > MOST_BACK:
             return Refused("it takes no more numbers than that")
         return Reply(encode(functions[asked.number](*arguments)))

@@ -34,7 +34,7 @@ def safe(text: str) -> str:
     >>> safe("=1+1"), safe("a\\n=cmd"), safe("a; =cmd"), safe("a；=cmd"), safe("04-units")
     ("'=1+1", 'a =cmd', "a;' =cmd", "a；'=cmd", '04-units')
     """
-    line = "".join(one if one.isprintable() else " " for one in text)
+    line = "".join(character if character.isprintable() else " " for character in text)
     return FORMULA.sub(r"\1'", line)
 
 
@@ -68,7 +68,7 @@ def rows(
 
     failed: why a result is missing; slips: whose hand-in lies where nobody looks, and where.
     """
-    found = []
+    lines = []
     with opened(course) as book:
         for student in course.roster.values():
             row: dict = {"id": student.id, "name": student.name, "email": student.email}
@@ -86,8 +86,8 @@ def rows(
                 flags += [*handed.flags, *result["flags"]]
                 row |= graded(assignment, result, given)
             row["flags"] = list(filter(None, flags))
-            found.append(row)
-    return found
+            lines.append(row)
+    return lines
 
 
 def graded(assignment: Assignment, result: dict, given: dict[str, float | None]) -> dict:
@@ -116,7 +116,7 @@ def heading(column: str, _: Messages) -> str:
 
 def localized(row: dict, _: Messages) -> dict:
     """A line as the course's table has it."""
-    found = {}
+    line = {}
     for column, value in row.items():
         what = column.rpartition(" ")[2]
         if what == "flags":
@@ -125,8 +125,8 @@ def localized(row: dict, _: Messages) -> dict:
             value = _(value)
         elif what == "mistake" and _ is not ENGLISH and value in MISTAKES:
             value = _(MISTAKES[value].title)  # as its heading in the gallery
-        found[heading(column, _)] = value
-    return found
+        line[heading(column, _)] = value
+    return line
 
 
 def table(path: Path, columns: list[str], lines: list[dict], encoding: str = "utf-8") -> None:
@@ -146,18 +146,18 @@ def write(
     """grades/<assignment>.csv, and the same for Canvas and for Moodle. Returns the lines, in
     English."""
     _ = course.say
-    found = rows(course, assignment, failed, slips)
+    english_rows = rows(course, assignment, failed, slips)
     columns = ["id", "name", "email", *COLUMNS[:4]]
     for exercise in assignment.exercises:
         columns += [f"{exercise.id} {what}" for what in ("score", "status", "flags", "mistake")]
     folder = course.folder / "grades"
     name = assignment.name
     # Without the mark at its beginning Excel takes it for another encoding.
-    lines = [localized(row, _) for row in found]
-    table(folder / f"{name}.csv", [heading(one, _) for one in columns], lines, "utf-8-sig")
+    lines = [localized(row, _) for row in english_rows]
+    table(folder / f"{name}.csv", [heading(column, _) for column in columns], lines, "utf-8-sig")
     canvas = [{"Student": "    Points Possible", name: assignment.points}]
     moodle = []
-    for row in found:
+    for row in english_rows:
         score = row.get("score", "")
         canvas.append({"Student": row["name"], "SIS Login ID": row["id"], name: score})
         who = {"Username": row["id"], "Email address": row["email"]}
@@ -167,4 +167,4 @@ def write(
     table(folder / f"{name}-canvas.csv", names, canvas)
     names = ["Username", "Email address", name, "Feedback"]
     table(folder / f"{name}-moodle.csv", names, moodle)
-    return found
+    return english_rows

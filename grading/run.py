@@ -96,7 +96,7 @@ class Run:
 
     def start(self) -> None:
         self.box = Box(self.limits, 2 * len(self.exercises), self.last)
-        self.moments: dict[str, list[Moment]] = {one.id: [] for one in self.exercises}
+        self.moments: dict[str, list[Moment]] = {exercise.id: [] for exercise in self.exercises}
         self.free = iter(range(1, len(self.box.links)))
 
     def stop(self) -> None:
@@ -185,15 +185,15 @@ class Run:
         self.allow(self.limits.call)
         self.box.send(self.box.links[0], Keep(number, list(exercise.answers)))
         try:
-            found = self.box.receive(link, FROM_SNAPSHOT)
-            if not isinstance(found, Found) or len(found.kinds) != len(exercise.answers):
+            message = self.box.receive(link, FROM_SNAPSHOT)
+            if not isinstance(message, Found) or len(message.kinds) != len(exercise.answers):
                 raise Over(UNREAD)
         except Over as error:
             self.box.kill(link)
             self.moments[exercise.id].append(Moment(link, gone=str(error)))
         else:
-            kinds = dict(zip(exercise.answers, found.kinds, strict=True))
-            values = dict(zip(exercise.answers, found.values, strict=False))
+            kinds = dict(zip(exercise.answers, message.kinds, strict=True))
+            values = dict(zip(exercise.answers, message.values, strict=False))
             self.moments[exercise.id].append(Moment(link, kinds, values))
 
     @contextmanager

@@ -70,7 +70,7 @@ class Trusted(NbGraderPreprocessor):
             if done.returncode:
                 raise RuntimeError(done.stderr.strip().split("\n")[-1])
         notebook = nbformat.read(rebuilt_path(course, assignment, student), as_version=4)
-        marks = {one["exercise"]: one for one in stored(course, assignment, student)["marks"]}
+        marks = {mark["exercise"]: mark for mark in stored(course, assignment, student)["marks"]}
         for cell in notebook.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
             mark = marks.get(name.removeprefix("answer-"))
@@ -109,7 +109,7 @@ class Told(GetGrades):
         mark["waits"] = bool(grade.needs_manual_grade)
         mark["given"] = grade.manual_score is not None
         if not mark["solution"]:  # what is printed says more than the number
-            cell.outputs = [one for one in cell.outputs if one.output_type == "stream"]
+            cell.outputs = [output for output in cell.outputs if output.output_type == "stream"]
 
 
 def configure(c: Config, folder: str) -> None:

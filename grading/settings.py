@@ -15,7 +15,7 @@ from grading.sandbox import CannotGrade, Limits
 from grading.words import LANGUAGES
 
 NUMBERS = ("student", "class")
-LIMITS = tuple(one.name for one in fields(Limits))
+LIMITS = tuple(limit.name for limit in fields(Limits))
 ROSTER = "roster.csv"
 COLUMNS = ("id", "name", "email")
 LONGEST = 200  # bytes of an id: a file's name has a little more than that
@@ -38,23 +38,23 @@ def read(folder: Path) -> dict:
         raise CannotGrade(f"there is no course.toml in {folder}: `make course` writes one")
     text = decoded(path)
     try:
-        found = tomllib.loads(text)
+        settings = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CannotGrade(f"course.toml can't be read: {error}") from None
     slips = Slips(text)
-    slips.known(found, ("title", "language", "numbers", "assignments", "limits"))
-    if not isinstance(found.get("title", ""), str):
+    slips.known(settings, ("title", "language", "numbers", "assignments", "limits"))
+    if not isinstance(settings.get("title", ""), str):
         slips.stop("title", "title must be a text")
-    if found.get("language", "en") not in LANGUAGES:
-        slips.stop("language", f'language must be "en" or "zh", got {found["language"]!r}')
-    if found.get("numbers", "student") not in NUMBERS:
-        slips.stop("numbers", f'numbers must be "student" or "class", got {found["numbers"]!r}')
-    limits = slips.table(found, "limits")
+    if settings.get("language", "en") not in LANGUAGES:
+        slips.stop("language", f'language must be "en" or "zh", got {settings["language"]!r}')
+    if settings.get("numbers", "student") not in NUMBERS:
+        slips.stop("numbers", f'numbers must be "student" or "class", got {settings["numbers"]!r}')
+    limits = slips.table(settings, "limits")
     slips.known(limits, LIMITS, "limits")
     for name, value in limits.items():
         if type(value) is not int or value <= 0:
             slips.stop(name, f"{name} must be a whole number above 0, got {value!r}", "limits")
-    for name, assignment in slips.table(found, "assignments").items():
+    for name, assignment in slips.table(settings, "assignments").items():
         where = f"assignments.{name}"
         if not re.fullmatch(r"[\w][\w .+-]*", name):
             slips.stop("", f"an assignment's name has letters and digits, got {name!r}", where)
@@ -62,9 +62,13 @@ def read(folder: Path) -> dict:
             slips.stop("", f"assignment {name} must have a list `exercises`", where)
         slips.known(assignment, ("exercises",), where)
         wanted = assignment["exercises"]
-        if not (isinstance(wanted, list) and wanted and all(type(one) is str for one in wanted)):
+        if not (
+            isinstance(wanted, list)
+            and wanted
+            and all(type(exercise) is str for exercise in wanted)
+        ):
             slips.stop("exercises", "exercises must be a list of ids in quotes", where)
-    return found
+    return settings
 
 
 def line_of(folder: Path, text: str, table: str) -> int:
@@ -88,26 +92,26 @@ class Slips:
 
     def line(self, key: str, table: str) -> int:
         """The line of a key in a table; of the table, where the key has none."""
-        here, found, whole = "", 1, ".".join(filter(None, (table, key)))
+        here, table_line, whole = "", 1, ".".join(filter(None, (table, key)))
         for number, line in enumerate(self.lines, start=1):
             if head := re.match(r"\s*\[+([^\[\]]+)\]", line):
                 here = ".".join(part.strip().strip("\"'") for part in head[1].split("."))
                 if f"{here}.".startswith(f"{whole}."):
                     return number
-                found = number if here == table else found
+                table_line = number if here == table else table_line
             elif here == table and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", line):
                 return number
-        return found
+        return table_line
 
-    def known(self, found: dict, names: Iterable[str], table: str = "") -> None:
-        for name in found:
+    def known(self, settings: dict, names: Iterable[str], table: str = "") -> None:
+        for name in settings:
             if name not in names:
                 where = f" in [{table}]" if table else ""
                 words = f"there is no setting {name!r}{where}{instead(name, names)}"
                 self.stop(name, words, table)
 
-    def table(self, found: dict, name: str) -> dict:
-        value = found.get(name, {})
+    def table(self, settings: dict, name: str) -> dict:
+        value = settings.get(name, {})
         if not isinstance(value, dict):
             self.stop(name, f"{name} must be a table, [{name}]")
         return value
@@ -143,15 +147,15 @@ def roster(folder: Path) -> dict[str, Student]:
     # Excel writes semicolons where the comma is the decimal point.
     only_semicolons = bool(lines) and ";" in lines[0] and "," not in lines[0]
     reader = csv.reader(lines, delimiter=";" if only_semicolons else ",")
-    head = [one.strip().lower() for one in next(reader, [])]
+    head = [cell.strip().lower() for cell in next(reader, [])]
     if "id" not in head or set(head) - set(COLUMNS):
         raise CannotGrade(
             f"{ROSTER}, line 1: it must be id,name,email, with commas, got {','.join(head)!r}"
         )
-    found: dict[str, Student] = {}
+    students: dict[str, Student] = {}
     for row in reader:
         where = f"{ROSTER}, line {reader.line_num}"
-        cells = [one.strip() for one in row]
+        cells = [cell.strip() for cell in row]
         if not any(cells):
             continue
         if len(cells) > len(head):
@@ -161,14 +165,14 @@ def roster(folder: Path) -> dict[str, Student]:
         student = Student(**dict(zip(head, cells, strict=False)))
         if not student.id:
             raise CannotGrade(f"{where}: there is no id")
-        if student.id in found:
+        if student.id in students:
             raise CannotGrade(f"{where}: the id {student.id!r} stands there twice")
         if not is_folder(student.id):
             raise CannotGrade(
                 f"{where}: an id is a folder's name, without / * ? [ and no dot first, of at most "
                 f"{LONGEST} bytes, got {student.id!r}"
             )
-        found[student.id] = student
-    if not found:
+        students[student.id] = student
+    if not students:
         raise CannotGrade(f"{ROSTER} must give each student an id, and there is none")
-    return found
+    return students

@@ -25,18 +25,18 @@ def contents(*where) -> dict:
 
 def misplaced(course: Course) -> list[tuple[str, str]]:
     """Each slip: whose it probably is, or "", and a sentence."""
-    found = []
+    slips = []
     submitted = course.folder / "submitted"
     for name, status in contents(submitted).items():
         where = f"submitted/{name}"
         if name in course.roster and stat.S_ISLNK(status.st_mode):
-            found.append((name, link(where)))
+            slips.append((name, link(where)))
         elif name in course.roster:
-            found += [(name, text) for text in of_student(course, submitted, name)]
+            slips += [(name, text) for text in of_student(course, submitted, name)]
         elif not stat.S_ISDIR(status.st_mode):
             if name.lower().endswith(".ipynb"):
                 loose = sentence("{0} lies loose: move it to submitted/<id>/<assignment>/", where)
-                found.append(("", loose))
+                slips.append(("", loose))
         elif name in course.assignments:
             for student, status in contents(submitted, name).items():
                 if stat.S_ISDIR(status.st_mode) and not contents(submitted, name, student):
@@ -48,29 +48,29 @@ def misplaced(course: Course) -> list[tuple[str, str]]:
                     f"{where}/{student}",
                     right,
                 )
-                found.append((owner, turned))
+                slips.append((owner, turned))
         else:
             unknown = sentence(
                 "not on the roster, so not graded: {0}{1}",
                 name,
                 meant(name, course),
             )
-            found.append(("", unknown))
-    return found
+            slips.append(("", unknown))
+    return slips
 
 
 def of_student(course: Course, submitted: Path, student: str) -> list[str]:
-    found = []
+    sentences = []
     for name, status in contents(submitted, student).items():
         where = f"submitted/{student}/{name}"
         if stat.S_ISLNK(status.st_mode) and name in course.assignments:
-            found.append(link(where))
+            sentences.append(link(where))
         elif not stat.S_ISDIR(status.st_mode):
             if name.lower().endswith(".ipynb"):
                 right = f"submitted/{student}/<assignment>/"
                 stem = name[: -len(".ipynb")]
                 right = right.replace("<assignment>", stem) if stem in course.assignments else right
-                found.append(
+                sentences.append(
                     sentence(
                         "{0} lies one folder too high: move it to {1}",
                         where,
@@ -79,7 +79,7 @@ def of_student(course: Course, submitted: Path, student: str) -> list[str]:
                 )
         elif name not in course.assignments:
             close = instead(name, course.assignments)
-            found.append(
+            sentences.append(
                 sentence(
                     "{0}: course.toml has no assignment {1}{2}",
                     where,
@@ -87,9 +87,11 @@ def of_student(course: Course, submitted: Path, student: str) -> list[str]:
                     close,
                 )
             )
-        elif not any(one.lower().endswith(".ipynb") for one in contents(submitted, student, name)):
-            found.append(sentence("{0} has no notebook in it", where))
-    return found
+        elif not any(
+            file.lower().endswith(".ipynb") for file in contents(submitted, student, name)
+        ):
+            sentences.append(sentence("{0} has no notebook in it", where))
+    return sentences
 
 
 def meant(name: str, course: Course) -> str:

@@ -31,19 +31,19 @@ SHARED = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
 
 def program() -> int:
     """A descriptor from which bubblewrap reads the filter."""
-    found = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+    rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     refusal = pyseccomp.ERRNO(errno.EPERM)
     for name in REFUSED:
-        found.add_rule(refusal, name)
+        rules.add_rule(refusal, name)
     for name in ("socket", "socketpair"):
-        found.add_rule(refusal, name, pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
-    found.add_rule(refusal, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_USER, NEW_USER))
-    found.add_rule(refusal, "mmap", pyseccomp.Arg(3, pyseccomp.MASKED_EQ, SHARED, SHARED))
-    found.add_rule(refusal, "prlimit64", pyseccomp.Arg(0, pyseccomp.NE, 0))  # 0: one's own
+        rules.add_rule(refusal, name, pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
+    rules.add_rule(refusal, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_USER, NEW_USER))
+    rules.add_rule(refusal, "mmap", pyseccomp.Arg(3, pyseccomp.MASKED_EQ, SHARED, SHARED))
+    rules.add_rule(refusal, "prlimit64", pyseccomp.Arg(0, pyseccomp.NE, 0))  # 0: one's own
     # Its flags lie in memory, where a filter can't see them: programs fall back to clone.
-    found.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
+    rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
     descriptor = os.memfd_create("filter")
     with os.fdopen(os.dup(descriptor), "wb") as file:
-        found.export_bpf(file)
+        rules.export_bpf(file)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor

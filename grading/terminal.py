@@ -12,7 +12,9 @@ def harmless(text: str) -> str:
     >>> print(harmless("\\x1b[2J=1+1\\n"))
     \\x1b[2J=1+1\\n
     """
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+    return "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in text
+    )
 
 
 def say(text: str) -> None:

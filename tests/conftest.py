@@ -66,9 +66,9 @@ def patient(new):
     """The same, but what it makes waits for as long as tests do."""
 
     def made(*args, **how):
-        one = new(*args, **how)
-        one.set_default_timeout(PATIENCE * 1000)
-        return one
+        opened = new(*args, **how)
+        opened.set_default_timeout(PATIENCE * 1000)
+        return opened
 
     return made
 

@@ -154,10 +154,10 @@ class WebDriverTab(Tab):
         self.wait("() => document.readyState === 'complete'")
 
     def evaluate(self, script: str, arg: Any = None) -> Any:
-        found = self.driver.execute_async_script(self.RUN % script, arg)
-        if "error" in found:
-            raise RuntimeError(found["error"])
-        return found.get("value")
+        answer = self.driver.execute_async_script(self.RUN % script, arg)
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer.get("value")
 
     def wait(self, script: str, arg: Any = None) -> Any:
         from selenium.webdriver.support.wait import WebDriverWait

@@ -21,9 +21,9 @@ def without_words(html: str) -> str:
     '<table><caption>32</caption><tr><th>cat</th></tr></table>'
     """
     page = BeautifulSoup(html, "html.parser")
-    for one in page.find_all(SAID):
-        if one.name != "p" or not one.find_parent("attention-model"):
-            one.string = " ".join(NUMBER.findall(one.get_text()))
+    for tag in page.find_all(SAID):
+        if tag.name != "p" or not tag.find_parent("attention-model"):
+            tag.string = " ".join(NUMBER.findall(tag.get_text()))
     for script in page.find_all("script", type="application/json"):
         script.string = json.dumps(without_words_of_data(json.loads(script.string)))
     return str(page)
@@ -32,7 +32,7 @@ def without_words(html: str) -> str:
 def without_words_of_data(payload: dict) -> dict:
     bare = {key: value for key, value in payload.items() if key not in WORDS_OF_DATA}
     if "mistakes" in bare:
-        bare["mistakes"] = [one | {"title": "", "says": ""} for one in bare["mistakes"]]
+        bare["mistakes"] = [mistake | {"title": "", "says": ""} for mistake in bare["mistakes"]]
     if "sizes" in bare:
         bare["sizes"] = NUMBER.findall(bare["sizes"])
     return bare

@@ -68,7 +68,7 @@ def reach(module: str) -> set[str]:
 
 def imports(source: str) -> set[str]:
     """The modules that a text imports: "attn_core.x" for ours, the top name for others."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -79,8 +79,8 @@ def imports(source: str) -> set[str]:
             continue
         for name in names:
             parts = name.split(".")
-            found.add(".".join(parts[: 2 if parts[0] == "attn_core" else 1]))
-    return found
+            modules.add(".".join(parts[: 2 if parts[0] == "attn_core" else 1]))
+    return modules
 
 
 def forbidden(module: str, source: str) -> set[str]:
@@ -113,28 +113,27 @@ def circles(stands_on: dict[str, set[str]]) -> list[set[str]]:
     """
 
     def below(module: str) -> set[str]:
-        found, todo = set(), [module]
+        reached, todo = set(), [module]
         while todo:
-            new = stands_on[todo.pop()] - found
-            found |= new
+            new = stands_on[todo.pop()] - reached
+            reached |= new
             todo += new
-        return found
+        return reached
 
     under = {module: below(module) for module in stands_on}
-    found = []
+    distinct = []
     for module, met in under.items():
         circle = {other for other in met if module in under[other]}
-        if module in met and circle not in found:
-            found.append(circle)
-    return found
+        if module in met and circle not in distinct:
+            distinct.append(circle)
+    return distinct
 
 
 def test_no_circle():
     """Inside a package either, wherever in a module the import stands."""
     files = {dotted(path): path.read_text(encoding="utf-8") for path in FILES}
     stands_on = {
-        module: {found for found in imported(text) if found in files}
-        for module, text in files.items()
+        module: {name for name in imported(text) if name in files} for module, text in files.items()
     }
     assert stands_on["attn_core.engines.choose"] >= {"attn_core.engines.triton"}
     assert circles(stands_on) == []
@@ -148,14 +147,14 @@ def dotted(path: Path) -> str:
 
 def imported(source: str) -> set[str]:
     """What a text imports of attn_core: modules, and what may be one, by their dotted names."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom):
             names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {n for n in names if is_module(n)} or {node.module}
+            modules |= {n for n in names if is_module(n)} or {node.module}
         elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return found
+            modules |= {alias.name for alias in node.names}
+    return modules
 
 
 def is_module(name: str) -> bool:

@@ -36,8 +36,8 @@ def test_peers_compute_the_same():
     record = trace(q, k, v, keep=causal())
     wanted = record.output, record.stage("weights")
     for attend in (peers.textbook, peers.torch_with_weights()):
-        for found, exact in zip(attend(q, k, v), wanted, strict=True):
-            torch.testing.assert_close(found, exact)
+        for theirs, exact in zip(attend(q, k, v), wanted, strict=True):
+            torch.testing.assert_close(theirs, exact)
     torch.testing.assert_close(peers.torch_alone(q, k, v, is_causal=True), record.output)
     output, lse = peers.flash_of_torch(q, k, v)
     torch.testing.assert_close(output, record.output)
@@ -68,17 +68,17 @@ def test_a_definition_is_taken_from_a_packages_text(tmp_path, monkeypatch):
 
 def test_every_row_says_what_was_measured(torch_alone):
     with torch.no_grad():
-        found = kernels.maps((1, 2, 520, 4), 2, rounds=2)
-        found += kernels.small(rounds=2) + kernels.settings(6, 2, rounds=2)
+        lines = kernels.maps((1, 2, 520, 4), 2, rounds=2)
+        lines += kernels.small(rounds=2) + kernels.settings(6, 2, rounds=2)
         qkv = kernels.inputs(*SHAPE)
-        found += every_mask.rows(qkv, 2, kernels.faster, kernels.no_slower)
-    found += [line | {"section": "kernels"} for line in gpu.unmeasured()]
-    assert all(set(line) == set(report.KEYS) for line in found)
-    assert len(report.table(found).splitlines()) == len(found) + 2
-    for line in found:
+        lines += every_mask.rows(qkv, 2, kernels.faster, kernels.no_slower)
+    lines += [line | {"section": "kernels"} for line in gpu.unmeasured()]
+    assert all(set(line) == set(report.KEYS) for line in lines)
+    assert len(report.table(lines).splitlines()) == len(lines) + 2
+    for line in lines:
         measured = line["measured"]["ours"] != "–"
         assert (line["met"] is None) == (not line["goal"] or not measured), line
-    unmeasured = {line["note"] for line in found if line["measured"]["ours"] == "–"}
+    unmeasured = {line["note"] for line in lines if line["measured"]["ours"] == "–"}
     assert unmeasured == {gpu.NOT_MEASURED}
 
 
@@ -103,9 +103,9 @@ def test_a_goal_is_met_or_not():
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux says it in /proc")
 def test_a_long_text_is_measured(torch_alone):
     with torch.no_grad():
-        found = kernels.long(2048)
-    assert {line["section"] for line in found} == {"long"}
-    assert all(line["measured"]["ours"] and line["goal"] for line in found)
+        lines = kernels.long(2048)
+    assert {line["section"] for line in lines} == {"long"}
+    assert all(line["measured"]["ours"] and line["goal"] for line in lines)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this is what a machine without a GPU says")

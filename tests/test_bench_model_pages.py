@@ -60,9 +60,9 @@ VISIT = {"asked": ["page.html", "own.js", "gone.js"], "hosts": ["a.invalid"], "s
 
 
 def test_a_row_counts_bytes_as_they_travel_and_times_of_a_quiet_machine(site):
-    one = site(OWN_ONLY)
-    row = model_pages.row_of(one, [VISIT, VISIT | {"seconds": 3.0}], VISIT, is_quiet=True)
-    files = [one.folder / name for name in ("page.html", "own.js")]
+    own_only = site(OWN_ONLY)
+    row = model_pages.row_of(own_only, [VISIT, VISIT | {"seconds": 3.0}], VISIT, is_quiet=True)
+    files = [own_only.folder / name for name in ("page.html", "own.js")]
     assert row["measured"] == {
         "page": f"{sum(map(visits.weight, files)) / 1e6:.2f} MB",
         "other hosts asked": "a.invalid",
@@ -87,9 +87,9 @@ def test_no_answer_is_said_on_any_machine(site):
 
 
 def test_nothing_is_stored_where_a_page_is_not_built(site, monkeypatch, tmp_path, capsys):
-    one = site(OWN_ONLY)
+    own_only = site(OWN_ONLY)
     gone = model_pages.Site("gone", tmp_path / "gone", "page.html", "page.html", "true")
-    monkeypatch.setattr(model_pages, "sites", lambda: [one, gone])
+    monkeypatch.setattr(model_pages, "sites", lambda: [own_only, gone])
     monkeypatch.setattr(report, "RESULTS", tmp_path / "results.json")
     model_pages.main()
     assert "nothing is measured: gone." in capsys.readouterr().out
@@ -97,7 +97,7 @@ def test_nothing_is_stored_where_a_page_is_not_built(site, monkeypatch, tmp_path
 
 
 def test_each_page_is_opened_as_a_visitor_opens_it():
-    names = [one.name for one in model_pages.sites()]
+    names = [page.name for page in model_pages.sites()]
     assert len(set(names)) == len(names) == 3
     ours = model_pages.sites()[0]
     assert ours.file == "chapters/10_whole_model.html"

@@ -56,6 +56,7 @@ def test_a_goal_that_is_not_met_is_said(monkeypatch):
     assert bench.scripts()[0]["met"] is False
 
 
+@pytest.mark.slow
 def test_a_change_of_a_whole_model_is_timed_until_it_is_painted(tmp_path, monkeypatch, browser):
     monkeypatch.setattr(whole, "FOLDER", tmp_path)
     monkeypatch.setattr(whole, "ROUNDS", 2)

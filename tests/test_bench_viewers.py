@@ -31,18 +31,18 @@ def write(folder, text):
 
 def test_the_explorer_paints(folder):
     page = write(folder, viewers.explorer_page(viewers.made_up_model(8)))
-    found = opening.open_page(page, folder, limit=TO_START)
-    assert found["first"] > 0
-    assert found["memory"] > 1e7
-    assert found["why"] == ""
+    opened = opening.open_page(page, folder, limit=TO_START)
+    assert opened["first"] > 0
+    assert opened["memory"] > 1e7
+    assert opened["why"] == ""
 
 
 def test_an_empty_page_has_no_picture(folder):
     """Nor one with a canvas on which nothing is drawn."""
     script = '<script src="https://example.invalid/d3.min.js"></script>'
-    found = opening.open_page(write(folder, script), folder, limit=1)
-    assert found["first"] is None
-    assert found["why"] == "nothing painted within 1 s"
+    opened = opening.open_page(write(folder, script), folder, limit=1)
+    assert opened["first"] is None
+    assert opened["why"] == "nothing painted within 1 s"
 
 
 def test_a_line_drawn_by_a_foreign_script_is_a_picture(folder):

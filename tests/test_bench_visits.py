@@ -35,9 +35,9 @@ def test_text_is_weighed_and_sent_compressed(site, tmp_path):
 
 
 def test_a_visit_is_all_that_is_asked_for_once(site, browser):
-    found = bench.asked_for(browser, f"{site}/book/page.html")
-    assert {"book/page.html", "book/explorer.js", "book/explorer.css"} <= set(found)
-    assert len(found) == len(set(found))
+    addresses = bench.asked_for(browser, f"{site}/book/page.html")
+    assert {"book/page.html", "book/explorer.js", "book/explorer.css"} <= set(addresses)
+    assert len(addresses) == len(set(addresses))
 
 
 def test_a_slow_phone_paints_and_then_is_alive(site, browser):

@@ -19,8 +19,8 @@ def test_the_stored_measurement_says_where_and_when():
 
 def test_it_measures_every_layer_at_every_length():
     with torch.no_grad():
-        found = cost.measure(lengths=(4, 8, 16), rounds=3, width=8)
-    for table in found.values():
+        tables = cost.measure(lengths=(4, 8, 16), rounds=3, width=8)
+    for table in tables.values():
         assert {name: len(row) for name, row in table.items()} == dict.fromkeys(cost.layers(8), 3)
 
 

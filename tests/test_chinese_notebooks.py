@@ -67,9 +67,11 @@ def test_what_outputs_say_is_chinese(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_pictures_are_described_in_chinese(path):
     for cell in of_page(path).cells:
-        kinds = [one.get("metadata", {}).get("image/png", {}) for one in cell.get("outputs", [])]
-        for one in (*kinds, cell.metadata.get("mystnb", {}).get("image", {})):
-            assert re.search("[一-鿿].*。$", one.get("alt", "一。"))
+        kinds = [
+            output.get("metadata", {}).get("image/png", {}) for output in cell.get("outputs", [])
+        ]
+        for image in (*kinds, cell.metadata.get("mystnb", {}).get("image", {})):
+            assert re.search("[一-鿿].*。$", image.get("alt", "一。"))
 
 
 def outputs(notebook) -> list[dict]:
@@ -79,14 +81,16 @@ def outputs(notebook) -> list[dict]:
 
 def said_in(data: dict) -> list[str]:
     page = BeautifulSoup(data.get(HTML, ""), "html.parser")
-    found = [unescape(one) for one in re.findall('data-says="([^"]*)"', data.get(SVG, ""))]
-    found += [one.get_text() for one in page.find_all(["caption", "summary", "h2"])]
+    texts = [
+        unescape(sentence) for sentence in re.findall('data-says="([^"]*)"', data.get(SVG, ""))
+    ]
+    texts += [tag.get_text() for tag in page.find_all(["caption", "summary", "h2"])]
     for script in page.find_all("script", type="application/json"):
         payload = json.loads(script.string)
-        found += [*payload.get("titles", {}).values(), *payload.get("names", {}).values()]
-        for one in payload.get("mistakes", []):
-            found += [one["title"], one["says"]] if "says" in one else []
-    return found
+        texts += [*payload.get("titles", {}).values(), *payload.get("names", {}).values()]
+        for mistake in payload.get("mistakes", []):
+            texts += [mistake["title"], mistake["says"]] if "says" in mistake else []
+    return texts
 
 
 @pytest.mark.parametrize("chapter", chapters())
@@ -103,10 +107,10 @@ def test_code_of_exercises_is_the_same_but_for_where_check_comes_from(chapter):
             assert after.source == before.source
         else:
             assert after.source != before.source
-        printed = [[one.text for one in cell.get("outputs", [])] for cell in (before, after)]
+        printed = [[output.text for output in cell.get("outputs", [])] for cell in (before, after)]
         if before.id.endswith("-check"):
             (name,) = re.findall(r'check\("(.*)"\)', before.source)
-            said = [one("{id}: not answered yet.").format(id=name) for one in (str, messages())]
+            said = [say("{id}: not answered yet.").format(id=name) for say in (str, messages())]
             assert printed == [[f"{text}\n"] for text in said]
         else:
             assert printed == [[], []]

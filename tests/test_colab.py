@@ -84,10 +84,10 @@ def machine(tmp_path_factory):
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
 
-    found = "import importlib.util; print(importlib.util.find_spec('attn_core') is not None)"
-    assert run("-c", found).strip() == "False", "attn_core must not be there yet"
-    found = "import torch; print(torch.backends.cpu.get_cpu_capability())"
-    assert run("-c", found).strip() == "DEFAULT", "torch must not use wider instructions"
+    code = "import importlib.util; print(importlib.util.find_spec('attn_core') is not None)"
+    assert run("-c", code).strip() == "False", "attn_core must not be there yet"
+    code = "import torch; print(torch.backends.cpu.get_cpu_capability())"
+    assert run("-c", code).strip() == "DEFAULT", "torch must not use wider instructions"
     return folder, run
 
 
@@ -112,5 +112,5 @@ def test_notebook_alone(chapter, machine):
 
 def test_the_python_of_these_tests_has_attn_core():
     """Else the environment above would lack it for another reason."""
-    found = subprocess.run([sys.executable, "-c", "import attn_core"], check=False, cwd="/")
-    assert found.returncode == 0
+    done = subprocess.run([sys.executable, "-c", "import attn_core"], check=False, cwd="/")
+    assert done.returncode == 0

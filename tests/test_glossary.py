@@ -64,8 +64,8 @@ def test_no_term_contradicts_itself():
         assert term.note or not english.fullmatch(term.zh), (
             f"{term.name} stays English without reason"
         )
-        found = {form for form in term.en if term in said(form)}
-        assert found == (set(term.en) if term.checked else set()), term.name
+        forms = {form for form in term.en if term in said(form)}
+        assert forms == (set(term.en) if term.checked else set()), term.name
 
 
 def test_every_page_has_a_title():
@@ -105,6 +105,6 @@ def test_the_notation_page_has_the_words_of_the_glossary():
 
 def test_the_examples_of_the_style_sheet_keep_to_the_glossary():
     text = (GLOSSARY.parent / "STYLE.md").read_text(encoding="utf-8")
-    found = re.findall(r"^> (.+)\n\n- before: .+\n- after: (.+)$", text, re.MULTILINE)
-    assert len(found) == 10
-    assert [fault for english, chinese in found for fault in wrong(english, chinese)] == []
+    pairs = re.findall(r"^> (.+)\n\n- before: .+\n- after: (.+)$", text, re.MULTILINE)
+    assert len(pairs) == 10
+    assert [fault for english, chinese in pairs for fault in wrong(english, chinese)] == []

@@ -49,13 +49,13 @@ def test_the_load_ends_with_what_it_stood_beside():
     import psutil
 
     def started():
-        found = psutil.Process().children()
-        return [one for one in found if "spawn_main" in " ".join(one.cmdline())]
+        children = psutil.Process().children()
+        return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
 
     with load.busy(2):
         while len(workers := started()) < 2:
             os.sched_yield()  # a process has its command a moment after its start
-    assert not any(one.is_running() for one in workers)
+    assert not any(worker.is_running() for worker in workers)
 
 
 def test_the_load_ends_when_its_parent_is_gone():

@@ -15,6 +15,6 @@ def test_the_vectors_are_those_of_attn_core():
 
 def test_every_operation_of_a_page_is_in_them():
     stored = json.loads(model_vectors.STORED.read_text(encoding="utf-8"))
-    used = {step["operation"] for one in stored.values() for step in one["program"]["steps"]}
+    used = {step["operation"] for model in stored.values() for step in model["program"]["steps"]}
     of_python = {"given", "add_row", "gelu"}  # of layers alone, and of MiniLM
     assert used == OPERATIONS.keys() - of_python

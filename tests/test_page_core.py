@@ -25,7 +25,7 @@ def same(stored, made, place=""):
         return "" if math.isclose(stored, made, rel_tol=1e-6, abs_tol=1e-9) else place
     else:
         return "" if stored == made else place
-    return next((found for key, *pair in pairs if (found := same(*pair, f"{place} {key}"))), "")
+    return next((where for key, *pair in pairs if (where := same(*pair, f"{place} {key}"))), "")
 
 
 def test_the_vectors_are_those_of_attn_core():
@@ -44,8 +44,10 @@ def test_the_lock_file_has_every_platform():
     """A registry that lacks some gives a lock file that installs here and nowhere else."""
     wanted = json.loads((node.ROOT / "package.json").read_text("utf-8"))["devDependencies"]
     packages = json.loads((node.ROOT / "package-lock.json").read_text("utf-8"))["packages"]
-    locked = {name.removeprefix("node_modules/"): one for name, one in packages.items() if name}
+    locked = {
+        name.removeprefix("node_modules/"): package for name, package in packages.items() if name
+    }
     assert {name: locked[name]["version"] for name in wanted} == wanted
-    for name, one in locked.items():
-        assert one.get("optionalDependencies", {}).keys() <= locked.keys(), name
-        assert one["integrity"].startswith("sha512-")
+    for name, package in locked.items():
+        assert package.get("optionalDependencies", {}).keys() <= locked.keys(), name
+        assert package["integrity"].startswith("sha512-")

@@ -65,7 +65,7 @@ def switches(steps):
         for name in named("attention")
         for head in range(steps[name].settings["num_heads"])
     ]
-    single = [Changes(heads_off=[one]) for one in heads]
+    single = [Changes(heads_off=[head]) for head in heads]
     single += [Changes(**{kind: [name]}) for kind in KINDS for name in named(KINDS[kind])]
     every = {kind: named(operation) for kind, operation in KINDS.items()}
     return [*single, Changes(heads_off=heads[::2], **every)]
@@ -80,31 +80,31 @@ def passes_of(name, number, switched=3):
     known = switches(steps)
     turn = (known[(switched * number + n) % len(known)] for n in range(switched))
     for change in [Changes(), *turn]:
-        found = run(steps, change, source=source, target=target)
-        places = list(addresses(found, number))
+        forward = run(steps, change, source=source, target=target)
+        places = list(addresses(forward, number))
         words = {"source": source, "target": target}
-        yield found, words | {"changes": change.to_json(), "addresses": places}
+        yield forward, words | {"changes": change.to_json(), "addresses": places}
 
 
 def stages_of(step):
     return [*step.stages, *(STATISTICS if step.operation in ("attention", "softmax") else ())]
 
 
-def addresses(found, number):
+def addresses(forward, number):
     """A few places anywhere in a pass, counted, not drawn."""
-    names = list(found.steps)
+    names = list(forward.steps)
     for n in range(4):
-        step = found.steps[names[(31 * number + 17 * n) % len(names)]]
+        step = forward.steps[names[(31 * number + 17 * n) % len(names)]]
         stage = stages_of(step)[(number + n) % len(stages_of(step))]
-        shape = found.value(step.name, stage).shape[1:]
+        shape = forward.value(step.name, stage).shape[1:]
         index = [(13 * number + 7 * n + axis) % size for axis, size in enumerate(shape)]
         yield step.name, index, stage
 
 
-def numbers(found):
+def numbers(forward):
     """All numbers of a pass, in the order in which numbers.js writes them."""
-    steps = found.steps.values()
-    arrays = [found.value(step.name, stage) for step in steps for stage in stages_of(step)]
+    steps = forward.steps.values()
+    arrays = [forward.value(step.name, stage) for step in steps for stage in stages_of(step)]
     return np.concatenate([array.double().numpy().ravel() for array in arrays])
 
 
@@ -124,7 +124,7 @@ def check_equal(page, python):
 
 def compare(name, sentences, folder):
     """Asks node for the passes of some sentences; how many numbers it has in common with Python."""
-    passes = [one for number in sentences for one in passes_of(name, number)]
+    passes = [case for number in sentences for case in passes_of(name, number)]
     asked, binary, said = (folder / file for file in ("asked.json", "numbers", "said.json"))
     program = model_payload(recorded(name)[1], MARKS)
     question = {"program": program, "passes": [question for _, question in passes]}
@@ -133,11 +133,11 @@ def compare(name, sentences, folder):
     assert done.returncode == 0, done.stderr[-2000:]
     page, at = np.fromfile(binary, dtype="<f8"), 0
     answers = json.loads(said.read_text(encoding="utf-8"))
-    for (found, question), answer in zip(passes, answers, strict=True):
-        python = numbers(found)
+    for (forward, question), answer in zip(passes, answers, strict=True):
+        python = numbers(forward)
         check_equal(page[at : at + len(python)], python)
         at += len(python)
-        lines = [workings(found, *place).text for place in question["addresses"]]
+        lines = [workings(forward, *place).text for place in question["addresses"]]
         assert answer["lines"] == lines
         if question["changes"] == Changes().to_json():
             whole = [*question["target"][1:], CHINESE.index(END)]

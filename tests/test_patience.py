@@ -31,22 +31,22 @@ def is_number(node: ast.AST) -> bool:
 
 def clocks(source: str) -> list[str]:
     """What in a text waits for a time, or ends a wait after one that is typed there."""
-    found = []
+    waits = []
     for call in ast.walk(ast.parse(source)):
         if not isinstance(call, ast.Call):
             continue
         name, named = called(call), {word.arg: word.value for word in call.keywords if word.arg}
         if name in SLEEPS or (name in BOUNDS and any(map(is_number, call.args))):
-            found.append(name)
-        found += [word for word, value in named.items() if "timeout" in word and is_number(value)]
+            waits.append(name)
+        waits += [word for word, value in named.items() if "timeout" in word and is_number(value)]
         if name == "settings" or "deadline" in named:
             if ast.unparse(named.get("deadline", ast.Constant(None))) != "None":
-                found.append("deadline")
+                waits.append("deadline")
             if "too_slow" not in ast.unparse(
                 named.get("suppress_health_check", ast.Constant("too_slow"))
             ):
-                found.append("too_slow")
-    return found
+                waits.append("too_slow")
+    return waits
 
 
 # The tests of grading have an environment of their own, and limits that are what they test.
@@ -59,16 +59,16 @@ FILES = [
 
 
 def test_no_time_is_asked_for():
-    found = {
+    pauses = {
         (path.relative_to(ROOT).as_posix(), word)
         for path in FILES
         for word in clocks(path.read_text(encoding="utf-8"))
     }
-    assert found == PAUSES
+    assert pauses == PAUSES
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "waits"),
     [
         ("time.sleep(0.2)", ["sleep"]),
         ("page.wait_for_timeout(SOME)", ["wait_for_timeout"]),
@@ -82,8 +82,8 @@ def test_no_time_is_asked_for():
         ("settings(suppress_health_check=[HealthCheck.data_too_large])", ["too_slow"]),
     ],
 )
-def test_a_clock_is_seen(source, found):
-    assert clocks(source) == found
+def test_a_clock_is_seen(source, waits):
+    assert clocks(source) == waits
 
 
 def test_hypothesis_has_no_clock():

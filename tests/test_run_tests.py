@@ -162,14 +162,17 @@ def test_before_any_run_there_is_no_table(folder):
 
 def test_at_most_five_of_the_slowest_are_named():
     tests = [run_tests.Test(f"a.py::test_{n}", n / 10, ("passed",)) for n in range(8)]
-    found = run_tests.slowest(run_tests.Group("code", 0, 3.0, tests))
-    assert [line.split()[-1] for line in found] == [f"a.py::test_{n}" for n in (7, 6, 5, 4, 3)]
+    lines = run_tests.slowest(run_tests.Group("code", 0, 3.0, tests))
+    assert [line.split()[-1] for line in lines] == [f"a.py::test_{n}" for n in (7, 6, 5, 4, 3)]
 
 
 QUICK, SLOW, DEEP = (
     re.search(rf"^{name} := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)[1].split()
     for name in ("QUICK", "SLOW", "DEEP")
 )
+
+
+MARKED = {"test": "not slow and not deep", "slow": "slow and not deep", "deep": "deep"}
 
 
 def words(group: str) -> list[str]:
@@ -182,21 +185,21 @@ def words(group: str) -> list[str]:
 
 @pytest.mark.parametrize("group", QUICK + SLOW + DEEP)
 def test_each_group_writes_its_report(group):
-    found = words(group)
-    assert f"--junit-xml=.tests/{group}.xml" in found
-    assert found[found.index("-m", found.index("pytest")) + 1] == (
-        "not slow and not deep" if group in QUICK else group.split("-")[0]
+    command = words(group)
+    assert f"--junit-xml=.tests/{group}.xml" in command
+    assert (
+        command[command.index("-m", command.index("pytest")) + 1] == (MARKED[group.split("-")[0]])
     )
 
 
 def reached(group: str) -> set[Path]:
     """The files of tests that a group runs."""
-    found = words(group)
-    found = found[found.index("pytest") + 1 :]
-    left_out = {ROOT / path for flag, path in itertools.pairwise(found) if flag == "--ignore"}
+    command = words(group)
+    command = command[command.index("pytest") + 1 :]
+    left_out = {ROOT / path for flag, path in itertools.pairwise(command) if flag == "--ignore"}
     named = {
         ROOT / word
-        for flag, word in itertools.pairwise(found)
+        for flag, word in itertools.pairwise(command)
         if word.startswith("tests") and flag != "-p"
     } - left_out
     files = [path for top in named for path in [top, *top.rglob("test_*.py")] if path.is_file()]
@@ -226,3 +229,22 @@ def test_who_asks_for_a_browser_is_run_where_one_is_got():
 def test_every_file_of_tests_is_in_one_quick_group():
     count = Counter(file for group in QUICK for file in reached(group))
     assert count == dict.fromkeys((ROOT / "tests").rglob("test_*.py"), 1)
+
+
+GROUPED = """
+import pytest
+
+@pytest.mark.xdist_group("together")
+@pytest.mark.parametrize("n", range(4))
+def test_where(n, worker_id):
+    print("ran on", worker_id)
+"""
+
+
+def test_one_process_runs_the_tests_that_share_what_takes_long(tmp_path):
+    """pytest-xdist has once forgotten its groups, and said nothing: the book was printed twice."""
+    (tmp_path / "test_where.py").write_text(GROUPED)
+    call = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-rP", tmp_path]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert len(set(re.findall(r"ran on (\w+)", done.stdout))) == 1

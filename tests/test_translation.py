@@ -19,8 +19,8 @@ MESSAGES = all_messages()
 @pytest.mark.parametrize("name", MESSAGES)
 def test_translation(name):
     """Nothing is missing, nothing fuzzy; numbers, code, formulas, links and terms are right."""
-    found = list(checking.faults(name, [message for message, _ in MESSAGES[name]]))
-    assert not found, "\n" + "\n".join(found)
+    faults = list(checking.faults(name, [message for message, _ in MESSAGES[name]]))
+    assert not faults, "\n" + "\n".join(faults)
 
 
 @pytest.mark.parametrize("name", MESSAGES)
@@ -29,7 +29,9 @@ def test_catalogue_is_up_to_date(name):
     path = catalogues.path_of(name)
     stored = catalogues.load(path)
     wanted = list(dict.fromkeys(message for message, _ in MESSAGES[name]))
-    assert [one.id for one in stored if one.id] == wanted, f"{name}: run `make translations`"
+    assert [message.id for message in stored if message.id] == wanted, (
+        f"{name}: run `make translations`"
+    )
     assert not stored.obsolete, f"{name}: run `make translations`"
 
 
@@ -50,7 +52,7 @@ def test_each_form_is_found_again(name):
             assert say.tell(sentence(form, *parts)) == say.known[form].format(*parts)
 
 
-@pytest.mark.parametrize("exercise", exercises.load().values(), ids=lambda one: one.id)
+@pytest.mark.parametrize("exercise", exercises.load().values(), ids=lambda exercise: exercise.id)
 def test_every_sentence_of_a_check_is_translated(exercise):
     """Those too that are made while the check runs."""
     say = Messages(catalogues.translations("exercises"))
@@ -133,8 +135,8 @@ not = "this"
 
 
 def test_pieces():
-    found = [one.message for one in pieces(TEXT)]
-    assert found == [
+    messages = [piece.message for piece in pieces(TEXT)]
+    assert messages == [
         "A heading with `code`",
         "A paragraph of two lines, $x$ and ![a picture](a.png).",
         "an item that goes on",
@@ -151,7 +153,7 @@ def test_pieces():
     ]
     assert translated(TEXT, str) == TEXT
     again = translated(TEXT, lambda message: f"<<{message}>>")
-    assert again.count("<<") == len(found)
+    assert again.count("<<") == len(messages)
     assert "| <<a \\| b row>> | 2 |" in again
     assert "- <<an item that goes on>>\n  1. <<and one inside>>" in again
     assert 'not = "this"' in again

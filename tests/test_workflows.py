@@ -26,11 +26,11 @@ def made(step: dict, job: dict) -> list[str]:
     command = step.get("run", "")
     if not command.startswith("make "):
         return []
-    found = set()
+    goals = set()
     for values in job.get("strategy", {}).get("matrix", {}).get("include", [{}]):
         words = re.sub(r"\$\{\{ matrix\.(\w+) \}\}", lambda at, v=values: v[at[1]], command)
-        found |= {word for word in words.split()[1:] if word[0] != "-" and "=" not in word}
-    return sorted(found)
+        goals |= {word for word in words.split()[1:] if word[0] != "-" and "=" not in word}
+    return sorted(goals)
 
 
 def faults(text: str) -> list[str]:
@@ -107,17 +107,17 @@ def combinations() -> list[dict[str, str]]:
 
 
 def test_every_python_that_is_promised_is_tested_and_no_other_is_promised():
-    named = [one.rpartition(" ")[2] for one in library.promised()["classifiers"]]
-    assert sorted({one["python"] for one in combinations()}) == named
+    named = [classifier.rpartition(" ")[2] for classifier in library.promised()["classifiers"]]
+    assert sorted({combination["python"] for combination in combinations()}) == named
     assert library.promised()["requires-python"] == f">={named[0]}"
 
 
 def test_the_oldest_and_the_newest_torch_are_tested():
     """The newest on each Python; the oldest on the oldest, as newer ones have no wheels of it."""
-    torches = {one["python"]: [] for one in combinations()}
-    for one in combinations():
-        torches[one["python"]].append(one["torch"])
-    (newest,) = {torch for found in torches.values() for torch in found} - {"oldest"}
+    torches = {combination["python"]: [] for combination in combinations()}
+    for combination in combinations():
+        torches[combination["python"]].append(combination["torch"])
+    (newest,) = {torch for versions in torches.values() for torch in versions} - {"oldest"}
     first, *others = torches.values()
     assert first == ["oldest", newest]
     assert others == [[newest]] * len(others)
@@ -136,7 +136,7 @@ def test_the_oldest_of_everything_can_be_named():
 
 def test_a_commit_is_asked_by_the_same_ruff():
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
-    (asked,) = (one["rev"] for one in hooks["repos"] if "ruff" in one["repo"])
+    (asked,) = (repo["rev"] for repo in hooks["repos"] if "ruff" in repo["repo"])
     pinned = (ROOT / "requirements-test.txt").read_text(encoding="utf-8")
     assert f"ruff=={asked.removeprefix('v')}\n" in pinned
 

@@ -46,11 +46,11 @@ def relinked(text: str, folder: Path) -> str:
     """A text that has moved one folder down, with its links to where they led: to the Chinese
     notebook where one is there, and else to the same file."""
 
-    def link(found: re.Match) -> str:
-        target = (folder / found[2]).resolve()
+    def link(match: re.Match) -> str:
+        target = (folder / match[2]).resolve()
         is_notebook = target.suffix == ".ipynb" and target.is_file()
         goal = beside(target) if is_notebook else target
-        return found[1] + Path(os.path.relpath(goal, folder / ZH)).as_posix()
+        return match[1] + Path(os.path.relpath(goal, folder / ZH)).as_posix()
 
     return LINKED.sub(link, text)
 
@@ -85,7 +85,7 @@ def all_made(paths: list[Path]) -> dict[Path, str]:
     numbers = {path.name[:2] for path in paths if "exercises" not in underway()}
     for chapter in sorted(numbers & {*chapters()}):
         made[FOLDER / ZH / stored(chapter).name] = localized(chapter)
-    texts = {path: nbformat.writes(one) + "\n" for path, one in made.items()}
+    texts = {path: nbformat.writes(notebook) + "\n" for path, notebook in made.items()}
     if README not in underway() and set(paths) == set(NOTEBOOKS):
         texts[ROOT / "README.zh.md"] = readme()
     return texts

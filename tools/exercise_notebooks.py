@@ -61,8 +61,8 @@ def stored(chapter: str) -> Path:
 
 
 def chapter_file(chapter: str) -> Path:
-    (found,) = ROOT.glob(f"chapters/{chapter}_*.ipynb")
-    return found
+    (path,) = ROOT.glob(f"chapters/{chapter}_*.ipynb")
+    return path
 
 
 def title_of(chapter: str) -> str:
@@ -102,8 +102,8 @@ def cells_of(exercise: Exercise, number: int, answer: str, _: Say = str) -> list
 def notebook(chapter: str, *, solved: bool = False):
     """The exercises of one chapter, in the order of the chapter, blank or solved."""
     text = chapter_file(chapter).read_text(encoding="utf-8")
-    own = [one for one in exercises.load().values() if one.chapter == chapter]
-    own.sort(key=lambda one: text.index(f'"exercise-{one.id}"'))
+    own = [exercise for exercise in exercises.load().values() if exercise.chapter == chapter]
+    own.sort(key=lambda exercise: text.index(f'"exercise-{exercise.id}"'))
     settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]
     url = f"{settings['url']}/blob/{settings['branch']}/chapters/{chapter_file(chapter).name}"
     top = top_of(chapter, title_of(chapter), url)

@@ -59,13 +59,13 @@ def wrong(english: str, chinese: str) -> list[str]:
 
     Of "A row's score." and 一行的分数 it says that 得分 is missing, and that 分数 stands for it.
     """
-    found = said(english, chinese)
+    form_of = said(english, chinese)
     text = packed(plain(chinese))
     rest = packed(QUOTED.sub(" ", plain(chinese)))
-    for word in sorted({word for term in found for word in (term.zh, *term.also)}, key=len)[::-1]:
+    for word in sorted({word for term in form_of for word in (term.zh, *term.also)}, key=len)[::-1]:
         rest = rest.replace(packed(word), " ")
     faults = []
-    for term, form in found.items():
+    for term, form in form_of.items():
         if not any(packed(word) in text for word in (term.zh, *term.also)):
             faults.append(f"{form}: {term.zh} is missing")
         faults += [
@@ -80,11 +80,11 @@ def said(english: str, chinese: str = "") -> dict[Term, str]:
     """The checked terms of an English paragraph, each with the form that it has there."""
     text = without_kept(plain(english), chinese)
     looked_for, whose = forms()
-    found: dict[Term, str] = {}
+    form_of: dict[Term, str] = {}
     for match in looked_for.finditer(text):
         if term := whose.get(match[0]) or whose.get(match[0].lower()):
-            found.setdefault(term, match[0])
-    return found
+            form_of.setdefault(term, match[0])
+    return form_of
 
 
 @functools.cache

@@ -69,7 +69,7 @@ def grading(module: str, *arguments: str | Path) -> None:
 
 def hand_in(course: Path, student: str, answers: list) -> None:
     """Fill in a student's own notebook as the student would, and put it where it is collected."""
-    asked = [one for one in exercises.load().values() if one.chapter == CHAPTER]
+    asked = [exercise for exercise in exercises.load().values() if exercise.chapter == CHAPTER]
     place = Path(student, ASSIGNMENT, f"{ASSIGNMENT}.ipynb")
     notebook = nbformat.read(course / "handout" / ASSIGNMENT / student / place.name, as_version=4)
     for exercise, answer in zip(asked, answers, strict=True):
@@ -77,7 +77,7 @@ def hand_in(course: Path, student: str, answers: list) -> None:
         code = getattr(exercise, answer) if given else exercise.mistakes[answer].code
         if (student, exercise.id) == ("kurt", "03-safe-softmax"):
             code = ENDLESS
-        cell = next(one for one in notebook.cells if one.id == f"answer-{exercise.id}")
+        cell = next(cell for cell in notebook.cells if cell.id == f"answer-{exercise.id}")
         cell.source = code
     (course / "submitted" / place).parent.mkdir(parents=True)
     nbformat.write(notebook, course / "submitted" / place)
@@ -163,7 +163,7 @@ def take(browser: Browser, course: Path, list_of_class: str, language: str) -> N
     (chapter,) = (HTML / edition / "chapters").glob(f"{exercise.chapter}_*.html")
     page.goto(chapter.as_uri())
     field = exercise.fields[0]
-    _, table = next((one, rows) for one, rows in known(exercise, field) if one.name)
+    _, table = next((mistake, rows) for mistake, rows in known(exercise, field) if mistake.name)
     typed = "\n".join(
         " ".join(f"{cell / 10**field.places:.{field.places}f}" for cell in row) for row in table
     )

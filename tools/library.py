@@ -46,7 +46,9 @@ def packages() -> list[str]:
 
 def oldest() -> dict[str, str]:
     """The oldest version that is promised, by the package's name."""
-    return dict(re.fullmatch(r"([\w-]+)>=([\w.]+)", one).groups() for one in packages())
+    return dict(
+        re.fullmatch(r"([\w-]+)>=([\w.]+)", requirement).groups() for requirement in packages()
+    )
 
 
 def environment(folder: Path) -> Path:

@@ -37,14 +37,14 @@ def browser(name: str) -> str | None:
     try:
         from tools.browser import Browser, found
 
-        one = found(name)
+        installed = found(name)
     except (ImportError, SystemExit):  # no Playwright, or BOOK_BROWSER names no program
         return None
-    if not isinstance(one, Browser):
+    if not isinstance(installed, Browser):
         return None
-    if one.driver == "webdriver":  # it tells its version only to a screen
-        return Path(one.program).parent.name
-    return said(one.program, "--version")
+    if installed.driver == "webdriver":  # it tells its version only to a screen
+        return Path(installed.program).parent.name
+    return said(installed.program, "--version")
 
 
 def package(name: str, shown: str) -> str | None:
@@ -77,8 +77,8 @@ def found() -> dict[str, str | None]:
 
 def sentence() -> str:
     there = found()
-    has = ", ".join(one for one in there.values() if one)
-    missing = ", ".join(name for name, one in there.items() if not one)
+    has = ", ".join(label for label in there.values() if label)
+    missing = ", ".join(name for name, label in there.items() if not label)
     ran = f"Ran with {has}, on {os.cpu_count()} processors."
     return f"{ran}\nMissing: {missing}." if missing else ran
 

@@ -63,32 +63,32 @@ def recorded(model: nn.Module, words: Mapping[str, list[str]], lengths: bool = F
 def rows(tensor: torch.Tensor) -> list:
     """The first sentence's numbers to 13 digits, without −∞, which JSON has not: null."""
     cells = tensor[0].double()
-    found = [None if x == -math.inf else float(f"{x:.13g}") for x in cells.flatten().tolist()]
+    nested = [None if x == -math.inf else float(f"{x:.13g}") for x in cells.flatten().tolist()]
     for size in reversed(cells.shape[1:]):
-        found = [found[n : n + size] for n in range(0, len(found), size)]
-    return found
+        nested = [nested[n : n + size] for n in range(0, len(nested), size)]
+    return nested
 
 
-def stages_of(found: Pass, name: str) -> list[str]:
-    step = found.steps[name]
+def stages_of(done: Pass, name: str) -> list[str]:
+    step = done.steps[name]
     has_statistics = step.operation in ("attention", "softmax")
     return [*step.stages, *(STATISTICS if has_statistics else ())]
 
 
-def values(found: Pass, names: list[str]) -> dict[str, dict[str, list]]:
+def values(done: Pass, names: list[str]) -> dict[str, dict[str, list]]:
     """All stages of some steps."""
     return {
-        name: {stage: rows(found.value(name, stage)) for stage in stages_of(found, name)}
+        name: {stage: rows(done.value(name, stage)) for stage in stages_of(done, name)}
         for name in names
     }
 
 
-def addresses(found: Pass, names: list[str], each: int) -> Iterator[tuple[str, str, list[int]]]:
+def addresses(done: Pass, names: list[str], each: int) -> Iterator[tuple[str, str, list[int]]]:
     """Some places of every stage, in no order that one would see."""
     n = 0
     for name in names:
-        for stage in stages_of(found, name):
-            shape = found.value(name, stage).shape[1:]
+        for stage in stages_of(done, name):
+            shape = done.value(name, stage).shape[1:]
             for _ in range(each):
                 n += 1
                 yield (
@@ -98,11 +98,11 @@ def addresses(found: Pass, names: list[str], each: int) -> Iterator[tuple[str, s
                 )
 
 
-def lines(found: Pass, names: list[str], each: int = 1) -> list[dict]:
+def lines(done: Pass, names: list[str], each: int = 1) -> list[dict]:
     """The lines of some numbers, and the names of the numbers that they are made of."""
     made = []
-    for name, stage, index in addresses(found, names, each):
-        term = workings(found, name, index, stage)
+    for name, stage, index in addresses(done, names, each):
+        term = workings(done, name, index, stage)
         parts = [f"{part.name}{list(part.index)}" for part in term.parts]
         place = {"step": name, "stage": stage, "index": index}
         made.append({**place, "text": term.text, "parts": parts})
@@ -118,20 +118,24 @@ def a_pass(
     each: int = 1,
 ) -> dict:
     changes = changes or Changes()
-    found = run(steps, changes, source=source, target=target)
+    done = run(steps, changes, source=source, target=target)
     names = list(steps) if names is None else names
     return {
         "source": source,
         "target": target,
         "changes": changes.to_json(),
-        "values": values(found, names),
-        "lines": lines(found, names, each),
+        "values": values(done, names),
+        "lines": lines(done, names, each),
     }
 
 
 def touched(changes: Changes) -> list[str]:
     """The steps that a change names, and the last ones."""
-    named = [one if isinstance(one, str) else one[0] for of in vars(changes).values() for one in of]
+    named = [
+        change if isinstance(change, str) else change[0]
+        for of in vars(changes).values()
+        for change in of
+    ]
     return [*dict.fromkeys(named), "words_out", "probabilities"]
 
 
@@ -188,7 +192,7 @@ def text() -> str:
     for name, make in MODELS.items():
         made = make()
         passes = ",\n".join(
-            json.dumps(one, allow_nan=False, ensure_ascii=False) for one in made["passes"]
+            json.dumps(entry, allow_nan=False, ensure_ascii=False) for entry in made["passes"]
         )
         program = json.dumps(made["program"], allow_nan=False, ensure_ascii=False)
         parts.append(f'{json.dumps(name)}: {{\n"program": {program},\n"passes": [\n{passes}\n]}}')

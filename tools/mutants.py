@@ -184,10 +184,10 @@ def report(module: str, survivors: list[tuple[str, Survivor]], known: dict[Survi
         because = known.get(survivor, f"NOT EXPLAINED ({name})")
         print(f"\n  {survivor.function.split()[1]}: {because}\n{shown(survivor)}")
     here = {survivor for survivor in known if survivor.function.split()[0] == file}
-    found = {survivor for _, survivor in survivors}
-    for idle in here - found:
+    unnoticed = {survivor for _, survivor in survivors}
+    for idle in here - unnoticed:
         print(f"\n  Explained, but noticed or gone, in {idle.function}\n{shown(idle)}")
-    return here == found
+    return here == unnoticed
 
 
 def main() -> None:

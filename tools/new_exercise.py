@@ -98,9 +98,9 @@ def unfit(wanted: str) -> str | None:
         return f"{wanted} was an exercise once, and no id is used twice: choose other words"
     if iskeyword(name) or hasattr(builtins, name) or name in OWN:
         return f"the answer would be called {name}, which means something else: choose other words"
-    for one in exercises.load().values():
-        if one.chapter == chapter and name in one.answers:
-            return f"{one.id} asks for the name {name} already: choose other words"
+    for exercise in exercises.load().values():
+        if exercise.chapter == chapter and name in exercise.answers:
+            return f"{exercise.id} asks for the name {name} already: choose other words"
     return None
 
 

@@ -53,15 +53,15 @@ def functions(text: str) -> list[Function]:
     root = parser().parse(data).root_node
     if root.has_error:
         raise ValueError("the script must be JavaScript that tree-sitter can read")
-    found: list[Function] = []
+    active: list[Function] = []
 
     def walk(node, path: tuple[str, ...]) -> None:
         name = name_of(node)
         if name:
             path = (*path, name)
         if name and node.type in (*DECLARED, *ASSIGNED) and not is_idle(body := body_of(node)):
-            same = sum(one.name.partition(" (")[0] == ".".join(path) for one in found)
-            found.append(
+            same = sum(function.name.partition(" (")[0] == ".".join(path) for function in active)
+            active.append(
                 Function(
                     ".".join(path) + (f" ({same + 1})" if same else ""),
                     len(data[: body.start_byte].decode()),
@@ -73,7 +73,7 @@ def functions(text: str) -> list[Function]:
             walk(child, path)
 
     walk(root, ())
-    return found
+    return active
 
 
 def emptied(text: str, function: Function) -> str:
@@ -93,11 +93,11 @@ def marked(text: str, statements: dict[Function, str]) -> str:
     "const two = () => (say('two'), 2); function one() { say('one'); return 1; }"
     """
     parts = []
-    for one, statement in statements.items():
-        if one.nothing.startswith("{"):
-            parts.append((one.start + 1, f" {statement};"))
+    for function, statement in statements.items():
+        if function.nothing.startswith("{"):
+            parts.append((function.start + 1, f" {statement};"))
         else:
-            parts += [(one.start, f"({statement}, "), (one.end, ")")]
+            parts += [(function.start, f"({statement}, "), (function.end, ")")]
     # Of two that end at the same place, the order does not matter: both are brackets.
     for place, part in sorted(parts, key=lambda part: part[0], reverse=True):
         text = text[:place] + part + text[place:]

@@ -76,29 +76,35 @@ def entered(pool, scripts: dict[str, str]) -> list[dict]:
 
 def ask(pool, scripts: dict[str, str], tests: list[str]) -> list[dict]:
     """Run tests with a script whose functions tell that they are entered."""
-    all_functions = [(file, one) for file, text in scripts.items() for one in functions(text)]
+    all_functions = [
+        (file, function) for file, text in scripts.items() for function in functions(text)
+    ]
     numbers = {place: n for n, place in enumerate(all_functions)}
     with_marks = {
         file: marked(
-            text, {one: f"globalThis.enters?.({numbers[file, one]})" for one in functions(text)}
+            text,
+            {
+                function: f"globalThis.enters?.({numbers[file, function]})"
+                for function in functions(text)
+            },
         )
         for file, text in scripts.items()
     }
-    found = list(
+    noted = list(
         chain.from_iterable(
             pool.starmap(page_runs.entering, [(with_marks, [name]) for name in tests], 1)
         )
     )
     # A mark may break a test, of a script's size say: what counts is the script as it is.
-    red = [test["name"] for test in found if not test.get("passed")]
+    red = [test["name"] for test in noted if not test.get("passed")]
     useless = pool.apply(page_runs.red, (red,)) if red else []
     for name in useless:
         print(f"Red without any change, and so of no use: {name}")
-    found = [test for test in found if test["name"] not in useless]
-    for test in found:
+    noted = [test for test in noted if test["name"] not in useless]
+    for test in noted:
         places = [all_functions[n] for n in test.get("entered", ())]
-        test["entered"] = [[file, one.name] for file, one in places]
-    return found
+        test["entered"] = [[file, function.name] for file, function in places]
+    return noted
 
 
 def chosen(
@@ -142,8 +148,8 @@ def measure(pool, names: list[str], scripts: dict, tests: list[dict], ends: dict
             if those := chosen(file, function, tests, noticing, longest):
                 change = {file: emptied(scripts[file], function)}
                 asked[key] = pool.apply_async(page_runs.first_red, (change, batches(those)))
-    for n, (key, found) in enumerate(asked.items(), 1):
-        ends[key] = found.get()
+    for n, (key, answer) in enumerate(asked.items(), 1):
+        ends[key] = answer.get()
         ENDS.write_text(json.dumps(ends, indent=1), encoding="utf-8")
         said = f"noticed by {ends[key]}" if ends[key] else "NOT NOTICED"
         print(f"{n}/{len(asked)} {key.rpartition(' ')[0]}: {said}", flush=True)
@@ -159,11 +165,11 @@ def key_of(file: str, function: Function, scripts: dict[str, str]) -> str:
 
 def row(file: str, scripts: dict[str, str], ends: dict) -> dict:
     """What the score says of a file."""
-    found = functions(scripts[file])
-    survivors = [one.name for one in found if not ends[key_of(file, one, scripts)]]
+    targets = functions(scripts[file])
+    survivors = [function.name for function in targets if not ends[key_of(file, function, scripts)]]
     return {
-        "made": len(found),
-        "noticed": len(found) - len(survivors),
+        "made": len(targets),
+        "noticed": len(targets) - len(survivors),
         "survivors": survivors,
         "date": datetime.date.today().isoformat(),
     }
@@ -171,13 +177,13 @@ def row(file: str, scripts: dict[str, str], ends: dict) -> dict:
 
 def report(rows: dict[str, dict], known: dict[tuple[str, str], str]) -> bool:
     """Print what is not noticed; True if each has its reason, and no reason is idle."""
-    found = {(file, name) for file, row in rows.items() for name in row["survivors"]}
-    for file, name in sorted(found):
+    unnoticed = {(file, name) for file, row in rows.items() for name in row["survivors"]}
+    for file, name in sorted(unnoticed):
         print(f"\n  {file} {name}: {known.get((file, name), 'NOT EXPLAINED')}")
-    idle = {one for one in known if one[0] in rows} - found
+    idle = {place for place in known if place[0] in rows} - unnoticed
     for file, name in sorted(idle):
         print(f"\n  Explained, but noticed or gone: {file} {name}")
-    return not idle and found <= set(known)
+    return not idle and unnoticed <= set(known)
 
 
 def main() -> None:

@@ -90,7 +90,7 @@ def outdated() -> list[str]:
 def forget(*names: str) -> None:
     """Let the next import read these packages again, from the copy, with its script."""
     for name in list(sys.modules):
-        if any(name == one or name.startswith(f"{one}.") for one in names):
+        if any(name == package or name.startswith(f"{package}.") for package in names):
             del sys.modules[name]
 
 
@@ -188,9 +188,9 @@ def red(tests: list[str]) -> list[str]:
 def first_red(changed: dict[str, str], batches: list[tuple[float, list[str]]]) -> str | None:
     """The first test that fails with these scripts, or never ends. A batch: patience, and tests."""
     for patience, tests in batches:
-        found = red_of_batch(changed, tests, patience) if tests else None
-        if found:
-            return found
+        failed = red_of_batch(changed, tests, patience) if tests else None
+        if failed:
+            return failed
     return None
 
 
@@ -257,22 +257,22 @@ class Entered(Notes):
 
     def watched(self, new):
         def made(*args, **how):
-            one = new(*args, **how)
-            one.expose_binding("toldOf", lambda _, number: self.numbers.add(number))
-            one.add_init_script(self.SCRIPT)
-            self.opened.append(one)
-            return one
+            target = new(*args, **how)
+            target.expose_binding("toldOf", lambda _, number: self.numbers.add(number))
+            target.add_init_script(self.SCRIPT)
+            self.opened.append(target)
+            return target
 
         return made
 
     @pytest.hookimpl(tryfirst=True)  # while the pages are still there
     def pytest_runtest_teardown(self):
-        for one in list(self.opened):
+        for target in list(self.opened):
             try:
-                for page in getattr(one, "pages", [one]):
+                for page in getattr(target, "pages", [target]):
                     page.evaluate("globalThis.enters?.again()")
             except Exception:  # whatever is said of a page that is closed
-                self.opened.remove(one)
+                self.opened.remove(target)
 
     def pytest_runtest_logfinish(self, nodeid):
         self.note(

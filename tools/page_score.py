@@ -40,7 +40,9 @@ def store(rows: dict[str, dict]) -> None:
 def explained() -> dict[tuple[str, str], str]:
     """Why no test notices that a function is empty, by its file and its name."""
     entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8")).get("survivor", [])
-    return {(one["file"], name): one["because"] for one in entries for name in one["functions"]}
+    return {
+        (entry["file"], name): entry["because"] for entry in entries for name in entry["functions"]
+    }
 
 
 def per_cent(rows: Iterable[dict]) -> float:

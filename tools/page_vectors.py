@@ -65,13 +65,13 @@ def records() -> dict[str, AttentionTrace]:
         "dense": dense,
         "joined": causal() & padding([3, 4]) & dense,
     }
-    found = {name: trace(q, k, v, keep=keep) for name, keep in keeps.items()}
-    found["dropout"] = trace(q, k, v, keep=causal(), dropout=Dropout(0.3, 2**40 + 7), scale=-0.75)
-    found["wide"] = trace(*(numbers(1, 1, n, 20) for n in (2, 18, 18)))
+    traces = {name: trace(q, k, v, keep=keep) for name, keep in keeps.items()}
+    traces["dropout"] = trace(q, k, v, keep=causal(), dropout=Dropout(0.3, 2**40 + 7), scale=-0.75)
+    traces["wide"] = trace(*(numbers(1, 1, n, 20) for n in (2, 18, 18)))
     x, matrices = numbers(1, 4, 3), [numbers(3, 4, start=50 * n) for n in range(3)]
     biases = tuple(numbers(4, start=9 * n) for n in range(3))
-    found["source"] = projected(x, matrices, biases)
-    return found
+    traces["source"] = projected(x, matrices, biases)
+    return traces
 
 
 def projected(x: torch.Tensor, matrices: list, biases: tuple) -> AttentionTrace:
@@ -93,12 +93,12 @@ def finite(cells: list) -> list:
 
 def cells_of(record: AttentionTrace, batch: int, head: int) -> dict[str, list]:
     rows = [Workings(record, batch, head, i) for i in range(record.shape[2])]
-    found = {stage: finite([list(getattr(row, stage)) for row in rows]) for stage in STAGES[:-1]}
+    cells = {stage: finite([list(getattr(row, stage)) for row in rows]) for stage in STAGES[:-1]}
     columns = record.v[batch, head].double().mT.tolist()
-    found["output"] = [
+    cells["output"] = [
         [math.fsum(map(float.__mul__, row.dropped, column)) for column in columns] for row in rows
     ]
-    return found
+    return cells
 
 
 def of_record(record: AttentionTrace) -> dict:
@@ -120,24 +120,24 @@ def of_record(record: AttentionTrace) -> dict:
 
 
 def digits() -> list[dict]:
-    found = [
+    cases = [
         {"rule": rule.__name__, "x": x, "more": places, "text": rule(x, places)}
         for rule, x, places in product((fixed, plain), NUMBERS, (0, 2, 4))
     ]
-    return found + [
+    return cases + [
         {"rule": "written", "x": x, "more": beside, "text": written(x, beside)}
         for x, beside in product(NUMBERS, (0.0, 999.5, -1000.0, 4e4, 1e300))
     ]
 
 
 def dropout() -> list[dict]:
-    found = []
+    cases = []
     for p, seed, (b, h, i) in product((0.1, 0.5), (0, 7, 2**53 - 1), ((0, 0, 0), (1, 2, 70_000))):
         rows = Dropout(p, seed).survives(*(range(n, n + 1) for n in (b, h, i)), range(10))
-        found.append(
+        cases.append(
             {"p": p, "seed": seed, "place": [b, h, i], "survives": rows.flatten().int().tolist()}
         )
-    return found
+    return cases
 
 
 def pooled() -> list[dict]:
@@ -152,19 +152,19 @@ def pooled() -> list[dict]:
 
 def mistakes(known: dict[str, AttentionTrace]) -> dict[str, dict]:
     """The weights and the dropped weights of each wrong formula."""
-    found = {}
+    cases = {}
     for name, mistake in MISTAKES.items():
         if mistake.is_formula:
             record = known["dropout" if "drop" in name else "joined"]
             wrong = mistake.apply(record)
-            found[name] = {
+            cases[name] = {
                 "record": "dropout" if "drop" in name else "joined",
                 "cells": {
                     stage: finite(wrong[stage].flatten(0, 2).nan_to_num(-9e9).tolist())
                     for stage in ("weights", "dropped")
                 },
             }
-    return found
+    return cases
 
 
 def edits() -> dict:
@@ -195,7 +195,7 @@ def answers() -> dict:
     ]
     return {
         "payload": json.loads(json.dumps(paste(record).payload)),
-        "pasted": [{"text": str(one), "said": said(one, record)} for one in pasted],
+        "pasted": [{"text": str(tensor), "said": said(tensor, record)} for tensor in pasted],
     }
 
 

@@ -70,7 +70,7 @@ def site_zip(name: str) -> Path:
     """The built site, the notebooks to download included; no language that is not whole."""
     if not (HTML / "index.html").is_file():
         sys.exit("the site is not built: run `make book`")
-    parts = {HTML / one for one in WORDS if one not in {"en", *languages(HTML)}}
+    parts = {HTML / language for language in WORDS if language not in {"en", *languages(HTML)}}
     files = (
         path
         for path in HTML.rglob("*")

@@ -84,9 +84,9 @@ def read_report(path: Path) -> list[Test] | None:
 
 def read_case(case: ElementTree.Element) -> Test:
     words = {"failure": "failed", "error": "errors", "skipped": "skipped"}
-    found = [child for child in case if child.tag in words]
-    ends = tuple(words[child.tag] for child in found) or ("passed",)
-    why = next((child.get("message") or child.text or "" for child in found), "")
+    outcomes = [child for child in case if child.tag in words]
+    ends = tuple(words[child.tag] for child in outcomes) or ("passed",)
+    why = next((child.get("message") or child.text or "" for child in outcomes), "")
     where, name = case.get("file") or case.get("classname"), case.get("name")
     return Test(
         f"{where}::{name}" if where and name else where or name or "?",

@@ -22,11 +22,11 @@ class Survivor:
 
 def explained() -> dict[Survivor, str]:
     """Each known survivor and why no test can notice it."""
-    found = {}
+    reasons = {}
     for entry in tomllib.loads(EXPLAINED.read_text(encoding="utf-8")).get("survivor", []):
         for now in entry["now"]:
-            found[Survivor(entry["function"], entry["was"], now)] = entry["because"]
-    return found
+            reasons[Survivor(entry["function"], entry["was"], now)] = entry["because"]
+    return reasons
 
 
 def named(mutant: str) -> str:
@@ -56,11 +56,11 @@ def table(stored: dict, known: dict[Survivor, str], files: Iterable[str]) -> str
         f"| {per_cent([row]):.1f} % | {row['date']} |"
         for row in stored.values()
     ]
-    left = [Survivor(**one) for row in stored.values() for one in row["survivors"]]
+    left = [Survivor(**fields) for row in stored.values() for fields in row["survivors"]]
     reasons = [
-        f"| {code(one.function.rpartition(' ')[2])} | {code(one.was)} | {code(one.now)} "
-        f"| {known.get(one, '**not explained**')} |"
-        for one in sorted(set(left), key=left.index)
+        f"| {code(change.function.rpartition(' ')[2])} | {code(change.was)} | {code(change.now)} "
+        f"| {known.get(change, '**not explained**')} |"
+        for change in sorted(set(left), key=left.index)
     ]
     return "\n".join(
         [

@@ -37,7 +37,7 @@ KINDS = {
 def recorded() -> dict[str, Steps]:
     """The steps of each trained translator, by its name."""
     source, target = ids(["Tom", "chases", "Jerry"], ENGLISH)[None], ids([START], CHINESE)[None]
-    found = {}
+    by_name = {}
     for name in NAMES:
         words = {"source": ENGLISH, "target": CHINESE}
         if name == "transformer":
@@ -46,22 +46,22 @@ def recorded() -> dict[str, Steps]:
             model, given = recurrent.stored(attends=name == "attends"), (source, [3], target)
         with recording(model, words) as steps:
             model(*given)
-        found[name] = steps.with_softmax()
-    return found
+        by_name[name] = steps.with_softmax()
+    return by_name
 
 
 def switches(steps: Steps) -> list[str]:
     """All that can be switched off, as an address has it."""
-    found = []
+    addresses = []
     for step in steps.values():
         if step.operation == "attention":
             heads = range(step.settings["num_heads"])
-            found += [f"heads_off:{step.name}.{head}" for head in heads]
+            addresses += [f"heads_off:{step.name}.{head}" for head in heads]
         for kind, operation in KINDS.items():
             if operation != step.operation or (kind == "mask_off" and not step.settings["keep"]):
                 continue
-            found.append(f"{kind}:{step.name}")
-    return found
+            addresses.append(f"{kind}:{step.name}")
+    return addresses
 
 
 def written(steps: Steps, sources: list[list[int]], texts: list[str]) -> list[list[list[int]]]:
@@ -74,14 +74,14 @@ def written(steps: Steps, sources: list[list[int]], texts: list[str]) -> list[li
         return json.loads(files[1].read_text(encoding="utf-8"))
 
 
-def counted(right: list[list[int]], found: list[list[int]], sentences: list[list[str]]) -> dict:
+def counted(right: list[list[int]], changed: list[list[int]], sentences: list[list[str]]) -> dict:
     """How many translations differ and how, and the shortest sentence of which one does.
 
     >>> counted([[3, 4, 2], [5, 2]], [[4, 3, 2], [5, 2]], [["Tom", "sees"], ["Jerry"]])
     {'words': 0, 'order': 1, 'endless': 0, 'example': 'Tom sees'}
     """
     end = CHINESE.index(END)
-    pairs = [(a, b, c) for a, b, c in zip(right, found, sentences, strict=True) if a != b]
+    pairs = [(a, b, c) for a, b, c in zip(right, changed, sentences, strict=True) if a != b]
     endless = sum(b[-1] != end for _, b, _ in pairs)
     order = sum(b[-1] == end and Counter(a) == Counter(b) for a, b, _ in pairs)
     shortest = min((words for *_, words in pairs), key=len, default=[])
@@ -96,15 +96,16 @@ def counted(right: list[list[int]], found: list[list[int]], sentences: list[list
 def measured() -> dict:
     sentences = [sentence(training.TESTING, n, LONGEST).english for n in range(SENTENCES)]
     sources = [ids(words, ENGLISH).tolist() for words in sentences]
-    found = {}
+    by_name = {}
     for name, steps in recorded().items():
         texts = switches(steps)
         right, *others = written(steps, sources, ["", *texts])
         counts = {
-            text: counted(right, one, sentences) for text, one in zip(texts, others, strict=True)
+            text: counted(right, translations, sentences)
+            for text, translations in zip(texts, others, strict=True)
         }
-        found[name] = {"sentences": SENTENCES, "counts": counts}
-    return found
+        by_name[name] = {"sentences": SENTENCES, "counts": counts}
+    return by_name
 
 
 def main() -> None:

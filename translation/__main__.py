@@ -15,10 +15,10 @@ OTHERS = {
 
 def all_messages() -> dict[str, list[tuple[str, str]]]:
     """The messages of each catalogue, in their order, each with what it is."""
-    found = {}
+    by_catalogue = {}
     for docname in pages.docnames():
-        found[docname] = [(one.message, one.kind) for one in pages.messages(docname)]
-    return found | {name: list(make()) for name, make in OTHERS.items()}
+        by_catalogue[docname] = [(piece.message, piece.kind) for piece in pages.messages(docname)]
+    return by_catalogue | {name: list(make()) for name, make in OTHERS.items()}
 
 
 def main() -> None:

@@ -50,17 +50,17 @@ def marks(message: str) -> dict[str, Counter]:
     >>> {kind: [*some] for kind, some in found.items() if some}
     {'code': ['`q`'], 'formula': ['$d_k$'], 'link': ['a.md#row'], 'number': ['3']}
     """
-    found, rest = {}, message
+    counts, rest = {}, message
     for kind, pattern in KINDS.items():
         # A link gives its address, all else the whole of it.
-        some = [one[1] if kind == "link" else one[0] for one in pattern.finditer(rest)]
+        some = [match[1] if kind == "link" else match[0] for match in pattern.finditer(rest)]
         if kind == "tag":
-            some = [SPOKEN.sub(r"\1", one) for one in some]
-        found[kind] = Counter(some)
+            some = [SPOKEN.sub(r"\1", tag) for tag in some]
+        counts[kind] = Counter(some)
         rest = pattern.sub("] " if kind == "link" else " ", rest)
-    numbers = (one[0].lstrip("-−+±").replace(",", "") for one in NUMBER.finditer(rest))
-    found["number"] = Counter(numbers)
-    return found
+    numbers = (match[0].lstrip("-−+±").replace(",", "") for match in NUMBER.finditer(rest))
+    counts["number"] = Counter(numbers)
+    return counts
 
 
 def differences(english: str, chinese: str) -> Iterator[str]:
@@ -70,16 +70,16 @@ def differences(english: str, chinese: str) -> Iterator[str]:
     ['it lacks the link b.md', 'it has the link c.md, which the English has not']
     """
     known = names_in(english)
-    for one in sorted(names_in(chinese) - known):
-        yield f"it has the name {one} in braces, which the English has not"
+    for mark in sorted(names_in(chinese) - known):
+        yield f"it has the name {mark} in braces, which the English has not"
     if (stars := literal_stars(chinese)) > literal_stars(english):
         yield f"{stars} of its * are no emphasis: put its signs outside"
     before, after = marks(SCRIPTED.sub(" ", english)), marks(SCRIPTED.sub(" ", chinese))
     for kind in before:
-        for one in (before[kind] - after[kind]).elements():
-            yield f"it lacks the {kind} {one}"
-        for one in (after[kind] - before[kind]).elements():
-            yield f"it has the {kind} {one}, which the English has not"
+        for mark in (before[kind] - after[kind]).elements():
+            yield f"it lacks the {kind} {mark}"
+        for mark in (after[kind] - before[kind]).elements():
+            yield f"it has the {kind} {mark}, which the English has not"
 
 
 def literal_stars(message: str) -> int:
@@ -103,7 +103,11 @@ def straight_quotes(message: str) -> bool:
 
 
 def names_in(template: str) -> set[str]:
-    return {name for one in SCRIPTED.findall(template) for name in re.findall(r"[a-z]\w*", one)}
+    return {
+        name
+        for expression in SCRIPTED.findall(template)
+        for name in re.findall(r"[a-z]\w*", expression)
+    }
 
 
 def words_alone(message: str) -> str:
@@ -117,27 +121,27 @@ def faults(name: str, messages: Iterable[str]) -> Iterator[str]:
     catalogue = load(path)
     lines = lines_of(name)
     for english in dict.fromkeys(messages):
-        found = catalogue.get(english)
+        message = catalogue.get(english)
         place = f"{path.relative_to(ROOT)}:{lines.get(english, 1)}"
         said = f"{english[:60]!r}"
-        if found is None:
+        if message is None:
             yield f"{place}: it lacks {said}; run `make translations`"
-        elif found.fuzzy:
+        elif message.fuzzy:
             yield f"{place}: the English has changed, {said}; mend it and take out the word fuzzy"
-        elif not found.string:
+        elif not message.string:
             if name not in underway():
                 yield f"{place}: {said} is not translated"
         else:
-            terms = wrong(words_alone(english), words_alone(found.string))
-            wrongs = [*differences(english, found.string), *terms]
-            if name not in STRAIGHT and straight_quotes(found.string):
+            terms = wrong(words_alone(english), words_alone(message.string))
+            wrongs = [*differences(english, message.string), *terms]
+            if name not in STRAIGHT and straight_quotes(message.string):
                 wrongs.append("its quotation marks are straight: “ and ”")
-            yield from (f"{place}: {said}: {one}" for one in wrongs)
+            yield from (f"{place}: {said}: {fault}" for fault in wrongs)
 
 
 def lines_of(name: str) -> dict[str, int]:
     """The line of a catalogue's file on which each message begins."""
-    path, found = path_of(name), {}
+    path, line_by_message = path_of(name), {}
     if not path.is_file():
         return {}
     catalogue = load(path)
@@ -146,5 +150,5 @@ def lines_of(name: str) -> dict[str, int]:
     known = [message.id for message in catalogue if message.id]
     # The first is the head's.
     for message, line in zip(known, starts[1:], strict=True):
-        found[message] = line
-    return found
+        line_by_message[message] = line
+    return line_by_message

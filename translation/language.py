@@ -22,10 +22,10 @@ SITE = "site"
 
 def language() -> str:
     """The language that is made: the value of BOOK_LANGUAGE, "en" where it is not set."""
-    found = os.environ.get("BOOK_LANGUAGE") or ENGLISH
-    if found not in LANGUAGES:
-        raise ValueError(f"LANGUAGE must be one of {', '.join(LANGUAGES)}, got {found!r}")
-    return found
+    wanted = os.environ.get("BOOK_LANGUAGE") or ENGLISH
+    if wanted not in LANGUAGES:
+        raise ValueError(f"LANGUAGE must be one of {', '.join(LANGUAGES)}, got {wanted!r}")
+    return wanted
 
 
 def said(message: str, catalogue: str = SITE) -> str:

@@ -100,8 +100,8 @@ def pieces(text: str) -> list[Piece]:
     ['Answer', 'Yes.']
     """
     starts = line_starts(text)
-    found = [one for token in read(text) for one in of_token(text, starts, *token)]
-    return [one for one in found if has_words(one.message)]
+    candidates = [piece for token in read(text) for piece in of_token(text, starts, *token)]
+    return [piece for piece in candidates if has_words(piece.message)]
 
 
 def line_starts(text: str) -> list[int]:
@@ -194,9 +194,9 @@ def of_directive(text: str, starts: list[int], token: Token) -> Iterator[Piece]:
     while begin < last and OPTION.match(text[starts[begin] : starts[begin + 1] - 1]):
         begin += 1
     inner = text[starts[begin] : starts[last - 1]]
-    for one in pieces(inner):
+    for piece in pieces(inner):
         move = starts[begin]
-        yield Piece(one.start + move, one.end + move, one.message, one.kind, one.is_cell)
+        yield Piece(piece.start + move, piece.end + move, piece.message, piece.kind, piece.is_cell)
 
 
 def translated(text: str, lookup: Lookup) -> str:
@@ -206,10 +206,10 @@ def translated(text: str, lookup: Lookup) -> str:
     '| ONE | `two` |\\n|---|---|\\n| ONE | 2 |\\n'
     """
     parts, at = [], 0
-    for one in pieces(text):
-        said = lookup(one.message)
-        if said != one.message:
-            said = said.replace("|", "\\|") if one.is_cell else said
-            parts += [text[at : one.start], said]
-            at = one.end
+    for piece in pieces(text):
+        said = lookup(piece.message)
+        if said != piece.message:
+            said = said.replace("|", "\\|") if piece.is_cell else said
+            parts += [text[at : piece.start], said]
+            at = piece.end
     return "".join([*parts, text[at:]])

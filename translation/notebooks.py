@@ -44,7 +44,7 @@ def chinese(notebook, docname: str, exercise_cells: Callable[[str, int], list]):
 
 def with_outputs(cell, cells):
     """A generated cell with what the stored one of the same id has printed."""
-    stored = next((one for one in cells if one.id == cell.id), None)
+    stored = next((other for other in cells if other.id == cell.id), None)
     if stored is not None and cell.cell_type == "code":
         cell.outputs, cell.execution_count = stored.outputs, stored.execution_count
     if stored is not None:
@@ -54,10 +54,10 @@ def with_outputs(cell, cells):
 
 def headings(text: str, lookup: Callable[[str], str]) -> dict[str, str]:
     """The headings of a text in English, by what they are in the other language."""
-    found = {}
-    for one in pieces(text):
-        if one.kind == "heading":
-            said = lookup(one.message)
-            if found.setdefault(said, one.message) != one.message:
+    originals = {}
+    for piece in pieces(text):
+        if piece.kind == "heading":
+            said = lookup(piece.message)
+            if originals.setdefault(said, piece.message) != piece.message:
                 raise ValueError(f"two headings of one page are both {said!r}")
-    return found
+    return originals

@@ -34,9 +34,9 @@ def words_of(svg: str) -> list[str]:
     >>> words_of('<svg aria-label="a row"><text x="1">one &amp; two</text><text>0.25</text></svg>')
     ['a row', 'one & two']
     """
-    found = [(one.start(), one[3]) for one in WRITTEN.finditer(svg)]
-    found += [(one.start(), one[2]) for one in SPOKEN.finditer(svg)]
-    return [unescape(text.strip()) for _, text in sorted(found) if has_words(unescape(text))]
+    placed = [(match.start(), match[3]) for match in WRITTEN.finditer(svg)]
+    placed += [(match.start(), match[2]) for match in SPOKEN.finditer(svg)]
+    return [unescape(text.strip()) for _, text in sorted(placed) if has_words(unescape(text))]
 
 
 def words_of_html(html: str) -> list[str]:
@@ -45,19 +45,19 @@ def words_of_html(html: str) -> list[str]:
     >>> words_of_html("<table><caption>weights</caption><tr><th>cat</th><td>0.5</td></tr></table>")
     ['weights']
     """
-    return [unescape(one[3].strip()) for one in WORDED.finditer(html) if is_worded(html, one)]
+    return [unescape(match[3].strip()) for match in WORDED.finditer(html) if is_worded(html, match)]
 
 
-def is_worded(html: str, found: re.Match) -> bool:
-    is_own = found[2] == "p" and html.startswith(MODEL)
-    return not is_own and has_words(EXP.sub("(", unescape(found[3])))
+def is_worded(html: str, match: re.Match) -> bool:
+    is_own = match[2] == "p" and html.startswith(MODEL)
+    return not is_own and has_words(EXP.sub("(", unescape(match[3])))
 
 
 def drawing(svg: str) -> str:
     """A drawing with its words in Chinese."""
-    said = STEP.sub(lambda one: one[1] + escape(step_in_words(svg, one)), svg)
-    said = WRITTEN.sub(lambda one: one[1] + word(one[3]), said)
-    return SPOKEN.sub(lambda one: one[1] + word(one[2]), said)
+    said = STEP.sub(lambda match: match[1] + escape(step_in_words(svg, match)), svg)
+    said = WRITTEN.sub(lambda match: match[1] + word(match[3]), said)
+    return SPOKEN.sub(lambda match: match[1] + word(match[2]), said)
 
 
 def step_in_words(svg: str, step: re.Match) -> str:
@@ -69,7 +69,7 @@ def step_in_words(svg: str, step: re.Match) -> str:
     """
     after = STEP.search(svg, step.end())
     written = WRITTEN.finditer(svg, step.end(), after.start() if after else len(svg))
-    lines = [unescape(one[3]) for one in written]
+    lines = [unescape(match[3]) for match in written]
     counts = range(1, len(lines) + 1)
     says = unescape(step[2])
     count = next((n for n in counts if " ".join(lines[-n:]) == says), None)
@@ -100,8 +100,10 @@ def word(text: str) -> str:
 
 def view(html: str) -> str:
     """The HTML of a view with its words in Chinese, and those that its data have for its script."""
-    said = WORDED.sub(lambda one: one[1] + word(one[3]) if is_worded(html, one) else one[0], html)
-    return DATA.sub(lambda one: one[1] + data(one[2]), said)
+    said = WORDED.sub(
+        lambda match: match[1] + word(match[3]) if is_worded(html, match) else match[0], html
+    )
+    return DATA.sub(lambda match: match[1] + data(match[2]), said)
 
 
 def data(text: str) -> str:
@@ -115,10 +117,10 @@ def data(text: str) -> str:
 
 def of_mistakes(mistakes: list[dict]) -> list[dict]:
     return [
-        one | {"title": title(one["title"]), "says": in_chinese(one["says"], MISTAKES)}
-        if "says" in one
-        else one
-        for one in mistakes
+        mistake | {"title": title(mistake["title"]), "says": in_chinese(mistake["says"], MISTAKES)}
+        if "says" in mistake
+        else mistake
+        for mistake in mistakes
     ]
 
 
@@ -140,8 +142,8 @@ WORDS_OF_DATA: dict[str, Callable] = {
 
 def words_of_data(html: str) -> Iterator[str]:
     """What the data of a view say that is no message elsewhere."""
-    for found in DATA.finditer(html):
-        payload = json.loads(found[2])
+    for match in DATA.finditer(html):
+        payload = json.loads(match[2])
         yield from payload.get("names", {}).values()
         yield from [payload["sizes"]] if "sizes" in payload else []
 

@@ -30,8 +30,8 @@ def docnames() -> list[str]:
 
 def path_of(docname: str) -> Path:
     """The file of a page."""
-    found = (ROOT / f"{docname}{suffix}" for suffix in (".ipynb", ".md"))
-    return next(path for path in found if path.is_file())
+    paths = (ROOT / f"{docname}{suffix}" for suffix in (".ipynb", ".md"))
+    return next(path for path in paths if path.is_file())
 
 
 def tagged(cell, kind: str) -> str | None:
@@ -42,7 +42,7 @@ def tagged(cell, kind: str) -> str | None:
 
 def with_included(text: str, folder: Path) -> str:
     """A text with the files in it that it includes."""
-    return INCLUDE.sub(lambda one: (folder / one[1]).read_text(encoding="utf-8"), text)
+    return INCLUDE.sub(lambda match: (folder / match[1]).read_text(encoding="utf-8"), text)
 
 
 def without_numbers(message: str) -> tuple[str, list[str]]:
@@ -51,15 +51,15 @@ def without_numbers(message: str) -> tuple[str, list[str]]:
     >>> without_numbers("`f32`: 0.98 to 1.31×")
     ('`f32`: {0} to {1}×', ['0.98', '1.31'])
     """
-    found: list[str] = []
+    numbers: list[str] = []
 
-    def place(one: re.Match) -> str:
-        if one["code"]:
-            return one[0]
-        found.append(one[0])
-        return f"{{{len(found) - 1}}}"
+    def place(match: re.Match) -> str:
+        if match["code"]:
+            return match[0]
+        numbers.append(match[0])
+        return f"{{{len(numbers) - 1}}}"
 
-    return NUMBER.sub(place, message), found
+    return NUMBER.sub(place, message), numbers
 
 
 def texts(docname: str) -> list[str]:
@@ -85,7 +85,7 @@ def measured(docname: str) -> list[str]:
 def messages(docname: str) -> list[Piece]:
     """Every message of a page, in its order; those that are measured come last, without numbers:
     the next measurement says the same with other ones."""
-    found = [one for text in texts(docname) for one in pieces(text)]
-    for one in (one for text in measured(docname) for one in pieces(text)):
-        found.append(replace(one, message=without_numbers(one.message)[0]))
-    return found
+    in_order = [piece for text in texts(docname) for piece in pieces(text)]
+    for piece in (piece for text in measured(docname) for piece in pieces(text)):
+        in_order.append(replace(piece, message=without_numbers(piece.message)[0]))
+    return in_order

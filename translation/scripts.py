@@ -26,10 +26,10 @@ def literals(script: str) -> Iterator[re.Match]:
     >>> [one[1] or one[2] for one in literals('say("Type it first."); add("ax-row", `a ${n}`);')]
     ['Type it first.', 'a ${n}']
     """
-    for one in LITERAL.finditer(script):
-        text = one[1] if one[1] is not None else one[2]
+    for match in LITERAL.finditer(script):
+        text = match[1] if match[1] is not None else match[2]
         if text and is_said(text):
-            yield one
+            yield match
 
 
 def is_said(text: str) -> bool:
@@ -42,11 +42,11 @@ def is_said(text: str) -> bool:
 def exchanged(script: str) -> str:
     """A script with its words in the language that is made."""
 
-    def one(found: re.Match) -> str:
-        text = found[1] if found[1] is not None else found[2]
+    def one(match: re.Match) -> str:
+        text = match[1] if match[1] is not None else match[2]
         if not text or not is_said(text):
-            return found[0]
-        mark = found[0][0]
+            return match[0]
+        mark = match[0][0]
         return f"{mark}{said(text)}{mark}"
 
     return LITERAL.sub(one, script)

@@ -68,8 +68,8 @@ def of_python(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 def of_templates(patterns: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for path in files(patterns):
-        found = extract_from_file("jinja2.ext:babel_extract", str(path), keywords={"_": None})
-        yield from ((message, path.name) for _, message, _, _ in found)
+        extracted = extract_from_file("jinja2.ext:babel_extract", str(path), keywords={"_": None})
+        yield from ((message, path.name) for _, message, _, _ in extracted)
 
 
 def files(patterns: tuple[str, ...]) -> list[Path]:
@@ -96,8 +96,8 @@ def of_site() -> Iterator[tuple[str, str]]:
     yield from of_python(PYTHON)
     yield from of_templates(TEMPLATES)
     for path in files(SCRIPTS):
-        for one in literals(path.read_text(encoding="utf-8")):
-            yield one[1] or one[2], path.name
+        for match in literals(path.read_text(encoding="utf-8")):
+            yield match[1] or match[2], path.name
 
 
 def of_drawings() -> Iterator[tuple[str, str]]:
@@ -131,9 +131,9 @@ def of_docstrings() -> Iterator[tuple[str, str]]:
     text = path_of("book/api").read_text(encoding="utf-8")
     for name, members in LISTED.findall(text):
         top = named(name)
-        own = [getattr(top, one.strip()) for one in members.split(",") if one.strip()]
-        for one in (top, *own):
-            for paragraph in paragraphs((inspect.getdoc(one) or "").split("\n")):
+        own = [getattr(top, member.strip()) for member in members.split(",") if member.strip()]
+        for documented in (top, *own):
+            for paragraph in paragraphs((inspect.getdoc(documented) or "").split("\n")):
                 if paragraph.startswith(">>>"):
                     continue
                 for block in blocks(paragraph.split("\n")):

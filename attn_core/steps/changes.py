@@ -62,7 +62,7 @@ class Changes:
         return steps.replaced(list(changed.values()))
 
     def __repr__(self) -> str:
-        given = ((one.name, getattr(self, one.name)) for one in fields(self))
+        given = ((field.name, getattr(self, field.name)) for field in fields(self))
         return f"Changes({', '.join(f'{name}={value}' for name, value in given if value)})"
 
 

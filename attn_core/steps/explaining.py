@@ -201,14 +201,14 @@ class ModuleCall:
         step = Step(name, operation, tuple(inputs), names, dict(settings or {}))
         with torch.no_grad():
             roles = {key: upcast(weights[names[key]]) for key in names}
-            rows = [self.taken(one) for one in inputs]
+            rows = [self.taken(source) for source in inputs]
             stages = OPERATIONS[operation].formula(rows, roles, step.settings)
-        value = found = stages[step.stages[-1]]
+        value = computed = stages[step.stages[-1]]
         if isinstance(made, Tensor):
             value = made
-            self.check(step, found, made)
+            self.check(step, computed, made)
             self.notes.know(made, name)
-        rows_made = value.detach().reshape(found.shape)
+        rows_made = value.detach().reshape(computed.shape)
         if isinstance(stages, Attended):
             record = record or stages.record
         self.notes.write(replace(step, value=record or value), rows_made, weights)
@@ -218,10 +218,10 @@ class ModuleCall:
         rows = self.notes.rows[name]
         return upcast(rows.detach()) if rows.is_floating_point() else rows
 
-    def check(self, step: Step, found: Tensor, made: Tensor) -> None:
+    def check(self, step: Step, computed: Tensor, made: Tensor) -> None:
         """The formula's result is the module's, up to the rounding of its dtype."""
-        if found.shape[-2:] == made.shape[-2:]:
-            error = (found - made.detach().reshape(found.shape)).abs().max().item()
+        if computed.shape[-2:] == made.shape[-2:]:
+            error = (computed - made.detach().reshape(computed.shape)).abs().max().item()
             if error <= torch.finfo(made.dtype).eps ** 0.5 * max(1.0, largest(made)):
                 return
             got = f"numbers that are off by {error:.2g}"

@@ -32,10 +32,10 @@ def recurrent(cell: Cell, width: int) -> Line:
     """What the state before brings to the gates."""
     column = cell.index[1]
     before = [previous(cell, i) for i in range(width)]
-    x = [0.0 if one is None else one.value for one in before]
+    x = [0.0 if number is None else number.value for number in before]
     bias = cell.weights.get("bias_hh")
     how = affine_text(x, cell.weights["weight_hh"][column], None if bias is None else bias[column])
-    shown = [one for i in kept_terms(width) if (one := before[i]) is not None]
+    shown = [part for i in kept_terms(width) if (part := before[i]) is not None]
     return Line(f"{how} = {written(cell.value)}", lambda: shown)
 
 
@@ -48,7 +48,7 @@ def state(cell: Cell, width: int) -> Line:
         f"(1 - {written(update.value)})·{factor(candidate.value)} + "
         f"{written(update.value)}·{factor(old)} = {written(cell.value)}"
     )
-    return Line(how, lambda: [one for one in (update, candidate, before) if one is not None])
+    return Line(how, lambda: [part for part in (update, candidate, before) if part is not None])
 
 
 def previous(cell: Cell, column: int) -> Cell | None:

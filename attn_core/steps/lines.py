@@ -96,7 +96,7 @@ def layer_norm(cell: Cell) -> Line:
         how = f"({listed(x, factor, ' + ')}) / {len(x)} = {value}"
         return Line(how, lambda: cell.shown_of_input(0, row))
     if cell.stage == "variance":
-        squares = listed(x, lambda one: f"({difference(one, mean.value)})²", " + ")
+        squares = listed(x, lambda number: f"({difference(number, mean.value)})²", " + ")
         how = f"({squares}) / {len(x)} = {value}"
         return Line(how, lambda: [*cell.shown_of_input(0, row), mean])
     # eps as it is: rounded it would be nothing.

@@ -94,13 +94,13 @@ def run(steps: Steps, changes: Changes = NOTHING, **given: Given) -> Pass:
     for name in given:
         if name not in leaves:
             raise ValueError(f"given must be one of {', '.join(leaves)}, got {brief(name)}")
-    found = {name: leaf_value(step, given.get(name)) for name, step in leaves.items()}
+    values = {name: leaf_value(step, given.get(name)) for name, step in leaves.items()}
     for step in steps.values():
         if step.operation == "embed":
             check_ids(
-                step.inputs[0], found[step.inputs[0]], steps.weights[step.parameters["weight"]]
+                step.inputs[0], values[step.inputs[0]], steps.weights[step.parameters["weight"]]
             )
-    return Pass(steps, found, changes)
+    return Pass(steps, values, changes)
 
 
 def exact(steps: Steps) -> Pass:

@@ -63,13 +63,13 @@ def workings(
     parts; `written(levels)` has more or fewer. Taught in chapter 10.
     """
     check_made_of_steps(steps)
-    found = exact(steps) if isinstance(steps, Steps) else steps
-    found.steps.check_unchanged()
-    step = found.steps[name]
+    run = exact(steps) if isinstance(steps, Steps) else steps
+    run.steps.check_unchanged()
+    step = run.steps[name]
     stage = check_stage_of(step, stage)
-    shape = tuple(found.value(name, stage).shape)
+    shape = tuple(run.value(name, stage).shape)
     check_index("batch", batch, shape[0])
-    return term_of(Cell(found, step, stage, check_address(name, index, shape[1:]), batch))
+    return term_of(Cell(run, step, stage, check_address(name, index, shape[1:]), batch))
 
 
 def term_of(cell: Cell) -> Term:
@@ -91,4 +91,4 @@ def check_address(name: str, index: Sequence[int], shape: Sequence[int]) -> tupl
     if len(index) != len(shape):
         raise ValueError(f"index of {name} must have {len(shape)} numbers, got {tuple(index)}")
     pairs = enumerate(zip(index, shape, strict=True))
-    return tuple(check_index(f"index[{n}]", one, size) for n, (one, size) in pairs)
+    return tuple(check_index(f"index[{n}]", place, size) for n, (place, size) in pairs)

@@ -22,8 +22,10 @@ def stored(tensor: Tensor, name: str, store: str | None) -> Tensor:
         return tensor
     shorter = tensor.detach().to(STORES[store])
     if not shorter.isfinite().all():
-        most, found = torch.finfo(STORES[store]).max, tensor.abs().max().item()
-        raise ValueError(f"{name} must be at most {most:g} to be stored as {store}, got {found:g}")
+        most, largest = torch.finfo(STORES[store]).max, tensor.abs().max().item()
+        raise ValueError(
+            f"{name} must be at most {most:g} to be stored as {store}, got {largest:g}"
+        )
     return shorter
 
 

@@ -17,9 +17,9 @@ def mistakes_of(
     """One entry a mistake, for the page, which has the wrong formulas under the same names."""
     if not isinstance(asked, (list, tuple)):
         raise TypeError(f"mistakes must be a list of names, got {brief(asked)}")
-    found = []
-    for one in asked:
-        name, other = name_and_record(one)
+    entries = []
+    for choice in asked:
+        name, other = name_and_record(choice)
         mistake = MISTAKES.get(name)
         if mistake is None:
             raise ValueError(f"mistakes must name some of attn_core.mistakes, got {name!r}")
@@ -29,18 +29,18 @@ def mistakes_of(
             check_other(record, other, name)
         numbers = None if other is None else numbers_of(other, store, head)
         says = f"{mistake.does} {mistake.symptom}"
-        found.append({"name": name, "title": mistake.title, "says": says, "other": numbers})
-    return found
+        entries.append({"name": name, "title": mistake.title, "says": says, "other": numbers})
+    return entries
 
 
-def name_and_record(one: Asked) -> tuple[str, AttentionTrace | None]:
-    if isinstance(one, str):
-        return one, None
-    if not (isinstance(one, (tuple, list)) and len(one) == 2 and isinstance(one[0], str)):
+def name_and_record(choice: Asked) -> tuple[str, AttentionTrace | None]:
+    if isinstance(choice, str):
+        return choice, None
+    if not (isinstance(choice, (tuple, list)) and len(choice) == 2 and isinstance(choice[0], str)):
         raise TypeError(
-            f"mistakes must be names, or pairs of a name and its wrong record, got {brief(one)}"
+            f"mistakes must be names, or pairs of a name and its wrong record, got {brief(choice)}"
         )
-    return one[0], one[1]
+    return choice[0], choice[1]
 
 
 def wrong_record(record: AttentionTrace, name: str) -> AttentionTrace:

@@ -131,7 +131,7 @@ def question_text(question: Question) -> str:
     def rows(part: Sequence, depth: int) -> str:
         if not isinstance(part[0], list):
             return f"[{', '.join(f'{number:g}' for number in part)}]"
-        inside = (",\n" + " " * depth).join(rows(one, depth + 1) for one in part)
+        inside = (",\n" + " " * depth).join(rows(row, depth + 1) for row in part)
         return f"[{inside}]"
 
     arrays = (f"{name} = {rows(getattr(question, name).tolist(), 5)}" for name in "qkv")

@@ -50,7 +50,7 @@ class Picture(Figure):
         images = self.part_images()
         image = joined(images)
         size = {"width": image.width // SHARP, "height": image.height // SHARP}
-        parts = {"parts": [one.height // SHARP for one in images]} if len(images) > 1 else {}
+        parts = {"parts": [part.height // SHARP for part in images]} if len(images) > 1 else {}
         return packed(image), {"alt": self.alt, **size, **parts}
 
     def __repr__(self) -> str:

@@ -70,7 +70,7 @@ def bare(text: str) -> str:
     >>> bare('const a = "//"; // a comment\\n\\n/** One\\n * more. */\\nconst b = /[/]*/;\\n')
     'const a = "//";\\nconst b = /[/]*/;\\n'
     """
-    return EMPTY.sub("", COMMENT.sub(lambda found: found[1] or "", text))
+    return EMPTY.sub("", COMMENT.sub(lambda match: match[1] or "", text))
 
 
 def imports(name: str) -> list[str]:
@@ -93,35 +93,35 @@ def order(*entries: str) -> list[str]:
     >>> order("words/words")
     ['words/phrase', 'words/stages', 'words/words']
     """
-    found: list[str] = []
+    modules: list[str] = []
 
     def add(name: str, above: tuple[str, ...]) -> None:
         if name in above:
             raise ValueError(f"modules import each other: {' → '.join((*above, name))}")
-        if name not in found:
+        if name not in modules:
             for wanted in imports(name):
                 add(wanted, (*above, name))
-            found.append(name)
+            modules.append(name)
 
     for entry in entries:
         add(entry, ())
-    return found
+    return modules
 
 
 def scoped(name: str) -> str:
     """A module as a statement that puts its exports into `modules`."""
     exported: list[str] = []
 
-    def taken(found: re.Match) -> str:
-        names, file = found.groups()
+    def taken(match: re.Match) -> str:
+        names, file = match.groups()
         if not names:
             return ""
         listed = " ".join(names.replace(" as ", ": ").split()).removesuffix(",")
         return f'const {{ {listed} }} = modules["{place_of(file, name)}"];\n'
 
-    def given(found: re.Match) -> str:
-        exported.append("default: ours" if found[2] else found[1])
-        return "const ours = " if found[2] else ""
+    def given(match: re.Match) -> str:
+        exported.append("default: ours" if match[2] else match[1])
+        return "const ours = " if match[2] else ""
 
     text = EXPORT.sub(given, IMPORT.sub(taken, bare(read(name))))
     if left := MODULE_SYNTAX.search(text):

@@ -137,11 +137,11 @@ def number_in(text: str) -> float | None:
     >>> number_in(" -0.5"), number_in("1e3"), number_in("−1/4"), number_in("３"), number_in("1_0")
     (-0.5, 1000.0, -0.25, None, None)
     """
-    found = NUMBER.fullmatch(re.sub("[−–]", "-", text.strip()))
-    if not found:
+    match = NUMBER.fullmatch(re.sub("[−–]", "-", text.strip()))
+    if not match:
         return None
     with np.errstate(all="ignore"):  # by zero as in the page: infinite, or no number
-        value = float(np.divide(float(found[1]), float(found[2] or 1)))
+        value = float(np.divide(float(match[1]), float(match[2] or 1)))
     return None if math.isnan(value) else value
 
 

@@ -75,7 +75,7 @@ def pooled_part(
     block = torch.div(torch.arange(1, len(cols) + 1) * m - 1, len(cols), rounding_mode="floor")
     step = max(1, CELLS // record.shape[3])
     reduce, start_at = ("amax", -torch.inf) if how == "max" else ("sum", 0.0)
-    found = torch.full((n, m), start_at, dtype=torch.float64)
+    pooled = torch.full((n, m), start_at, dtype=torch.float64)
     counts = torch.zeros(n, m, dtype=torch.long)
     for r in range(n):
         part = rows[r * len(rows) // n : (r + 1) * len(rows) // n]
@@ -85,5 +85,5 @@ def pooled_part(
             kept = cells > -torch.inf
             counts[r].scatter_add_(0, block, kept.sum(0))
             cells = cells.amax(0) if how == "max" else cells.where(kept, 0.0).sum(0)
-            found[r].scatter_reduce_(0, block, cells, reduce)
-    return found if how == "max" else torch.where(counts > 0, found / counts, -torch.inf)
+            pooled[r].scatter_reduce_(0, block, cells, reduce)
+    return pooled if how == "max" else torch.where(counts > 0, pooled / counts, -torch.inf)

@@ -61,19 +61,19 @@ def blocks(paragraph: list[str]) -> list[str]:
     >>> blocks(["q [L, D]: the queries,", "    a row each", "keep: the mask", "It raises."])
     ['* q [L, D]: the queries, a row each', '* keep: the mask', 'It raises.']
     """
-    found: list[str] = []
+    joined: list[str] = []
     for line in paragraph:
-        ended = not found or found[-1].endswith((".", ";")) or found[-1].startswith("* ")
+        ended = not joined or joined[-1].endswith((".", ";")) or joined[-1].startswith("* ")
         is_indented = line.startswith(" ")
         if not is_indented and ended and ARGUMENTS.match(line):
-            found.append(f"* {line}")
+            joined.append(f"* {line}")
             continue
-        is_new = not found or (found[-1].startswith("* ") and ended and line[:1].isupper())
+        is_new = not joined or (joined[-1].startswith("* ") and ended and line[:1].isupper())
         if is_new and not is_indented:
-            found.append(line)
+            joined.append(line)
         else:
-            found[-1] += f" {line.strip()}"
-    return found
+            joined[-1] += f" {line.strip()}"
+    return joined
 
 
 def paragraphs(lines: list[str]) -> list[str]:
@@ -104,24 +104,24 @@ def named(name: str) -> object:
     'attn_core.views.paste'
     """
     first, *parts = name.split(".")
-    path, found = first, importlib.import_module(first)
+    path, target = first, importlib.import_module(first)
     for part in parts:
         path = f"{path}.{part}"
-        if not hasattr(found, part):
+        if not hasattr(target, part):
             importlib.import_module(path)
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
 def names_of(app: Sphinx, chapter: str) -> list[tuple[str, str]]:
     """The documented names whose docstring names the chapter, each with its place."""
-    found = []
+    names = []
     for name, entry in sorted(app.env.get_domain("py").objects.items()):
         if entry.aliased or entry.objtype == "module":
             continue
         if chapter in taught_in(named(name).__doc__ or ""):
-            found.append((name, f"{entry.docname}#{entry.node_id}"))
-    return found
+            names.append((name, f"{entry.docname}#{entry.node_id}"))
+    return names
 
 
 def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:

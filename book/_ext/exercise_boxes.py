@@ -39,10 +39,10 @@ MARKDOWN = MarkdownIt("commonmark")
 
 def edition() -> str:
     """The edition that is built: the value of BOOK_EDITION, "public" where it is not set."""
-    found = os.environ.get("BOOK_EDITION") or "public"
-    if found not in EDITIONS:
-        raise ExtensionError(f"EDITION must be one of {', '.join(EDITIONS)}, got {found!r}")
-    return found
+    name = os.environ.get("BOOK_EDITION") or "public"
+    if name not in EDITIONS:
+        raise ExtensionError(f"EDITION must be one of {', '.join(EDITIONS)}, got {name!r}")
+    return name
 
 
 def entry(name: str | None) -> str:
@@ -59,9 +59,9 @@ def field(exercise: Exercise) -> str:
     if not exercise.fields:
         return ""
     keys = [key(exercise, number) for number in range(len(exercise.fields))]
-    for one in keys:
-        one["label"] = MARKDOWN.renderInline(one["label"])
-        for mistake in one["mistakes"]:
+    for answer_key in keys:
+        answer_key["label"] = MARKDOWN.renderInline(answer_key["label"])
+        for mistake in answer_key["mistakes"]:
             hint = MARKDOWN.renderInline(mistake["hint"])
             mistake["hint"] = entry(mistake.pop("name")) + hint
     text = json.dumps({"id": exercise.id, "fields": keys}).replace("<", "\\u003c")
@@ -133,14 +133,14 @@ def ways(chapter: str, options: dict) -> str:
 
 def edit(notebook, known: dict[str, Exercise], which: str, options: dict) -> list[str]:
     """Write fields and solutions into a notebook; returns the ids of its exercises."""
-    cells, found, last = [], [], 0
+    cells, ids, last = [], [], 0
     for cell in notebook.cells:
         name = exercise_of(cell)
         is_solution = name is not None and cell.id == f"exercise-{name}-solution"
         if not is_solution:
             cells.append(cell)
             continue
-        found.append(name)
+        ids.append(name)
         asked = field(known[name])
         if asked:
             cells.append(new_markdown_cell(asked, id=f"exercise-{name}-field"))
@@ -149,18 +149,18 @@ def edit(notebook, known: dict[str, Exercise], which: str, options: dict) -> lis
         elif which == "instructor":
             cells.append(new_markdown_cell(key_of_instructor(known[name]), id=cell.id))
         last = len(cells)
-    if found and (line := ways(known[found[0]].chapter, options)):
+    if ids and (line := ways(known[ids[0]].chapter, options)):
         cells.insert(last, new_markdown_cell(line, id="exercise-notebook"))
     notebook.cells = cells
-    return found
+    return ids
 
 
 def without_solutions(notebook) -> bool:
     """Take out what has the tag `solution`, as the worksheet's key; True if there was any."""
     kept = [cell for cell in notebook.cells if "solution" not in cell.metadata.get("tags", [])]
-    found = len(kept) < len(notebook.cells)
+    had_solutions = len(kept) < len(notebook.cells)
     notebook.cells = kept
-    return found
+    return had_solutions
 
 
 def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -169,7 +169,7 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
     notebook = nbformat.reads(source[0], as_version=4)
     changed = edition() == "student" and without_solutions(notebook)
     if docname.startswith("chapters/"):
-        known = {name: here(one) for name, one in exercises.load().items()}
+        known = {name: here(exercise) for name, exercise in exercises.load().items()}
         options = app.config.html_theme_options
         if edit(notebook, known, edition(), options):
             changed = True

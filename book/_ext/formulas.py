@@ -32,18 +32,18 @@ SIGNS, ENDS = {"−", "-", "+", "±"}, {")", "]", "}", "⟩", "!", "′", "…",
 
 def complaints(tree: Element) -> list[str]:
     """What the converter did not understand: it never raises, it leaves traces."""
-    found = []
+    messages = []
     for element in tree.iter():
         text = element.text or ""
         if "\\" in text:
-            found.append(f"unknown command {text.strip()}")
+            messages.append(f"unknown command {text.strip()}")
         if text.strip() in {"&", "$"}:
-            found.append(f"stray {text.strip()!r}: this environment is not supported")
+            messages.append(f"stray {text.strip()!r}: this environment is not supported")
         if element.tag in FIXED and len(element) != FIXED[element.tag]:
-            found.append(f"{element.tag} needs {FIXED[element.tag]} parts, has {len(element)}")
+            messages.append(f"{element.tag} needs {FIXED[element.tag]} parts, has {len(element)}")
         if element.get("mathvariant", "normal") != "normal":
-            found.append(f"browsers do not draw mathvariant={element.get('mathvariant')!r}")
-    return found
+            messages.append(f"browsers do not draw mathvariant={element.get('mathvariant')!r}")
+    return messages
 
 
 def tidy(parent: Element) -> None:
@@ -151,7 +151,9 @@ def displayed(latex: str) -> tuple[str, list[str]]:
             parts[-1] += piece
     made = [mathml(part.strip(), "block") for part in parts]
     markup = "".join(markup for markup, _ in made)
-    return f'<div class="formula">{markup}</div>', [one for _, wrong in made for one in wrong]
+    return f'<div class="formula">{markup}</div>', [
+        complaint for _, wrong in made for complaint in wrong
+    ]
 
 
 CLOSING = re.compile(r"[.,;:!?)”’，。；：！？、）》」]+")

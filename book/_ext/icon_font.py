@@ -22,7 +22,7 @@ def icons(sheet: str) -> set[str]:
     >>> [ascii(icon) for icon in icons('.fa-sun::before{content:"\\\\f185"}')]
     ["'\\\\uf185'"]
     """
-    return {chr(int(one[1], 16)) if one[1] else one[0] for one in ICON.finditer(sheet)}
+    return {chr(int(match[1], 16)) if match[1] else match[0] for match in ICON.finditer(sheet)}
 
 
 def write_font(app: Sphinx, exception: Exception | None) -> None:

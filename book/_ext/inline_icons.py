@@ -34,10 +34,10 @@ def letters() -> dict[str, str]:
     >>> ascii(letters()["fa-sun"])
     "'\\\\uf185'"
     """
-    found = NAMED.findall(SHEET.read_text(encoding="utf-8"))
+    rules = NAMED.findall(SHEET.read_text(encoding="utf-8"))
     return {
         name: chr(int(code, 16))
-        for names, code in found
+        for names, code in rules
         for name in re.findall(r"fa-[\w-]+", names)
     }
 

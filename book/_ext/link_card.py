@@ -58,7 +58,9 @@ def summary(page: nodes.document, docname: str) -> str:
             goals = paragraph.next_node(nodes.bullet_list, siblings=True, descend=False)
             said = [plain(goal).rstrip(",.，。；") for goal in goals]
             return f"{head} {'; '.join(said)}." if in_english else f"{head}{'；'.join(said)}。"
-    texts = (plain(one) for one in paragraphs if isinstance(one.parent, nodes.section))
+    texts = (
+        plain(paragraph) for paragraph in paragraphs if isinstance(paragraph.parent, nodes.section)
+    )
     heads = (head, _("Time "))  # of a paragraph that says nothing of what the page is about
     long = (text for text in texts if len(text) > SHORT[language()])
     return next((text for text in long if not text.startswith(heads)), "")

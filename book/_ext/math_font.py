@@ -45,25 +45,25 @@ def signs(page: str) -> set[str]:
     >>> sorted(signs("<math><mi>h</mi><mo>=</mo><mi>sin</mi></math> x"))
     ['=', 'h', 'i', 'n', 's', 'ℎ']
     """
-    found = set()
+    characters = set()
     for formula in FORMULA.findall(page):
         names = {html.unescape(name).strip() for name in IDENTIFIER.findall(formula)}
-        found |= {ITALIC[name] for name in names if name in ITALIC}
-        found |= set(html.unescape(TAG.sub("", formula)))
-    return {sign for sign in found if not sign.isspace() and not is_chinese(sign)}
+        characters |= {ITALIC[name] for name in names if name in ITALIC}
+        characters |= set(html.unescape(TAG.sub("", formula)))
+    return {sign for sign in characters if not sign.isspace() and not is_chinese(sign)}
 
 
 def write_font(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
     folder, target = Path(app.outdir), Path(app.outdir) / "_static" / FONT
-    found = set(UNWRITTEN)
+    characters = set(UNWRITTEN)
     for path in own_pages(folder):
-        found |= signs(path.read_text(encoding="utf-8"))
-    if target.exists() and found <= characters_of(target):
+        characters |= signs(path.read_text(encoding="utf-8"))
+    if target.exists() and characters <= characters_of(target):
         return
     source = Path(importlib.util.find_spec("ziamath").origin).parent / "fonts"
-    if lacking := write_subset(source / "STIXTwoMath-Regular.ttf", target, found, FEATURES):
+    if lacking := write_subset(source / "STIXTwoMath-Regular.ttf", target, characters, FEATURES):
         logger.warning("the font of the formulas has no sign for %s", " ".join(lacking))
 
 

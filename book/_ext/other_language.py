@@ -142,7 +142,7 @@ def mark_emphasis(app: Sphinx, doctree: nodes.document) -> None:
     for emphasis in doctree.findall(nodes.emphasis):
         if HAN.search(emphasis.astext()):
             block = emphasis.parent
-            stressed = sum(len(one.astext()) for one in block.findall(nodes.emphasis))
+            stressed = sum(len(phrase.astext()) for phrase in block.findall(nodes.emphasis))
             is_told = len(emphasis.astext()) > WORD or stressed > len(block.astext()) / 2
             emphasis["classes"].append("told" if is_told else "dotted")
             close_up(emphasis)
@@ -169,12 +169,12 @@ def label(app: Sphinx, exception: Exception | None) -> None:
         path.write_text(LABELLED.sub(in_words, page), encoding="utf-8")
 
 
-def in_words(found: re.Match) -> str:
+def in_words(match: re.Match) -> str:
     """
     >>> in_words(LABELLED.search('<a title="Main">'))
     ' title="Main"'
     """
-    return f'{found[1]}{said(found[2])}"'
+    return f'{match[1]}{said(match[2])}"'
 
 
 def keep_addresses() -> None:

@@ -29,8 +29,8 @@ def is_needed(name: str, body: str) -> bool:
     True
     """
     name = name.rpartition("/")[2]
-    found = (parts for start, parts in NEEDED_BY.items() if name.startswith(start))
-    return all(any(part in body for part in parts) for parts in found)
+    needs = (parts for start, parts in NEEDED_BY.items() if name.startswith(start))
+    return all(any(part in body for part in parts) for parts in needs)
 
 
 def keep_needed(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:

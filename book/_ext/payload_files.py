@@ -37,13 +37,13 @@ def named(cell) -> list[str]:
 
 def digest(sources: list[str]) -> str:
     """Of the code that makes the data: the notebook's, and the library's."""
-    found = hashlib.sha256("\0".join(sources).encode())
+    checksum = hashlib.sha256("\0".join(sources).encode())
     paths = [*LIBRARY.rglob("*.py"), *LIBRARY.rglob("*.npz")]
     paths = [path for path in paths if path.relative_to(LIBRARY).parts[0] not in APART]
     paths += [LIBRARY / "views" / f"{name}.py" for name in ("compact", "explorer", "payload")]
     for path in sorted(paths):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:16]
+        checksum.update(path.read_bytes())
+    return checksum.hexdigest()[:16]
 
 
 def make(path: Path, folder: Path) -> list[Path]:

@@ -66,8 +66,8 @@ def layout(picture: bytes) -> str:
 
 def places(app: Sphinx, chapter: str) -> list[tuple[str, str]]:
     """The headings of a chapter in their order: the anchor of each, and its words."""
-    found = app.env.tocs[chapter].findall(nodes.reference)
-    return [(one["anchorname"], one.astext()) for one in found]
+    links = app.env.tocs[chapter].findall(nodes.reference)
+    return [(link["anchorname"], link.astext()) for link in links]
 
 
 def in_words(script: str) -> str:
@@ -100,16 +100,16 @@ def chapter_of(app: Sphinx, name: str, folder: Path) -> dict:
     """A chapter's title, address and slides."""
     notebook = nbformat.read(Path(app.srcdir) / f"{name}.ipynb", as_version=4)
     number, headings = Path(name).name[:2], places(app, name)
-    found = []
+    contents = []
     for count, slide in enumerate(slides(notebook, partial(in_page, name)), start=1):
         if slide.heading >= len(headings):
             raise ExtensionError(f"{name}: its headings are not those of its page")
         anchor, words = headings[slide.heading]
         made = content(slide, f"s{number}-{count}", folder)
-        found.append({**made, "anchor": anchor, "heading": words})
+        contents.append({**made, "anchor": anchor, "heading": words})
     title = HEADING.search(notebook.cells[0].source)
     words = re.sub(r"^\d+\W*", "", said(title[1], name)) if title else name
-    return {"number": number, "title": words, "page": f"../{name}.html", "slides": found}
+    return {"number": number, "title": words, "page": f"../{name}.html", "slides": contents}
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:

@@ -78,13 +78,13 @@ def asked(text: str) -> tuple[str, str]:
     before = text[: fold.start()] if fold else text
     heads = list(HEADING.finditer(before))
     title = heads[-1][1] if heads else ""
-    found = paragraphs(before[heads[-1].end() :] if heads else before)
-    place = next((n for n, one in enumerate(found) if ASKS.search(one)), 0)
-    lead = [one for one in found[:place] if not CAPTION.match(one)]
+    parts = paragraphs(before[heads[-1].end() :] if heads else before)
+    place = next((n for n, part in enumerate(parts) if ASKS.search(part)), 0)
+    lead = [part for part in parts[:place] if not CAPTION.match(part)]
     lead = lead[max(0, len(lead) - BEFORE) :]
-    while lead and len("".join([*lead, *found[place:]])) > MOST_ASKED:
+    while lead and len("".join([*lead, *parts[place:]])) > MOST_ASKED:
         lead = lead[1:]
-    question = [*lead, *found[place:]]
+    question = [*lead, *parts[place:]]
     if title and not ASKS.search(title):
         question.insert(0, f"### {title}")
     return "\n\n".join(question), fold[1] if fold else ""
@@ -123,7 +123,7 @@ def prediction(cells, place: int, say: Say) -> Slide:
         if not answer:
             slide.answer = said_after(cells, chosen, say)
     if " above" in question:
-        earlier = (printed(one) for one in reversed(cells[:place]) if one.cell_type == "code")
+        earlier = (printed(cell) for cell in reversed(cells[:place]) if cell.cell_type == "code")
         slide.given = next((text for text in earlier if text), "")
     return slide
 
@@ -145,8 +145,8 @@ def question_of(cells, place: int, say: Say = str) -> tuple[str, str] | None:
     for part in reversed(paragraphs(before)):
         if BOLD.search(part) and not ASKS.search(part):
             told = say(part)
-            if found := BOLD.search(told):
-                return f"**{found[1]}**", told[found.end() :].strip()
+            if match := BOLD.search(told):
+                return f"**{match[1]}**", told[match.end() :].strip()
             return told, ""
     return None
 
@@ -164,7 +164,7 @@ def of_figure(cells, place: int, say: Say) -> Slide | None:
 def slides(notebook, say: Say = str) -> list[Slide]:
     """The slides of a chapter, in its order."""
     cells = [cell for cell in notebook.cells if not is_exercise(cell)]
-    found: list[Slide] = []
+    deck: list[Slide] = []
     used: set[int] = set()
     heading = -1
     for place, cell in enumerate(cells):
@@ -178,5 +178,5 @@ def slides(notebook, say: Say = str) -> list[Slide]:
         if slide:
             slide.heading = max(heading, 0)
             used |= set(slide.cells)
-            found.append(slide)
-    return found
+            deck.append(slide)
+    return deck

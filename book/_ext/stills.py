@@ -27,7 +27,7 @@ ELEMENT = re.compile(
 
 def stills(notebook) -> dict[str, tuple[bytes, dict]]:
     """The picture of each explorer of a notebook by its name, and what is known of it."""
-    found = {}
+    pictures = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
@@ -35,8 +35,8 @@ def stills(notebook) -> dict[str, tuple[bytes, dict]]:
             if named and "image/png" in data:
                 of_it = output.metadata["image/png"]
                 known = {**of_it, "alt": said(of_it["alt"], CATALOGUE)}
-                found[named[1]] = base64.b64decode(data["image/png"]), known
-    return found
+                pictures[named[1]] = base64.b64decode(data["image/png"]), known
+    return pictures
 
 
 def picture(url: str, alt: str, width: int, height: int, parts: Sequence[int] = ()) -> str:
@@ -55,14 +55,14 @@ def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -
     path = Path(app.srcdir) / f"{pagename}.ipynb"
     if doctree is None or not path.is_file():
         return
-    found = stills(nbformat.read(path, as_version=4))
+    pictures = stills(nbformat.read(path, as_version=4))
     folder = Path(app.outdir) / "_static" / "stills"
     folder.mkdir(parents=True, exist_ok=True)
 
     def with_still(element: re.Match) -> str:
-        if element[1] not in found:
+        if element[1] not in pictures:
             return element[0]
-        content, known = found[element[1]]
+        content, known = pictures[element[1]]
         name = f"{path.stem}-{element[1]}.png"
         (folder / name).write_bytes(content)
         return element[0] + picture(context["pathto"](f"_static/stills/{name}", 1), **known)

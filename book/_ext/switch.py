@@ -30,7 +30,7 @@ def addresses(pagename: str, here: str) -> dict[str, str]:
     """
     up, own = "../" * pagename.count("/"), f"{pagename.rpartition('/')[2]}.html"
     other = f"../{pagename}.html" if here != ENGLISH else f"{FOLDER}/{pagename}.html"
-    return {one: own if one == here else up + other for one in NAMES}
+    return {code: own if code == here else up + other for code in NAMES}
 
 
 def configure(app: Sphinx, config) -> None:
@@ -43,8 +43,8 @@ def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -
     if not is_shown():
         return
     places = addresses(pagename, language())
-    context["languages"] = {NAMES[one][1]: place for one, place in places.items()}
-    other = next(one for one in NAMES if one != language())
+    context["languages"] = {NAMES[code][1]: place for code, place in places.items()}
+    other = next(code for code in NAMES if code != language())
     context["other_language"] = (*NAMES[other], places[other])
 
 

@@ -16,7 +16,9 @@ from translation.language import ENGLISH, in_chinese, language
 GLOSSARY = "book/notation"
 # GB 2312 has its common characters by their sound: the first one of each letter that begins any.
 LETTERS = "ABCDEFGHJKLMNOPQRSTWXYZ"
-FIRST = [one.encode("gb2312") for one in "啊芭擦搭蛾发噶哈击喀垃妈拿哦啪期然撒塌挖昔压匝"]
+FIRST = [
+    character.encode("gb2312") for character in "啊芭擦搭蛾发噶哈击喀垃妈拿哦啪期然撒塌挖昔压匝"
+]
 
 
 def entry(text: str, place: str) -> addnodes.index:
@@ -40,11 +42,11 @@ def names(text: str) -> dict[str, str]:
     >>> names("## Glossary\\n\\n### dead row\\n\\n### self-attention\\n")
     {'dead-row': 'dead row', 'self-attention': 'self-attention'}
     """
-    found = re.findall(r"^### (.+)$", text.partition("## Glossary\n")[2], re.MULTILINE)
-    anchors = [re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-") for name in found]
+    headings = re.findall(r"^### (.+)$", text.partition("## Glossary\n")[2], re.MULTILINE)
+    anchors = [re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-") for name in headings]
     if language() != ENGLISH:
-        found = [in_chinese(name, GLOSSARY) for name in found]
-    return dict(zip(anchors, found, strict=True))
+        headings = [in_chinese(name, GLOSSARY) for name in headings]
+    return dict(zip(anchors, headings, strict=True))
 
 
 def terms(doctree: nodes.document) -> list[nodes.section]:

@@ -47,11 +47,11 @@ def selectors(prelude: list[Node]) -> Iterator[list[Node]]:
 
 def names(selector: list[Node]) -> set[str]:
     """The classes and ids that an element must have: none of those in :not(…) and its kind."""
-    found = {token.value for token in selector if token.type == "hash"}
+    needed = {token.value for token in selector if token.type == "hash"}
     for before, token in pairwise(selector):
         if before == "." and token.type == "ident":
-            found.add(token.value)
-    return found
+            needed.add(token.value)
+    return needed
 
 
 def used(rules: Iterable[Node], known: set[str]) -> str:
@@ -64,7 +64,9 @@ def used(rules: Iterable[Node], known: set[str]) -> str:
     parts = []
     for rule in rules:
         if rule.type == "qualified-rule":
-            kept = [one for one in selectors(rule.prelude) if words(names(one)) <= known]
+            kept = [
+                selector for selector in selectors(rule.prelude) if words(names(selector)) <= known
+            ]
             if kept:
                 heads = ",".join(map(tinycss2.serialize, kept))
                 parts.append(f"{heads}{{{tinycss2.serialize(rule.content)}}}")

@@ -71,7 +71,7 @@ def answer(call: Call, namespace: dict, link: Link) -> Message:
         """A function that stays on the other side."""
 
         def ask(*arguments):
-            link.send(Back(number, [encode(one) for one in arguments]))
+            link.send(Back(number, [encode(argument) for argument in arguments]))
             reply = link.receive(TO_SNAPSHOT)
             if isinstance(reply, Refused):
                 raise RuntimeError(reply.why)
@@ -79,6 +79,6 @@ def answer(call: Call, namespace: dict, link: Link) -> Message:
 
         return ask
 
-    arguments = [decode(one, back) for one in call.arguments]
+    arguments = [decode(argument, back) for argument in call.arguments]
     value = namespace[call.name](*arguments)
-    return Said(encode(value), [encode(one) for one in arguments])
+    return Said(encode(value), [encode(argument) for argument in arguments])

@@ -163,7 +163,7 @@ def main() -> None:
     asked = json.loads(sys.argv[1])
     sys.argv[:] = [""]
     sys.path.remove("/runner")
-    for name in [one for one in sys.modules if one.partition(".")[0] == "inside"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "inside"]:
         del sys.modules[name]
     sys.path[:] = ["", *sys.path, "/library"]
     sys.stdout.reconfigure(line_buffering=True)

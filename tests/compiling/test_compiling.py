@@ -92,9 +92,12 @@ def test_a_compiled_module_learns_as_it_would(backend, T):
         assert module.drop.steps == 2
         return module.state_dict()
 
-    found, wanted = learned(partial(torch.compile, backend=backend)), learned(lambda model: model)
+    compiled, wanted = (
+        learned(partial(torch.compile, backend=backend)),
+        learned(lambda model: model),
+    )
     for name, tensor in wanted.items():
-        torch.testing.assert_close(found[name], tensor, msg=name)
+        torch.testing.assert_close(compiled[name], tensor, msg=name)
 
 
 def test_the_graph_is_broken_quietly(caplog):

@@ -64,15 +64,15 @@ def run(operation, *args, **kwargs):
     others = [v for v in given if isinstance(v, torch.Tensor) and not isinstance(v, Pretended)]
     if not may_mix and any(tensor.ndim for tensor in others):
         raise RuntimeError(f"Expected all tensors to be on the same device, got two in {name}")
-    found = OURS.get(name, operation)(*tree_map(unwrapped, args), **tree_map(unwrapped, kwargs))
+    result = OURS.get(name, operation)(*tree_map(unwrapped, args), **tree_map(unwrapped, kwargs))
     if name == "aten::copy_":
         return args[0]
     if name == "aten::_pack_padded_sequence":  # the sizes of its batches stay on the CPU
-        return Pretended(found[0]), found[1]
+        return Pretended(result[0]), result[1]
     if name == "aten::_to_copy":
         goes_to = torch.device(kwargs.get("device") or args[0].device)
-        return Pretended(found) if goes_to.type == NAME else found
-    made = tree_map(wrapped, found)
+        return Pretended(result) if goes_to.type == NAME else result
+    made = tree_map(wrapped, result)
     if not any(isinstance(value, Pretended) for value in given):
         return made
     return return_and_correct_aliasing(operation, args, kwargs, made)

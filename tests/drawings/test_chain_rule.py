@@ -23,8 +23,8 @@ def test_the_factors_multiply_to_the_gradient(number):
     made = head()
     x = X.double()
     drawing = drawings.chain_rule(made.source(x), 4, 5, number=number, tokens=WORDS)
-    found = [float(n.replace("−", "-")) for n in re.findall(r">×(−?[\d.]+)<", drawing.svg())]
-    first, factors, pulls = found[0], found[1::2], found[2::2]
+    numbers = [float(n.replace("−", "-")) for n in re.findall(r">×(−?[\d.]+)<", drawing.svg())]
+    first, factors, pulls = numbers[0], numbers[1::2], numbers[2::2]
     assert len(factors) == len(pulls) == len(WORDS)
     by_hand = first * sum(f * p for f, p in zip(factors, pulls, strict=True))
     (-torch.log(made.trace(x).stage("weights")[4, 5])).backward()

@@ -18,8 +18,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 PHONE = 358  # CSS pixels that a phone of 390 has between its margins
 
 
-def contrast(one: str, other: str) -> float:
-    bright, dim = sorted((luminance(rgb_of(one)), luminance(rgb_of(other))), reverse=True)
+def contrast(color: str, other: str) -> float:
+    bright, dim = sorted((luminance(rgb_of(color)), luminance(rgb_of(other))), reverse=True)
     return (bright + 0.05) / (dim + 0.05)
 
 

@@ -11,8 +11,8 @@ from attn_core.views.drawings.pass_times import HIGH, TOP, WIDE, Layer
 
 def lines(svg, ink, width):
     """Each line's points as (doublings, tens above the axis), of both charts one after another."""
-    found = re.findall(rf'd="(M[^"]*)" class="{ink}-line" stroke-width="{width}"', svg)
-    return [[tuple(map(float, p.split(","))) for p in re.split(" ?[ML]", d) if p] for d in found]
+    paths = re.findall(rf'd="(M[^"]*)" class="{ink}-line" stroke-width="{width}"', svg)
+    return [[tuple(map(float, p.split(","))) for p in re.split(" ?[ML]", d) if p] for d in paths]
 
 
 def test_the_counts_are_those_of_a_layer():

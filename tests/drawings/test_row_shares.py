@@ -14,15 +14,15 @@ SHARES = {
 
 def bars(svg):
     """x, y, width and fill of each part."""
-    found = re.findall(r'<rect x="(\S+)" y="(\S+)" width="(\S+)" [^>]*class="(more|less)"', svg)
-    return [(*map(float, bar[:3]), bar[3]) for bar in found]
+    rects = re.findall(r'<rect x="(\S+)" y="(\S+)" width="(\S+)" [^>]*class="(more|less)"', svg)
+    return [(*map(float, bar[:3]), bar[3]) for bar in rects]
 
 
 def test_each_part_is_as_wide_as_its_share():
-    found = bars(drawings.row_shares(SHARES).svg())
+    parts = bars(drawings.row_shares(SHARES).svg())
     wide = [abs(share) for of in SHARES.values() for share in of.values()]
-    assert [bar[2] for bar in found] == pytest.approx(
-        [found[0][2] * n / 0.75 for n in wide], abs=0.1
+    assert [bar[2] for bar in parts] == pytest.approx(
+        [parts[0][2] * n / 0.75 for n in wide], abs=0.1
     )
 
 

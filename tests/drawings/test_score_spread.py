@@ -10,14 +10,14 @@ from attn_core.views import drawings
 
 def bars(svg):
     """(x, width, height) of all bars, left column and right column."""
-    found = [
+    rects = [
         tuple(map(float, bar))
         for bar in re.findall(
             r'<rect x="(\S+)" y="\S+" width="(\S+)" height="(\S+)" class="more"', svg
         )
     ]
     middle = 310
-    return [b for b in found if b[0] < middle], [b for b in found if b[0] > middle]
+    return [b for b in rects if b[0] < middle], [b for b in rects if b[0] > middle]
 
 
 def test_heights_are_counts_of_all_tosses():

@@ -15,16 +15,16 @@ SCORES = X @ X[1]
 
 def bars(svg):
     """x, y and width of each bar."""
-    found = re.findall(r'<rect x="(\S+)" y="(\S+)" width="(\S+)" height="\S+" [^>]*fill_?', svg)
-    return [tuple(map(float, bar)) for bar in found]
+    rects = re.findall(r'<rect x="(\S+)" y="(\S+)" width="(\S+)" height="\S+" [^>]*fill_?', svg)
+    return [tuple(map(float, bar)) for bar in rects]
 
 
 def groups(drawing):
     """The bars of the scores, of the stairs, of the whole."""
-    found = bars(drawing.svg())
-    low = max(y for _, y, _ in found)
-    whole = [bar for bar in found if bar[1] == low]
-    rest = [bar for bar in found if bar[1] != low]
+    rects = bars(drawing.svg())
+    low = max(y for _, y, _ in rects)
+    whole = [bar for bar in rects if bar[1] == low]
+    rest = [bar for bar in rects if bar[1] != low]
     return rest[: len(whole)], rest[len(whole) :], whole
 
 

@@ -17,10 +17,10 @@ RECORD = trace(X, X, X, scale=1.0)
 
 def places(drawing, kind):
     """The middles of its squares (value) or of its dots (accent)."""
-    found = re.findall(
+    rects = re.findall(
         rf'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" [^>]*class="{kind}"', drawing.svg()
     )
-    return [(float(x) + float(w) / 2, float(y) + float(w) / 2) for x, y, w in found]
+    return [(float(x) + float(w) / 2, float(y) + float(w) / 2) for x, y, w in rects]
 
 
 def apart(points):

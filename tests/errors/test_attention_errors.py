@@ -314,8 +314,10 @@ def test_samples_of_vmap_where_one_answer_is_wanted(T):
 def test_scores_are_judged_by_themselves_in_short_calls_and_long_ones(call, T):
     """Their sizes alone would forbid 1e20; on orthogonal axes each score is 0."""
     q, k = torch.eye(2)[[0] * T] * 1e20, torch.eye(2)[[1] * T] * 1e20
-    found = call(q, k, k)
-    torch.testing.assert_close(found if call is attention else found.output, k, rtol=1e-4, atol=0.0)
+    answer = call(q, k, k)
+    torch.testing.assert_close(
+        answer if call is attention else answer.output, k, rtol=1e-4, atol=0.0
+    )
     k[T - 1, 0] = 1e20
     message = (
         "q, k and scale must give scores below 3.4e+38, the largest torch.float32, "
@@ -444,15 +446,15 @@ def test_settings(call, settings, kind, message):
 
 def test_numbers_of_numpy_and_whole_numbers_for_floats_are_welcome():
     wanted = trace(Q, K, V, scale=0.5, dropout=Dropout(0.0, 3), keep=window(2))
-    found = trace(
+    record = trace(
         Q, K, V, scale=np.float32(0.5), dropout=Dropout(0, np.int64(3)), keep=window(np.int32(2))
     )
-    assert type(found.scale) is type(found.dropout.p) is float
-    assert type(found.dropout.seed) is type(found.keep.before) is int
-    assert found.dropout == wanted.dropout
-    assert found.keep == wanted.keep == window(2)
-    assert torch.equal(found.stage("dropped"), wanted.stage("dropped"))
-    assert torch.equal(found.tile("scores", range(1), slice(np.int64(0), 2), batch=np.int64(1)),
+    assert type(record.scale) is type(record.dropout.p) is float
+    assert type(record.dropout.seed) is type(record.keep.before) is int
+    assert record.dropout == wanted.dropout
+    assert record.keep == wanted.keep == window(2)
+    assert torch.equal(record.stage("dropped"), wanted.stage("dropped"))
+    assert torch.equal(record.tile("scores", range(1), slice(np.int64(0), 2), batch=np.int64(1)),
                        wanted.tile("scores", range(1), slice(0, 2), batch=1))  # fmt: skip
     assert trace(Q, K, V, scale=1).scale == 1.0
     lengths = list(np.array([1, 2]))

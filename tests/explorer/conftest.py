@@ -106,7 +106,7 @@ def bare_folder(tmp_path_factory):
     (folder / "opened.js").write_text(opened, encoding="utf-8")
     sheets = (VIEWS / name for name in ("explorer.css", "machine.css"))
     (folder / "explorer.css").write_text(
-        "\n".join(one.read_text(encoding="utf-8") for one in sheets)
+        "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     )
     (folder / "opened.html").write_text(
         '<!doctype html><title>inside</title><link rel="stylesheet" href="explorer.css">'

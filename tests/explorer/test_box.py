@@ -116,16 +116,16 @@ ASK = """([name, texts, stage]) => texts.map((text) => {
 
 def pythons(yours, record, stage):
     try:
-        found = diagnose(yours, record, stage=stage)
+        diagnosis = diagnose(yours, record, stage=stage)
     except (ValueError, TypeError) as error:
         return {"error": str(error)}
-    apart = found.tell_apart
+    apart = diagnosis.tell_apart
     return {
-        "text": found.text,
-        "verdict": found.verdict,
-        "stages": list(found.stages),
-        "mistakes": list(found.mistakes),
-        "unseen": list(found.unseen),
+        "text": diagnosis.text,
+        "verdict": diagnosis.verdict,
+        "stages": list(diagnosis.stages),
+        "mistakes": list(diagnosis.mistakes),
+        "unseen": list(diagnosis.unseen),
         "question": None if apart is None else question_text(apart),
     }
 
@@ -154,9 +154,9 @@ def texts_of(record):
     for version in (None, MISTAKES["no-scale"]):
         stages = compared_stages(record, version)
         for stage in STAGES:
-            one = candidate(stage, version.name if version else "", stages, rooms)
+            known = candidate(stage, version.name if version else "", stages, rooms)
             for part in (0.97, 1.03):
-                yield (one.cells + part * one.room.at(one.sizes)).tolist()
+                yield (known.cells + part * known.room.at(known.sizes)).tolist()
     for size in (1.0, 1e-3, 1e-8):
         yield (size * torch.sin(torch.arange(float(off.numel()))).view_as(off).abs()).tolist()
     yield scores.mT.tolist()
@@ -195,13 +195,13 @@ def quick(monkeypatch):
     ],
 )
 def test_the_box_answers_as_python_does(opened, quick, name, stage):
-    yours = {json.dumps(one): one for one in texts_of(RECORDS[name])}
+    yours = {json.dumps(array): array for array in texts_of(RECORDS[name])}
     texts = [text.replace("Infinity", "inf").replace("NaN", "nan") for text in yours]
     theirs = opened.evaluate(ASK, [name, texts, stage])
     verdicts = set()
-    for one, found in zip(yours.values(), theirs, strict=True):
-        assert found == pythons(one, RECORDS[name], stage)
-        verdicts.add(found.get("verdict", "refused"))
+    for array, answer in zip(yours.values(), theirs, strict=True):
+        assert answer == pythons(array, RECORDS[name], stage)
+        verdicts.add(answer.get("verdict", "refused"))
     assert verdicts >= {"right", "mistake", "unknown", "refused"}
 
 
@@ -214,9 +214,9 @@ def test_heads_in_one_table(opened):
     for output in (record.output.double(), wrong.double(), 0 * wrong.double()):
         beside = output.transpose(-3, -2).flatten(-2)
         for yours in (beside, output.reshape(beside.shape), output.flatten(-3, -2)):
-            (found,) = opened.evaluate(ASK, ["questions", [json.dumps(yours.tolist())], None])
-            assert found == pythons(yours.tolist(), record, None)
-            verdicts.add(found["verdict"])
+            (answer,) = opened.evaluate(ASK, ["questions", [json.dumps(yours.tolist())], None])
+            assert answer == pythons(yours.tolist(), record, None)
+            verdicts.add(answer["verdict"])
     assert verdicts == {"right", "mistake", "unknown"}
 
 
@@ -335,12 +335,12 @@ def test_a_chinese_reader_is_told_the_mistake(chinese):
 @pytest.mark.parametrize("name", ["plain", "questions"])
 def test_no_answer_of_the_chinese_box_has_english_words(chinese, name):
     """But for the names that Chinese writes in Latin letters, and what was pasted."""
-    texts = [json.dumps(one) for one in texts_of(RECORDS[name])]
+    texts = [json.dumps(array) for array in texts_of(RECORDS[name])]
     texts = [text.replace("Infinity", "inf").replace("NaN", "nan") for text in texts]
     answers = chinese.evaluate(
         ASK, [name, [*texts, "", "[[1, 2]", "[1]]", "one", "[[0.1]] [2]"], None]
     )
-    said = {one.get("text") or one["error"] for one in answers}
+    said = {answer.get("text") or answer["error"] for answer in answers}
     assert len(said) > 20
     words = {word for text in said for word in re.findall(r"[A-Za-z]{2,}", text)}
     assert words <= {"softmax", "view", "nan", "inf", "model", "one", "float"}
@@ -350,12 +350,12 @@ def test_no_answer_of_the_chinese_box_has_english_words(chinese, name):
 
 
 def test_what_a_question_reads_as_is_that_question():
-    found = {}
+    namespace = {}
     text = question_text(questions()[1])
-    exec(text, {"causal": causal, "padding": None, "Dropout": Dropout}, found)
+    exec(text, {"causal": causal, "padding": None, "Dropout": Dropout}, namespace)
     for name in "qkv":
-        assert torch.equal(torch.tensor(found[name]).float(), getattr(questions()[1], name))
-    assert (str(found["keep"]), found["dropout"]) == ("causal()", questions()[1].dropout)
+        assert torch.equal(torch.tensor(namespace[name]).float(), getattr(questions()[1], name))
+    assert (str(namespace["keep"]), namespace["dropout"]) == ("causal()", questions()[1].dropout)
 
 
 def test_a_broken_box_says_so(bare, bare_folder):

@@ -115,9 +115,9 @@ def test_a_number_and_its_negative_differ(ramps, mode, eye):
 @pytest.mark.parametrize("mode", [0, 1])
 def test_query_key_and_value_differ(eye, mode):
     css = (VIEWS / "explorer.css").read_text(encoding="utf-8")
-    found = {}
+    colours = {}
     for name in ("query", "key", "value"):
         pair = css.partition(f"--ax-{name}: light-dark(")[2].partition(")")[0].split(", ")
-        found[name] = lab([int(pair[mode][at : at + 2], 16) for at in (1, 3, 5)], eye)
-    for one, other in combinations(found, 2):
-        assert np.linalg.norm(found[one] - found[other]) > 10, (one, other)
+        colours[name] = lab([int(pair[mode][at : at + 2], 16) for at in (1, 3, 5)], eye)
+    for first, other in combinations(colours, 2):
+        assert np.linalg.norm(colours[first] - colours[other]) > 10, (first, other)

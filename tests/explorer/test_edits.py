@@ -28,9 +28,9 @@ DERIVE = """cases => cases.map(([payload, edits, settings]) => {
 SETTINGS = {"batch": 0, "head": 0, "scale": 1.0, "mask": "given"}
 
 
-def compare(found, record, batch, head, where):
+def compare(cells, record, batch, head, where):
     for stage in STAGES:
-        rows = [[float(x.replace("Infinity", "inf")) for x in row] for row in found[stage]]
+        rows = [[float(x.replace("Infinity", "inf")) for x in row] for row in cells[stage]]
         page = torch.tensor(rows, dtype=torch.float64)
         kept = record.stage(stage)[batch, head].double()
         assert torch.equal(page.isinf(), kept.isinf()), (where, stage)
@@ -61,10 +61,10 @@ def test_changed_numbers_of_q_k_and_v(inside):
         settings = {"batch": batch, "head": head, "scale": record.scale, "mask": "given"}
         cases.append([payload(record), edits, settings])
         wanted.append((in_float64(record, **parts), batch, head))
-    for seed, (found, (record, batch, head)) in enumerate(
+    for seed, (cells, (record, batch, head)) in enumerate(
         zip(inside.evaluate(DERIVE, cases), wanted, strict=True)
     ):
-        compare(found, record, batch, head, seed)
+        compare(cells, record, batch, head, seed)
 
 
 @pytest.mark.parametrize("biased", [True, False])
@@ -88,8 +88,8 @@ def test_a_changed_source_is_projected_again(inside, biased):
     changed = trace(*parts, keep=causal(), scale=record.scale)
     places = [(batch, head) for batch in (0, 1) for head in (0, 1)]
     settings = [SETTINGS | {"batch": b, "head": h, "scale": record.scale} for b, h in places]
-    found = inside.evaluate(DERIVE, [[payload(record), edits, each] for each in settings])
-    for (batch, head), cells in zip(places, found, strict=True):
+    derived = inside.evaluate(DERIVE, [[payload(record), edits, each] for each in settings])
+    for (batch, head), cells in zip(places, derived, strict=True):
         compare(cells, changed, batch, head, (batch, head))
 
 
@@ -97,10 +97,10 @@ def test_a_number_of_q_stays_set_whatever_of_its_source_is_changed_after_it(insi
     record = projected_record(5, dtype=torch.float64)
     edits = [["q", [0, 1, 2, 0], 9.0], ["x", [0, 2, 0], 3.5]]
     settings = SETTINGS | {"batch": 0, "head": 1, "scale": record.scale}
-    found = inside.evaluate(
+    derived = inside.evaluate(
         DERIVE, [[payload(record), order, settings] for order in (edits, edits[::-1])]
     )
-    assert found[0] == found[1]
+    assert derived[0] == derived[1]
 
 
 def test_a_source_of_which_only_one_head_has_values(inside):
@@ -118,8 +118,8 @@ def test_a_source_of_which_only_one_head_has_values(inside):
     x = x.clone()
     x[0, 1, 2] = 3.5
     settings = SETTINGS | {"head": 9, "scale": record.scale}
-    found = inside.evaluate(DERIVE, [[data, [["x", [0, 1, 2], 3.5]], settings]])
-    compare(found[0], trace(*heads(x)), 0, 9, "one head")
+    derived = inside.evaluate(DERIVE, [[data, [["x", [0, 1, 2], 3.5]], settings]])
+    compare(derived[0], trace(*heads(x)), 0, 9, "one head")
 
 
 def test_only_the_scores_of_changed_rows_and_columns_are_new(inside):
@@ -140,7 +140,7 @@ def test_only_the_scores_of_changed_rows_and_columns_are_new(inside):
 
 def test_tokens_change_and_the_original_stays(inside, journey):
     record, _ = journey
-    found = inside.evaluate(
+    answers = inside.evaluate(
         """(payload) => {
           const data = new inside.Data(payload);
           const edits = [["keys", [1], "</script> \\u200f"], ["q", [0, 0, 0, 0], 9]];
@@ -151,7 +151,7 @@ def test_tokens_change_and_the_original_stays(inside, journey):
         }""",
         payload(record),
     )
-    assert found == ["1", "</script> \u200f", "1", True, True, False]
+    assert answers == ["1", "</script> \u200f", "1", True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -206,12 +206,12 @@ def test_masks_and_dropout_of_the_reader(inside):
         for b in (0, 1)
         for h in (0, 1)
     ]
-    found = iter(inside.evaluate(DERIVE, cases))
+    derived = iter(inside.evaluate(DERIVE, cases))
     for page, changed in kinds:
         wanted = in_float64(record, **changed)
         for batch in (0, 1):
             for head in (0, 1):
-                compare(next(found), wanted, batch, head, (page, batch, head))
+                compare(next(derived), wanted, batch, head, (page, batch, head))
 
 
 def test_a_projection_of_one_sequence_reaches_every_head(inside):
@@ -219,14 +219,14 @@ def test_a_projection_of_one_sequence_reaches_every_head(inside):
     matrix = torch.arange(12.0).view(3, 4)
     heads = (x @ matrix).view(1, 3, 2, 2).transpose(1, 2)
     record = trace(heads, heads, heads, source=Projection(x, matrix, matrix, matrix))
-    found = inside.evaluate(
+    values = inside.evaluate(
         """(payload) => {
           const data = inside.EditedData.of(new inside.Data(payload), [["x", [0, 1, 0], 1]]);
           return [0, 1].flatMap((h) => Array.from(data.vector("v", 0, h, 1)));
         }""",
         payload(record),
     )
-    assert found == [4.0, 6.0, 8.0, 10.0]
+    assert values == [4.0, 6.0, 8.0, 10.0]
 
 
 EDIT = """([payload, texts]) => {
@@ -297,8 +297,8 @@ def test_what_cannot_be_changed_is_said(inside, journey):
     }
     for kind, record in records.items():
         asked = [(text, said) for which, text, said in EDITS if which == kind]
-        found = inside.evaluate(EDIT, [payload(record), [text for text, _ in asked]])
-        for (text, said), got in zip(asked, found, strict=True):
+        answers = inside.evaluate(EDIT, [payload(record), [text for text, _ in asked]])
+        for (text, said), got in zip(asked, answers, strict=True):
             name = re.match(r"\w+", text.split(",")[-1])
             assert got == said.format(inputs=INPUTS.get(kind), name=name and name[0]), text
 

@@ -54,8 +54,8 @@ def test_a_number_is_seen_as_products_that_add_up(bare, stage):
     products = (a * b).tolist()
     upto = {"output": ["output"], "scores": ["scores"]}.get(stage, ["scores", stage])
     ends = [view.record.stage(name)[4, 2].item() for name in upto]
-    found = page.evaluate(RISES, ".ax-products .ax-rise")
-    assert shares_of(found).tolist() == pytest.approx(shares_of(products + ends).tolist(), abs=0.03)
+    rises = page.evaluate(RISES, ".ax-products .ax-rise")
+    assert shares_of(rises).tolist() == pytest.approx(shares_of(products + ends).tolist(), abs=0.03)
     assert page.locator(".ax-end").all_text_contents()[-1].endswith(stage)
     # Each product stands below its two numbers.
     rows = page.evaluate(MIDDLES, ".ax-vectors tr:first-child td")
@@ -71,8 +71,8 @@ def test_a_negative_product_goes_down(bare):
     page = bare.open(view, viewport=WIDE)
     products = (view.record.q[0, 0, 1] * view.record.k[0, 0, 2]).tolist()
     assert min(products) < 0 < max(products)
-    found = page.evaluate(RISES, ".ax-products td:not(.ax-end) .ax-rise")
-    assert [x > 0 for x in found] == [x > 0 for x in products]
+    rises = page.evaluate(RISES, ".ax-products td:not(.ax-end) .ax-rise")
+    assert [x > 0 for x in rises] == [x > 0 for x in products]
 
 
 def test_what_the_mask_hides_has_no_bar(bare):
@@ -138,7 +138,7 @@ def test_a_name_stands_whole_in_its_part_or_not_at_all(bare):
     tokens = [f"{'very ' * (n % 3)}long {n}" for n in range(8)]
     view = explore(record, tokens=tokens, name="flow", stage="weights", select=(1, 2))
     page = bare.open(view, viewport={"width": 390, "height": 800})
-    found = page.locator(".ax-share").evaluate_all(
+    names = page.locator(".ax-share").evaluate_all(
         """all => all.map((part) => {
           const words = document.createRange();
           words.selectNodeContents(part);
@@ -146,8 +146,8 @@ def test_a_name_stands_whole_in_its_part_or_not_at_all(bare):
           return [name.width <= box.width, name.top < box.bottom];
         })"""
     )
-    assert {fits for fits, _ in found} == {True, False}
-    assert [fits for fits, _ in found] == [is_seen for _, is_seen in found]
+    assert {fits for fits, _ in names} == {True, False}
+    assert [fits for fits, _ in names] == [is_seen for _, is_seen in names]
 
 
 def test_what_dropout_takes_is_hatched_in_the_row(bare):
@@ -303,12 +303,12 @@ def pictures(page):
 def test_each_stage_is_a_small_picture_in_the_colours_of_its_cells(bare):
     view = explore(projected_record(1), name="flow", select=(1, 1))
     page = bare.open(view, viewport=WIDE)
-    found = dict(pictures(page))
-    assert list(found) == ["x", *STAGES]
+    backgrounds = dict(pictures(page))
+    assert list(backgrounds) == ["x", *STAGES]
     for stage in ("scores", "masked", "output"):
         choose(page, stage)
-        page.wait_for_function(EVERY_CELL_IS_IN, arg=found[stage])
-    assert "rgba(0, 0, 0, 0)" in found["masked"]
+        page.wait_for_function(EVERY_CELL_IS_IN, arg=backgrounds[stage])
+    assert "rgba(0, 0, 0, 0)" in backgrounds["masked"]
 
 
 def test_the_chosen_row_is_marked_in_all_pictures(bare):

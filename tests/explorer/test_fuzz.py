@@ -93,8 +93,8 @@ def edits_of(name):
     }[name]
     numbers = st.one_of(
         *(
-            st.tuples(st.just(one), numbers_of(*sizes), st.one_of(NUMBERS, NUMBERS, NASTY))
-            for one, sizes in inputs
+            st.tuples(st.just(array), numbers_of(*sizes), st.one_of(NUMBERS, NUMBERS, NASTY))
+            for array, sizes in inputs
         )
     )
     side = "queries" if name == "heads" else "tokens"
@@ -133,7 +133,10 @@ def addresses(draw):
         "all": st.just("1"),
     }
     names = draw(st.lists(st.sampled_from(list(good)), unique=True, max_size=5))
-    wanted = {one: draw(st.one_of(good[one], good[one], good[one], NASTY)) for one in names}
+    wanted = {
+        setting: draw(st.one_of(good[setting], good[setting], good[setting], NASTY))
+        for setting in names
+    }
     if draw(st.integers(0, 5)) == 0:
         wanted[draw(st.text(string.ascii_letters, min_size=1, max_size=8))] = draw(NASTY)
     return name, wanted
@@ -213,7 +216,7 @@ def python_takes(name, wanted):
         text = wanted[trait]
         value = TYPED.get(trait, str)(text)
         if trait == "select":
-            value = [number_of(one) for one in text.split(",")] if text else None
+            value = [number_of(part) for part in text.split(",")] if text else None
         try:
             setattr(view, trait, value)
         except traitlets.TraitError:
@@ -262,7 +265,7 @@ def changed_record(record, state):
 
 def project_again(name, place, parts):
     """Of which numbers of q, k and v a changed number of the source is a part."""
-    found = set()
+    places = set()
     for side, full in (("q", "query"), ("k", "key"), ("v", "value")):
         B, H, T, D = parts[side].shape
         for b in range(B):
@@ -271,8 +274,8 @@ def project_again(name, place, parts):
                     for d in range(D):
                         of_x = name == "x" and (b, t) == place[:2]
                         if of_x or (name.endswith(full) and h * D + d == place[-1]):
-                            found.add((side, b, h, t, d))
-    return found
+                            places.add((side, b, h, t, d))
+    return places
 
 
 def mask_of(record, state):
@@ -280,7 +283,7 @@ def mask_of(record, state):
     keep = torch.ones(B, H, L, S, dtype=torch.bool)
     for part in state["mask"].split("+"):
         kind, _, sizes = part.partition(":")
-        sizes = [int(one) for one in sizes.split(",") if one]
+        sizes = [int(size) for size in sizes.split(",") if size]
         rule = {
             "given": lambda _: record.keep,
             "none": lambda _: None,
@@ -296,11 +299,11 @@ def mask_of(record, state):
     return keep
 
 
-def check_numbers(record, found, where):
+def check_numbers(record, screen, where):
     """The cells' texts and numbers are Python's."""
-    state = found["state"]
-    assert not any(text == "nan" or "NaN" in text for row in found["texts"] for text in row), where
-    values = [[finite(x) for x in row] for row in found["values"]]
+    state = screen["state"]
+    assert not any(text == "nan" or "NaN" in text for row in screen["texts"] for text in row), where
+    values = [[finite(x) for x in row] for row in screen["values"]]
     if state["stage"] != "masked":
         assert all(map(math.isfinite, chain(*values))), where
     try:
@@ -322,7 +325,7 @@ def check_numbers(record, found, where):
             assert x == y or abs(x - y) <= 1e-12 * max(1, abs(y)), (where, x, y)
     shown = list(chain(*values))
     is_whole = all(not math.isfinite(x) or x == int(x) for x in shown)
-    for texts, row in zip(found["texts"], values, strict=True):
+    for texts, row in zip(screen["texts"], values, strict=True):
         assert texts == [fixed(x, 0 if is_whole and abs(x) < 1e6 else 4) for x in row], where
 
 
@@ -340,19 +343,19 @@ def test_addresses(page, case):
     name, wanted = case
     page.heard.clear()
     query = "&".join(f"{key}={quote(text)}" for key, text in wanted.items())
-    found = page.evaluate(OPEN, [VIEWS[name].html, f"#x-fuzzed?{query}"])
+    screens = page.evaluate(OPEN, [VIEWS[name].html, f"#x-fuzzed?{query}"])
     assert page.heard == [], case
     record = RECORDS[name]
     for when in ("opened", "followed"):
-        check_numbers(record, found[when], (case, when))
-        check_sentence(found[when]["notice"], None, (case, when))
-    assert found["opened"]["state"] == found["followed"]["state"], case
-    assert found["opened"]["notice"] == found["followed"]["notice"], case
-    assert not found["first"]["notice"], case
-    check_numbers(record, found["first"], (case, "first"))
-    state, first = found["opened"]["state"], found["first"]["state"]
+        check_numbers(record, screens[when], (case, when))
+        check_sentence(screens[when]["notice"], None, (case, when))
+    assert screens["opened"]["state"] == screens["followed"]["state"], case
+    assert screens["opened"]["notice"] == screens["followed"]["notice"], case
+    assert not screens["first"]["notice"], case
+    check_numbers(record, screens["first"], (case, "first"))
+    state, first = screens["opened"]["state"], screens["first"]["state"]
     taken = python_takes(name, wanted)
-    overflows = "must give numbers below" in found["opened"]["notice"]
+    overflows = "must give numbers below" in screens["opened"]["notice"]
     has_values = state["stage"] == taken.get("stage", state["stage"])
     for trait in TRAITS:
         if trait in taken and not overflows and has_values:
@@ -362,7 +365,7 @@ def test_addresses(page, case):
     unknown = wanted.keys() - state.keys()
     refused = unknown or any(trait in wanted and trait not in taken for trait in TRAITS)
     if refused:
-        check_sentence(found["opened"]["notice"], True, case)
+        check_sentence(screens["opened"]["notice"], True, case)
 
 
 TYPE = """([html, changes]) => {
@@ -403,11 +406,11 @@ TYPE = """([html, changes]) => {
 )
 def test_typed_changes(page, name, changes):
     page.heard.clear()
-    found = page.evaluate(TYPE, [VIEWS[name].html, changes])
+    screen = page.evaluate(TYPE, [VIEWS[name].html, changes])
     where = (name, changes)
     assert page.heard == [], where
-    check_numbers(RECORDS[name], found, where)
-    for step in found["steps"]:
+    check_numbers(RECORDS[name], screen, where)
+    for step in screen["steps"]:
         is_token = step["edit"].startswith(("tokens", "queries", "keys"))
         value = number_in(step["text"])
         check_sentence(step["note"], None, where)

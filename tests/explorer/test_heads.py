@@ -64,12 +64,12 @@ def many_heads(heads, length=7, keep=None):
 def test_each_head_may_have_its_own_colours(inside):
     record = many_heads(5, keep=causal())
     cells = record.stage("scores")[0].double()
-    found = inside.evaluate(DRAW, [payload(record), state(stage="scores", own=True), []])
-    for head, drawn in enumerate(found["maps"]):
+    sheet = inside.evaluate(DRAW, [payload(record), state(stage="scores", own=True), []])
+    for head, drawn in enumerate(sheet["maps"]):
         n = int(cells[head].abs().argmax())
         sign = 1 if cells[head].flatten()[n] > 0 else -1
-        assert drawn["data"][4 * n : 4 * n + 3] == light(found["shades"][200 + 200 * sign])
-    assert found["caption"].startswith("All 5 heads, each in its own colours")
+        assert drawn["data"][4 * n : 4 * n + 3] == light(sheet["shades"][200 + 200 * sign])
+    assert sheet["caption"].startswith("All 5 heads, each in its own colours")
 
 
 def test_the_reader_asks_for_own_colours(bare):
@@ -92,12 +92,12 @@ def test_the_reader_asks_for_own_colours(bare):
 @pytest.mark.parametrize("stage", ["scores", "masked", "weights"])
 def test_every_pixel_is_a_cell_in_the_colours_of_all_heads(inside, stage):
     record = many_heads(5, keep=causal())
-    found = inside.evaluate(DRAW, [payload(record), state(stage=stage), []])
+    sheet = inside.evaluate(DRAW, [payload(record), state(stage=stage), []])
     cells = record.stage(stage)[0].double()
     end = cells[cells.isfinite()].abs().max().item()
-    assert found["end"] == pytest.approx(end)
-    assert len(found["maps"]) == 5
-    for head, drawn in enumerate(found["maps"]):
+    assert sheet["end"] == pytest.approx(end)
+    assert len(sheet["maps"]) == 5
+    for head, drawn in enumerate(sheet["maps"]):
         assert (drawn["width"], drawn["height"]) == (7, 7)
         for n, x in enumerate(cells[head].flatten().tolist()):
             pixel = drawn["data"][4 * n : 4 * n + 4]
@@ -105,23 +105,23 @@ def test_every_pixel_is_a_cell_in_the_colours_of_all_heads(inside, stage):
                 assert pixel[3] == 0
                 continue
             near = {round(x / end * 200 + d) for d in (-0.01, 0.01)}
-            assert pixel[:3] in [light(found["shades"][200 + n]) for n in near]
+            assert pixel[:3] in [light(sheet["shades"][200 + n]) for n in near]
 
 
 def test_a_long_map_shows_some_of_its_queries_and_says_so(inside):
     record = many_heads(2, length=150)
-    found = inside.evaluate(DRAW, [payload(record), state(), []])
-    assert [(drawn["height"], drawn["width"]) for drawn in found["maps"]] == [(50, 64)] * 2
-    assert "one in 3 is drawn" in found["caption"]
+    sheet = inside.evaluate(DRAW, [payload(record), state(), []])
+    assert [(drawn["height"], drawn["width"]) for drawn in sheet["maps"]] == [(50, 64)] * 2
+    assert "one in 3 is drawn" in sheet["caption"]
 
 
 def test_an_overview_serves_the_small_maps(inside):
     record = many_heads(3, length=520)
     data = payload(record)
-    found = inside.evaluate(DRAW, [data, state(), []])
+    sheet = inside.evaluate(DRAW, [data, state(), []])
     size = tuple(data["overview"]["max"]["shape"][2:])
-    assert {(drawn["height"], drawn["width"]) for drawn in found["maps"]} == {size}
-    assert "drawn" not in found["caption"]
+    assert {(drawn["height"], drawn["width"]) for drawn in sheet["maps"]} == {size}
+    assert "drawn" not in sheet["caption"]
     changed = inside.evaluate(DRAW, [data, state(scale=1.0), []])
     assert {(drawn["height"], drawn["width"]) for drawn in changed["maps"]} == {(58, 64)}
 
@@ -129,27 +129,27 @@ def test_an_overview_serves_the_small_maps(inside):
 def test_a_head_is_picked_by_keyboard_and_by_click(inside):
     record = many_heads(14)
     keys = ["ArrowRight", "ArrowDown", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowUp"]
-    found = inside.evaluate(DRAW, [payload(record), state(), keys])
+    sheet = inside.evaluate(DRAW, [payload(record), state(), keys])
     across = grid_shape(14)[1]
-    assert found["across"] == across
-    assert found["picked"] == [1, 1 + across, across, 13, 0, 1]
-    assert found["focused"] == 0
-    assert found["checked"] == ["true"] + ["false"] * 13
-    assert found["stops"] == 1
-    assert found["names"][:2] == ["0: head 0", "1: head 1"]
+    assert sheet["across"] == across
+    assert sheet["picked"] == [1, 1 + across, across, 13, 0, 1]
+    assert sheet["focused"] == 0
+    assert sheet["checked"] == ["true"] + ["false"] * 13
+    assert sheet["stops"] == 1
+    assert sheet["names"][:2] == ["0: head 0", "1: head 1"]
 
 
 def test_the_sheet_has_the_rows_of_the_printed_picture(inside):
     counts = list(range(1, 100))
-    found = inside.evaluate("(counts) => counts.map((n) => inside.acrossOf(n))", counts)
-    assert found == [grid_shape(count)[1] for count in counts]
+    widths = inside.evaluate("(counts) => counts.map((n) => inside.acrossOf(n))", counts)
+    assert widths == [grid_shape(count)[1] for count in counts]
 
 
 def test_names_of_heads(inside):
     names = ["layer 0, head 0", "</script>"]
     data = json.loads(json.dumps(explore(many_heads(2), head_names=names).payload))
-    found = inside.evaluate(DRAW, [data, state(), []])
-    assert found["names"] == [f"{h}: {name}" for h, name in enumerate(names)]
+    sheet = inside.evaluate(DRAW, [data, state(), []])
+    assert sheet["names"] == [f"{h}: {name}" for h, name in enumerate(names)]
     with pytest.raises(Exception, match="it must name 2 heads"):
         inside.evaluate("(payload) => new inside.Data(payload)", data | {"heads": ["one"]})
 
@@ -166,10 +166,10 @@ def test_heads_of_layers_stand_under_their_layer(bare, lang):
     said = LAYERS
     if lang == "zh":
         said = [re.sub(r"layer (\d), head (\d)", r"第 \1 层，第 \2 头", name) for name in LAYERS]
-    found = page.locator(".ax-sheet > *").evaluate_all(SHEET)
+    children = page.locator(".ax-sheet > *").evaluate_all(SHEET)
     layers = [name.split("，" if lang == "zh" else ",")[0] for name in said]
     wanted = [[str(n % 3), name] for n, name in enumerate(said)]
-    assert found == [[layers[0], None], *wanted[:3], [layers[3], None], *wanted[3:]]
+    assert children == [[layers[0], None], *wanted[:3], [layers[3], None], *wanted[3:]]
     tops = {round(small.bounding_box()["y"]) for small in page.locator(".ax-small").all()[3:]}
     assert len(tops) == 1
     page.get_by_role("radio", name=said[1]).click()
@@ -183,8 +183,8 @@ def test_heads_of_layers_stand_under_their_layer(bare, lang):
 def test_heads_without_equal_layers_are_numbered(inside, odd):
     names = [*LAYERS[:5], odd]
     data = json.loads(json.dumps(explore(many_heads(6), head_names=names).payload))
-    found = inside.evaluate(DRAW, [data, state(), []])
-    assert found["names"] == [f"{h}: {name}" for h, name in enumerate(names)]
+    sheet = inside.evaluate(DRAW, [data, state(), []])
+    assert sheet["names"] == [f"{h}: {name}" for h, name in enumerate(names)]
 
 
 @pytest.mark.trained_model
@@ -195,7 +195,7 @@ def test_the_real_model_s_heads_take_less_than_300_kilobytes():
     model = pretrained.load()
     text = "The animal did not cross the street because it was too tired."
     traces = model.traces(text)
-    q, k, v = (torch.cat([getattr(one, name) for one in traces], 1) for name in "qkv")
+    q, k, v = (torch.cat([getattr(record, name) for record in traces], 1) for name in "qkv")
     view = explore(trace(q, k, v), tokens=model.tokens(text), name="real", store="float16")
     assert view.payload["q"]["shape"][1] == 72
     assert len(inline_json(view.payload)) < 300_000
@@ -221,8 +221,8 @@ def test_picking_a_small_map_shows_that_head_large(bare):
 
 def test_below_an_explorer_with_further_controls_but_one_head(bare):
     """Their script is there when it starts, that of the small maps only once they are asked for."""
-    one = explore(many_heads(1), name="one", show=("dropout",))
-    page = bare.open(one, "<p>far</p>" * 300, explore(many_heads(4), name="four"), over="file")
+    view = explore(many_heads(1), name="one", show=("dropout",))
+    page = bare.open(view, "<p>far</p>" * 300, explore(many_heads(4), name="four"), over="file")
     expect(page.get_by_role("textbox", name="seed")).to_be_visible()
     expect(page.locator(".ax-grid")).to_have_count(1)
     page.locator("attention-explorer").last.scroll_into_view_if_needed()

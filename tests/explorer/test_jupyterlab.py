@@ -143,8 +143,8 @@ def read_until(page, index, wanted):
     """Runs a cell until it prints what is wanted: ipywidgets sends a burst of changes in two steps,
     and the second may come after a cell that was run at once."""
     until = time.monotonic() + PATIENCE
-    while wanted not in (found := run(page, index).text_content()):
-        assert time.monotonic() < until, f"it still prints {found!r}"
+    while wanted not in (text := run(page, index).text_content()):
+        assert time.monotonic() < until, f"it still prints {text!r}"
 
 
 def test_a_live_explorer_and_its_traits(open_lab):

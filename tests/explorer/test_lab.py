@@ -94,9 +94,9 @@ def test_with_a_source_x_and_the_matrices_can_be_changed(bare):
     changed = trace(*parts, keep=causal())
     for stage in ("scores", "output"):
         choose(page, stage)
-        found = torch.tensor([[float(x) for x in row] for row in numbers(page)])
+        cells = torch.tensor([[float(x) for x in row] for row in numbers(page)])
         kept = changed.stage(stage)[1, 1]
-        torch.testing.assert_close(found, kept, atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(cells, kept, atol=1e-4, rtol=1e-4)
     expect(page.locator(".ax-changes")).to_contain_text("x[1, 2, 0] and w_key[1, 4]")
 
 
@@ -403,8 +403,8 @@ def test_cells_that_differ_by_rounding_are_the_same(inside):
     """Measured by the largest of their row."""
     inf, nan = float("inf"), float("nan")
     rows = [[1.0, 2.0, 0.0, -inf, nan], [1.0 + 1e-6, 2.0 + 1e-4, 1e-6, -inf, nan]]
-    found = inside.evaluate("([one, other]) => inside.rowsDiffer(one, other)", rows)
-    assert found == [False, True, False, False, False]
+    differing = inside.evaluate("([one, other]) => inside.rowsDiffer(one, other)", rows)
+    assert differing == [False, True, False, False, False]
 
 
 def test_a_mistake_stands_beside_what_is_right(bare):
@@ -426,9 +426,9 @@ def test_a_mistake_stands_beside_what_is_right(bare):
         for stage in ("weights", "output"):
             choose(page, stage)
             assert grid(page, 0) == wanted_numbers(record, stage)
-            found = torch.tensor([[float(x) for x in row] for row in grid(page, 1)])
-            kept = wrong[stage].reshape(found.shape)
-            torch.testing.assert_close(found, kept, atol=1e-4, rtol=0, equal_nan=True)
+            cells = torch.tensor([[float(x) for x in row] for row in grid(page, 1)])
+            kept = wrong[stage].reshape(cells.shape)
+            torch.testing.assert_close(cells, kept, atol=1e-4, rtol=0, equal_nan=True)
         expect(page).to_have_url(re.compile(f"mistake={name}"))
     page.get_by_role("combobox", name="mistake").select_option("nan-in-empty-row")
     expect(page.locator(".ax-said")).to_contain_text("There is no difference on this input.")
@@ -587,9 +587,9 @@ def test_the_numbers_as_a_plain_table(bare):
     rows = page.locator(".ax-twin tbody tr")
     assert rows.count() == 32
     assert page.locator(".ax-twin thead th").first.text_content() == "4"
-    found = rows.last.locator("td").all_text_contents()
+    texts = rows.last.locator("td").all_text_contents()
     assert rows.last.locator("th").text_content() == "39"
-    assert found == [fixed(v) for v in record.stage("weights")[39, 4:36].double().tolist()]
+    assert texts == [fixed(v) for v in record.stage("weights")[39, 4:36].double().tolist()]
 
 
 def test_a_number_of_the_table_opens_too(bare):
@@ -667,10 +667,10 @@ def test_pointing_at_a_print_lights_its_row_in_the_prints_of_the_record(bare, jo
 def test_axe_finds_nothing_with_all_controls(bare, theme, width):
     words = toy.journey()
     record = trace(words.x, words.x, words.x, keep=causal())
-    one = explore(record, tokens=words.tokens, name="lab", mistakes=["softmax-over-queries"])
+    view = explore(record, tokens=words.tokens, name="lab", mistakes=["softmax-over-queries"])
     two = explore(projected_record(1), name="heads", select=(1, 1))
     page = bare.open(
-        one,
+        view,
         two,
         theme=theme,
         viewport={"width": width, "height": 900},
@@ -679,8 +679,8 @@ def test_axe_finds_nothing_with_all_controls(bare, theme, width):
     page.get_by_role("button", name="all controls").last.click()
     for summary in page.locator(".ax-inputs > summary").all():
         summary.click()
-    found = Axe().run(page).response["violations"]
-    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in found] == []
+    violations = Axe().run(page).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in violations] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -730,8 +730,8 @@ def test_all_heads_follow_a_changed_number_and_one_is_picked(bare):
 def test_python_can_name_each_further_control():
     """`how` comes with long maps, and is shown with all controls alone; `link` is always shown."""
     texts = (path.read_text("utf-8") for path in (script.PAGE / "features").glob("*.js"))
-    found = [re.findall(r"onRequest = \[(.*)\]", text) for text in texts]
-    names = {name.strip('" ') for names in chain(*found) for name in names.split(",") if name}
+    lists = [re.findall(r"onRequest = \[(.*)\]", text) for text in texts]
+    names = {name.strip('" ') for names in chain(*lists) for name in names.split(",") if name}
     assert names | {"link"} == {*FURTHER, "how"}
 
 
@@ -740,7 +740,7 @@ def test_the_page_about_links_has_every_setting(inside):
     heads = torch.arange(24.0).view(1, 2, 4, 3)
     records = (journey_lab().record, trace(*[words] * 3), trace(*[heads] * 3))
     payloads = [explore(record).payload for record in records]
-    found = inside.evaluate(
+    settings = inside.evaluate(
         """(payloads) => payloads.flatMap((payload) => {
           const el = document.createElement("div");
           return Object.keys(new inside.Explorer(el, payload).settings);
@@ -749,4 +749,4 @@ def test_the_page_about_links_has_every_setting(inside):
     )
     text = (script.PAGE.parents[2] / "book" / "lesson_links.md").read_text("utf-8")
     rows = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
-    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == {*found} - {"draw"}
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == {*settings} - {"draw"}

@@ -54,8 +54,8 @@ def test_a_still_is_drawn_only_where_no_person_sees_the_explorer(kernel, has_rea
 
 def test_importing_the_views_loads_no_matplotlib():
     code = "import sys, attn_core.views; print('matplotlib' in sys.modules, 'PIL' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["False", "False"]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
 
 
 def test_figure_and_picture_are_there_when_asked_for():
@@ -63,8 +63,8 @@ def test_figure_and_picture_are_there_when_asked_for():
         "import attn_core.views.still; from attn_core.views import Picture, figure; "
         "print(callable(figure), Picture.__name__)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["True", "Picture"]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "Picture"]
 
 
 def test_a_name_that_is_not_there_is_said():

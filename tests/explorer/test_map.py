@@ -44,10 +44,10 @@ def light(shade):
 @pytest.mark.parametrize("how", ["max", "mean"])
 def test_each_pixel_has_the_colour_of_its_cells(inside, stage, how):
     record = long_record(530, keep=causal())
-    found = inside.evaluate(DRAW, [payload(record), stage, how])
+    picture = inside.evaluate(DRAW, [payload(record), stage, how])
     cells = record.stage(stage).double()
-    assert [level["size"] for level in found["levels"]] == [1, 2, 4]
-    for level in found["levels"]:
+    assert [level["size"] for level in picture["levels"]] == [1, 2, 4]
+    for level in picture["levels"]:
         size, width = level["size"], level["width"]
         assert (level["height"], width) == (-(-530 // size), -(-70 // size))
         for r in range(level["height"]):
@@ -60,9 +60,9 @@ def test_each_pixel_has_the_colour_of_its_cells(inside, stage, how):
                     assert pixel[3] == 0, "masked cells are left clear for the hatching"
                     continue
                 x = (kept.max() if how == "max" else kept.mean()).item()
-                share = max(-1.0, min(1.0, x / found["end"])) * 200
+                share = max(-1.0, min(1.0, x / picture["end"])) * 200
                 shades = {round(share + d) for d in (-0.01, 0.01)}
-                near = [light(found["shades"][n + 200]) for n in shades if -200 <= n <= 200]
+                near = [light(picture["shades"][n + 200]) for n in shades if -200 <= n <= 200]
                 assert pixel[3] == 255
                 assert pixel[:3] in near, (size, r, c)
 
@@ -96,7 +96,7 @@ def test_a_map_by_keyboard(bare):
 
 def test_its_tokens_are_written_in_the_pages_font(inside):
     """The book's font for Chinese, not the machine's; and again once that font has been read."""
-    found = inside.evaluate(
+    font_and_frames = inside.evaluate(
         """async (payload) => {
           const data = new inside.Data(payload);
           const map = new inside.AttentionMap(data);
@@ -118,7 +118,7 @@ def test_its_tokens_are_written_in_the_pages_font(inside):
         }""",
         payload(long_record()),
     )
-    assert found == ["12px Book, monospace", 1]
+    assert font_and_frames == ["12px Book, monospace", 1]
 
 
 LABELS = """() => new Promise((done) => {
@@ -177,14 +177,14 @@ CROSS = """async ([payload, place]) => {
 
 
 def test_a_place_that_is_pointed_at_has_lines_along_its_row_and_its_column(inside):
-    found = inside.evaluate(CROSS, [payload(long_record()), [3, 5]])
+    cross = inside.evaluate(CROSS, [payload(long_record()), [3, 5]])
     row, column = 0, 0
-    for i, j in found["changed"]:
+    for i, j in cross["changed"]:
         row += 2.9 < i < 4.1
         column += 4.9 < j < 6.1
         assert 2.9 < i < 4.1 or 4.9 < j < 6.1
     assert min(row, column) > 100
-    assert found["isCleared"]
+    assert cross["isCleared"]
 
 
 def test_the_map_has_the_focus_again_when_the_arithmetic_is_closed(bare):
@@ -196,7 +196,7 @@ def test_the_map_has_the_focus_again_when_the_arithmetic_is_closed(bare):
 
 def test_it_is_never_blank_when_its_size_changes(inside):
     """A canvas that is resized is empty: it is drawn again before the page is painted."""
-    found = inside.evaluate(
+    canvases = inside.evaluate(
         """async (payload) => {
           const data = new inside.Data(payload);
           const map = new inside.AttentionMap(data);
@@ -222,8 +222,8 @@ def test_it_is_never_blank_when_its_size_changes(inside):
         }""",
         payload(long_record()),
     )
-    assert found[0][0] > 400
-    assert found == [[found[0][0], True], [400, True]]
+    assert canvases[0][0] > 400
+    assert canvases == [[canvases[0][0], True], [400, True]]
 
 
 def test_a_click_selects_the_cell_under_the_pointer(bare):
@@ -247,9 +247,9 @@ def test_a_click_selects_the_cell_under_the_pointer(bare):
 def test_colours_end_at_what_half_of_the_rows_reach(inside, stage):
     record = long_record(530)
     reach = record.stage(stage).double()[:: -(-530 // 48)].abs().amax(1).sort().values
-    found = inside.evaluate(DRAW, [payload(record), stage, "max"])["end"]
-    assert found == pytest.approx(reach[len(reach) // 2].item(), rel=1e-6)
-    assert found < record.stage(stage).abs().max()
+    end = inside.evaluate(DRAW, [payload(record), stage, "max"])["end"]
+    assert end == pytest.approx(reach[len(reach) // 2].item(), rel=1e-6)
+    assert end < record.stage(stage).abs().max()
 
 
 # A map that has many colours in its middle, and two frames later is the same.
@@ -321,15 +321,15 @@ def test_cells_that_differ_have_a_corner(inside, length, at):
     x = torch.randn(length, 4, generator=torch.Generator().manual_seed(2))
     other = x.clone()
     other[7, 2] += 1
-    one, two = trace(x, x, x, scale=0.5), trace(x, other, x, scale=0.5)
-    found = inside.evaluate(MARKS, [payload(one), payload(two), "scores", at])
-    size = found["size"]
+    record, two = trace(x, x, x, scale=0.5), trace(x, other, x, scale=0.5)
+    marks = inside.evaluate(MARKS, [payload(record), payload(two), "scores", at])
+    size = marks["size"]
     assert size == (1 if at else {100: 2, 600: 8}[length])
-    assert len(found["blocks"]) > 40
-    assert {c for _, c, share in found["blocks"] if share} == {7 // size}
-    assert all((share > 0) is (c == 7 // size) for _, c, share in found["blocks"])
-    assert max(share for _, _, share in found["blocks"]) < 0.5, "a corner, and not the whole block"
-    assert found["isCleared"]
+    assert len(marks["blocks"]) > 40
+    assert {c for _, c, share in marks["blocks"] if share} == {7 // size}
+    assert all((share > 0) is (c == 7 // size) for _, c, share in marks["blocks"])
+    assert max(share for _, _, share in marks["blocks"]) < 0.5, "a corner, and not the whole block"
+    assert marks["isCleared"]
 
 
 HATCHED = """async ([payload, at]) => {
@@ -516,22 +516,22 @@ def long_heads():
 def test_an_overview_stands_there_before_any_cell_is_derived(inside, long_heads, how):
     data = payload(long_heads)
     rows, columns = data["overview"][how]["shape"][2:]
-    found = inside.evaluate(PREVIEW, [data, {}, how])
-    assert not found["isDone"]
-    assert (found["height"], found["width"]) == (rows, columns)
+    preview = inside.evaluate(PREVIEW, [data, {}, how])
+    assert not preview["isDone"]
+    assert (preview["height"], preview["width"]) == (rows, columns)
     blocks = long_heads.pooled("weights", (rows, columns), how, batch=1, head=1)
     step = blocks.max().item() / 255 / 2  # half a step of a byte
     for n, x in enumerate(blocks.flatten().tolist()):
-        shades = {round(min(1, max(0, (x + d) / found["end"])) * 200) for d in (-step, 0, step)}
+        shades = {round(min(1, max(0, (x + d) / preview["end"])) * 200) for d in (-step, 0, step)}
         near = range(min(shades), max(shades) + 1)
-        pixel = found["pixels"][4 * n : 4 * n + 3]
-        assert pixel in [light(found["shades"][200 + shade]) for shade in near], n
+        pixel = preview["pixels"][4 * n : 4 * n + 3]
+        assert pixel in [light(preview["shades"][200 + shade]) for shade in near], n
 
 
 @pytest.mark.parametrize("changed", [{"scale": 0.1}, {"mask": "none"}, {"drawn": [[0, 0]]}])
 def test_an_overview_is_not_shown_for_changed_settings(inside, long_heads, changed):
-    found = inside.evaluate(PREVIEW, [payload(long_heads), changed, "max"])
-    assert (found["height"], found["width"]) == (47, 128)  # one query in 13
+    preview = inside.evaluate(PREVIEW, [payload(long_heads), changed, "max"])
+    assert (preview["height"], preview["width"]) == (47, 128)  # one query in 13
 
 
 def test_an_overview_that_does_not_fit_is_said(inside, long_heads):
@@ -584,28 +584,28 @@ def very_long():
 
 
 def test_in_a_live_notebook_python_is_asked_for_tiles(inside, very_long):
-    found = inside.evaluate(TILES, [very_long, {}, {}])
-    first, second = found["sent"][0], found["sent"][-1]
+    long_map = inside.evaluate(TILES, [very_long, {}, {}])
+    first, second = long_map["sent"][0], long_map["sent"][-1]
     assert first["rows"] == first["cols"] == [0, 1100]
     wanted = {"kind": "tile", "stage": "weights", "batch": 0, "head": 0, "how": "mean"}
     assert wanted.items() <= second.items()
     assert (second["rows"], second["cols"]) == ([100, 600], [200, 700])
-    assert second["pool"] == [min(500, round(size)) for size in found["plot"]]
+    assert second["pool"] == [min(500, round(size)) for size in long_map["plot"]]
     assert second["id"] > first["id"]
-    assert found["tile"]["rows"] == [100, 600]
-    assert found["tile"]["first"] == [255, 255, 255, 255, 59, 31, 107, 255]
-    assert found["isLive"]
+    assert long_map["tile"]["rows"] == [100, 600]
+    assert long_map["tile"]["first"] == [255, 255, 255, 255, 59, 31, 107, 255]
+    assert long_map["isLive"]
 
 
 @pytest.mark.parametrize(
     ("settings", "reply"), [({"scale": 2.0}, {}), ({}, {"error": "the record was changed"})]
 )
 def test_the_page_derives_what_python_does_not_give(inside, very_long, settings, reply):
-    found = inside.evaluate(TILES, [very_long, settings, reply])
-    assert len(found["sent"]) == len(reply)
-    assert found["tile"] is None
-    assert not found["isLive"]
-    assert found["done"] > 0
+    long_map = inside.evaluate(TILES, [very_long, settings, reply])
+    assert len(long_map["sent"]) == len(reply)
+    assert long_map["tile"] is None
+    assert not long_map["isLive"]
+    assert long_map["done"] > 0
 
 
 @pytest.mark.parametrize("at", ["1e9,0", "0,0,0.5", "99,0,10"])

@@ -60,10 +60,10 @@ def test_the_page_gives_pythons_numbers(page, name):
     records = [*(question.trace() for question in questions()), projected(), low]
     for record in (*records, MISTAKES[name].seen_on()):
         payload = json.loads(json.dumps(explore(record).payload, allow_nan=False))
-        found = page.evaluate(DERIVE, [payload, name])
+        stages = page.evaluate(DERIVE, [payload, name])
         wanted = MISTAKES[name].apply(record)
         for stage in STAGES:
-            cells = [[float(x.replace("Infinity", "inf")) for x in row] for row in found[stage]]
+            cells = [[float(x.replace("Infinity", "inf")) for x in row] for row in stages[stage]]
             theirs = wanted[stage].reshape(-1, wanted[stage].shape[-1]).double()
             torch.testing.assert_close(
                 torch.tensor(cells, dtype=torch.float64),
@@ -85,10 +85,10 @@ def test_the_page_rounds_as_the_dtype_does(page, name, dtype):
     for record in (high, near):
         payload = json.loads(json.dumps(explore(record).payload, allow_nan=False))
         rows = page.evaluate(DERIVE, [payload, name])["weights"]
-        found = torch.tensor([[float(x) for x in row] for row in rows])
+        weights = torch.tensor([[float(x) for x in row] for row in rows])
         wanted = MISTAKES[name].apply(record)["weights"].float()
         torch.testing.assert_close(
-            found, wanted.reshape(found.shape), rtol=1e-3, atol=1e-3, equal_nan=True
+            weights, wanted.reshape(weights.shape), rtol=1e-3, atol=1e-3, equal_nan=True
         )
         if name == "naive-softmax" and record is high:
-            assert bool(found.isnan().any()) == (dtype != torch.float64)
+            assert bool(weights.isnan().any()) == (dtype != torch.float64)

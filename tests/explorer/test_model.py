@@ -67,13 +67,13 @@ def test_a_typed_sentence_is_translated_as_python_does(play, over):
     page = play(over=over)
     say = "the grey cat sees Spike in the garden"
     page.get_by_label("your sentence").fill(say)
-    found, chances = translated(say)
-    assert words(page) == found
+    translation, chances = translated(say)
+    assert words(page) == translation
     assert shares(page) == [percent(share) for share in chances]
     page.wait_for_function("() => location.hash.includes('say=')")
     page.reload()
     expect(page.get_by_label("your sentence")).to_have_value(say)
-    assert words(page) == found
+    assert words(page) == translation
 
 
 def test_words_are_pressed_and_written_as_people_write(play):
@@ -316,12 +316,12 @@ def test_a_switch_breaks_what_python_breaks_beside_the_right_one(play):
     assert (words(page), shares(page)) == (wanted, [percent(share) for share in chances])
     assert words(page, ".am-right bdi") == right
     different = [a != b for a, b in zip(wanted, right, strict=True)]
-    found = page.eval_on_selector_all(
+    marked = page.eval_on_selector_all(
         ".am-written .am-word", "all => all.map((w) => w.classList.contains('am-other'))"
     )
-    assert found == different
+    assert marked == different
     assert state(page)["off"] == off
-    done, plain = (passed(say, wanted[:-1], one) for one in (change, Changes()))
+    done, plain = (passed(say, wanted[:-1], changes) for changes in (change, Changes()))
     assert cells(page) == written(done.value("source_places")[0])
     differing = (done.value("source_places") != plain.value("source_places"))[0]
     assert page.locator(".am-table .ax-differs").count() == differing.sum()
@@ -351,8 +351,8 @@ def test_each_switch_is_attn_cores(play, kind, step, name):
     say = "the big dog follows the old cat"
     page = play(f"#x-translator?say={say.replace(' ', '+')}&at={step}")
     page.locator(".am-switches").get_by_label(name).click()
-    found, chances = translated(say, Changes(**{kind: wanted}))
-    assert words(page) == found
+    translation, chances = translated(say, Changes(**{kind: wanted}))
+    assert words(page) == translation
     assert shares(page) == [percent(share) for share in chances]
 
 
@@ -547,11 +547,15 @@ def test_under_a_finger_the_sign_of_an_open_line_stands_beside_its_text(play):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(play, theme):
     page = play(f"#x-translator?at={NORM}&select=1,5&off=norms_off:{NORM}", theme=theme)
-    found = Axe().run(page, context="main").response["violations"]
-    assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found] == []
+    violations = Axe().run(page, context="main").response["violations"]
+    assert [
+        (fault["id"], [node["html"] for node in fault["nodes"]][:3]) for fault in violations
+    ] == []
     station(page, CROSS).click()
-    found = Axe().run(page, context="main").response["violations"]
-    assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found] == []
+    violations = Axe().run(page, context="main").response["violations"]
+    assert [
+        (fault["id"], [node["html"] for node in fault["nodes"]][:3]) for fault in violations
+    ] == []
 
 
 def test_dark_ink_is_other_ink(play):

@@ -94,8 +94,8 @@ def shown(tab, bare_folder, address):
 def check_passes(tab, passes, is_printed=False):
     """Each pass has in the page the numbers that it has in Python; the digits too, if asked for."""
     answers = tab.evaluate(DERIVE, [[question for _, question in passes], is_printed])
-    for (found, _), (encoded, printed) in zip(passes, answers, strict=True):
-        page, python = np.frombuffer(base64.b64decode(encoded), dtype="<f8"), numbers(found)
+    for (forward, _), (encoded, printed) in zip(passes, answers, strict=True):
+        page, python = np.frombuffer(base64.b64decode(encoded), dtype="<f8"), numbers(forward)
         check_equal(page, python)
         if is_printed:
             assert printed == " ".join(map(fixed, python.tolist()))
@@ -111,9 +111,9 @@ def test_every_number_of_every_step_under_every_switch(shown):
         all_of_them = [Changes(), *switches(steps())]
         # Each switch with the short sentence, some of them with the long one.
         for change in all_of_them if n == 0 else all_of_them[::6]:
-            found = run(steps(), change, source=source, target=target)
+            forward = run(steps(), change, source=source, target=target)
             question = {"source": source, "target": target, "changes": change.to_json()}
-            check_passes(tab, [(found, question)], is_printed=n == 0)
+            check_passes(tab, [(forward, question)], is_printed=n == 0)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -125,9 +125,9 @@ def test_every_number_of_many_sentences(shown, name, sentences):
     assert len(switches(recorded(name)[1])) < len(sentences)
     for first in range(sentences.start, sentences.stop, AT_ONCE):
         passes = [
-            one
+            case
             for number in range(first, first + AT_ONCE)
-            for one in passes_of(name, number, switched=1)
+            for case in passes_of(name, number, switched=1)
         ]
         check_passes(tab, passes)
 
@@ -136,11 +136,11 @@ def test_every_number_of_many_sentences(shown, name, sentences):
 @pytest.mark.parametrize("over", ["http", "file"])
 def test_a_sentence_a_number_and_a_switch(shown, over):
     tab = shown(over=over)
-    found, chances = translated(SAY)
-    assert tab.texts(".am-written bdi") == found
+    translation, chances = translated(SAY)
+    assert tab.texts(".am-written bdi") == translation
     assert tab.texts(".am-written small") == [percent(share) for share in chances]
     tab.click(f'.am-station[data-step="{NORM}"]')
-    done = passed(SAY, found[:-1])
+    done = passed(SAY, translation[:-1])
     rows = tab.evaluate(CELLS)
     assert [float(x) for x in rows[1]] == pytest.approx(done.value(NORM)[0, 1].tolist(), abs=6e-5)
     tab.click('.am-table [data-row="1"][data-col="5"]')
@@ -153,7 +153,7 @@ def test_a_sentence_a_number_and_a_switch(shown, over):
     off = Changes(norms_off=[NORM])
     tab.click(".am-switches input")
     assert tab.texts(".am-written bdi") == translated(SAY, off)[0]
-    assert tab.texts(".am-right bdi") == found
+    assert tab.texts(".am-right bdi") == translation
     tab.wait("() => location.hash.includes('norms_off')")
     tab.reload()
     tab.until_there(".am-offs li")
@@ -166,13 +166,13 @@ def test_a_sentence_is_typed_and_an_attention_opened(shown):
     tab.click(".am-input")
     tab.evaluate("() => document.activeElement.select()")
     tab.type("Jerry follows Tom")
-    found, _ = translated("Jerry follows Tom")
+    translation, _ = translated("Jerry follows Tom")
     tab.wait("(words) => document.querySelector('.am-written').textContent.includes(words)", "跟着")
-    assert tab.texts(".am-written bdi") == found
+    assert tab.texts(".am-written bdi") == translation
     tab.click('.am-explorer [data-row="2"][data-col="1"]')
-    done = passed("Jerry follows Tom", found[:-1])
+    done = passed("Jerry follows Tom", translation[:-1])
     assert (
         tab.text(".am-panel > .ax-tree summary") == workings(done, CROSS, (0, 2, 1), "weights").text
     )
     tab.type("x")  # a key that means nothing changes nothing
-    assert tab.texts(".am-written bdi") == found
+    assert tab.texts(".am-written bdi") == translation

@@ -91,19 +91,19 @@ def page(bare_folder, browser):
 
 def changes_of(text):
     """The changes that an address names, as Python has them."""
-    found = {}
+    changes = {}
     for item in filter(None, text.split(",")):
         kind, _, name = item.partition(":")
         step, _, head = name.rpartition(".")
-        found.setdefault(kind, []).append((step, int(head)) if kind == "heads_off" else name)
-    return Changes(**found)
+        changes.setdefault(kind, []).append((step, int(head)) if kind == "heads_off" else name)
+    return Changes(**changes)
 
 
-def check_words(found, case):
+def check_words(screen, case):
     """What is written is what Python writes for the state; long ones as far as they go."""
-    state = found["state"]
-    assert "NaN" not in found["texts"], case
-    words = found["words"]
+    state = screen["state"]
+    assert "NaN" not in screen["texts"], case
+    words = screen["words"]
     assert words, case
     if len(state["say"].split()) > 8 or len(words) > 16:
         return
@@ -122,7 +122,7 @@ def addresses(draw):
     off = listed(st.one_of(st.sampled_from(switches(steps())), NASTY), 4)
     taken = listed(
         st.tuples(st.integers(0, 9), st.one_of(st.sampled_from(CHINESE[1:]), NASTY)).map(
-            lambda one: f"{one[0]}:{one[1]}"
+            lambda choice: f"{choice[0]}:{choice[1]}"
         ),
         3,
     )
@@ -147,30 +147,30 @@ def addresses(draw):
 def test_addresses(page, wanted):
     page.heard.clear()
     query = "&".join(f"{name}={quote(text)}" for name, text in wanted.items())
-    found = page.evaluate(TRY, [PAYLOAD, f"#x-fuzzed?{query}", None])["opened"]
+    screen = page.evaluate(TRY, [PAYLOAD, f"#x-fuzzed?{query}", None])["opened"]
     assert page.heard == [], wanted
-    check_words(found, wanted)
-    for notice in found["notices"]:
+    check_words(screen, wanted)
+    for notice in screen["notices"]:
         check_sentence(notice, True, wanted)
-    assert len(found["notices"]) <= 1, wanted
+    assert len(screen["notices"]) <= 1, wanted
     if "colour" in wanted:
-        assert "there is no setting called colour" in found["notices"][0], wanted
+        assert "there is no setting called colour" in screen["notices"][0], wanted
 
 
 @fuzzed(max_examples=120)
 @given(SENTENCES)
 def test_typed_sentences(page, text):
     page.heard.clear()
-    found = page.evaluate(TRY, [PAYLOAD, "#x-fuzzed", text])["after"]
+    screen = page.evaluate(TRY, [PAYLOAD, "#x-fuzzed", text])["after"]
     assert page.heard == [], text
-    check_words(found, text)
-    said = found["notices"]
+    check_words(screen, text)
+    said = screen["notices"]
     assert len(said) <= 1, text
-    is_taken = found["state"]["say"] != SAY or text.split() == SAY.split()
+    is_taken = screen["state"]["say"] != SAY or text.split() == SAY.split()
     assert is_taken or said, text
     if said:
         check_sentence(said[0], True, text)
-        assert found["state"]["say"] == SAY, text
+        assert screen["state"]["say"] == SAY, text
 
 
 JUNK = st.one_of(
@@ -203,10 +203,10 @@ def broken(draw):
 def test_broken_data(page, case):
     path, data = case
     page.heard.clear()
-    found = page.evaluate(TRY, [data, "#x-fuzzed", None])["opened"]
+    screen = page.evaluate(TRY, [data, "#x-fuzzed", None])["opened"]
     assert page.heard == [], (path, json.dumps(data["view"]) if "view" in data else "")
-    if not found["words"]:
-        assert len(found["notices"]) == 1, path
-        assert found["notices"][0].startswith("This explorer cannot start: "), path
+    if not screen["words"]:
+        assert len(screen["notices"]) == 1, path
+        assert screen["notices"][0].startswith("This explorer cannot start: "), path
     else:
-        assert "NaN" not in found["texts"], path
+        assert "NaN" not in screen["texts"], path

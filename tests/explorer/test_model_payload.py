@@ -27,10 +27,10 @@ def test_the_program_is_json_and_holds_all_weights(name):
     assert list(payload) == ["version", "steps", "weights", "words", "marks", "longest"]
     assert payload["steps"] == [step.to_json() for step in recorded(name).with_softmax().values()]
     parameters = dict(model.named_parameters())
-    for one, array in payload["weights"].items():
+    for parameter, array in payload["weights"].items():
         assert array["dtype"] == "float16"
-        assert torch.equal(decoded(array).double(), parameters[one])
-    named = {one for step in payload["steps"] for one in step["parameters"].values()}
+        assert torch.equal(decoded(array).double(), parameters[parameter])
+    named = {parameter for step in payload["steps"] for parameter in step["parameters"].values()}
     assert named == payload["weights"].keys()
     assert payload["words"] == WORDS
     assert (payload["version"], payload["marks"], payload["longest"]) == (1, MARKS, 8)

@@ -166,6 +166,6 @@ def test_what_was_counted_is_of_what_can_be_switched():
         assert list(switched(name)["counts"]) == counting.switches(steps), name
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_what_was_counted_is_what_is_counted_anew():
     assert json.loads(MEASURED.read_text(encoding="utf-8")) == counting.measured()

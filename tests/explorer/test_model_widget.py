@@ -74,23 +74,23 @@ def test_what_the_reader_does_python_gets(live):
 
 def test_what_python_sets_the_page_shows(live):
     live.evaluate("(wanted) => put(wanted)", {"say": "Tom sees Jerry", "at": "words_out"})
-    found = live.evaluate(LOOK)
-    assert found["words"] == ["汤姆", "看见", "杰瑞", "<end>"]
-    assert found["name"] == "writes: scores"
+    shown = live.evaluate(LOOK)
+    assert shown["words"] == ["汤姆", "看见", "杰瑞", "<end>"]
+    assert shown["name"] == "writes: scores"
     live.evaluate("(wanted) => put(wanted)", {"written": 2})
     assert live.evaluate(LOOK)["words"] == ["汤姆", "看见"]
 
 
 def test_what_python_asks_for_in_vain_is_said_and_not_kept(live):
     live.evaluate("(wanted) => put(wanted)", {"off": f"heads_off:{CROSS}.9"})
-    found = live.evaluate(LOOK)
-    assert found["notice"].startswith("Not taken: there is nothing to switch called heads_off")
+    shown = live.evaluate(LOOK)
+    assert shown["notice"].startswith("Not taken: there is nothing to switch called heads_off")
     assert live.evaluate("() => traits.off") == ""
     assert live.evaluate("() => traits.say") == SAY
 
 
 def test_data_that_fail_are_said_and_nothing_else(notebook):
     notebook.evaluate(RENDER, opened().payload | {"version": 2})
-    found = notebook.evaluate("() => document.querySelector('.ax-host').textContent")
-    assert found == "This explorer cannot start: its version must be 1."
+    text = notebook.evaluate("() => document.querySelector('.ax-host').textContent")
+    assert text == "This explorer cannot start: its version must be 1."
     assert notebook.evaluate("() => leave()") == []

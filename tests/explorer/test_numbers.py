@@ -77,12 +77,12 @@ def first_and_slow(cases):
 def test_digits_are_pythons(inside, places):
     numbers = hard_numbers()
     for name, rule in (("fixed", fixed), ("plain", plain)):
-        found = inside.evaluate(
+        digits = inside.evaluate(
             f"([numbers, places]) => numbers.map((x) => inside.{name}(Number(x), places))",
             [[repr(x) for x in numbers], places],
         )
         wanted = [rule(x, places) for x in numbers]
-        wrong = [t for t in zip(numbers, found, wanted, strict=True) if t[1] != t[2]]
+        wrong = [t for t in zip(numbers, digits, wanted, strict=True) if t[1] != t[2]]
         assert wrong == []
 
 
@@ -91,12 +91,12 @@ def test_digits_of_arithmetic_are_pythons(inside):
     draw = random.Random(5)
     numbers += [draw.randint(1, 2**40) / 2**12 for _ in range(2000)]
     pairs = [(x, draw.choice([0.0, 999.5, -1000.0, 4e4, 1e6, 1e300])) for x in numbers]
-    found = inside.evaluate(
+    digits = inside.evaluate(
         "(pairs) => pairs.map(([x, beside]) => inside.written(Number(x), beside))",
         [[repr(x).replace("inf", "Infinity"), beside] for x, beside in pairs],
     )
     wanted = [written(*pair) for pair in pairs]
-    assert [t for t in zip(pairs, found, wanted, strict=True) if t[1] != t[2]] == []
+    assert [t for t in zip(pairs, digits, wanted, strict=True) if t[1] != t[2]] == []
 
 
 def test_infinity_is_written_as_python_writes_it(inside):
@@ -115,8 +115,8 @@ def test_philox_has_the_published_words(inside):
         ),
     ]
     for counter, key, words in known:
-        found = inside.evaluate("([c, k]) => inside.philox(c, k)", [counter, key])
-        assert found == [int(word, 16) for word in words.split()]
+        drawn = inside.evaluate("([c, k]) => inside.philox(c, k)", [counter, key])
+        assert drawn == [int(word, 16) for word in words.split()]
 
 
 @pytest.mark.parametrize("first", first_and_slow(range(0, 200, 50)))
@@ -126,7 +126,7 @@ def test_every_cell_is_attn_cores(inside, first):
         compare_all(inside.evaluate(DERIVE, [payload(record), {}]), record, seed)
 
 
-def compare_all(found, record, where):
+def compare_all(derived, record, where):
     B, H, L, _ = record.shape
     for batch in range(B):
         for head in range(H):
@@ -134,9 +134,9 @@ def compare_all(found, record, where):
             rows = [Workings(record, batch, head, i) for i in range(L)]
             for stage in ROW_STAGES:
                 wanted = [getattr(row, stage) for row in rows]
-                compare(found[f"{stage},{batch},{head}"], wanted, (where, stage))
+                compare(derived[f"{stage},{batch},{head}"], wanted, (where, stage))
             wanted = [[ordered_dot(row.dropped, v) for v in values] for row in rows]
-            compare(found[f"output,{batch},{head}"], wanted, (where, "output"))
+            compare(derived[f"output,{batch},{head}"], wanted, (where, "output"))
 
 
 def reader_settings(seed):
@@ -173,8 +173,8 @@ def test_every_cell_is_attn_cores_whatever_the_reader_sets(inside, first):
     met = Counter()
     for seed in range(first, first + 50):
         record, settings, wanted = reader_settings(seed)
-        found = inside.evaluate(DERIVE, [payload(record), settings])
-        compare_all(found, wanted, (seed, settings))
+        derived = inside.evaluate(DERIVE, [payload(record), settings])
+        compare_all(derived, wanted, (seed, settings))
         dead = (
             (wanted.row_max == 0) & (wanted.row_sum == 1) & (wanted.stage("weights").sum(-1) == 0)
         )
@@ -209,11 +209,11 @@ def ordered_dot(a, b):
     return result
 
 
-def compare(found, wanted, where):
-    assert [[cell[0] for cell in row] for row in found] == [
+def compare(rows, wanted, where):
+    assert [[cell[0] for cell in row] for row in rows] == [
         [fixed(x) for x in row] for row in wanted
     ], where
-    for row, wanted_row in zip(found, wanted, strict=True):
+    for row, wanted_row in zip(rows, wanted, strict=True):
         for cell, x in zip(row, wanted_row, strict=True):
             page = float(cell[1].replace("Infinity", "inf"))
             assert page == x or abs(page - x) <= 1e-12 * max(1, abs(x)), where
@@ -229,11 +229,11 @@ def test_the_torch_stages_are_within_a_millionth(inside, dropout):
         lengths = torch.randint(0, 7, (4,), generator=made).tolist()
         keep = (None, causal(), causal() & padding(lengths), window(1, 1))[seed % 4]
         record = trace(x, x, x, keep=keep, dropout=dropout)
-        found = inside.evaluate(DERIVE, [payload(record), {}])
+        derived = inside.evaluate(DERIVE, [payload(record), {}])
         for stage in STAGES:
             cells = record.stage(stage)
             for b in range(4):
-                rows = found[f"{stage},{b},0"]
+                rows = derived[f"{stage},{b},0"]
                 page = [[float(cell[1].replace("Infinity", "inf")) for cell in row] for row in rows]
                 apart = (torch.tensor(page) - cells[b]).nan_to_num(0.0).abs().max().item()
                 assert apart <= 1e-6, (seed, stage)
@@ -249,8 +249,8 @@ def test_the_arithmetic_is_pythons_line_by_line(inside, seed):
     for stage in STAGES:
         width = record.v.shape[-1] if stage == "output" else S
         i, j, b, h = (draw.randrange(size) for size in (L, width, B, H))
-        found = inside.evaluate(TREE, [data, stage, i, j, b, h])
-        assert found == str(workings(record, stage, i, j, batch=b, head=h)), (seed, stage)
+        text = inside.evaluate(TREE, [data, stage, i, j, b, h])
+        assert text == str(workings(record, stage, i, j, batch=b, head=h)), (seed, stage)
 
 
 @pytest.mark.parametrize("size", [1e3, 3e4, 1e7, 1e15])
@@ -260,8 +260,8 @@ def test_the_arithmetic_of_large_numbers_is_pythons(inside, size, p):
     for scale in (None, 1.0, size**-2):
         record = trace(x, x * 0.7, x, keep=causal(), dropout=Dropout(p, 3360), scale=scale)
         for i in range(6):
-            found = inside.evaluate(TREE, [payload(record), "output", i, 1, 0, 0])
-            assert found == str(workings(record, "output", i, 1))
+            text = inside.evaluate(TREE, [payload(record), "output", i, 1, 0, 0])
+            assert text == str(workings(record, "output", i, 1))
 
 
 @pytest.mark.parametrize("biased", [True, False])
@@ -272,9 +272,9 @@ def test_with_a_source_the_arithmetic_goes_down_to_x(inside, biased):
         ("output", 4, 2, 0, 1),
         ("weights", 1, 0, 1, 0),
     ):
-        found = inside.evaluate(TREE, [payload(record), stage, i, j, b, h])
-        assert found == str(workings(record, stage, i, j, batch=b, head=h))
-        assert found.count("\n") >= 8
+        text = inside.evaluate(TREE, [payload(record), stage, i, j, b, h])
+        assert text == str(workings(record, stage, i, j, batch=b, head=h))
+        assert text.count("\n") >= 8
 
 
 def test_every_cell_can_be_read(inside):
@@ -328,10 +328,10 @@ def test_a_sentence_about_a_number_is_pythons(inside):
                 if "keeps nothing" in said:
                     assert stage in ("weights", "dropped")
         # The page computes in float64.
-        found = inside.evaluate(SAY, [payload(record), places])
+        sentences = inside.evaluate(SAY, [payload(record), places])
         number = re.compile(r"-?(\d+\.\d{4}|\d\.\de[+-]\d+)")
-        for one, other in zip(found, wanted, strict=True):
-            assert number.sub("#", one) == number.sub("#", other), seed
+        for sentence, other in zip(sentences, wanted, strict=True):
+            assert number.sub("#", sentence) == number.sub("#", other), seed
     assert min(met.values()) >= 5, met
 
 
@@ -354,6 +354,6 @@ def test_the_sentences_of_a_dead_row(inside):
     }
     data = payload(record)
     data["tokens"] = {"queries": list("abcdef"), "keys": list("uvwxyz")}
-    found = inside.evaluate(SAY, [data, [[stage, 0, 1, 0, 0] for stage in STAGES]])
+    sentences = inside.evaluate(SAY, [data, [[stage, 0, 1, 0, 0] for stage in STAGES]])
     said["output"] = "For query a, column 1 of the values averages to 0.0000."
-    assert found == list(said.values())
+    assert sentences == list(said.values())

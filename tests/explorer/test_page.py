@@ -363,11 +363,11 @@ def test_without_scripts_there_is_a_coloured_table(bare, explorer, masked):
     assert page.locator(".ax-root").count() == 0
     cells = page.locator("table").first.locator("td[bgcolor]")
     assert cells.count() == 36
-    found = [
+    rows = [
         row.locator("td[bgcolor]").all_text_contents()
         for row in page.locator("table").first.locator("tr").all()
     ]
-    assert found[1:] == wanted_numbers(explorer.record, "weights")
+    assert rows[1:] == wanted_numbers(explorer.record, "weights")
     color = cells.first.evaluate("e => getComputedStyle(e).backgroundColor")
     assert color not in ("rgba(0, 0, 0, 0)", "rgb(255, 255, 255)")
     expect(page.get_by_text("journey").first).to_be_visible()
@@ -680,8 +680,8 @@ def test_the_states_of_all_explorers_stand_in_the_address(bare, masked, explorer
     second.locator('input[value="scaled"]').check()
     expect(page).to_have_url(re.compile(r"#x-journey\?stage=scaled;x-masked\?stage=scores$"))
     page.reload()
-    for one, stage in ((first, "scores"), (second, "scaled")):
-        expect(one.locator(".ax-stage input:checked")).to_have_value(stage)
+    for element, stage in ((first, "scores"), (second, "scaled")):
+        expect(element.locator(".ax-stage input:checked")).to_have_value(stage)
     first.get_by_role("button", name="reset").click()
     expect(page).to_have_url(re.compile(r"#x-journey\?stage=scaled$"))
     second.get_by_role("button", name="reset").click()
@@ -730,8 +730,8 @@ def test_forced_colours_keep_what_a_colour_means(bare, masked):
         plain[n]["backgroundColor"] for n in kept
     ]
     assert len({forced[n]["backgroundColor"] for n in kept}) > 5
-    for n, one in enumerate(forced):
-        assert ("gradient" in one["backgroundImage"]) == (n not in kept)
+    for n, style in enumerate(forced):
+        assert ("gradient" in style["backgroundImage"]) == (n not in kept)
     # So do the legend, the crosshair, the chosen cell and the stage in use.
     assert "gradient" in page.evaluate(FORCED, ".ax-bar")[0]["backgroundImage"]
     assert "gradient" in page.evaluate(FORCED, ".ax-swatch")[0]["backgroundImage"]
@@ -745,8 +745,8 @@ def test_forced_colours_keep_what_a_colour_means(bare, masked):
     cell(page, 3, 2).hover()
     system = page.evaluate(SYSTEM)
     for css in (".ax-grid th.ax-lit", ".ax-stage input:checked + span", '[aria-pressed="true"]'):
-        for one in page.evaluate(FORCED, css):
-            assert [one["backgroundColor"], one["color"]] == system, css
+        for style in page.evaluate(FORCED, css):
+            assert [style["backgroundColor"], style["color"]] == system, css
     assert page.locator(".ax-grid th.ax-lit").count() == 2
     assert page.evaluate(FORCED, ".ax-grid th:not(.ax-lit)")[1]["backgroundColor"] != system[0]
 
@@ -800,8 +800,8 @@ def test_axe_finds_nothing(bare, masked, theme):
     page.locator(".ax-grid .ax-cell").nth(7).click()
     page.locator(".ax-print .ax-cell").nth(7).click()
     page.locator(".ax-grid .ax-cell").last.hover()
-    found = Axe().run(page).response["violations"]
-    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in found] == []
+    violations = Axe().run(page).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in violations] == []
 
 
 def test_a_printed_tensor_is_alive(bare, journey):

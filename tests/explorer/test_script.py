@@ -79,7 +79,7 @@ def run(monkeypatch, page, modules):
 
 
 def test_each_module_has_a_scope_of_its_own(monkeypatch, inside):
-    found = run(
+    exports = run(
         monkeypatch,
         inside,
         {
@@ -103,9 +103,9 @@ export const two = () => deep;
             "none": "window.wasRun = true;\n",
         },
     )
-    assert found["sum"] == 511
-    assert found["default"] == {"sum": 511}
-    assert list(found) == ["sum", "name", "Made", "default"]
+    assert exports["sum"] == 511
+    assert exports["default"] == {"sum": 511}
+    assert list(exports) == ["sum", "name", "Made", "default"]
     assert inside.evaluate("wasRun")
 
 
@@ -150,8 +150,8 @@ def test_a_part_has_the_words_that_it_says(part):
         key
         for name in own
         if name not in core
-        for found in SAID.findall(script.bare(script.read(name)))
-        for key in found
+        for keys in SAID.findall(script.bare(script.read(name)))
+        for key in keys
     }
     assert said - known <= {""}
 

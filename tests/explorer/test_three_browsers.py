@@ -77,8 +77,8 @@ def test_every_number_is_attn_cores(tab, address):
         compare_all(tab.evaluate(DERIVE, [payload(record), settings]), wanted, seed)
     for seed, stage in enumerate(STAGES):
         record = random_record(1000 + seed)
-        found = tab.evaluate(TREE, [payload(record), stage, 0, 0, 0, 0])
-        assert found == str(workings(record, stage, 0, 0))
+        text = tab.evaluate(TREE, [payload(record), stage, 0, 0, 0, 0])
+        assert text == str(workings(record, stage, 0, 0))
 
 
 @pytest.mark.parametrize("over", ["http", "file"])

@@ -43,7 +43,7 @@ def test_a_tile_has_the_records_numbers(record, stage):
 def test_a_pooled_part_is_pooled_by_the_rule_of_the_record(record, stage, how):
     first = 3 if stage == "output" else 93
     cells = record.stage(stage)[1, 2, 40:75, first : first + 37].double()
-    found = ask(record, stage=stage, pool=[6, 5], how=how).double()
+    tile = ask(record, stage=stage, pool=[6, 5], how=how).double()
     hidden = 0
     for r in range(6):
         for c in range(5):
@@ -54,7 +54,7 @@ def test_a_pooled_part_is_pooled_by_the_rule_of_the_record(record, stage, how):
                 kept = torch.tensor([-torch.inf])
                 hidden += 1
             wanted = kept.max() if how == "max" else kept.mean()
-            assert found[r, c].item() == pytest.approx(wanted.item(), rel=1e-5, abs=1e-7)
+            assert tile[r, c].item() == pytest.approx(wanted.item(), rel=1e-5, abs=1e-7)
     assert (hidden > 0) == (stage == "masked")
 
 

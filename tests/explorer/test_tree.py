@@ -72,8 +72,8 @@ def test_with_a_source_x_the_matrices_and_the_bias_stand_in_the_line(bare):
         projected = source.x.double() @ matrix.double() + bias
         parts.append(projected.float().view(2, 5, 2, 3).transpose(1, 2).contiguous())
     changed = trace(*parts, keep=causal())
-    found = torch.tensor([[float(x) for x in row] for row in numbers(page)])
-    torch.testing.assert_close(found, changed.stage("output")[1, 1], atol=1e-4, rtol=1e-4)
+    cells = torch.tensor([[float(x) for x in row] for row in numbers(page)])
+    torch.testing.assert_close(cells, changed.stage("output")[1, 1], atol=1e-4, rtol=1e-4)
     expect(page.locator(".ax-changes")).to_contain_text("You changed b_value[4].")
 
 
@@ -151,12 +151,12 @@ def test_axe_finds_nothing(bare, theme):
     tree_lines(page)
     leaf(page, "q[2, 0]").first.hover()
     rules = {"label-content-name-mismatch": {"enabled": True}}
-    found = Axe().run(page, options={"rules": rules}).response["violations"]
-    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in found] == []
+    violations = Axe().run(page, options={"rules": rules}).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in violations] == []
     leaf(page, "q[2, 0]").first.click()
     expect(page.locator(".ax-tree input")).to_be_focused()
-    found = Axe().run(page, options={"rules": rules}).response["violations"]
-    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in found] == []
+    violations = Axe().run(page, options={"rules": rules}).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in violations] == []
 
 
 def test_of_many_heads_only_the_values_that_were_sent_can_be_changed(bare):

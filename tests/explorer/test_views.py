@@ -272,8 +272,8 @@ def test_importing_the_book_loads_no_view():
         "import sys, attn_core; names = 'attn_core.views', 'matplotlib', 'anywidget'; "
         "print([name for name in names if name in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def pixels(picture):
@@ -315,8 +315,8 @@ def test_figures_leave_pyplot_alone():
         "x = toy.journey().x; figure(trace(x, x, x)).png(); "
         "print('matplotlib.pyplot' in sys.modules)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "False"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_chinese_labels_come_from_a_package_not_from_the_machine():
@@ -375,10 +375,10 @@ def test_all_heads_are_drawn_small_in_the_same_colours():
     assert [axes.get_title() for axes in picture.axes] == [f"layer 0, head {h}" for h in range(12)]
     weights = record.stage("weights")[0]
     for axes, cells in zip(picture.axes, weights, strict=True):
-        found = torch.from_numpy(axes.images[0].get_array()).double()
+        colours = torch.from_numpy(axes.images[0].get_array()).double()
         share = cells / weights.max()
         wanted = torch.tensor([[mix(s) for s in row] for row in share.double().tolist()]).double()
-        assert torch.allclose(found, wanted)
+        assert torch.allclose(colours, wanted)
     largest = weights.amax((1, 2)).argmax()
     assert picture.alt.endswith(f"The largest number is in layer 0, head {largest}.")
     with pytest.raises(ValueError, match="head_names must name each of the 12 heads, got 1"):

@@ -46,22 +46,22 @@ def test_what_python_asks_for_in_vain_is_said_and_not_kept(inside):
     x = torch.eye(3)
     asked = ["x.0.0.0:2", "x.0.0.0:3,nonsense", "x.0.0.0:4"]
     said = "Not taken: edits must be one of x, tokens, got nonsense. The rest is shown."
-    found = inside.evaluate(SET, [payload(trace(x, x, x)), asked])
-    assert found == [["", asked[0]], [said, "x.0.0.0:3"], ["", asked[2]]]
+    answers = inside.evaluate(SET, [payload(trace(x, x, x)), asked])
+    assert answers == [["", asked[0]], [said, "x.0.0.0:3"], ["", asked[2]]]
 
 
 @pytest.mark.parametrize("store", [None, "float16"])
 def test_what_shorter_numbers_cost_stands_below_the_figure(inside, store):
     x = torch.randn(5, 3, generator=torch.Generator().manual_seed(1))
     view = explore(trace(x, x, x), store=store)
-    found = inside.evaluate(RENDER, view.payload)
-    assert "ax-root" in found[0][0]
+    children = inside.evaluate(RENDER, view.payload)
+    assert "ax-root" in children[0][0]
     if store is None:
-        assert len(found) == 1
+        assert len(children) == 1
         return
     error = fixed(view.payload["error"], 6)
     said = f"Numbers stored in float16: no weight is off by more than {error}."
-    assert found[1:] == [["ax-stored", said]]
+    assert children[1:] == [["ax-stored", said]]
     assert said in view.html, "the page says the same"
 
 

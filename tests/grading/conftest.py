@@ -28,9 +28,11 @@ output = 2_000_000
 def make(folder, students) -> Course:
     """A course with a roster; its secret is always the same, so that its numbers are."""
     start(folder, [])
-    ids = ", ".join(f'"{one}"' for one in EXERCISES)
+    ids = ", ".join(f'"{exercise}"' for exercise in EXERCISES)
     (folder / "course.toml").write_text(SETTINGS.format(ids=ids), encoding="utf-8")
-    lines = "".join(f"{one},{one.title()} Example,{one}@example.org\n" for one in students)
+    lines = "".join(
+        f"{student},{student.title()} Example,{student}@example.org\n" for student in students
+    )
     (folder / "roster.csv").write_text(f"id,name,email\n{lines}", encoding="utf-8")
     (folder / "secret").write_text("5" * 64, encoding="utf-8")
     return Course.open(folder)

@@ -550,8 +550,8 @@ def later(of: Class) -> None:
     # What a snapshot would say, said ahead of it: numbers of no size, in a shape beyond all.
     number = {"is": "numbers", "kind": "tensor", "dtype": "float32", "data": ""}
     number["shape"] = [0, *[2**21] * 15]
-    found = {"is": "found", "kinds": ["value"] * 3, "values": [number] * 3}
-    source = f"{LINKS}links[1].sendall({json.dumps(found).encode()!r} + b'\\n')"
+    message = {"is": "found", "kinds": ["value"] * 3, "values": [number] * 3}
+    source = f"{LINKS}links[1].sendall({json.dumps(message).encode()!r} + b'\\n')"
     of.add(
         "a shape of nothing",
         of.with_cells("a shape of nothing", source),
@@ -566,7 +566,7 @@ def later(of: Class) -> None:
         cell["attachments"] = {EVIL: {"image/svg+xml": EVIL}}
     of.add("labels", labels)
 
-    names = [f"answer-{one}" for one in EXERCISES]
+    names = [f"answer-{exercise}" for exercise in EXERCISES]
     swapped = of.solved("swapped")
     for cell in swapped.cells:
         if cell.id in names:
@@ -589,7 +589,7 @@ def later(of: Class) -> None:
     of.add("raw cells", raw, BLANK, "no code in it")
 
     kinds = of.solved("kinds of cells")
-    kinds.cells[1:1] = [{**new_code_cell("x = 1"), "cell_type": one} for one in ("heading", EVIL)]
+    kinds.cells[1:1] = [{**new_code_cell("x = 1"), "cell_type": kind} for kind in ("heading", EVIL)]
     of.add("kinds of cells", kinds)
 
     whole = json.dumps(of.solved("twice in it"))

@@ -18,6 +18,6 @@ def load(number: int = 4 * (os.cpu_count() or 1)) -> Iterator[None]:
     try:
         yield
     finally:
-        for one in busy:
-            one.kill()
-            one.wait()
+        for process in busy:
+            process.kill()
+            process.wait()

@@ -76,9 +76,9 @@ def watch(process: subprocess.Popen, peaks: list[int]) -> threading.Thread:
             with contextlib.suppress(psutil.Error):
                 first = psutil.Process(process.pid)
                 family = [first, *first.children(recursive=True)]
-            for one in family:
+            for member in family:
                 with contextlib.suppress(psutil.Error):  # it has just ended
-                    total += one.memory_full_info().pss
+                    total += member.memory_full_info().pss
             peaks.append(total)
             time.sleep(2)
 
@@ -89,8 +89,8 @@ def watch(process: subprocess.Popen, peaks: list[int]) -> threading.Thread:
 
 def results(course) -> dict[str, int]:
     """When each result was written, by the student."""
-    found = course.folder.glob("results/class/[!.]*.json")
-    return {path.stem: path.stat().st_mtime_ns for path in found}
+    paths = course.folder.glob("results/class/[!.]*.json")
+    return {path.stem: path.stat().st_mtime_ns for path in paths}
 
 
 def fill(course, names: list[str]) -> dict[str, tuple | None]:
@@ -120,14 +120,14 @@ def wrong_rows(course, wanted: dict[str, tuple | None]) -> list[str]:
     """Those whose row in the table is missing, or not as it should be."""
     with (course.folder / "grades" / "class.csv").open(encoding="utf-8-sig") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
-    found = []
+    wrong = []
     for name, statuses in wanted.items():
         row = rows.get(name, {})
         got = tuple(row.get(f"{exercise} status") for exercise in EXERCISES)
         fits = got[1:] == statuses if statuses else got != RIGHT
         if row.get("status") != "graded" or not fits:
-            found.append(f"{name}: {row.get('status')}, {got}, wanted {statuses}")
-    return found
+            wrong.append(f"{name}: {row.get('status')}, {got}, wanted {statuses}")
+    return wrong
 
 
 def measure(course, names: list[str], asked) -> tuple[dict, list[str]]:
@@ -155,7 +155,7 @@ def measure(course, names: list[str], asked) -> tuple[dict, list[str]]:
     code = process.wait()
     whole = time.monotonic() - began
     last = results(course)
-    each = [one for name in names if (one := stored(course, "class", name))]
+    each = [result for name in names if (result := stored(course, "class", name))]
     measured = {
         "students": asked.students,
         "exercises": len(EXERCISES),
@@ -167,10 +167,10 @@ def measure(course, names: list[str], asked) -> tuple[dict, list[str]]:
         "books": round(whole - run, 1),
         "whole": round(whole, 1),
         "share": round(whole / asked.students, 3),
-        "median": statistics.median(one["seconds"] for one in each),
-        "longest": max(one["seconds"] for one in each),
+        "median": statistics.median(result["seconds"] for result in each),
+        "longest": max(result["seconds"] for result in each),
         "memory": round(max(peaks) / 2**30, 3),
-        "sandbox": statistics.median(one["peak_mib"] for one in each),
+        "sandbox": statistics.median(result["peak_mib"] for result in each),
         "killed": len(first),
         "others": round(others, 1),
         "twice": sum(last.get(name) != when for name, when in first.items()),

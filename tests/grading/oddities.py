@@ -31,13 +31,13 @@ def mixed(shares):
     return [sum(w * row[c] for w, row in zip(shares, value_rows)) for c in range(3)]
 """
 FORMED = f"{BY_HAND}{{before}}\nexact_row = {{form}}(mixed(weights))\n"
-FORMED += "rounded_sum = {one}(sum(rounded))\nrounded_row = {form}(mixed(rounded))\n"
+FORMED += "rounded_sum = {sum_form}(sum(rounded))\nrounded_row = {form}(mixed(rounded))\n"
 SHIFTED = "import torch\ndef shares(table):\n    return torch.softmax(table, -1)\n"
 
 
-def formed(form: str, one: str = "", before: str = "") -> dict[str, str]:
+def formed(form: str, sum_form: str = "", before: str = "") -> dict[str, str]:
     """The values, each row in a form and the sum in another."""
-    return {VALUES: FORMED.format(form=form, one=one, before=before)}
+    return {VALUES: FORMED.format(form=form, sum_form=sum_form, before=before)}
 
 
 def softmax(ending: str) -> dict[str, str]:
@@ -442,7 +442,7 @@ CELLS: dict[str, list[str]] = {
 
 
 def at(notebook: NotebookNode, exercise: str, part: str = "answer") -> int:
-    return next(i for i, one in enumerate(notebook.cells) if one.id == f"{part}-{exercise}")
+    return next(i for i, cell in enumerate(notebook.cells) if cell.id == f"{part}-{exercise}")
 
 
 def crlf(notebook: NotebookNode) -> bytes:
@@ -639,8 +639,8 @@ NOTEBOOKS: dict[str, Callable[[NotebookNode], bytes | None]] = {
 def students() -> list[tuple[str, ...]]:
     """The oddities of each student: one for each exercise, or one of the whole notebook."""
     of = [[name for name in ANSWERS if exercise in ANSWERS[name]] for exercise in EXERCISES]
-    found = [tuple(filter(None, row)) for row in zip_longest(*of)]
-    return found + [(name,) for name in (*CELLS, *NOTEBOOKS)]
+    groups = [tuple(filter(None, row)) for row in zip_longest(*of)]
+    return groups + [(name,) for name in (*CELLS, *NOTEBOOKS)]
 
 
 def hand_in(notebook: NotebookNode, oddities: tuple[str, ...]) -> bytes:

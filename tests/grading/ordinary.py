@@ -16,14 +16,16 @@ USER = 54_321
 
 def closed(path: Path) -> Path | None:
     """The first folder above a path that not everybody may enter."""
-    return next((one for one in reversed(path.parents) if not one.stat().st_mode & 0o001), None)
+    return next(
+        (folder for folder in reversed(path.parents) if not folder.stat().st_mode & 0o001), None
+    )
 
 
 def ordinary(command: list[str]) -> list[str]:
     """The command, to be run by root, that runs a command as an ordinary user."""
     needed = sorted({Path(sys.base_prefix), Path(os.path.normpath(sys.prefix)), ROOT})
     words = ["bwrap", "--dev-bind", "/", "/"]
-    for folder in sorted({found for path in needed if (found := closed(path))}):
+    for folder in sorted({parent for path in needed if (parent := closed(path))}):
         words += ["--perms", "0755", "--tmpfs", str(folder)]
         for path in needed:
             if closed(path) == folder:

@@ -101,7 +101,9 @@ def honest(of: Class) -> None:
     add("correct", solved("correct"))
     add("blank", build(of.course, of.assignment, "blank", "starter"), BLANK)
     add("empty", nbformat.v4.new_notebook(), BLANK, "no code in it")
-    known = next(one for one in of.assignment.exercises if one.id == EXERCISES[1]).mistakes[0]
+    known = next(
+        exercise for exercise in of.assignment.exercises if exercise.id == EXERCISES[1]
+    ).mistakes[0]
     add("partly", solved("partly", softmax=known.code, row=""), ("right", "partly", "blank"))
 
     late = solved("late")
@@ -111,7 +113,9 @@ def honest(of: Class) -> None:
     copied = solved("copied")
     for name in EXERCISES:
         place = index_of(copied, name)
-        starter = next(one for one in of.assignment.exercises if one.id == name).starter
+        starter = next(
+            exercise for exercise in of.assignment.exercises if exercise.id == name
+        ).starter
         copied.cells.insert(place + 1, new_code_cell(starter))
         copied.cells.insert(place, copied.cells[place])
     add("copied", copied)
@@ -125,7 +129,7 @@ def honest(of: Class) -> None:
     add("stripped", stripped)
 
     deleted = solved("deleted")
-    deleted.cells = [one for one in deleted.cells if not one.id.startswith("grade-")]
+    deleted.cells = [cell for cell in deleted.cells if not cell.id.startswith("grade-")]
     add("deleted", deleted)
 
     add("zoë", of.with_cells("zoë", UNICODE))

@@ -139,9 +139,9 @@ def nested(depth: int) -> list:
     ids=lambda value: str(value)[:20],
 )
 def test_what_is_no_value_or_too_much_is_said(value, why):
-    found = crossed(value)
-    assert isinstance(found, Other)
-    assert why in found.said
+    other = crossed(value)
+    assert isinstance(other, Other)
+    assert why in other.said
 
 
 def test_a_nest_that_holds_itself_ends():

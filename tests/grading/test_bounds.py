@@ -193,9 +193,9 @@ def test_a_check_that_would_work_for_ever_is_stopped(value, status):
     asked_for = Exercise("x", "01", "x", 1, 1, "", "x = ...", "x = 3", lambda seed: {}, looping)
     cells, limits = [new_code_cell(f"x = {value}")], Limits(call=2, memory=2**30)
     with Run(cells, (asked_for,), {"x": 0}, limits=limits) as ran, asked(ran) as answer:
-        found = mark(asked_for, answer, [1])
-    assert (found.status, found.score) == (status, 1.0 if status == "right" else 0.0)
-    assert found.flags == (["stopped: time"] if status == "stopped" else [])
+        outcome = mark(asked_for, answer, [1])
+    assert (outcome.status, outcome.score) == (status, 1.0 if status == "right" else 0.0)
+    assert outcome.flags == (["stopped: time"] if status == "stopped" else [])
 
 
 def test_our_own_time_is_not_to_be_caught():

@@ -129,10 +129,10 @@ def test_the_code_of_a_handout_is_that_of_the_english_one(course):
         made = [
             [
                 (cell.id, cell.source)
-                for cell in build(one, one.assignment(name), "ada", "starter").cells
+                for cell in build(edition, edition.assignment(name), "ada", "starter").cells
                 if cell.cell_type == "code" and not cell.id.startswith("grade-")
             ]
-            for one in (course, other)
+            for edition in (course, other)
         ]
         assert made[0] == made[1]
         raw = b"{}"
@@ -218,7 +218,7 @@ def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
     assert '<html lang="zh-CN">' in key
     assert english(outside(key)) == []
     handed = build(course, assignment, "ada", "starter")
-    known = {f"answer-{one.id}": one for one in assignment.exercises}
+    known = {f"answer-{exercise.id}": exercise for exercise in assignment.exercises}
     for cell in handed.cells:
         if exercise := known.get(cell.id):
             code = exercise.mistakes[0].code if exercise.mistakes else exercise.solution
@@ -236,7 +236,9 @@ def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
         book.find_comment(f"answer-{TEXT}", name, name, "ada").manual_comment = "写得好"
         book.db.commit()
 
-    pages = {one: folder / "feedback" / one / name / f"{name}.html" for one in ("ada", "bob")}
+    pages = {
+        student: folder / "feedback" / student / name / f"{name}.html" for student in ("ada", "bob")
+    }
     waits = outside(pages["ada"].read_text(encoding="utf-8"))
     assert ZH("waits for a person, {points} at most").format(points=points(2, ZH)) in waits
     assert ZH(" so far") in waits

@@ -98,7 +98,7 @@ def graded(request):
     for name, student in students.items():
         fill(course, name, student)
     (folder / "course" / "submitted" / "stranger" / "class").mkdir(parents=True)
-    tokens = {one: f"{one}-{secrets.token_hex(8)}" for one in ("typed", "environment")}
+    tokens = {kind: f"{kind}-{secrets.token_hex(8)}" for kind in ("typed", "environment")}
     environment = {
         "HOME": str(folder / "home"),
         "TMPDIR": str(folder / "tmp"),
@@ -107,24 +107,24 @@ def graded(request):
         "LANG": "C.UTF-8",
         "TOKEN": tokens["environment"],
     }
-    for one in ("home", "tmp"):
-        (folder / one).mkdir()
+    for place in ("home", "tmp"):
+        (folder / place).mkdir()
     if who == "ordinary" and os.geteuid() == 0:
         subprocess.run(["chown", "-hR", f"{USER}:{USER}", str(folder)], check=True)
-    found = Graded(course, students, who, environment, tokens)
+    cohort = Graded(course, students, who, environment, tokens)
     # Whoever is left behind by its parents becomes a child of ours.
     ctypes.CDLL(None).prctl(SUBREAPER, 1)
     before = psutil.Process().children(recursive=True)
-    code, said = found.run("make")
+    code, said = cohort.run("make")
     assert code == 0, said
     with load() if busy == "loaded" else contextlib.nullcontext():
-        code, found.said = found.run("grade", "--assignment", "class", "--jobs", AT_ONCE)
-    assert code == 0, found.said
+        code, cohort.said = cohort.run("grade", "--assignment", "class", "--jobs", AT_ONCE)
+    assert code == 0, cohort.said
     after = set(psutil.Process().children(recursive=True)) - set(before)
     # Who waits for the command's end hears of it a moment later.
     _, alive = psutil.wait_procs(after, timeout=60)
-    found.left = [one for one in alive if not is_gone(one)]
-    yield found
+    cohort.left = [process for process in alive if not is_gone(process)]
+    yield cohort
     ctypes.CDLL(None).prctl(SUBREAPER, 0)
     shutil.rmtree(folder)
 
@@ -145,7 +145,7 @@ def test_each_is_graded_as_it_should_be(graded):
     wrong = {}
     for name, student in graded.students.items():
         row = graded.rows[name]
-        got, flags = tuple(row[f"{one} status"] for one in EXERCISES), flags_of(row)
+        got, flags = tuple(row[f"{exercise} status"] for exercise in EXERCISES), flags_of(row)
         missing = [words for words in student.flags if words not in flags]
         if (row["status"], got) != ("graded", student.statuses) or missing:
             wrong[name] = (row["status"], got, student.statuses, flags, missing)
@@ -178,15 +178,15 @@ def test_a_known_mistake_is_named(graded):
 
 def hidden(graded: Graded, name: str) -> list[str]:
     """What a student's hidden inputs look like when they are printed."""
-    found = []
+    texts = []
     for exercise in EXERCISES[1:]:
         for seed in seeds_of(graded.course.secret, exercise, name)[1:]:
             known = graded.course.known[exercise]
-            found += [line for line in given(known, seed).split("\n") if len(line) > 40]
+            texts += [line for line in given(known, seed).split("\n") if len(line) > 40]
             for value in known.parameters(seed).values():
-                found += [str(row) for row in getattr(value, "tolist", list)() if row]
+                texts += [str(row) for row in getattr(value, "tolist", list)() if row]
     # Truths alone may be the same by chance.
-    return [text for text in found if len(text) > 12 and re.search(r"\d\.\d", text)]
+    return [text for text in texts if len(text) > 12 and re.search(r"\d\.\d", text)]
 
 
 def test_nothing_secret_came_out(graded):

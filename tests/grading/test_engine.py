@@ -38,8 +38,8 @@ def course(tmp_path):
 
 
 def results(course) -> dict:
-    found = {name: stored(course, "class", name) for name in NAMES}
-    return {name: {key: one[key] for key in SAME} for name, one in found.items() if one}
+    by_name = {name: stored(course, "class", name) for name in NAMES}
+    return {name: {key: result[key] for key in SAME} for name, result in by_name.items() if result}
 
 
 def jobs() -> list[engine.Job]:
@@ -93,7 +93,7 @@ def test_a_stop_is_said_in_one_sentence_and_leaves_nothing(course):
     assert said == "Stopped. What is graded stays graded; the same command goes on."
     after = set(psutil.Process().children(recursive=True)) - before
     _, alive = psutil.wait_procs(after, timeout=60)
-    assert [one for one in alive if one.status() != psutil.STATUS_ZOMBIE] == []
+    assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
     ctypes.CDLL(None).prctl(SUBREAPER, 0)
 
 

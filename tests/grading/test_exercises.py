@@ -11,32 +11,38 @@ from grading.numbers import given, seeds_of
 from grading.run import Run
 
 KNOWN = exercises.load()
-CHAPTERS = sorted({one.chapter for one in KNOWN.values()})
+CHAPTERS = sorted({exercise.chapter for exercise in KNOWN.values()})
 
 
 def graded(chapter: str, code) -> dict[str, marks.Mark]:
     """The marks of a chapter's exercises, each answered with what `code` gives."""
-    asked = [one for one in KNOWN.values() if one.chapter == chapter and code(one) is not None]
+    asked = [
+        exercise
+        for exercise in KNOWN.values()
+        if exercise.chapter == chapter and code(exercise) is not None
+    ]
     cells, places = [], {}
-    for one in asked:
-        seed = seeds_of(b"secret", one.id, "ada")[0]
-        cells += [new_code_cell(given(one, seed)), new_code_cell(code(one))]
-        places[one.id] = len(cells) - 1
-    found = {}
+    for exercise in asked:
+        seed = seeds_of(b"secret", exercise.id, "ada")[0]
+        cells += [new_code_cell(given(exercise, seed)), new_code_cell(code(exercise))]
+        places[exercise.id] = len(cells) - 1
+    by_id = {}
     with Run(cells, tuple(asked), places) as run:
-        for one in asked:
-            with run.remote(one) as answer:
-                found[one.id] = marks.mark(one, answer, seeds_of(b"secret", one.id, "ada"))
-    return found
+        for exercise in asked:
+            with run.remote(exercise) as answer:
+                by_id[exercise.id] = marks.mark(
+                    exercise, answer, seeds_of(b"secret", exercise.id, "ada")
+                )
+    return by_id
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_solution_gets_all_and_the_starter_nothing(chapter):
-    for one in graded(chapter, lambda exercise: exercise.solution).values():
-        assert one.status == ("by hand" if KNOWN[one.exercise].kind == "text" else "right"), one
-    for one in graded(chapter, lambda exercise: exercise.starter).values():
-        assert (one.status, one.score) == ("blank", 0), one
+    for mark in graded(chapter, lambda exercise: exercise.solution).values():
+        assert mark.status == ("by hand" if KNOWN[mark.exercise].kind == "text" else "right"), mark
+    for mark in graded(chapter, lambda exercise: exercise.starter).values():
+        assert (mark.status, mark.score) == ("blank", 0), mark
 
 
 # Without a sandbox tests/test_exercises.py has all mistakes; this is their way through one.
@@ -50,16 +56,16 @@ def test_the_solution_gets_all_and_the_starter_nothing(chapter):
 )
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_known_mistake_loses_points_and_gets_its_hint(chapter, numbers):
-    most = max(len(one.mistakes) for one in KNOWN.values() if one.chapter == chapter)
+    most = max(len(exercise.mistakes) for exercise in KNOWN.values() if exercise.chapter == chapter)
     for number in range(most)[numbers]:
 
         def code(exercise, number=number):
             return exercise.mistakes[number].code if number < len(exercise.mistakes) else None
 
-        for one in graded(chapter, code).values():
-            exercise = KNOWN[one.exercise]
-            assert one.score < one.points, (one, number)
-            assert one.hint == exercise.mistakes[number].hint, (one, number)
+        for mark in graded(chapter, code).values():
+            exercise = KNOWN[mark.exercise]
+            assert mark.score < mark.points, (mark, number)
+            assert mark.hint == exercise.mistakes[number].hint, (mark, number)
 
 
 IN_FORM = """
@@ -92,7 +98,7 @@ def ragged(exercise) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_another_form_gets_all_and_what_holds_no_numbers_nothing(chapter):
-    for one in graded(chapter, in_form).values():
-        assert one.status == ("by hand" if KNOWN[one.exercise].kind == "text" else "right"), one
-    for one in graded(chapter, ragged).values():
-        assert (one.status, one.score) in (("wrong", 0), ("blank", 0)), one
+    for mark in graded(chapter, in_form).values():
+        assert mark.status == ("by hand" if KNOWN[mark.exercise].kind == "text" else "right"), mark
+    for mark in graded(chapter, ragged).values():
+        assert (mark.status, mark.score) in (("wrong", 0), ("blank", 0)), mark

@@ -128,7 +128,7 @@ def test_points_by_hand_reach_table_and_page(course):
     "broken",
     [
         pytest.param("no database", id="corrupt", marks=pytest.mark.slow),
-        pytest.param(None, id="deleted", marks=pytest.mark.slow),
+        pytest.param(None, id="deleted", marks=pytest.mark.deep),
         pytest.param("", id="empty", marks=pytest.mark.deep),
     ],
 )

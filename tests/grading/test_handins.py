@@ -33,13 +33,13 @@ def test_the_notebook_by_its_name_or_the_newest(submitted):
     (folder / "old.ipynb").write_bytes(b"old")
     (folder / "new.IPYNB").write_bytes(b"new")
     os.utime(folder / "old.ipynb", (1, 1))
-    found = hand_in(submitted, "ada", "week")
+    handed = hand_in(submitted, "ada", "week")
     newest = "2 notebooks in one folder: graded is the newest"
-    assert (found.raw, found.flags) == (b"new", ["the file has another name", newest])
+    assert (handed.raw, handed.flags) == (b"new", ["the file has another name", newest])
     (folder / "week.ipynb").write_bytes(b"right")
-    found = hand_in(submitted, "ada", "week")
+    handed = hand_in(submitted, "ada", "week")
     by_name = "3 notebooks in one folder: graded is week.ipynb"
-    assert (found.raw, found.flags) == (b"right", [by_name])
+    assert (handed.raw, handed.flags) == (b"right", [by_name])
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_the_notebook_by_its_name_or_the_newest(submitted):
 )
 def test_what_is_no_file_is_not_opened(submitted, make, words):
     make(submitted / "ada" / "week" / "week.ipynb")
-    found = hand_in(submitted, "ada", "week")
-    assert (found.raw, found.flags, found.problem) == (b"", [words], "")
+    handed = hand_in(submitted, "ada", "week")
+    assert (handed.raw, handed.flags, handed.problem) == (b"", [words], "")
 
 
 @pytest.mark.parametrize("which", ["ada", "ada/week"])

@@ -16,7 +16,7 @@ from grading.notebooks import task
 from grading.numbers import given, seed_of
 
 ALL = exercises.load()
-FEW, MANY = 12, 300
+FEW, MANY, ALL_OF_A_CLASS = 12, 60, 300
 CODE = re.compile(r"`([^`]+)`")
 NUMBER = re.compile(r"(?<![\w.])[−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?!\w)")
 ELSEWHERE = re.compile(
@@ -75,8 +75,8 @@ def executed(exercise, seed: int) -> dict:
 def claims(text: str) -> dict[str, str]:
     """What a text says that a name is: `d_k` is 5, `token` = (0, 1), or in words keep = 0.5."""
     value = r"(\([^()]*\)|[−-]?\d[\d,]*(?:\.\d+)?)"
-    found = dict(re.findall(rf"`(\w+)` (?:=|is) {value}", text))
-    return {name: said.replace("−", "-").replace(",", ", ") for name, said in found.items()}
+    values = dict(re.findall(rf"`(\w+)` (?:=|is) {value}", text))
+    return {name: said.replace("−", "-").replace(",", ", ") for name, said in values.items()}
 
 
 def faults(exercise, seed: int) -> list[str]:
@@ -122,10 +122,16 @@ def test_a_few_handouts(exercise):
     assert [fault for seed in seeds(FEW) for fault in faults(exercise, seed)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(MANY, marks=pytest.mark.slow),
+        pytest.param(ALL_OF_A_CLASS, marks=pytest.mark.deep),
+    ],
+)
 @pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
-def test_three_hundred_handouts(exercise):
-    assert [fault for seed in seeds(MANY) for fault in faults(exercise, seed)] == []
+def test_the_handouts_of_a_class(exercise, count):
+    assert [fault for seed in seeds(count) for fault in faults(exercise, seed)] == []
 
 
 @pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
@@ -134,8 +140,8 @@ def test_a_number_in_a_text_is_a_students_or_a_constant(exercise):
     raw = re.sub(r"{%-? if chapter -?%}.*?({%-? else -?%}|{%-? endif -?%})", "", exercise.text,
                  flags=re.S)  # fmt: skip
     raw = re.sub(r"{%-? if not chapter -?%}|{%-? (else|endif) -?%}|{{.*?}}", "", raw)
-    found = {number.rstrip(",") for number in NUMBER.findall(raw)}
-    assert found - set(CONSTANTS.get(exercise.id, "").split()) == set()
+    numbers = {number.rstrip(",") for number in NUMBER.findall(raw)}
+    assert numbers - set(CONSTANTS.get(exercise.id, "").split()) == set()
 
 
 def test_a_slip_of_each_kind_is_noticed():
@@ -143,8 +149,8 @@ def test_a_slip_of_each_kind_is_noticed():
     seed = next(seed for seed in seeds(9) if exercise.parameters(seed)["token"].sum() != 2)
     fixed = exercise.text.replace("{{ token }}", "(0, 1, 1, 0)")
 
-    def said(one, text):
-        return " ".join(faults(replace(one, text=text), seed))
+    def said(exercise, text):
+        return " ".join(faults(replace(exercise, text=text), seed))
 
     assert "it says that token is" in said(exercise, fixed)
     exercise = ALL["03-context-vector"]

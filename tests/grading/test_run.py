@@ -38,8 +38,8 @@ def run(*cells: str, places: dict[str, int] | None = None, limits: Limits = FEW,
     places: another own cell.
     """
     asked = tuple(exercise(name, starter) for name, starter in starters.items())
-    found = {name: i for i, cell in enumerate(cells) for name in starters if name in cell}
-    return Run([new_code_cell(cell) for cell in cells], asked, places or found, limits=limits)
+    own_places = {name: i for i, cell in enumerate(cells) for name in starters if name in cell}
+    return Run([new_code_cell(cell) for cell in cells], asked, places or own_places, limits=limits)
 
 
 def asked(ran: Run, number: int = 0):
@@ -50,11 +50,11 @@ def test_values_and_functions_are_asked_from_outside():
     cells = "x = 3", "def double(a):\n    a += a\n    return a", "def ask(f):\n    return f(2)"
     with run(*cells, double="double = ask = x = y = ...") as ran, asked(ran) as answer:
         kinds = [answer.kind(name) for name in ("x", "double", "y")]
-        one = torch.ones(2)
+        vector = torch.ones(2)
         assert kinds == ["value", "function", "missing"]
         assert answer.value("x") == 3
-        assert answer.function("double")(one).tolist() == [2, 2]
-        assert one.tolist() == [2, 2], "what the function did to its input is done here too"
+        assert answer.function("double")(vector).tolist() == [2, 2]
+        assert vector.tolist() == [2, 2], "what the function did to its input is done here too"
         assert answer.function("ask")(lambda n: n + 5) == 7
 
 
@@ -200,8 +200,8 @@ def assert_only_snapshots(ran: Run) -> None:
     """In the sandbox there is its first process, and whoever speaks on a link that is open."""
     speak = {link.process for link in ran.box.links if link.socket.fileno() >= 0}
     others = {*family(ran.box.process.pid)[1:]} - speak
-    found = [psutil.Process(one) for one in others if psutil.pid_exists(one)]
-    _, alive = psutil.wait_procs(found, timeout=60)
+    processes = [psutil.Process(pid) for pid in others if psutil.pid_exists(pid)]
+    _, alive = psutil.wait_procs(processes, timeout=60)
     assert alive == []
 
 
@@ -279,14 +279,14 @@ def test_a_value_that_is_not_taken_is_said():
     ],
 )
 def test_why_what_a_function_gives_is_not_taken_is_said(gives, why):
-    one = Exercise(
+    question = Exercise(
         *("f", "01", "f", 1, 1, "", "def f(n): ...", "def f(n): return n", lambda seed: {}),
         checks=lambda names, parameters: [("it is one", names["f"](1) == 1)],
     )
     cells = [new_code_cell(f"def f(n): return {gives}")]
-    with Run(cells, (one,), {"f": 0}, limits=FEW) as ran, asked(ran) as answer:
-        found = mark(one, answer, [1])
-    assert (found.status, found.flags) == ("wrong", [f"not taken: {why}"])
+    with Run(cells, (question,), {"f": 0}, limits=FEW) as ran, asked(ran) as answer:
+        outcome = mark(question, answer, [1])
+    assert (outcome.status, outcome.flags) == ("wrong", [f"not taken: {why}"])
 
 
 def test_a_sandbox_that_does_not_start_is_our_fault(monkeypatch):

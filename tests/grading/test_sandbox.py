@@ -42,11 +42,11 @@ def test_a_wall_that_does_not_hold_is_seen(course, monkeypatch, holes, words):
     whole = sandbox.walls
 
     def holed(*arguments):
-        found = whole(*arguments)
+        command = whole(*arguments)
         for hole in holes:
-            place = found.index(hole)
-            del found[place : place + (2 if hole == "--seccomp" else 1)]
-        return found
+            place = command.index(hole)
+            del command[place : place + (2 if hole == "--seccomp" else 1)]
+        return command
 
     monkeypatch.setattr(sandbox, "walls", holed)
     with pytest.raises(CannotGrade, match=f"not true inside: {words}"):
@@ -95,7 +95,7 @@ def test_what_the_library_asks_for_readers_is_asked_for_graders():
     wanted = [*project["dependencies"], *project["optional-dependencies"]["views"]]
     text = (ROOT / "requirements-grading.txt").read_text(encoding="utf-8")
     there = {line.partition("==")[0].lower() for line in text.split("\n")}
-    assert {re.split("[<>=]", one)[0].lower() for one in wanted} <= there
+    assert {re.split("[<>=]", requirement)[0].lower() for requirement in wanted} <= there
 
 
 def test_a_cell_that_checks_itself_runs_on():
@@ -207,4 +207,4 @@ def test_when_its_grader_is_killed_nothing_of_it_is_left():
         assert len(below) >= 3
         grader.kill()
     _, alive = psutil.wait_procs([first, *below], timeout=60)
-    assert not [one for one in alive if one.status() != psutil.STATUS_ZOMBIE]
+    assert not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]

@@ -41,7 +41,7 @@ SLIPS = [
 
 def slipped(line: str, slip: str) -> str:
     lines = GOOD.split("\n")
-    (place,) = [i for i, one in enumerate(lines) if one.startswith(line)]
+    (place,) = [i for i, text in enumerate(lines) if text.startswith(line)]
     lines[place] = slip
     return "\n".join(lines)
 
@@ -59,7 +59,7 @@ def test_what_is_right_is_read(folder):
     assert list(course.assignments) == ["week-1"]
 
 
-@pytest.mark.parametrize(("line", "slip", "number", "words"), SLIPS, ids=lambda one: str(one))
+@pytest.mark.parametrize(("line", "slip", "number", "words"), SLIPS, ids=lambda value: str(value))
 def test_a_slip_in_the_settings_is_told_by_its_line(folder, line, slip, number, words):
     (folder / "course.toml").write_text(slipped(line, slip), encoding="utf-8")
     with pytest.raises(CannotGrade, match=re.escape(words)) as error:
@@ -95,7 +95,7 @@ ROSTERS = [
 ]
 
 
-@pytest.mark.parametrize(("raw", "words"), ROSTERS, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("raw", "words"), ROSTERS, ids=lambda value: str(value)[:40])
 def test_a_slip_in_the_roster_is_told_by_its_line(folder, raw, words):
     (folder / "roster.csv").write_bytes(raw)
     with pytest.raises(CannotGrade, match=re.escape(words)) as error:

@@ -39,7 +39,7 @@ CASES = {
 
 @pytest.mark.parametrize("text", CASES)
 def test_each_function_is_emptied(text):
-    assert {one.name: emptied(text, one) for one in functions(text)} == CASES[text]
+    assert {function.name: emptied(text, function) for function in functions(text)} == CASES[text]
 
 
 def test_a_text_that_is_no_script_is_refused():
@@ -49,7 +49,7 @@ def test_a_text_that_is_no_script_is_refused():
 
 def test_marks_stand_before_all_that_a_function_does():
     text = "const one = (n) => () => n; class A extends B { constructor() { super(); } }"
-    marks = {one: f"at({n})" for n, one in enumerate(functions(text))}
+    marks = {function: f"at({n})" for n, function in enumerate(functions(text))}
     assert marked(text, marks) == (
         "const one = (n) => (at(0), () => n); "
         "class A extends B { constructor() { at(1); super(); } }"
@@ -59,8 +59,10 @@ def test_marks_stand_before_all_that_a_function_does():
 @pytest.mark.parametrize("name", files())
 def test_every_script_stays_a_script(name):
     text = (ROOT / name).read_text(encoding="utf-8")
-    found = functions(text)
-    assert len({one.name for one in found}) == len(found), "a name is that of one function"
-    functions(marked(text, dict.fromkeys(found, "at(1)")))
-    for one in found:
-        assert len(functions(emptied(text, one))) < len(found)
+    all_functions = functions(text)
+    assert len({function.name for function in all_functions}) == len(all_functions), (
+        "a name is that of one function"
+    )
+    functions(marked(text, dict.fromkeys(all_functions, "at(1)")))
+    for function in all_functions:
+        assert len(functions(emptied(text, function))) < len(all_functions)

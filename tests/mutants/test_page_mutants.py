@@ -22,7 +22,7 @@ TESTS = [
 
 
 def names(tests):
-    return [one["name"] for one in tests]
+    return [test["name"] for test in tests]
 
 
 def test_those_that_enter_it_run_the_quick_and_narrow_first():

@@ -17,8 +17,8 @@ def test_the_score_counts_the_survivors():
 
 
 def test_each_survivor_has_a_reason():
-    found = {(file, name) for file, row in stored().items() for name in row["survivors"]}
-    assert found == set(explained())
+    survivors = {(file, name) for file, row in stored().items() for name in row["survivors"]}
+    assert survivors == set(explained())
     assert all(reason.endswith(".") for reason in explained().values()), "it is a sentence"
 
 

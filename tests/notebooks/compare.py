@@ -131,16 +131,16 @@ COMPARE = {"text/html": html_differs, "image/png": picture_differs}
 
 def parts(outputs: list) -> list[tuple[str, object]]:
     """Everything of a cell's outputs that is compared, in order, as (what, value)."""
-    found = []
+    pairs = []
     for output in outputs:
         if output["output_type"] == "stream":
-            found.append((output["name"], output["text"]))
+            pairs.append((output["name"], output["text"]))
         elif output["output_type"] == "error":
-            found.append(("error", f"{output['ename']}: {output['evalue']}"))
+            pairs.append(("error", f"{output['ename']}: {output['evalue']}"))
         else:
             data = output["data"]
-            found += [(mime, data[mime]) for mime in sorted(data) if mime not in SKIPPED]
-    return found
+            pairs += [(mime, data[mime]) for mime in sorted(data) if mime not in SKIPPED]
+    return pairs
 
 
 def differences(stored: list, new: list) -> Iterator[str]:

@@ -56,9 +56,9 @@ def wrong_cells(
     The setup cell is left out: it says where attn_core comes from.
     """
     pairs = zip(nbformat.read(stored, 4).cells, nbformat.read(new, 4).cells, strict=True)
-    found = {
+    by_cell = {
         before.id: list(differences(chosen(before.outputs), chosen(after.outputs)))
         for before, after in pairs
         if before.cell_type == "code" and "setup" not in tags(before) and before.id not in known
     }
-    return {name: sentences for name, sentences in found.items() if sentences}
+    return {name: sentences for name, sentences in by_cell.items() if sentences}

@@ -139,7 +139,7 @@ def test_an_unknown_exercise_is_said_in_a_sentence():
 @pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
 def test_check_says_in_chinese_what_it_says_in_english(exercise):
     """The same ticks, and nothing in English but what Python itself says of an error."""
-    codes = [exercise.solution, exercise.starter, *(one.code for one in exercise.mistakes)]
+    codes = [exercise.solution, exercise.starter, *(mistake.code for mistake in exercise.mistakes)]
     say = chinese()
     for code in codes:
         english = told(exercise, exercise.run(code))

@@ -34,7 +34,7 @@ def test_an_entry_says_all_that_the_mistake_knows():
         for text in (mistake.does, mistake.symptom, f"- {mistake.wrong}", f"+ {mistake.right}"):
             assert text in card
         assert f"`{mistake.check}`" in card
-        assert card.count("](") == len({mistake_cards.link(one) for one in mistake.source})
+        assert card.count("](") == len({mistake_cards.link(source) for source in mistake.source})
 
 
 def test_the_tables_of_an_exercise_are_those_above_it():

@@ -55,7 +55,7 @@ def wrong(path: Path, capability: str, new: Path, cwd: Path) -> dict[str, list[s
     return wrong_cells(path, new)
 
 
-@pytest.mark.parametrize(("path", "capability"), [named(*one) for one in RUNS])
+@pytest.mark.parametrize(("path", "capability"), [named(*pair) for pair in RUNS])
 def test_its_digits_are_the_stored_ones(path, capability, tmp_path):
     assert wrong(path, capability, tmp_path / path.name, path.parent) == {}
 

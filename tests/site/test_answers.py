@@ -84,11 +84,9 @@ def test_page_holds_no_answer(chapter, exercise):
 def test_each_chapter_asks(chapter, number):
     wanted = [f"answer-{e.id}-{i}" for e in ALL.values() if e.chapter == number
               for i in range(len(e.fields))]  # fmt: skip
-    found = (
-        chapter(number).locator("attention-answer textarea").evaluate_all("a => a.map(b => b.id)")
-    )
-    assert sorted(found) == sorted(wanted)
-    assert found
+    ids = chapter(number).locator("attention-answer textarea").evaluate_all("a => a.map(b => b.id)")
+    assert sorted(ids) == sorted(wanted)
+    assert ids
 
 
 ROW = "04-a-fourth-character"  # its scores are three whole numbers, its weights have two decimals
@@ -209,7 +207,7 @@ def test_axe_and_width(open_page, site, edition, scheme, phone):
         ask(page, ROW, number, text)
     page.add_script_tag(path=AXE)
     wrong = page.evaluate(RUN)
-    nodes = [(one["id"], node["html"]) for one in wrong for node in one["nodes"]]
+    nodes = [(violation["id"], node["html"]) for violation in wrong for node in violation["nodes"]]
     assert [node for node in nodes if not excused(*node)] == []
     widths = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
     assert widths[0] <= widths[1]

@@ -18,9 +18,11 @@ from translation.checking import is_complete
 
 ZH = HTML / "zh"
 WORDS_OF_FORMULA = re.compile("<mtext>.*?</mtext>")
-PAGES = [one for one in pages.docnames() if one != pages.README]
+PAGES = [name for name in pages.docnames() if name != pages.README]
 # Where an answer is a text, so is its solution.
-TEXTS = tuple(f"{one.answers[0]} = (" for one in exercises.load().values() if one.words)
+TEXTS = tuple(
+    f"{exercise.answers[0]} = (" for exercise in exercises.load().values() if exercise.words
+)
 # They lead to the notebooks of the language.
 OF_NOTEBOOKS = ".chapter-links a, a[href*='colab.research'], a[href*='exercises/notebooks']"
 
@@ -37,19 +39,19 @@ def both(name: str) -> tuple[BeautifulSoup, BeautifulSoup]:
 @pytest.mark.parametrize("name", PAGES)
 def test_ids_are_the_english_ones(name):
     english, chinese = (
-        [one["id"] for one in page.article.find_all(id=True)] for page in both(name)
+        [tag["id"] for tag in page.article.find_all(id=True)] for page in both(name)
     )
     assert chinese == english
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_links_lead_to_the_same_places(name):
-    found = []
+    addresses = []
     for page in both(name):
-        own = {id(one) for one in page.select(OF_NOTEBOOKS)}
-        links = [one for one in page.article.find_all("a", href=True) if id(one) not in own]
-        found.append(sorted(one["href"] for one in links))
-    assert found[1] == found[0]
+        own = {id(link) for link in page.select(OF_NOTEBOOKS)}
+        links = [link for link in page.article.find_all("a", href=True) if id(link) not in own]
+        addresses.append(sorted(link["href"] for link in links))
+    assert addresses[1] == addresses[0]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -57,16 +59,16 @@ def test_code_outputs_and_formulas_are_the_same(name):
     for what in ("div.highlight pre", "math"):
         english, chinese = (
             sorted(
-                WORDS_OF_FORMULA.sub("", str(one))
-                for one in page.article.select(what)
-                if not one.get_text().startswith(TEXTS)
+                WORDS_OF_FORMULA.sub("", str(tag))
+                for tag in page.article.select(what)
+                if not tag.get_text().startswith(TEXTS)
             )
             for page in both(name)
         )
         assert chinese == english, what
     for what in ("attention-explorer", "attention-model", "attention-diagnosis", ".worksheet"):
         english, chinese = (
-            [without_words(str(one)) for one in page.article.select(what)] for page in both(name)
+            [without_words(str(tag)) for tag in page.article.select(what)] for page in both(name)
         )
         assert chinese == english, what
 
@@ -77,9 +79,9 @@ def test_the_switch_leads_to_the_same_page(name):
     (link,) = chinese.select("a.language-switch")
     assert link["lang"] == link["hreflang"] == "en"
     assert (ZH / name).parent.joinpath(link["href"]).resolve() == HTML / f"{name}.html"
-    found = {one["hreflang"]: one["href"] for one in chinese.select("link[hreflang]")}
-    assert set(found) == {"en", "zh-CN"}
-    assert (ZH / name).parent.joinpath(found["zh-CN"]).resolve() == ZH / f"{name}.html"
+    alternates = {tag["hreflang"]: tag["href"] for tag in chinese.select("link[hreflang]")}
+    assert set(alternates) == {"en", "zh-CN"}
+    assert (ZH / name).parent.joinpath(alternates["zh-CN"]).resolve() == ZH / f"{name}.html"
     assert chinese.html["lang"] == "zh-CN"
 
 
@@ -122,8 +124,8 @@ def test_a_notebook_for_download_is_the_pages_own():
     ],
 )
 def test_chinese_words_are_found(open_page, site, query, page):
-    found = results(open_page, site, query)
-    assert any(page in href for href in found), found
+    hrefs = results(open_page, site, query)
+    assert any(page in href for href in hrefs), hrefs
 
 
 def test_what_no_page_has_is_not_found(open_page, site):
@@ -142,8 +144,11 @@ def test_the_index_has_the_chinese_terms_by_their_sound():
     """A term of the glossary stands under a letter, with the chapters that link to it."""
     index = article("zh/genindex.html").article
     english = article("genindex.html").article
-    found = {one.a.get_text() if one.a else one.contents[0] for one in index.select("td > ul > li")}
-    assert {"因果掩码", "点积", "词元"} <= {text.partition("（")[0].strip() for text in found}
+    terms = {
+        entry.a.get_text() if entry.a else entry.contents[0]
+        for entry in index.select("td > ul > li")
+    }
+    assert {"因果掩码", "点积", "词元"} <= {text.partition("（")[0].strip() for text in terms}
     assert len(index.select("td > ul > li")) >= len(english.select("td > ul > li"))
     under = index.find("h2", string="Y").find_next("table").get_text()
     assert "因果掩码" in under

@@ -80,9 +80,9 @@ KEY_TITLE = "Attention by hand: the key"
 def key_of_worksheet(folder: Path) -> list[str]:
     """What a built site gives away of the worksheet's key."""
     page = (folder / "book" / "worksheet_by_hand.html").read_text(encoding="utf-8")
-    found = [number for number in sorted(KEY_NUMBERS) if f"<td>{number}</td>" in page]
+    numbers = [number for number in sorted(KEY_NUMBERS) if f"<td>{number}</td>" in page]
     pages = texts(folder).items()
-    return found + [name for name, text in pages if bare(KEY_TITLE) in bare(text)]
+    return numbers + [name for name, text in pages if bare(KEY_TITLE) in bare(text)]
 
 
 def build(edition: str, folder: Path) -> Path:

@@ -15,20 +15,25 @@ from tests.conftest import HTML
 STATIC = HTML / "_static"
 ICONS_OF_BRANDS = {"\uf09b", "\uf296"}  # GitHub and GitLab, of a font that no page uses
 CHINESE = "[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
-FORMULAS, WORDS = "math, math *", "[data-chinese]:not(math *)"
+FORMULAS, WORDS = '[data-asked="formula"]', '[data-asked="words"]'
 MATH, HAN = {"STIX Two Math": True}, "Noto Serif SC"
-# Marks the elements that have Chinese text of their own.
+# Marks elements of formulas and of Chinese words, those alone whose text has a sign that none
+# before has in this font: to ask a browser for the font of each takes long.
 MARK = """(chinese) => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+  const seen = {};
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
-    const { data, parentElement } = walk.currentNode;
-    if (!new RegExp(chinese).test(data)) continue;
-    parentElement.toggleAttribute("data-chinese", true);
+    const { data, parentElement: element } = walk.currentNode;
+    const formula = element.closest("math"), isChinese = new RegExp(chinese).test(data);
     // As where the machine has no other; Latin letters of a formula are those of all formulas.
-    const latin = parentElement.closest("math") ? '"Book Math", ' : "";
-    parentElement.style.fontFamily = `${latin}"Book Han"`;
+    if (isChinese) element.style.fontFamily = `${formula ? '"Book Math", ' : ""}"Book Han"`;
+    if (!(formula || isChinese) || !element.checkVisibility()) continue;
+    const { fontFamily, fontStyle, fontWeight } = getComputedStyle(element);
+    const signs = (seen[[formula, fontFamily, fontStyle, fontWeight]] ??= new Set());
+    const isNew = [...data].filter((sign) => !signs.has(sign) && signs.add(sign)).length > 0;
+    if (isNew) element.dataset.asked = formula ? "formula" : "words";
   }
-  for (const fold of document.querySelectorAll("details")) fold.open = true;
 }"""
 LOADED = "document.fonts.ready.then(() => document.fonts.status === 'loaded')"
 
@@ -43,21 +48,19 @@ def fonts_of(page, selector: str) -> dict[str, bool]:
     browser.send("DOM.enable")
     browser.send("CSS.enable")
     root = browser.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
-    found = browser.send("DOM.querySelectorAll", {"nodeId": root, "selector": selector})
+    answer = browser.send("DOM.querySelectorAll", {"nodeId": root, "selector": selector})
     fonts = {}
-    for node in found["nodeIds"]:
+    for node in answer["nodeIds"]:
         for font in browser.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]:
             fonts[font["familyName"]] = font["isCustomFont"]
     return fonts
 
 
 @pytest.mark.slow
-def test_every_formula_and_every_chinese_word_is_drawn_with_the_books_fonts(
-    browser, site, all_pages
-):
+def test_every_formula_and_every_chinese_word_is_drawn_with_the_books_fonts(browser, site, part):
     page = browser.new_page()
     formulas, words, wrong = 0, 0, {}
-    for name in all_pages:
+    for name in part:
         page.goto(f"{site}/{name}", wait_until="load")
         page.evaluate(MARK, CHINESE)
         page.wait_for_function(LOADED)
@@ -71,8 +74,8 @@ def test_every_formula_and_every_chinese_word_is_drawn_with_the_books_fonts(
             wrong[name] = in_words
     page.close()
     assert wrong == {}
-    assert formulas > 10
-    assert words > 10
+    assert formulas > 1
+    assert words > 1
 
 
 def test_a_sign_that_the_font_lacks_is_seen(open_page, site):
@@ -83,9 +86,10 @@ def test_a_sign_that_the_font_lacks_is_seen(open_page, site):
     page = open_page(f"{site}/book/warmup.html")
     page.wait_for_function(LOADED)
     page.evaluate("document.querySelector('math').innerHTML = '<mtext>@</mtext>'")
-    found = fonts_of(page, FORMULAS)
-    assert found.pop("STIX Two Math")
-    assert set(found.values()) == {False}
+    page.evaluate(MARK, CHINESE)
+    fonts = fonts_of(page, FORMULAS)
+    assert fonts.pop("STIX Two Math")
+    assert set(fonts.values()) == {False}
 
 
 def test_the_font_of_the_formulas_has_the_signs_of_every_page(all_pages):

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
+from tests.site.conftest import ENGLISH_FIRST
 from translation.language import in_chinese
 
 GALLERY = "chapters/12_mistakes.html"
@@ -42,6 +43,7 @@ def told(mistake, edition: str) -> str:
     return in_chinese(english, "chapters/12_mistakes") if edition else mistake.does
 
 
+@ENGLISH_FIRST
 def test_every_mistake_is_switched_on_and_seen(gallery, edition):
     seen = set()
     for explorer in gallery.locator("attention-explorer").all():

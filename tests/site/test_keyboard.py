@@ -51,9 +51,9 @@ def test_the_copy_buttons_of_a_section_are_one_stop(chapter):
     assert len(stops) > 20
     assert sorted(section for section, index in stops if index == 0) == sorted(sections)
     # The arrow keys lead to the others, and Tab comes back to where they led.
-    section = next(one for one, count in sections.items() if count > 1)
+    section = next(name for name, count in sections.items() if count > 1)
     buttons = chapter.locator("button.copybtn").all()
-    first, second, *_ = (buttons[n] for n, (one, _) in enumerate(stops) if one == section)
+    first, second, *_ = (buttons[n] for n, (name, _) in enumerate(stops) if name == section)
     first.focus()
     chapter.keyboard.press("ArrowDown")
     expect(second).to_be_focused()

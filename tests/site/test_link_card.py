@@ -18,25 +18,25 @@ def card(name):
 def test_each_page_has_title_text_and_picture(all_pages):
     pages = [name for name in all_pages if name not in NO_PAGE_OF_OURS and "slides" not in name]
     cards = {name: card(name) for name in pages}
-    names = {name.startswith("zh/"): found["site_name"] for name, found in cards.items()}
+    names = {name.startswith("zh/"): tags["site_name"] for name, tags in cards.items()}
     assert names == {False: "Attention, Number by Number", True: "逐数读懂注意力"}
     wrong = {
-        name: found
-        for name, found in cards.items()
+        name: tags
+        for name, tags in cards.items()
         # A Chinese sentence has half as many letters.
-        if not found.get("title")
-        or len(found.get("description", "")) < (20 if name.startswith("zh/") else 40)
+        if not tags.get("title")
+        or len(tags.get("description", "")) < (20 if name.startswith("zh/") else 40)
     }
     assert wrong == {}
-    assert all(found["url"].endswith(f"/{name}") for name, found in cards.items())
-    pictures = {found["image"].rpartition("/_static/")[2] for found in cards.values()}
+    assert all(tags["url"].endswith(f"/{name}") for name, tags in cards.items())
+    pictures = {tags["image"].rpartition("/_static/")[2] for tags in cards.values()}
     assert all((HTML / "_static" / picture).is_file() for picture in pictures), pictures
 
 
 def test_a_chinese_card_is_chinese(all_pages):
     pages = [name for name in all_pages if name.startswith("zh/")]
     cards = {name: card(name) for name in pages}
-    said = {name: found["description"] for name, found in cards.items() if found}
+    said = {name: tags["description"] for name, tags in cards.items() if tags}
     assert len(said) > 25
     assert {name: text for name, text in said.items() if not re.search("[一-鿿]", text)} == {}
     assert said["zh/chapters/04_by_hand.html"].startswith("学完这一章，你能")

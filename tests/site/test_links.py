@@ -38,17 +38,17 @@ def broken(places, path):
                 yield link
             continue
         ids = places[target].ids if target in places else None
-        found = target.is_file() and (
+        is_there = target.is_file() and (
             not url.fragment or ids is None or unquote(url.fragment) in ids
         )
-        if not found:
+        if not is_there:
             yield link
 
 
 def test_internal_links_resolve(all_pages):
     places = {(HTML / page).resolve(): Places(HTML / page) for page in ["index.html", *all_pages]}
-    found = {path.name: list(broken(places, path)) for path in places}
-    assert {name: links for name, links in found.items() if links} == {}
+    by_page = {path.name: list(broken(places, path)) for path in places}
+    assert {name: links for name, links in by_page.items() if links} == {}
 
 
 def test_a_broken_link_is_seen(tmp_path):
@@ -59,5 +59,5 @@ def test_a_broken_link_is_seen(tmp_path):
         '<a href="#x-one?stage=scores">d</a> <a href="#x-two?stage=scores">e</a>',
         encoding="utf-8",
     )
-    found = list(broken({page: Places(page)}, page))
-    assert found == ["b.html", "#there", "#x-two?stage=scores"]
+    links = list(broken({page: Places(page)}, page))
+    assert links == ["b.html", "#there", "#x-two?stage=scores"]

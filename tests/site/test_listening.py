@@ -24,9 +24,9 @@ def test_a_request_cut_short_is_asked_again(browser, site, name, told):
     listener.current = "the first"
     with page.expect_event("requestfailed"):
         page.evaluate("url => { new Image().src = url; }", f"{site}/{name}")
-    found = listener.faults()
+    faults = listener.faults()
     context.close()
-    assert found == [("the first", one, f"{site}/{name}") for one in told]
+    assert faults == [("the first", message, f"{site}/{name}") for message in told]
 
 
 @pytest.mark.parametrize(("name", "told"), FILES.items(), ids=["there", "lost"])
@@ -35,9 +35,9 @@ def test_so_is_a_file(browser, name, told):
     context = browser.new_context()
     listener = Listener(context, lambda url: True)
     listener.failed(SimpleNamespace(failure="net::ERR_ABORTED", url=url))
-    found = listener.faults()
+    faults = listener.faults()
     context.close()
-    assert found == [("", one, url) for one in told]
+    assert faults == [("", message, url) for message in told]
 
 
 def test_every_fault_is_heard(browser, site):

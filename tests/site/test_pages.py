@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.conftest import HTML, ROOT
+from tests.site.conftest import ENGLISH_FIRST
 from tests.site.listening import Listener
 
 PHONE = {"width": 360, "height": 800}
@@ -19,19 +20,15 @@ CUT_CODE = """(code) => [...document.querySelectorAll(code)]
   .map(({ textContent }) => textContent.slice(0, 40))"""
 
 
-def address(how, site, page):
-    return f"{site}/{page}" if how == "http" else (HTML / page).as_uri()
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["http", "file"])
-def test_no_other_host_and_no_error(browser, site, all_pages, how):
+def test_no_other_host_and_no_error(browser, site, part):
+    """Over http; from a folder, test_the_site_opens_from_its_zip opens each page."""
     context = browser.new_context()
     page = context.new_page()
-    listener = Listener(context, lambda url: url.startswith((site, "file:")))
-    for name in ["index.html", *all_pages]:
+    listener = Listener(context, lambda url: url.startswith(site))
+    for name in part:
         listener.current = name
-        page.goto(address(how, site, name), wait_until="networkidle")
+        page.goto(f"{site}/{name}", wait_until="networkidle")
     faults = listener.faults()
     context.close()
     assert faults == []
@@ -70,12 +67,12 @@ def test_the_landing_page_opens_with_a_model(open_page, site, edition):
     assert box["height"] > 100
 
 
-def test_scripts_off_leaves_numbers(browser, site, all_pages):
+def test_scripts_off_leaves_numbers(browser, site, part):
     """Each explorer is a table, or a printed tensor, with numbers in it that the reader sees."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     seen = 0
-    for name in all_pages:
+    for name in part:
         page.goto(f"{site}/{name}", wait_until="load")
         for explorer in page.locator("attention-explorer").all():
             numbers = explorer.locator("table, pre").first
@@ -89,6 +86,7 @@ def test_scripts_off_leaves_numbers(browser, site, all_pages):
     assert seen > 3
 
 
+@ENGLISH_FIRST
 def test_every_chapter_has_explorers(browser, site, all_pages, edition):
     chapters = [name for name in all_pages if name.startswith(f"{edition}chapters/")]
     assert {Path(name).stem for name in chapters} == {
@@ -130,8 +128,8 @@ def test_a_chapter_says_how_to_run_it(open_page, site, chapter):
 
 
 def test_a_page_has_one_viewport(all_pages):
-    found = {name: (HTML / name).read_text("utf-8").count('name="viewport"') for name in all_pages}
-    assert {name: count for name, count in found.items() if count != 1} == {}
+    counts = {name: (HTML / name).read_text("utf-8").count('name="viewport"') for name in all_pages}
+    assert {name: count for name, count in counts.items() if count != 1} == {}
 
 
 def test_every_icon_is_drawn_in_the_page(open_page, site, all_pages):
@@ -163,9 +161,9 @@ def test_formulas_are_drawn_and_coloured(open_page, site):
 
 def test_a_bracket_stays_with_its_formula(all_pages):
     before = re.compile(r"(<[^<>]*>)[^<>]*[(（]<math")
-    found = [tag for name in all_pages for tag in before.findall((HTML / name).read_text("utf-8"))]
-    assert len(found) > 3
-    assert set(found) == {'<span class="closed">'}
+    tags = [tag for name in all_pages for tag in before.findall((HTML / name).read_text("utf-8"))]
+    assert len(tags) > 3
+    assert set(tags) == {'<span class="closed">'}
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -182,10 +180,10 @@ def test_a_picture_has_its_shape_before_and_after_it_is_loaded(open_page, site, 
     }))"""
     pictures = page.locator(".cell_output img:not(.ax-still)")
     before = pictures.evaluate_all(boxes)
-    found = pictures.evaluate_all(shapes)
-    assert len(found) >= 3
+    ratios = pictures.evaluate_all(shapes)
+    assert len(ratios) >= 3
     assert pictures.evaluate_all(boxes) == before
-    assert [wide / high for wide, high in before] == pytest.approx(found, rel=0.02)
+    assert [wide / high for wide, high in before] == pytest.approx(ratios, rel=0.02)
 
 
 @pytest.mark.parametrize("width", [390, 1280])

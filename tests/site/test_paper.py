@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import ctypes
+import functools
 import io
 import re
 from collections import Counter
@@ -20,15 +21,17 @@ from PIL import Image
 from tests.conftest import HTML
 from tools import release
 from tools.paper import fonts
-from tools.paper.contents import NAME, parts, site_of
-from tools.paper.document import MARGINS, Book, whole
-from tools.paper.making import make
+from tools.paper.contents import parts
+from tools.paper.document import MARGINS
+from tools.paper.making import THE_BOOK, book_of, make, whole_book
 from tools.paper.printing import lost, pages_of, printer
 from tools.paper.sheet import COLUMNS, SHORT, TABLE, Maker, key, place
 from tools.paper.words import ENGLISH, WORDS
 from translation import catalogues
 
 CHAPTERS = sorted(path.stem for path in (HTML / "chapters").glob("*.html"))
+FEW = CHAPTERS[0], "06_masking", CHAPTERS[-1]
+EACH = [pytest.param(name, marks=() if name in FEW else pytest.mark.deep) for name in CHAPTERS]
 # Digits side by side: a line may break behind the point of a version, 3.11.7.
 NUMBER = re.compile(r"\d+")
 MILLIMETRE = 72 / 25.4
@@ -48,11 +51,16 @@ def chromium(playwright):
 
 
 @pytest.fixture(scope="session")
-def pdfs(chromium, tmp_path_factory):
-    """All PDFs of the book, printed for these tests; their paths by their names."""
+def printed(chromium, tmp_path_factory):
+    """printed("06") gives a chapter's PDF, printed() that of the whole book, each made once."""
     out = tmp_path_factory.mktemp("pdf")
-    made = make(chromium, HTML, "en", "public", "a4", out, [])
-    return {path.stem: path for path in made}
+
+    @functools.cache
+    def printed(name: str = THE_BOOK) -> Path:
+        (path,) = make(chromium, HTML, "en", "public", "a4", out, [name.partition("_")[0]])
+        return path
+
+    return printed
 
 
 def numbers(texts) -> Counter:
@@ -66,7 +74,7 @@ def pieces(tag) -> list[str]:
 
 def runs(document: Path, pages: range | None = None) -> list[str]:
     """The text of pages between the margins, cut where the line or its height changes."""
-    found = []
+    texts = []
     with pypdfium2.PdfDocument(document) as pdf:
         for number in pages or range(len(pdf)):
             page = pdf[number]
@@ -80,12 +88,12 @@ def runs(document: Path, pages: range | None = None) -> list[str]:
                 if character in "\r\n" or not BOTTOM - 4 < y < height - TOP + 4:
                     continue
                 if before is not None and (abs(y - before) > 0.4 or not -1 < x - after < 4):
-                    found.append(run)
+                    texts.append(run)
                     run = ""
                 before, after = y, text.get_charbox(place_, loose=True)[2]
                 run += character
-            found.append(run)
-    return found
+            texts.append(run)
+    return texts
 
 
 def origin(text, place_: int) -> tuple[float, float]:
@@ -103,16 +111,16 @@ def shown(name: str) -> Counter:
         "script, summary, .headerlink, .chapter-links, attention-answer, attention-diagnosis, "
         "details.above-input, :is(attention-explorer, attention-model):has(+ .ax-still)"
     )
-    for one in article.select(on_a_screen):
-        one.decompose()
-    found = numbers(pieces(article))
+    for tag in article.select(on_a_screen):
+        tag.decompose()
+    counts = numbers(pieces(article))
     for image in article.select("img[src$='.svg']"):
         drawing = (HTML / name).parent / image["src"]
         root = ElementTree.parse(drawing).getroot()
-        for one in root.findall("{http://www.w3.org/2000/svg}metadata"):
-            root.remove(one)  # what made it
-        found += numbers(root.itertext())
-    return found
+        for tag in root.findall("{http://www.w3.org/2000/svg}metadata"):
+            root.remove(tag)  # what made it
+        counts += numbers(root.itertext())
+    return counts
 
 
 def added(name: str, pages: dict[str, int], printed: set[str]) -> tuple[Counter, Counter]:
@@ -122,68 +130,68 @@ def added(name: str, pages: dict[str, int], printed: set[str]) -> tuple[Counter,
     for number in sheet.article.select("[data-page-of]"):
         number.string = str(pages[number["data-page-of"]])
     outermost = [
-        one for one in sheet.article.select(".on-paper") if not one.find_parent(class_="on-paper")
+        tag for tag in sheet.article.select(".on-paper") if not tag.find_parent(class_="on-paper")
     ]
     called = sheet.article.select(".called")
-    found = numbers(text for one in (*outermost, *called) for text in pieces(one))
+    extra = numbers(text for tag in (*outermost, *called) for text in pieces(tag))
     for items in sheet.article.select("ol"):
         first = int(items.get("start", 1))
         count = len(items.find_all("li", recursive=False))
-        found += numbers(map(str, range(first, first + count)))
+        extra += numbers(map(str, range(first, first + count)))
     listed = [(target, title) for target, title in sheet.sections if target in pages]
     contents = [str(pages[target]) for target, _ in listed]
     titles = [title for _, title in listed]
-    return found, numbers(contents + titles)
+    return extra, numbers(contents + titles)
 
 
-def differing(found: Counter, wanted: Counter, name: str) -> dict[str, tuple]:
+def differing(counts: Counter, wanted: Counter, name: str) -> dict[str, tuple]:
     """The numbers that are too many or too few; a table's head stands on each of its pages."""
     heads = numbers(pieces_of(name, "thead"))
-    more = {number: count for number, count in (found - wanted).items() if number not in heads}
-    fewer = dict(wanted - found)
+    more = {number: count for number, count in (counts - wanted).items() if number not in heads}
+    fewer = dict(wanted - counts)
     return {name: (more, fewer)} if more or fewer else {}
 
 
 def pieces_of(name: str, what: str) -> list[str]:
     page = BeautifulSoup((HTML / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
-    return [text for one in page.select(what) for text in pieces(one)]
+    return [text for tag in page.select(what) for text in pieces(tag)]
 
 
 @pytest.mark.slow
 @in_one_process
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_the_numbers_of_a_chapter_are_the_sites(pdfs, chapter):
+@pytest.mark.parametrize("chapter", EACH)
+def test_the_numbers_of_a_chapter_are_the_sites(printed, chapter):
     name = f"chapters/{chapter}"
-    pages = pages_of(Pdf.open(pdfs[chapter]))
+    pages = pages_of(Pdf.open(printed(chapter)))
     on_paper, contents = added(name, pages, {name})
     wanted = shown(name) + on_paper + contents + numbers([release.version()])
-    assert differing(numbers(runs(pdfs[chapter])), wanted, name) == {}
+    assert differing(numbers(runs(printed(chapter))), wanted, name) == {}
 
 
 @pytest.mark.slow
 @in_one_process
-def test_the_numbers_of_the_book_are_the_sites(pdfs):
-    pdf = Pdf.open(pdfs[NAME])
+def test_the_numbers_of_the_book_are_the_sites(printed):
+    pdf = Pdf.open(printed())
     pages, (_, every) = pages_of(pdf), parts(HTML)
     names = [name for part in every for name in part.pages]
     ends = [*(pages[key(name)] - 1 for name in names[1:]), len(pdf.pages)]
     wrong = {}
     for name, end in zip(names, ends, strict=True):
         on_paper, _ = added(name, pages, set(names))
-        found = numbers(runs(pdfs[NAME], range(pages[key(name)] - 1, end)))
+        counts = numbers(runs(printed(), range(pages[key(name)] - 1, end)))
         wanted = shown(name) + on_paper
-        wrong |= differing(found, wanted, name)
+        wrong |= differing(counts, wanted, name)
     assert wrong == {}
 
 
-def drawn_with(resources, found: dict) -> dict:
+def drawn_with(resources, by_number: dict) -> dict:
     """The fonts of a page and of what it draws, by their numbers in the file."""
     for font in resources.get("/Font", {}).values():
-        found[font.objgen] = font
+        by_number[font.objgen] = font
     for form in resources.get("/XObject", {}).values():
         if "/Resources" in form:
-            drawn_with(form.Resources, found)
-    return found
+            drawn_with(form.Resources, by_number)
+    return by_number
 
 
 def is_embedded(font) -> bool:
@@ -195,8 +203,8 @@ def is_embedded(font) -> bool:
 
 @pytest.mark.slow
 @in_one_process
-def test_every_font_is_embedded_and_one_of_ours(pdfs):
-    pdf, fonts = Pdf.open(pdfs[NAME]), {}
+def test_every_font_is_embedded_and_one_of_ours(printed):
+    pdf, fonts = Pdf.open(printed()), {}
     for page in pdf.pages:
         drawn_with(page.Resources, fonts)
     assert len(fonts) > 5
@@ -232,8 +240,8 @@ def unmapped(pdf: Pdf) -> tuple[int, list[int]]:
 
 @pytest.mark.slow
 @in_one_process
-def test_no_sign_lacks_its_glyph(pdfs):
-    seen, pages = unmapped(Pdf.open(pdfs[NAME]))
+def test_no_sign_lacks_its_glyph(printed):
+    seen, pages = unmapped(Pdf.open(printed()))
     assert seen > 10_000
     assert pages == []
 
@@ -244,7 +252,7 @@ def outside(page) -> list[tuple[str, tuple]]:
     Slanted letters reach a little beyond their line.
     """
     width, height = page.get_size()
-    found = []
+    beyond = []
     kinds = (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_IMAGE)
     for drawn in page.get_objects(filter=kinds, max_depth=4):
         left, bottom, right, top = drawn.get_bounds()
@@ -253,36 +261,36 @@ def outside(page) -> list[tuple[str, tuple]]:
         in_head_or_foot = bottom > height - TOP or top < BOTTOM
         low, high = (0, height) if in_head_or_foot else (BOTTOM - 1, height - TOP + 1)
         if left < LEFT - 2.5 or right > width - LEFT + 2.5 or bottom < low or top > high:
-            found.append((type(drawn).__name__, (left, bottom, right, top)))
-    return found
+            beyond.append((type(drawn).__name__, (left, bottom, right, top)))
+    return beyond
 
 
 @pytest.mark.slow
 @in_one_process
-def test_nothing_is_cut_or_beyond_the_margins(pdfs):
-    found = {}
-    with pypdfium2.PdfDocument(pdfs[NAME]) as pdf:
+def test_nothing_is_cut_or_beyond_the_margins(printed):
+    by_page = {}
+    with pypdfium2.PdfDocument(printed()) as pdf:
         for number in range(len(pdf)):
             if beyond := outside(pdf[number]):
-                found[number + 1] = beyond[:3]
-    assert found == {}
+                by_page[number + 1] = beyond[:3]
+    assert by_page == {}
 
 
 def sizes(page) -> Counter:
     """How many pieces of a page's text have each size, in points."""
-    found = Counter()
+    counts = Counter()
     for text in page.get_objects(filter=(pdfium.FPDF_PAGEOBJ_TEXT,), max_depth=4):
         size = ctypes.c_float()
         pdfium.FPDFTextObj_GetFontSize(text, size)
-        found[round(size.value * abs(text.get_matrix().a), 1)] += 1
-    return found
+        counts[round(size.value * abs(text.get_matrix().a), 1)] += 1
+    return counts
 
 
 @pytest.mark.slow
 @in_one_process
-def test_nothing_is_so_wide_that_all_was_made_smaller(pdfs):
+def test_nothing_is_so_wide_that_all_was_made_smaller(printed):
     """Chromium makes a whole document smaller if something of it is wider than its pages."""
-    for path in pdfs.values():
+    for path in map(printed, (THE_BOOK, *FEW)):
         with pypdfium2.PdfDocument(path) as pdf:
             assert sum(map(sizes, pdf), Counter()).most_common(1)[0][0] == 10.5, path.stem
 
@@ -292,13 +300,9 @@ def test_nothing_is_so_wide_that_all_was_made_smaller(pdfs):
 @pytest.mark.parametrize("language", WORDS)
 def test_no_part_of_the_book_is_wider_than_its_paper(chromium, tmp_path, language):
     """The same, asked of the document before it is printed, in both languages."""
-    pages, words = site_of(HTML, language), WORDS[language]
-    title, every = parts(pages)
-    names = [name for part in every for name in part.pages]
-    book = Book(title, "", "", "public", language, words, pages, "a4")
-    sheets = [Maker(pages, name, words, set(names)).sheet() for name in names]
-    document = whole(book, sheets, every)
-    rules, _ = fonts.write("".join(sorted(set(document))), pages, tmp_path)
+    book, every = book_of(HTML, language, "public", "a4")
+    document = whole_book(book, every)
+    rules, _ = fonts.write("".join(sorted(set(document))), book.site, tmp_path)
     (tmp_path / "book.html").write_text(document.replace("/* fonts */", rules), encoding="utf-8")
     width = round((210 - 2 * MARGINS[0]) / 25.4 * 96)
     page = chromium.new_page(viewport={"width": width, "height": 900})
@@ -320,7 +324,7 @@ def plain(text: str) -> str:
 
 
 def flat(entries: list[OutlineItem]) -> list[OutlineItem]:
-    return [one for entry in entries for one in (entry, *flat(entry.children))]
+    return [heading for entry in entries for heading in (entry, *flat(entry.children))]
 
 
 def below(pdf: pypdfium2.PdfDocument, page: int, top: float) -> str:
@@ -331,11 +335,11 @@ def below(pdf: pypdfium2.PdfDocument, page: int, top: float) -> str:
 
 @pytest.mark.slow
 @in_one_process
-@pytest.mark.parametrize("name", [NAME, CHAPTERS[0], CHAPTERS[-1]])
-def test_bookmarks_lead_to_their_headings(pdfs, name):
-    pdf, wrong = Pdf.open(pdfs[name]), []
+@pytest.mark.parametrize("name", [THE_BOOK, FEW[0], FEW[-1]])
+def test_bookmarks_lead_to_their_headings(printed, name):
+    pdf, wrong = Pdf.open(printed(name)), []
     numbers_ = {page.objgen: number for number, page in enumerate(pdf.pages, 1)}
-    with pdf.open_outline() as outline, pypdfium2.PdfDocument(pdfs[name]) as text:
+    with pdf.open_outline() as outline, pypdfium2.PdfDocument(printed(name)) as text:
         entries = flat(outline.root)
         for entry in entries:
             page, _, _, top, *_ = entry.destination
@@ -347,11 +351,11 @@ def test_bookmarks_lead_to_their_headings(pdfs, name):
 
 @pytest.mark.slow
 @in_one_process
-def test_links_say_the_page_that_they_lead_to(pdfs):
+def test_links_say_the_page_that_they_lead_to(printed):
     """Each that leads to a place: "page 57", or a line of the contents that ends in a number."""
-    pdf = Pdf.open(pdfs[NAME])
+    pdf = Pdf.open(printed())
     pages, said = pages_of(pdf), {}
-    with pypdfium2.PdfDocument(pdfs[NAME]) as drawn:
+    with pypdfium2.PdfDocument(printed()) as drawn:
         for number, page in enumerate(pdf.pages):
             text = drawn[number].get_textpage()
             for link in page.get("/Annots", []):
@@ -374,12 +378,12 @@ def test_links_say_the_page_that_they_lead_to(pdfs):
 
 @pytest.mark.slow
 @in_one_process
-def test_a_place_is_where_its_heading_stands(pdfs):
+def test_a_place_is_where_its_heading_stands(printed):
     """Of the sections of the chapters: a link to one shows its heading at the top."""
-    pdf, (_, every) = Pdf.open(pdfs[NAME]), parts(HTML)
+    pdf, (_, every) = Pdf.open(printed()), parts(HTML)
     pages, names = pages_of(pdf), {name for part in every for name in part.pages}
     wrong = []
-    with pypdfium2.PdfDocument(pdfs[NAME]) as text:
+    with pypdfium2.PdfDocument(printed()) as text:
         for chapter in CHAPTERS:
             sheet = Maker(HTML, f"chapters/{chapter}", ENGLISH, names).sheet()
             for target, title in sheet.sections:
@@ -391,46 +395,46 @@ def test_a_place_is_where_its_heading_stands(pdfs):
 
 def roles(pdf: Pdf) -> Counter:
     """How often each role stands in the tree for screen readers, and pictures without words."""
-    found, rest = Counter(), [pdf.Root.StructTreeRoot]
+    counts, rest = Counter(), [pdf.Root.StructTreeRoot]
     while rest:
-        one = rest.pop()
-        if isinstance(one, Array):
-            rest += list(one)
-        elif isinstance(one, Dictionary):
-            role = str(one.get(Name.S, ""))
-            found[role] += 1
-            if role == "/Figure" and not str(one.get(Name.Alt, "")):
-                found["a figure without words"] += 1
-            if Name.K in one:
-                rest.append(one.K)
-    return found
+        node = rest.pop()
+        if isinstance(node, Array):
+            rest += list(node)
+        elif isinstance(node, Dictionary):
+            role = str(node.get(Name.S, ""))
+            counts[role] += 1
+            if role == "/Figure" and not str(node.get(Name.Alt, "")):
+                counts["a figure without words"] += 1
+            if Name.K in node:
+                rest.append(node.K)
+    return counts
 
 
 @pytest.mark.slow
 @in_one_process
-def test_it_is_tagged_for_screen_readers(pdfs):
-    pdf = Pdf.open(pdfs[NAME])
+def test_it_is_tagged_for_screen_readers(printed):
+    pdf = Pdf.open(printed())
     assert pdf.Root.MarkInfo.Marked
     assert pdf.Root.Lang == "en"
     assert pdf.docinfo["/Title"] == "Attention, Number by Number"
-    found = roles(pdf)
-    assert found["/H1"] > 30
-    assert found["/H2"] > 300
-    assert min(found["/Table"], found["/Link"], found["/Figure"], found["/L"]) > 50
-    assert found["a figure without words"] == 0
+    counts = roles(pdf)
+    assert counts["/H1"] > 30
+    assert counts["/H2"] > 300
+    assert min(counts["/Table"], counts["/Link"], counts["/Figure"], counts["/L"]) > 50
+    assert counts["a figure without words"] == 0
 
 
 @pytest.mark.slow
 @in_one_process
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_answers_stand_after_all_questions(pdfs, chapter):
+@pytest.mark.parametrize("chapter", EACH)
+def test_answers_stand_after_all_questions(printed, chapter):
     """No answer stands under its question: all are behind the last exercise."""
-    pages = pages_of(Pdf.open(pdfs[chapter]))
+    pages = pages_of(Pdf.open(printed(chapter)))
     asked = {name: page for name, page in pages.items() if name.endswith("-asked")}
     assert len(asked) > 3
     last = max(asked.values())
     assert min(pages[name.removesuffix("-asked")] for name in asked) >= last
-    text = "".join(runs(pdfs[chapter]))
+    text = "".join(runs(printed(chapter)))
     for name in ("Answer 1", "Solution 1"):
         first, *_, behind = [at.start() for at in re.finditer(rf"{name}\b", text)]
         assert first < behind
@@ -450,7 +454,7 @@ def test_a_fold_that_is_no_answer_stands_open_where_it_is():
     maker = Maker(HTML, "chapters/02_three_stages", ENGLISH, set())
     maker.article.select_one("details:not(.above-input) summary").string = "Aha"
     maker.sheet()
-    (fold,) = [one for one in maker.article.select(".unfolded") if "Aha" in one.get_text()]
+    (fold,) = [tag for tag in maker.article.select(".unfolded") if "Aha" in tag.get_text()]
     assert fold.select_one(".fold-title").get_text() == "Aha"
     assert not fold.find_parent(class_="gathered")
 
@@ -590,7 +594,7 @@ def test_a_title_that_a_chinese_sentence_names_is_quoted(tmp_path):
     link = '<a href="b.html#two">两条规则</a>'
     texts = f"见{link}。", link, f"《{link}》里", '见<a href="b.html#two">规则</a>。'
     made = article(tmp_path, "".join(f"<p>{text}</p>" for text in texts), "zh")
-    said = [one.get_text() for one in made.select("p")]
+    said = [paragraph.get_text() for paragraph in made.select("p")]
     page = "（第\N{NO-BREAK SPACE}000\N{NO-BREAK SPACE}页）"
     assert said[:2] == [f"见“两条规则”{page}。", f"两条规则{page}"]
     assert said[2].startswith("《两条规则")
@@ -610,9 +614,9 @@ def test_a_still_of_several_pictures_is_one_for_each(tmp_path):
     Image.new("RGB", (80, 50), "red").save(tmp_path / "a.png")
     still = '<img class="ax-still" src="a.png" alt="A map." width="40" data-parts="10 15"/>'
     made = article(tmp_path, f'<div class="cell_output">{still}</div>').select("img")
-    contents = [base64.b64decode(one["src"].partition(",")[2]) for one in made]
+    contents = [base64.b64decode(image["src"].partition(",")[2]) for image in made]
     assert [Image.open(io.BytesIO(part)).size for part in contents] == [(80, 20), (80, 30)]
-    assert [(one["alt"], one["style"]) for one in made] == [
+    assert [(image["alt"], image["style"]) for image in made] == [
         ("A map.", "width: 8mm"),
         ("", "width: 8mm"),
     ]
@@ -621,13 +625,13 @@ def test_a_still_of_several_pictures_is_one_for_each(tmp_path):
 def test_only_short_cells_are_one_line(tmp_path):
     rows = "<tr><td>61.7 ms</td><td>forward and backward, causal</td></tr>"
     made = article(tmp_path, f'<table class="table">{rows}</table>')
-    assert [one.get_text() for one in made.select(".one-line")] == ["61.7 ms"]
+    assert [cell.get_text() for cell in made.select(".one-line")] == ["61.7 ms"]
 
 
 def test_what_is_to_be_filled_in_is_a_box(tmp_path):
     row = "<tr><td>☐</td><td>0.5 · ☐ + ☐</td></tr>"
     made = article(tmp_path, f'<table class="table">{row}</table><pre>☐</pre>')
-    assert [one.get_text() for one in made.select("td.blank")] == [""]
+    assert [cell.get_text() for cell in made.select("td.blank")] == [""]
     assert len(made.select("td:not(.blank) span.blank")) == 2
     assert made.get_text().count("☐") == 1
 
@@ -635,7 +639,7 @@ def test_what_is_to_be_filled_in_is_a_box(tmp_path):
 def test_a_picture_of_a_notebook_has_letters_of_one_size(tmp_path):
     shown = "<img src='a.png' width='500'/><img src='b.png' width='250' height='90'/>"
     made = article(tmp_path, f"<div class='cell_output'>{shown}</div><img src='c.png'/>")
-    assert [one.get("style") for one in made.select("img")] == [
+    assert [image.get("style") for image in made.select("img")] == [
         "width: 100mm",
         "width: 50mm",
         None,

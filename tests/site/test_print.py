@@ -9,6 +9,7 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from tests.conftest import HTML
+from tests.site.conftest import ENGLISH_FIRST
 
 PAPER = {"width": 718, "height": 1000}  # A4 between its margins, in CSS pixels
 CHAPTERS = ("02_three_stages", "06_masking", "08_multi_head", "10_whole_model", "11_cost")
@@ -27,6 +28,7 @@ def paper(open_page, site):
     return paper
 
 
+@ENGLISH_FIRST
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_explorers_are_stills(paper, chapter, edition):
     page = paper(chapter, edition)

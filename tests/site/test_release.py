@@ -57,9 +57,9 @@ def faults(browser, root: Path, pages: list[str]) -> list:
         if name == LEADS_ON:  # a tab that is closed on its way to another page may never answer
             page.wait_for_url((root / LANDING).as_uri())
         page.close()
-    found = listener.faults()
+    heard = listener.faults()
     context.close()
-    return found
+    return heard
 
 
 @pytest.mark.slow
@@ -115,8 +115,8 @@ def test_the_book_on_paper_in_each_language(printed):
     assert made["book.pdf"].read_text() == ""
     assert made["book-zh.pdf"].read_text() == "zh/"
     root = unzip(made["book-zh-chapters.zip"], printed)
-    found = {path.name: path.read_text() for path in root.iterdir()}
-    assert found == {name: f"zh/{name}" for name in ("01_one.pdf", "02_two.pdf")}
+    texts = {path.name: path.read_text() for path in root.iterdir()}
+    assert texts == {name: f"zh/{name}" for name in ("01_one.pdf", "02_two.pdf")}
 
 
 def test_a_language_that_is_not_whole_is_not_released(printed, monkeypatch):

@@ -77,16 +77,20 @@ def test_a_question_comes_before_its_answer(deck):
 
 def test_each_slide_leads_to_its_chapter(deck):
     sections = deck.split("<section")[1:]
-    slides = [one for one in sections if 'class="question"' in one or 'class="answer"' in one]
+    slides = [
+        section
+        for section in sections
+        if 'class="question"' in section or 'class="answer"' in section
+    ]
     assert len(slides) > 60
     for slide in slides:
         assert re.search(r'<p class="place"><a href="\.\./chapters/\d\d_\w+\.html', slide)
 
 
 def test_nothing_comes_from_another_host(deck):
-    found = re.findall(r'(?:src|href)="([^"]+)"', deck)
-    assert any(one.endswith("reveal.js") for one in found)
-    assert [one for one in found if "//" in one] == []
+    addresses = re.findall(r'(?:src|href)="([^"]+)"', deck)
+    assert any(address.endswith("reveal.js") for address in addresses)
+    assert [address for address in addresses if "//" in address] == []
     for name in ("reveal.css", "reveal.js"):
         text = (DECK.parent / name).read_text(encoding="utf-8")
         assert not re.search(r"(@import|url\()\s*[\"']?https?:", text)
@@ -100,8 +104,8 @@ def test_it_opens_from_a_folder_and_every_slide_fits(open_page, edition):
     page.evaluate("document.querySelectorAll('img').forEach((one) => (one.loading = 'eager'))")
     page.wait_for_function("[...document.images].every((one) => one.complete)")
     seen = page.evaluate(SEE)
-    assert {one["kind"] for one in seen} >= {"question", "answer", "opening"}
-    assert [one for one in seen if one["high"] > 720 or one["wide"] > 1280] == []
+    assert {slide["kind"] for slide in seen} >= {"question", "answer", "opening"}
+    assert [slide for slide in seen if slide["high"] > 720 or slide["wide"] > 1280] == []
 
 
 def test_the_keys_go_on(open_page):
@@ -117,9 +121,9 @@ def test_the_keys_go_on(open_page):
 def test_it_has_the_sites_colours(open_page, scheme):
     page = open_page(DECK.as_uri(), color_scheme=scheme)
     page.wait_for_function("window.Reveal && Reveal.isReady()")
-    found = page.evaluate(COLOURS)
-    assert found["body"] == found["site"]
-    assert (max(found["paper"]) < 60) == (scheme == "dark")
+    colours = page.evaluate(COLOURS)
+    assert colours["body"] == colours["site"]
+    assert (max(colours["paper"]) < 60) == (scheme == "dark")
 
 
 def test_without_scripts_all_is_there_to_read(open_page):
@@ -139,9 +143,9 @@ def test_what_is_no_question_makes_no_slide():
     asks = new_markdown_cell(f"# 01 · A\n\n**Predict before you look.** How many?\n\n{fold}")
     exercise = new_markdown_cell("**Predict before you look.** An exercise.")
     exercise.metadata["tags"] = ["exercise:01-a"]
-    found = find(new_notebook(cells=[asks, plot, new_markdown_cell("Text."), exercise]))
-    assert [(one.question, one.answer) for one in found] == [
+    slides = find(new_notebook(cells=[asks, plot, new_markdown_cell("Text."), exercise]))
+    assert [(slide.question, slide.answer) for slide in slides] == [
         ("### 01 · A\n\n**Predict before you look.** How many?", "Two.")
     ]
-    assert found[0].picture
+    assert slides[0].picture
     assert find(new_notebook(cells=[new_markdown_cell("## Text"), plot])) == []

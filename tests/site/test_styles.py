@@ -64,8 +64,8 @@ def sheets(page) -> list[str]:
 
 
 def missing(page) -> dict[str, list[str]]:
-    found = {name: page.evaluate(MISSING, whole(name)) for name in sheets(page)}
-    return {name: rules for name, rules in found.items() if rules}
+    by_sheet = {name: page.evaluate(MISSING, whole(name)) for name in sheets(page)}
+    return {name: rules for name, rules in by_sheet.items() if rules}
 
 
 @pytest.mark.slow
@@ -74,8 +74,8 @@ def test_every_page_has_the_rules_that_it_uses(browser, site, all_pages):
     wrong = {}
     for name in all_pages:
         page.goto(f"{site}/{name}", wait_until="load")
-        if found := missing(page):
-            wrong[name] = found
+        if rules := missing(page):
+            wrong[name] = rules
     page.close()
     assert wrong == {}
 

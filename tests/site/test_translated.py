@@ -37,9 +37,9 @@ def shown(message: str) -> str:
 @cache
 def shared() -> str:
     """What any page may say: the words of the site, of exercises and of docstrings."""
-    found = all_messages()
+    messages = all_messages()
     names = ("site", "exercises", "docstrings")
-    return " | ".join(shown(message) for name in names for message, _ in found[name])
+    return " | ".join(shown(message) for name in names for message, _ in messages[name])
 
 
 def unsaid(page: str, known: str) -> list[str]:
@@ -56,11 +56,11 @@ def unsaid(page: str, known: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", [one for one in pages.docnames() if one != pages.README])
+@pytest.mark.parametrize("name", [name for name in pages.docnames() if name != pages.README])
 def test_every_word_of_a_page_is_a_message(name):
-    own = " | ".join(shown(one.message) for one in pages.messages(name))
-    found = unsaid((HTML / f"{name}.html").read_text(encoding="utf-8"), f"{own} | {shared()}")
-    assert found == []
+    own = " | ".join(shown(piece.message) for piece in pages.messages(name))
+    texts = unsaid((HTML / f"{name}.html").read_text(encoding="utf-8"), f"{own} | {shared()}")
+    assert texts == []
 
 
 def test_a_word_that_is_no_message_is_found():

@@ -29,12 +29,12 @@ def rows(value) -> list[list]:
 
 def tagged(chapter: str) -> dict[str, list]:
     """The cells of a chapter by the ids that their ledger tags carry."""
-    found: dict[str, list] = {}
+    cells: dict[str, list] = {}
     for cell in nbformat.read(CHAPTERS[chapter], as_version=4).cells:
         for tag in cell.metadata.get("tags", []):
             if tag.startswith("ledger:"):
-                found.setdefault(tag.removeprefix("ledger:"), []).append(cell)
-    return found
+                cells.setdefault(tag.removeprefix("ledger:"), []).append(cell)
+    return cells
 
 
 def printed(entry: dict) -> list[list[Decimal]]:

@@ -37,8 +37,8 @@ ADVICE = "run `make numbers`, which writes what it can derive and says what it n
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.stem)
 def test_each_number_of_a_page_is_what_its_origin_says(path):
     page = read(path)
-    found = checking.problems(page, origins.load(page))
-    assert not found, "\n".join([*found, ADVICE])
+    problems = checking.problems(page, origins.load(page))
+    assert not problems, "\n".join([*problems, ADVICE])
 
 
 def test_no_file_of_origins_without_a_page():
@@ -128,8 +128,8 @@ def test_what_an_origin_can_say():
     ],
 )
 def test_what_is_wrong_is_said(text, entry, said):
-    found = checking.problems(page_of(text), stored(entry))
-    assert (not found) if said is None else said in "\n".join(found)
+    problems = checking.problems(page_of(text), stored(entry))
+    assert (not problems) if said is None else said in "\n".join(problems)
 
 
 def test_an_output_that_changes_is_seen():

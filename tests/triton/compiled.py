@@ -54,20 +54,20 @@ def main(capability: int) -> None:
         values = {"Dv": widest, "DV_PAD": widest, "drops": drops}
         return shared(passes.attend, dtype, target, D_PAD=widest, **masks, **values)
 
-    found = {"attend, bf16": of_output(64, "bf16", BAND)}
+    sizes = {"attend, bf16": of_output(64, "bf16", BAND)}
     # Triton compiles a number that is 1 as a constant.
-    found["attend, fp16, no mask"] = of_output(64, "fp16", NO_MASK | {"H": 1, "L": 1, "S": 1})
+    sizes["attend, fp16, no mask"] = of_output(64, "fp16", NO_MASK | {"H": 1, "L": 1, "S": 1})
     for dtype in ("fp16", "fp32"):
         for widest in launch.HALF:
-            found[f"attend, {dtype}, {widest} wide"] = of_output(widest, dtype, BAND)
-        found[f"attend, {dtype}, all masks and dropout"] = of_output(64, dtype, EVERY_MASK, True)
+            sizes[f"attend, {dtype}, {widest} wide"] = of_output(widest, dtype, BAND)
+        sizes[f"attend, {dtype}, all masks and dropout"] = of_output(64, dtype, EVERY_MASK, True)
         for name, kernel, constants in (
             ("overview", derive.overview, {"stage": 4, "takes_max": True}),
             ("part of a stage", derive.part_of_stage, {"stage": 3}),
         ):
             size = shared(kernel, dtype, target, D_PAD=64, **EVERY_MASK, **constants)
-            found[f"{name}, {dtype}"] = size
-    print(json.dumps(found))
+            sizes[f"{name}, {dtype}"] = size
+    print(json.dumps(sizes))
 
 
 if __name__ == "__main__":

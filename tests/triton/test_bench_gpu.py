@@ -13,16 +13,16 @@ pytestmark = pytest.mark.filterwarnings("ignore:flex_attention called without to
 @pytest.mark.usefixtures("kernels")
 def test_its_rows():
     with torch.no_grad():
-        found = gpu.throughput(40, 2, DEVICE, rounds=1) + gpu.tiles(40, DEVICE, rounds=1)
-        found += gpu.long_text(40, (2, 2), DEVICE)
-    assert all(set(line) == set(report.KEYS) and line["measured"]["ours"] for line in found)
-    assert {line["section"] for line in found} == {"gpu"}
-    assert found[-1]["met"] is torch.cuda.is_available()
-    assert {line["what"] for line in found} > {gpu.of_length(40), gpu.OF_A_MILLION}
+        lines = gpu.throughput(40, 2, DEVICE, rounds=1) + gpu.tiles(40, DEVICE, rounds=1)
+        lines += gpu.long_text(40, (2, 2), DEVICE)
+    assert all(set(line) == set(report.KEYS) and line["measured"]["ours"] for line in lines)
+    assert {line["section"] for line in lines} == {"gpu"}
+    assert lines[-1]["met"] is torch.cuda.is_available()
+    assert {line["what"] for line in lines} > {gpu.of_length(40), gpu.OF_A_MILLION}
 
 
 def test_flash_is_torchs_own():
     q, k, v = torch.randn(3, 1, 2, 20, 16, device=DEVICE, dtype=torch.float16)
     attend, wanted = gpu.flex(20, DEVICE), gpu.peers.torch_alone(q, k, v, is_causal=True)
-    for found in (gpu.flash(q, k, v), attend(q, k, v), gpu.peers.textbook(q, k, v)[0]):
-        torch.testing.assert_close(found, wanted, rtol=1e-2, atol=1e-2)
+    for output in (gpu.flash(q, k, v), attend(q, k, v), gpu.peers.textbook(q, k, v)[0]):
+        torch.testing.assert_close(output, wanted, rtol=1e-2, atol=1e-2)

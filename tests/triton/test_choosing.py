@@ -96,8 +96,8 @@ def test_an_output_alone_is_torchs_where_it_has_tiles(gpu, serves):
     from attn_core.engines import triton
 
     gpu.setattr(torch_sdpa, "serves_gpu", served(serves))
-    found = choose.engine_for(on(GPU), output_alone=True)
-    assert found is (torch_sdpa.TORCH_SDPA_ON_GPU if serves else triton.TRITON)
+    engine = choose.engine_for(on(GPU), output_alone=True)
+    assert engine is (torch_sdpa.TORCH_SDPA_ON_GPU if serves else triton.TRITON)
 
 
 @pytest.mark.parametrize("live", "qkv")

@@ -22,6 +22,6 @@ def test_tiles_fit_into_a_multiprocessor(capability):
         [sys.executable, SCRIPT, str(capability)], env=apart, capture_output=True, text=True
     )
     assert run.returncode == 0, run.stderr
-    found = json.loads(run.stdout)
-    assert len(found) == 2 + 2 * (3 + 1 + 2)
-    assert {name: size for name, size in found.items() if size > SMALLEST} == {}
+    sizes = json.loads(run.stdout)
+    assert len(sizes) == 2 + 2 * (3 + 1 + 2)
+    assert {name: size for name, size in sizes.items() if size > SMALLEST} == {}

@@ -52,8 +52,8 @@ def is_tritons(record):
     return isinstance(record.engine, Triton)
 
 
-def close(found, exact, most=3e-6):
-    torch.testing.assert_close(found, exact.to(found.dtype), rtol=most, atol=most)
+def close(mine, exact, most=3e-6):
+    torch.testing.assert_close(mine, exact.to(mine.dtype), rtol=most, atol=most)
 
 
 def both(shape, mask, dropout=None, dtype=torch.float32):
@@ -95,8 +95,8 @@ def test_an_overview_is_the_pooled_map(mask, how):
     record, exact = both((2, 2, 49, 41, 5, 7), mask, DROPOUTS[1])
     settings = {"how": how, "batch": 1, "head": 1}
     for stage in STAGES:
-        found = record.pooled(stage, (3, 2), **settings)
-        close(found, exact.pooled(stage, (3, 2), **settings), 1e-5)
+        pooled = record.pooled(stage, (3, 2), **settings)
+        close(pooled, exact.pooled(stage, (3, 2), **settings), 1e-5)
 
 
 def test_an_overview_without_dropout_is_that_of_the_weights():
@@ -131,15 +131,15 @@ def test_error_is_at_most_twice_torchs_own_and_one_rounding(call):
 def test_gradients(mask, dropout):
     shape = SHAPES[1]
     settings = {"keep": masks(*shape[:4])[mask], "dropout": dropout}
-    found = []
+    gradients = []
     for dtype in (torch.float32, torch.float64):
         live = [tensor.requires_grad_() for tensor in inputs(*shape, dtype)]
         first = torch.autograd.grad(attention(*live, **settings).square().sum(), live)
         of_q = torch.autograd.grad(
             attention(*live, **settings).square().sum(), live[0], create_graph=True
         )
-        found.append([*first, *torch.autograd.grad(of_q[0].square().sum(), live)])
-    for mine, exact in zip(*found, strict=True):
+        gradients.append([*first, *torch.autograd.grad(of_q[0].square().sum(), live)])
+    for mine, exact in zip(*gradients, strict=True):
         assert mine.isfinite().all()
         close(mine, exact, 2e-4)
 
@@ -149,7 +149,9 @@ def test_float16_gradients_are_finite_and_narrow():
     record = trace(*live, keep=causal())
     record.output.square().sum().backward()
     assert record.output.dtype == torch.float16
-    assert all(one.grad.dtype == torch.float16 and one.grad.isfinite().all() for one in live)
+    assert all(
+        tensor.grad.dtype == torch.float16 and tensor.grad.isfinite().all() for tensor in live
+    )
 
 
 def test_stages_of_a_live_record_have_gradients():
@@ -163,8 +165,8 @@ def test_stages_of_a_live_record_have_gradients():
 def test_row_statistics_of_some_heads(kernels):
     record, exact = both(SHAPES[1], "cells")
     of_part = kernels.TRITON.row_statistics(record, range(1, 2), range(1, 3))
-    for found, wanted in zip(of_part, (exact.row_max, exact.row_sum), strict=True):
-        close(found, wanted[1:, 1:])
+    for statistic, wanted in zip(of_part, (exact.row_max, exact.row_sum), strict=True):
+        close(statistic, wanted[1:, 1:])
 
 
 def test_heads_that_lie_side_by_side_in_memory():
@@ -193,8 +195,8 @@ def test_wide_heads_and_float64_take_torchs_operations():
 def test_masks_come_down_to_a_band():
     from attn_core.engines.triton.launch import plan
 
-    found = plan(causal() & window(4, 2) & padding([3, 5]) & padding([4, 4]), DEVICE)
-    assert (found.before, found.after, found.lengths.tolist()) == (4, 0, [3, 4])
+    band = plan(causal() & window(4, 2) & padding([3, 5]) & padding([4, 4]), DEVICE)
+    assert (band.before, band.after, band.lengths.tolist()) == (4, 0, [3, 4])
 
 
 def test_all_weights_are_derived():

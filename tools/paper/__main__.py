@@ -28,12 +28,12 @@ def main() -> None:
     parser.add_argument("--paper", choices=SIZES, default="a4")
     parser.add_argument("--edition", default="public")
     parser.add_argument("--language", choices=WORDS, help="all that the site has, if not given")
-    parser.add_argument("--only", nargs="*", default=[], help="numbers of chapters")
+    parser.add_argument("--only", nargs="*", default=[], help="numbers of chapters, or book")
     asked = parser.parse_args()
     asked.site = asked.site.absolute()
-    found = languages(asked.site)
-    wanted = [asked.language] if asked.language else found
-    if not wanted or not set(wanted) <= set(found):
+    available = languages(asked.site)
+    wanted = [asked.language] if asked.language else available
+    if not wanted or not set(wanted) <= set(available):
         language = asked.language or "any language"
         sys.exit(f"{asked.site} has no pages in {language}: run `make book`")
     with sync_playwright() as playwright:

@@ -32,10 +32,10 @@ def parts(site: Path) -> tuple[str, list[Part]]:
     page = (site / f"{toc['root']}.html").read_text(encoding="utf-8")
     landing = BeautifulSoup(page, "html.parser")
     title = landing.h1.find(string=True, recursive=False).strip()
-    captions = [one.get_text().strip() for one in landing.select("nav.bd-links p.caption")]
+    captions = [caption.get_text().strip() for caption in landing.select("nav.bd-links p.caption")]
     pages = [tuple(chapter["file"] for chapter in part["chapters"]) for part in toc["parts"]]
-    found = [Part(caption, names) for caption, names in zip(captions, pages, strict=True)]
-    return title, [Part("", (toc["root"],)), *found]
+    captioned = [Part(caption, names) for caption, names in zip(captions, pages, strict=True)]
+    return title, [Part("", (toc["root"],)), *captioned]
 
 
 def site_of(site: Path, language: str) -> Path:
@@ -51,5 +51,9 @@ def folder_of(out: Path, language: str, edition: str) -> Path:
 
 def languages(site: Path) -> list[str]:
     """The languages that a site has whole: no Chinese one while some of it is in English."""
-    there = [one for one in WORDS if (site_of(site, one) / "book" / "index.html").is_file()]
-    return [one for one in there if one == "en" or is_complete()]
+    there = [
+        language
+        for language in WORDS
+        if (site_of(site, language) / "book" / "index.html").is_file()
+    ]
+    return [language for language in there if language == "en" or is_complete()]

@@ -87,5 +87,7 @@ def write(characters: str, site: Path, folder: Path) -> tuple[str, str]:
     for file in ("stix-two-math.woff2", "noto-serif-sc.woff2"):
         with TTFont(site / "_static" / file) as font:
             known |= set(map(chr, font.getBestCmap()))
-    lacking = {one for one in characters if one.isprintable() and not one.isspace()} - known
+    lacking = {
+        character for character in characters if character.isprintable() and not character.isspace()
+    } - known
     return "\n".join(rules), "".join(sorted(lacking))

@@ -11,13 +11,44 @@ import yaml
 from playwright.sync_api import Browser
 
 from tools.paper import fonts
-from tools.paper.contents import NAME, ROOT, parts, site_of
+from tools.paper.contents import NAME, ROOT, Part, parts, site_of
 from tools.paper.document import MARGINS, Book, alone, whole
 from tools.paper.printing import write
 from tools.paper.sheet import Maker, key
 from tools.paper.words import WORDS
 from tools.release import version
 from translation.language import ENGLISH, in_chinese
+
+THE_BOOK = "book"  # what `only` calls the whole of it, beside the numbers of chapters
+
+
+def book_of(site: Path, language: str, edition: str, paper: str) -> tuple[Book, list[Part]]:
+    """What all documents of one language have in common, and the parts of the book."""
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    author = settings["author"] if language == ENGLISH else in_chinese(settings["author"])
+    pages = site_of(site, language)
+    title, every = parts(pages)
+    book = Book(title, author, version(), edition, language, WORDS[language], pages, paper)
+    return book, every
+
+
+def whole_book(book: Book, every: list[Part]) -> str:
+    """The document of all pages."""
+    names = [name for part in every for name in part.pages]
+    sheets = [Maker(book.site, name, book.words, set(names)).sheet() for name in names]
+    return whole(book, sheets, every)
+
+
+def documents_of(book: Book, every: list[Part], only: list[str]) -> dict[str, str]:
+    """The documents that are asked for, by the names of their files."""
+    documents: dict[str, str] = {}
+    if not only or THE_BOOK in only:
+        documents[NAME] = whole_book(book, every)
+    for name in (name for part in every for name in part.pages if name.startswith("chapters/")):
+        if not only or key(name).partition("_")[0] in only:
+            sheet = Maker(book.site, name, book.words, {name}).sheet()
+            documents[f"chapters/{key(name)}"] = alone(book, sheet)
+    return documents
 
 
 def make(
@@ -29,29 +60,13 @@ def make(
     out: Path,
     only: list[str],
 ) -> list[Path]:
-    """Print one language; `only` has the numbers of chapters, or nothing for all and the book."""
-    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    words = WORDS[language]
-    author = settings["author"] if language == ENGLISH else in_chinese(settings["author"])
-    pages = site_of(site, language)
-    title, every = parts(pages)
-    book = Book(title, author, version(), edition, language, words, pages, paper)
+    """Print one language; `only` has the numbers of chapters or "book", or nothing for all."""
+    book, every = book_of(site, language, edition, paper)
+    documents = documents_of(book, every, only)
     made: list[Path] = []
-    documents: dict[str, str] = {}
-    names = [name for part in every for name in part.pages]
-    if not only:
-        every_sheet = [Maker(pages, name, words, set(names)).sheet() for name in names]
-        documents[NAME] = whole(book, every_sheet, every)
-    for name in names:
-        if not name.startswith("chapters/"):
-            continue
-        if not only or key(name).partition("_")[0] in only:
-            documents[f"chapters/{key(name)}"] = alone(
-                book, Maker(pages, name, words, {name}).sheet()
-            )
     with tempfile.TemporaryDirectory() as scratch:
         characters = "".join(sorted(set("".join(documents.values()))))
-        rules, lacking = fonts.write(characters, pages, Path(scratch, "fonts"))
+        rules, lacking = fonts.write(characters, book.site, Path(scratch, "fonts"))
         if lacking:
             sys.exit(f"no font of the paper has a sign for {lacking}")
         for name, document in documents.items():

@@ -84,8 +84,8 @@ def headings(document: str) -> list[str]:
     >>> headings("<h1>One</h1><p>a</p><h2 id='b'>Two <code>x</code> &amp; y</h2>")
     ['One', 'Two x & y']
     """
-    found = (TAG.sub("", inside) for _, inside in HEADING.findall(document))
-    return [" ".join(html.unescape(title).split()) for title in found]
+    titles = (TAG.sub("", inside) for _, inside in HEADING.findall(document))
+    return [" ".join(html.unescape(title).split()) for title in titles]
 
 
 def finish(pdf: Pdf, margins: tuple[float, float], titles: list[str]) -> None:

@@ -101,8 +101,8 @@ class Maker:
         for data in self.article.select("attention-explorer > script"):
             if '"mistakes":' in data.get_text():
                 mark(data.parent, "of-mistakes")
-        for one in self.article.select(ON_SCREEN):
-            one.decompose()
+        for element in self.article.select(ON_SCREEN):
+            element.decompose()
         self.leave_out_code()
         self.rename_places()
         for drawing in self.article.select("svg.steps"):
@@ -140,7 +140,9 @@ class Maker:
     def leave_out_code(self) -> None:
         """Code that the site hides, as that of a drawing, goes, but for what other code calls."""
         hidden = self.article.select("details.above-input")
-        seen = [one for one in self.article.select(".cell_input") if not one.find_parent("details")]
+        seen = [
+            code for code in self.article.select(".cell_input") if not code.find_parent("details")
+        ]
         called = set(re.findall(r"\w+", " ".join(code.get_text() for code in seen)))
         for fold in hidden:
             code = fold.select_one(".cell_input")
@@ -150,21 +152,21 @@ class Maker:
                 mark(code, "called")
 
     def rename_places(self) -> None:
-        for one in self.article.find_all(id=True):
-            if one is not self.article:
-                one["id"] = place(self.name, one["id"])
+        for element in self.article.find_all(id=True):
+            if element is not self.article:
+                element["id"] = place(self.name, element["id"])
         for section in self.article.select("section[id]"):
             heading = section.find(re.compile("^h[1-6]$"), recursive=False)
             if heading and not heading.has_attr("id"):
                 heading["id"] = section["id"]
                 del section["id"]
         for drawing in self.article.select("svg"):
-            for one in drawing.find_all(True):
-                for attribute, value in one.attrs.items():
+            for element in drawing.find_all(True):
+                for attribute, value in element.attrs.items():
                     if attribute in ("href", "xlink:href") and value.startswith("#"):
-                        one[attribute] = "#" + place(self.name, value[1:])
+                        element[attribute] = "#" + place(self.name, value[1:])
                     elif isinstance(value, str) and "url(#" in value:
-                        one[attribute] = REFERENCE.sub(
+                        element[attribute] = REFERENCE.sub(
                             lambda at: f"url(#{place(self.name, at[1])})", value
                         )
 
@@ -173,7 +175,7 @@ class Maker:
         steps = self.soup.new_tag("div", attrs={"class": "steps-of-drawing"})
         for step in drawing.select("g.step"):
             top, height, width = step["data-top"], step["data-height"], drawing["width"]
-            one = self.soup.new_tag(
+            picture = self.soup.new_tag(
                 "svg",
                 attrs={
                     "class": "drawing",
@@ -184,8 +186,8 @@ class Maker:
                     "aria-label": step["data-says"],
                 },
             )
-            one.append(step.extract())
-            steps.append(one)
+            picture.append(step.extract())
+            steps.append(picture)
         if definitions := drawing.find("defs", recursive=False):
             steps.svg.insert(0, definitions.extract())
         drawing.replace_with(steps)
@@ -230,11 +232,11 @@ class Maker:
             if len(fold.get_text()) <= BOX:
                 mark(fold, "whole")
 
-    def gather(self, fold: Tag, one: str, heading: str) -> None:
+    def gather(self, fold: Tag, title: str, heading: str) -> None:
         """Put a fold's content away for the end of the chapter, and a pointer in its place."""
-        found = self.gathered.setdefault(heading, [])
-        label = self.words.numbered.format(title=one, n=len(found) + 1)
-        target = place(self.name, f"paper-{len(self.gathered)}-{len(found) + 1}")
+        answers = self.gathered.setdefault(heading, [])
+        label = self.words.numbered.format(title=title, n=len(answers) + 1)
+        target = place(self.name, f"paper-{len(self.gathered)}-{len(answers) + 1}")
         leads_on = f"{label}{self.words.colon}"
         pointer = self.new("a", leads_on, **{"href": f"#{target}", "class": "pointer"})
         pointer["id"] = f"{target}-asked"
@@ -254,12 +256,12 @@ class Maker:
         head.append(back)
         answer.append(head)
         answer.extend(list(fold.contents))
-        found.append(answer)
+        answers.append(answer)
         fold.decompose()
 
     def append_gathered(self) -> None:
         *_, (_, solutions) = self.words.gathered.values()
-        in_order = sorted(self.gathered.items(), key=lambda one: one[0] == solutions)
+        in_order = sorted(self.gathered.items(), key=lambda pair: pair[0] == solutions)
         for number, (heading, answers) in enumerate(in_order):
             section = self.soup.new_tag("section", attrs={"class": "end"})
             title = self.new("h2", heading, id=place(self.name, f"paper-{number + 1}"))
@@ -425,8 +427,8 @@ class Maker:
 
     def prose(self, pattern: str) -> list[NavigableString]:
         """The pieces of running text that hold a pattern."""
-        found = self.article.find_all(string=re.compile(pattern))
-        return [text for text in found if not text.find_parent(NO_PROSE)]
+        texts = self.article.find_all(string=re.compile(pattern))
+        return [text for text in texts if not text.find_parent(NO_PROSE)]
 
     def set_blanks(self) -> None:
         """A sign for a missing number becomes a box that a pencil can write in."""
@@ -467,7 +469,7 @@ class Maker:
         Short items of lists stay whole.
         """
         for line in self.article.select("p"):
-            inside = [one for one in line.contents if str(one).strip()]
+            inside = [node for node in line.contents if str(node).strip()]
             bold = len(inside) == 1 and inside[0].name == "strong"
             before = line.find_previous_sibling()
             under_heading = (
@@ -492,15 +494,15 @@ class Maker:
 def titles(site: Path, name: str) -> dict[str, str]:
     """The headings of a page of the site by the ids of their sections; without one, its title."""
     page = BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
-    found = {}
+    headings = {}
     for heading in page.select("article section > :is(h1, h2, h3, h4)"):
         for link in heading.select(".headerlink"):
             link.decompose()
         title = " ".join(heading.get_text().split())
-        found[heading.parent.get("id", "")] = title
+        headings[heading.parent.get("id", "")] = title
         if heading.name == "h1":
-            found[""] = title
-    return found
+            headings[""] = title
+    return headings
 
 
 def data_uri(image: Image.Image) -> str:
@@ -510,14 +512,14 @@ def data_uri(image: Image.Image) -> str:
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode("ascii")
 
 
-def mark(one: Tag, name: str) -> None:
+def mark(element: Tag, name: str) -> None:
     """Give an element a class more."""
-    one["class"] = [*one.get("class", []), name]
+    element["class"] = [*element.get("class", []), name]
 
 
-def keep(one: Tag) -> None:
+def keep(element: Tag) -> None:
     """It is not parted, and what follows stands on its page."""
-    mark(one, "keep")
+    mark(element, "keep")
 
 
 def in_brackets(link: Tag) -> bool:
@@ -541,7 +543,7 @@ def columns(line: str) -> float:
     >>> columns("q · k"), columns("查询")
     (5, 3.33)
     """
-    wide = sum(unicodedata.east_asian_width(one) in "WF" for one in line)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in line)
     return len(line) + round(wide * 2 / 3, 2) if wide else len(line)
 
 

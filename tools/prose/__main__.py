@@ -16,7 +16,7 @@ from tools.prose.updating import updated
 
 def main() -> None:
     wanted = tuple(sys.argv[1:]) or ("",)
-    found = []
+    faults = []
     paths = [path for path in pages() if path.name.startswith(wanted)]
     if not paths:
         sys.exit(f"no page's file name starts with {' or '.join(wanted)}")
@@ -24,11 +24,11 @@ def main() -> None:
         page = read(path)
         new = updated(page, origins.load(page))
         origins.path_of(page).write_text(origins.text(page, new), encoding="utf-8")
-        found += problems(page, new)
-    if found:
-        print(*found, sep="\n")
+        faults += problems(page, new)
+    if faults:
+        print(*faults, sep="\n")
         sys.exit(
-            f"{len(found)} numbers need you. In tests/sources/origins, in the file of the page:"
+            f"{len(faults)} numbers need you. In tests/sources/origins, in the file of the page:"
             " where the origin behind a ? is right, remove the ?; else write the right one, or"
             " `because` and a reason. Where a number and its origin differ, mend the wrong one."
         )

@@ -16,13 +16,13 @@ def kept(numbers: list[Number], entries: list[Entry]) -> dict[int, Entry]:
     old = [written for entry in entries for written in entry.written]
     matcher = difflib.SequenceMatcher(None, old, [n.written for n in numbers], autojunk=False)
     now = {a + i: b + i for a, b, size in matcher.get_matching_blocks() for i in range(size)}
-    found, at = {}, 0
+    by_place, at = {}, 0
     for entry in entries:
         places = [now.get(at + i) for i in range(len(entry.written))]
         if None not in places and places == list(range(places[0], places[0] + len(places))):
-            found[places[0]] = entry
+            by_place[places[0]] = entry
         at += len(entry.written)
-    return found
+    return by_place
 
 
 def is_typed(origin: str) -> bool:
@@ -74,26 +74,26 @@ def told(page: Page, passage: Passage, numbers: list[Number], why: str) -> str:
 
 def problems_of(page: Page, passage: Passage, entries: list[Entry]) -> list[str]:
     """Each number of a passage that has no origin, or another one than its origin says."""
-    numbers, found = due(page, passage), []
+    numbers, faults = due(page, passage), []
     bound = kept(numbers, entries)
     places = {at + i for at, entry in bound.items() for i in range(len(entry.written))}
     for at, number in enumerate(numbers):
         if at not in places:
-            found.append(told(page, passage, [number], "has no origin"))
+            faults.append(told(page, passage, [number], "has no origin"))
     for at, entry in bound.items():
         if why := slip(page, entry):
-            found.append(told(page, passage, numbers[at : at + len(entry.written)], why))
+            faults.append(told(page, passage, numbers[at : at + len(entry.written)], why))
     gone = len(entries) - len(bound)
-    if gone and not found:
-        found.append(f"{page.name}, {passage.id}: {gone} origins are of numbers that are gone")
-    return found
+    if gone and not faults:
+        faults.append(f"{page.name}, {passage.id}: {gone} origins are of numbers that are gone")
+    return faults
 
 
 def problems(page: Page, origins: Origins) -> list[str]:
-    found = [
+    faults = [
         problem
         for passage in page.passages
         for problem in problems_of(page, passage, origins.get(passage.id, []))
     ]
     names = {passage.id for passage in page.passages}
-    return found + [f"{page.name}: no passage is named {name}" for name in origins.keys() - names]
+    return faults + [f"{page.name}: no passage is named {name}" for name in origins.keys() - names]

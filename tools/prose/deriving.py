@@ -109,15 +109,15 @@ def runs(
     page: Page, passage: Passage, numbers: list[Number]
 ) -> list[tuple[list[Number], Run | None]]:
     """The numbers, cut into runs; where none begins, a number alone."""
-    found = []
+    pieces = []
     while numbers:
         run = None if named_chapter(passage, numbers[0]) else longest_run(page, passage, numbers)
         if not (run and (run.is_certain or run.length == bracketed(passage, numbers))):
             run = alone(page, passage, numbers[0])
         length = run.length if run else 1
-        found.append((numbers[:length], run))
+        pieces.append((numbers[:length], run))
         numbers = numbers[length:]
-    return found
+    return pieces
 
 
 def alone(page: Page, passage: Passage, number: Number) -> Run | None:

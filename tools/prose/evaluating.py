@@ -86,7 +86,7 @@ def oldest_python() -> float:
 
 def newest_python() -> float:
     """The newest Python that the library names."""
-    named = [one.rpartition(" ")[2] for one in promised()["classifiers"]]
+    named = [classifier.rpartition(" ")[2] for classifier in promised()["classifiers"]]
     return float(max(named, key=lambda version: int(version.partition(".")[2])))
 
 
@@ -102,10 +102,10 @@ def stored(path: str):
 
 @functools.cache
 def other_page(name: str) -> Page:
-    found = [path for path in pages() if path.stem == name]
-    if not found:
+    paths = [path for path in pages() if path.stem == name]
+    if not paths:
         raise NoSuchNumber(f"there is no page named {name}")
-    return read(found[0])
+    return read(paths[0])
 
 
 EXERCISES = exercises.load()
@@ -156,8 +156,8 @@ def worth(page: Page, origin: str) -> list[Decimal]:
     """
     names = {**FACTS, "cell": functools.partial(cell_of, page)}
     try:
-        found = eval(call(origin), names)
-        return [Decimal(repr(number)) for number in flat(found)]
+        value = eval(call(origin), names)
+        return [Decimal(repr(number)) for number in flat(value)]
     except NoSuchNumber:
         raise
     except Exception as error:

@@ -72,9 +72,9 @@ def find(text: str) -> list[Number]:
     >>> [number.written for number in find("x2 is 0.9544, then 6.0e-06, 16,000 and six words.")]
     ['0.9544', '6.0e-06', '16,000', 'six']
     """
-    found = [*DIGITS.finditer(text), *SPELLED.finditer(text)]
+    matches = [*DIGITS.finditer(text), *SPELLED.finditer(text)]
     numbers = (
-        Number(m[0].rstrip("."), m.start(), m.start() + len(m[0].rstrip("."))) for m in found
+        Number(m[0].rstrip("."), m.start(), m.start() + len(m[0].rstrip("."))) for m in matches
     )
     return sorted(numbers, key=lambda number: number.start)
 

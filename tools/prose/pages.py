@@ -155,5 +155,5 @@ def read(path: Path) -> Page:
 
 def pages() -> list[Path]:
     """All that is read as the book: chapters, the pages around them, and README."""
-    found = [*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("book/*.ipynb"), *ROOT.glob("book/*.md")]
-    return sorted([*found, ROOT / "README.md"])
+    paths = [*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("book/*.ipynb"), *ROOT.glob("book/*.md")]
+    return sorted([*paths, ROOT / "README.md"])

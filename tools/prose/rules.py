@@ -24,17 +24,17 @@ def linked(page: Page, passage: Passage) -> set[int]:
 
     [08, *In five lines*](../chapters/08_…#in-five-lines): the build fails if it leads nowhere.
     """
-    found = set()
+    starts = set()
     for link in LINK.finditer(passage.text):
         path, _, anchor = link[2].partition("#")
         chapter = CHAPTER.search(path)
         named = {*anchor.lower().split("-"), *([chapter[1]] if chapter else [])}
-        found |= {
+        starts |= {
             number.start
             for number in passage.numbers
             if link.start(1) <= number.start < link.end(1) and number.written.lower() in named
         }
-    return found
+    return starts
 
 
 def titled(page: Page, passage: Passage) -> set[int]:
@@ -80,7 +80,7 @@ def quoted(page: Page, passage: Passage) -> set[int]:
 
     That is the code of the page and of the library, and the ids of the exercises.
     """
-    found, source = set(), f"{page.source}\n{library()}\n{' '.join(EXERCISES)}"
+    starts, source = set(), f"{page.source}\n{library()}\n{' '.join(EXERCISES)}"
     for code in CODE.finditer(passage.text):
         if code[1] not in source:
             continue
@@ -91,8 +91,8 @@ def quoted(page: Page, passage: Passage) -> set[int]:
                     code[1][:at] + new + code[1][at + len(number.written) :] in source
                     for new in neighbours(number.written)
                 ):
-                    found.add(number.start)
-    return found
+                    starts.add(number.start)
+    return starts
 
 
 @functools.cache
@@ -118,15 +118,15 @@ def phrases() -> dict[str, str]:
 
 def said(page: Page, passage: Passage) -> set[int]:
     """What the book says again and again: the numbers of a phrase in phrases.toml."""
-    found = set()
+    starts = set()
     for phrase in phrases():
         for place in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", passage.text, re.IGNORECASE):
-            found |= {
+            starts |= {
                 number.start
                 for number in passage.numbers
                 if place.start() <= number.start and number.end <= place.end()
             }
-    return found
+    return starts
 
 
 RULES = (linked, titled, labelled, counted, generated, quoted, said)

@@ -38,8 +38,8 @@ def moved(page: Page, passage: Passage, entry: Entry, numbers: list[Number]) -> 
     """The entry with the place where its numbers stand now, if that is certain."""
     if entry.is_open or not slip(page, entry):
         return entry
-    found = derived(page, passage, numbers)
-    return found[0] if len(found) == 1 and not found[0].is_open else entry
+    entries = derived(page, passage, numbers)
+    return entries[0] if len(entries) == 1 and not entries[0].is_open else entry
 
 
 def followed(page: Page, numbers: list[Number], lost: list[Entry]) -> Entry | None:

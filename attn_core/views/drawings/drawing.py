@@ -42,11 +42,11 @@ LETTER_STYLE = "font-family:system-ui,'Noto Sans','Liberation Sans',sans-serif;"
 def rules(mode: int, before: str = ".drawing") -> str:
     """The style of all classes, 0 in the light and 1 in the dark."""
     fills = {**INKS, **FILLS}
-    found = [f"{before} .{name}{{fill:{colors[mode]}}}" for name, colors in fills.items()]
-    found += [
+    styles = [f"{before} .{name}{{fill:{colors[mode]}}}" for name, colors in fills.items()]
+    styles += [
         f"{before} .{name}-line{{stroke:{colors[mode]};fill:none}}" for name, colors in INKS.items()
     ]
-    return "".join(found)
+    return "".join(styles)
 
 
 def style_sheet() -> str:

@@ -157,11 +157,11 @@ step, 0.80.
 
 def laid(tokens: Sequence[str]) -> list[tuple[int, float, float]]:
     """Of each word its line, where it begins, and its width."""
-    found, line, x = [], 0, 10.0
+    places, line, x = [], 0, 10.0
     for word in tokens:
         wide = across(word, 16) + 9
         if x + wide > WIDEST - 10:
             line, x = line + 1, 10.0
-        found.append((line, x, wide))
+        places.append((line, x, wide))
         x += wide + 3
-    return found
+    return places

@@ -111,17 +111,17 @@ and out comes a mixture of all values, (2.4248, 2.5541).
     if key not in row.names:
         raise ValueError(f"key must be one of {', '.join(row.names)}, got {key!r}")
     hits = [float(name == key) for name in row.names]
-    found = row.values[row.names.index(key)]
+    value = row.values[row.names.index(key)]
     sheet = Drawing(
         WIDEST,
         330,
-        f"Left, a dictionary: “{key}” fits one key, and out comes its value, {pair(found)}. Right, "
+        f"Left, a dictionary: “{key}” fits one key, and out comes its value, {pair(value)}. Right, "
         f"attention: {row.name} fits each key a little, {', '.join(row.names)} with the shares "
         f"{', '.join(fixed(n) for n in row.weights)}, and out comes a mixture of all values, "
         f"{pair(row.output)}.",
     )
     sheet.line((WIDEST / 2, 8), (WIDEST / 2, 322), width=1)
-    panel(sheet, 4, "dictionary", f'"{key}"', row, hits, [short(n) for n in hits], found)
+    panel(sheet, 4, "dictionary", f'"{key}"', row, hits, [short(n) for n in hits], value)
     shares = [fixed(n) for n in row.weights]
     panel(sheet, 264, "attention", row.name, row, row.weights, shares, row.output)
     for words, ink, y in (("query", "query", 54), ("keys", "key", 100), ("values", "value", 241)):

@@ -152,10 +152,10 @@ def runs(rows: Sequence[int]) -> list[tuple[int, int]]:
     >>> runs([0, 1, 3])
     [(0, 1), (3, 3)]
     """
-    found: list[tuple[int, int]] = []
+    ends: list[tuple[int, int]] = []
     for row in sorted(rows):
-        if found and found[-1][1] == row - 1:
-            found[-1] = (found[-1][0], row)
+        if ends and ends[-1][1] == row - 1:
+            ends[-1] = (ends[-1][0], row)
         else:
-            found.append((row, row))
-    return found
+            ends.append((row, row))
+    return ends

@@ -99,12 +99,12 @@ def distances(net: Net, word: int) -> dict[Place, float]:
 
 def way(net: Net, word: int, place: Place) -> list[tuple[Place, Place]]:
     """The arrows of one shortest way from a word to a place."""
-    far, found = distances(net, word), []
+    far, path = distances(net, word), []
     while place != (0, word):
         start = min(net[place], key=lambda read: far.get(read, inf))
-        found.append((start, place))
+        path.append((start, place))
         place = start
-    return found
+    return path
 
 
 def arrows(count: int) -> str:

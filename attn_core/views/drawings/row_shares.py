@@ -94,16 +94,16 @@ def spans(of: Mapping[str, float], zero: float, unit: float) -> dict[str, tuple[
     >>> spans({"word": 0.75, "against": -0.25, "more": 0.5}, 100, 40)
     {'word': (100.0, 30.0), 'against': (90.0, 10.0), 'more': (130.0, 20.0)}
     """
-    found, low, high = {}, float(zero), float(zero)
+    places, low, high = {}, float(zero), float(zero)
     for name, share in of.items():
         wide = abs(share) * unit
         if share < 0:
             low -= wide
-            found[name] = (low, wide)
+            places[name] = (low, wide)
         else:
-            found[name] = (high, wide)
+            places[name] = (high, wide)
             high += wide
-    return found
+    return places
 
 
 def ink(place: int, first: int) -> float:
