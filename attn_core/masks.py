@@ -46,7 +46,7 @@ class Keep:
 
         Batch and head axes that make no difference have size 1.
         """
-        position = numbers(rows, device).view(1, 1, -1, 1) + shape[1] - shape[0]
+        position = numbers(rows, device).view(-1, 1) + shape[1] - shape[0]
         key = numbers(cols, device)
         kept = torch.ones(1, 1, len(rows), len(cols), dtype=torch.bool, device=device)
         if self.cells is not None:
@@ -144,8 +144,8 @@ class Keep:
             return {"kind": "padding", "lengths": list(self.lengths)}
         if self.cells is not None:
             cells = in_four_axes(self.cells)
-            bits = np.packbits(cells.cpu().numpy().reshape(-1), bitorder="little")
-            packed = base64.b64encode(bits.tobytes()).decode("ascii")
+            bits = np.packbits(cells.cpu().numpy(), bitorder="little")
+            packed = base64.b64encode(bits.tobytes()).decode()
             return {"kind": "dense", "shape": list(cells.shape), "bits": packed}
         if self.cached is not None:
             return {"kind": "prefill", "cached": self.cached}

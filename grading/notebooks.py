@@ -361,7 +361,7 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
         else:
             text = say(TOO_LONG) if cell.text == TOO_LONG else cell.text
             shown = text if text in texts else plain(text[:room])
-            room -= 0 if cell.text in texts else len(cell.text[:room])
+            room -= 0 if text in texts else len(text[:room])
             own.append(new_markdown_cell(shown, id=f"cell-{index}"))
         moved |= {exercise.id: len(own) - 1 for exercise in here}
         out += [

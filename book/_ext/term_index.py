@@ -16,9 +16,7 @@ from translation.language import ENGLISH, in_chinese, language
 GLOSSARY = "book/notation"
 # GB 2312 has its common characters by their sound: the first one of each letter that begins any.
 LETTERS = "ABCDEFGHJKLMNOPQRSTWXYZ"
-FIRST = [
-    character.encode("gb2312") for character in "啊芭擦搭蛾发噶哈击喀垃妈拿哦啪期然撒塌挖昔压匝"
-]
+FIRST = [sign.encode("gb2312") for sign in "啊芭擦搭蛾发噶哈击喀垃妈拿哦啪期然撒塌挖昔压匝"]
 
 
 def entry(text: str, place: str) -> addnodes.index:

@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import json
 import operator
+import re
 
 import numpy as np
 import pytest
@@ -165,6 +166,42 @@ def test_equal_masks_are_equal():
     assert window(1) == window(1, 0) != window(1, 1)
     assert padding([1, 2]) == padding(torch.tensor([1, 2]))
     assert prefill(0) != causal()
+    assert hash(window(1)) == hash(window(1, 0)) != hash(window(1, 1))
+    cells = torch.eye(3, dtype=torch.bool)
+    assert of_cells(cells) != of_cells(cells), "two tensors are not compared"
+    assert (keep := of_cells(cells)) == keep
+
+
+def test_causal_is_what_hides_what_comes_after_and_nothing_else():
+    assert causal().is_causal
+    assert prefill(2).is_causal
+    assert not any(keep.is_causal for keep in (Keep(), window(1), causal() & padding([1])))
+
+
+JOINED_AMISS = {
+    "lengths": (
+        lambda: padding([1, 2]) & padding([3]),
+        "the number of lengths must be the same in masks that are joined, got 2 and 1",
+    ),
+    "caches": (
+        lambda: prefill(1) & prefill(2),
+        "cached must be the same in masks that are joined, got 1 and 2",
+    ),
+    "shapes": (
+        lambda: of_cells(torch.ones(2, 3) > 0) & (torch.ones(2, 4) > 0),
+        "keep must broadcast to the shape of the mask that it joins, (2, 3), got (2, 4)",
+    ),
+    "devices": (
+        lambda: of_cells(torch.ones(2, 3) > 0) & (torch.ones(2, 3, device="meta") > 0),
+        "keep must be on the device cpu here, got meta",
+    ),
+}
+
+
+@pytest.mark.parametrize(("join", "said"), JOINED_AMISS.values(), ids=JOINED_AMISS)
+def test_masks_that_cannot_be_joined(join, said):
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        join()
 
 
 def test_and_with_a_bool_tensor_and_with_nonsense():
@@ -279,12 +316,16 @@ def test_what_a_mask_says_of_its_rows(L, S, data):
     parts = [causal(), window(data.draw(small), data.draw(small))]
     parts.append(padding([data.draw(st.integers(0, S)), data.draw(st.integers(0, S))]))
     parts.append(parts[0] & parts[1] & parts[2])
+    if S >= L:
+        parts.append(prefill(S - L))
     for keep in parts:
         some, all_rows = everywhere(keep, rows, L, S)
         visible, unmasked = keep.visible(rows, (L, S)), keep.unmasked(rows, (L, S))
         assert not some[[j for j in range(S) if j not in visible]].any()
         assert list(unmasked) == all_rows.nonzero().flatten().tolist()
-        assert list(visible) == some.nonzero().flatten().tolist() or keep is parts[3]
+        # Joined masks may see less, and so may rows with others between them.
+        if keep is not parts[3] and rows.step == 1:
+            assert list(visible) == some.nonzero().flatten().tolist()
 
 
 def test_each_field_of_a_mask_is_drawn_where_engines_are_compared():
@@ -305,5 +346,21 @@ def test_a_field_that_is_not_known_is_no_mask_without_it():
     keep = Stepping(step=2)
     assert keep.unmasked(range(3), (3, 3)) == range(0)
     for use in (keep.parts, keep.to_json, keep.__repr__):
-        with pytest.raises(NotImplementedError, match=r"^Keep.parts must name every field"):
+        with pytest.raises(NotImplementedError) as raised:
             use()
+        assert str(raised.value) == "Keep.parts must name every field that hides something"
+
+
+class SteppingAlone(Stepping):
+    """The same, where somebody has thought of `parts` alone."""
+
+    def parts(self):
+        return [self]
+
+
+def test_a_field_that_only_parts_knows_is_written_and_not_lost():
+    keep = SteppingAlone(before=3, step=2)
+    assert repr(keep) == "Keep(before=3, step=2)"
+    with pytest.raises(NotImplementedError) as raised:
+        keep.to_json()
+    assert str(raised.value) == "Keep.to_json must know the fields of Keep(before=3, step=2)"

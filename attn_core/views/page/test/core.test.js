@@ -27,12 +27,12 @@ const attentionOf = (data, settings, formulas) =>
   new Attention(data, { ...given, scale: data.scale, ...settings }, formulas);
 
 // Rows of cells, −∞ standing as null.
-function near(found, wanted, what, room = 1e-12) {
-  assert.equal(found.length, wanted.length, what);
+function near(actual, wanted, what, room = 1e-12) {
+  assert.equal(actual.length, wanted.length, what);
   for (const [i, row] of wanted.entries()) {
-    assert.equal(found[i].length, row.length, what);
+    assert.equal(actual[i].length, row.length, what);
     for (const [j, cell] of row.entries()) {
-      const [x, y] = [found[i][j], cell ?? -Infinity];
+      const [x, y] = [actual[i][j], cell ?? -Infinity];
       const isNear = x === y || Math.abs(x - y) <= room * Math.max(1, Math.abs(y));
       assert.ok(isNear, `${what}[${i}, ${j}]: ${x}, not ${y}`);
     }
@@ -97,8 +97,8 @@ test("pooling", () => {
   for (const { rows, how, cells } of vectors.pooled) {
     const full = rows.map((row) => row.map((x) => x ?? -Infinity));
     const [height, width] = [cells.length, cells[0].length];
-    const found = pooled(full, height, width, how);
-    const lines = cells.map((_, i) => found.slice(i * width, (i + 1) * width));
+    const blocks = pooled(full, height, width, how);
+    const lines = cells.map((_, i) => blocks.slice(i * width, (i + 1) * width));
     near(lines, cells, how, 1e-6);
   }
 });
@@ -108,11 +108,11 @@ test("mistakes", () => {
   for (const [name, { record, cells }] of Object.entries(vectors.mistakes)) {
     const data = new Data(vectors.records[record].payload);
     for (const [stage, wanted] of Object.entries(cells)) {
-      const found = [];
+      const rows = [];
       for (let batch = 0; batch < data.B; batch++) {
-        found.push(...rowsOf(attentionOf(data, { batch }, MISTAKES[name]), stage));
+        rows.push(...rowsOf(attentionOf(data, { batch }, MISTAKES[name]), stage));
       }
-      const numbers = found.map((row) => Array.from(row, (x) => (Number.isNaN(x) ? -9e9 : x)));
+      const numbers = rows.map((row) => Array.from(row, (x) => (Number.isNaN(x) ? -9e9 : x)));
       near(numbers, wanted, `${name}: ${stage}`, 1e-5);
     }
   }

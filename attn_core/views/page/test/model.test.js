@@ -22,26 +22,26 @@ const { program } = vectors.translator;
 
 /** Every number of a pass, by step and stage. */
 function everything(pass) {
-  const found = {};
+  const numbers = {};
   for (const { name, operation, stages, heads } of pass.machine.steps) {
     for (const stage of stages) {
       const isOfHeads = operation === "attention" && stage !== "merged";
       for (let head = 0; head < (isOfHeads ? heads : 1); head++) {
-        found[`${name}.${stage}.${head}`] = pass.rows(name, stage, head).map((row) => [...row]);
+        numbers[`${name}.${stage}.${head}`] = pass.rows(name, stage, head).map((row) => [...row]);
       }
     }
   }
-  return found;
+  return numbers;
 }
 
 // Numbers in lists of any depth; −∞ stands as null.
-function near(found, wanted, what) {
+function near(actual, wanted, what) {
   if (Array.isArray(wanted)) {
-    assert.equal(found.length, wanted.length, what);
-    for (const [n, part] of wanted.entries()) near(found[n], part, `${what}[${n}]`);
+    assert.equal(actual.length, wanted.length, what);
+    for (const [n, part] of wanted.entries()) near(actual[n], part, `${what}[${n}]`);
   } else {
     const y = wanted ?? -Infinity;
-    assert.ok(found === y || Math.abs(found - y) <= 1e-12 * Math.max(1, Math.abs(y)), `${what}: ${found}, not ${y}`);
+    assert.ok(actual === y || Math.abs(actual - y) <= 1e-12 * Math.max(1, Math.abs(y)), `${what}: ${actual}, not ${y}`);
   }
 }
 
@@ -72,9 +72,9 @@ for (const [model, { program, passes }] of Object.entries(vectors)) {
       for (const { step, stage, index, text, parts } of lines) {
         const term = workings(pass, step, index, stage);
         assert.equal(lineText(term.line), text);
-        const found = term.parts?.() ?? [];
-        assert.deepEqual(found.map(place), parts, text);
-        for (const part of [term, ...found]) {
+        const terms = term.parts?.() ?? [];
+        assert.deepEqual(terms.map(place), parts, text);
+        for (const part of [term, ...terms]) {
           assert.equal(part.value, pass.value(part.step, part.index, part.stage), place(part));
           assert.equal(lineText(part.line), lineText(workings(pass, part.step, part.index, part.stage).line));
         }
@@ -151,10 +151,10 @@ test("changes", () => {
   const all = changesOf(machine, everyChange(machine));
   assert.deepEqual(changesIn(machine, changesText(all)), all);
   const [attention] = machine.steps.filter(({ operation }) => operation === "attention");
-  const one = switched(machine, changesOf(machine, {}), "heads_off", attention.name, 1);
-  assert.ok(isOff(one, "heads_off", attention.name, 1) && !isOff(one, "heads_off", attention.name, 0) && !isNone(one));
-  assert.equal(changesText(one), `heads_off:${attention.name}.1`);
-  assert.ok(isNone(switched(machine, one, "heads_off", attention.name, 1)));
+  const off = switched(machine, changesOf(machine, {}), "heads_off", attention.name, 1);
+  assert.ok(isOff(off, "heads_off", attention.name, 1) && !isOff(off, "heads_off", attention.name, 0) && !isNone(off));
+  assert.equal(changesText(off), `heads_off:${attention.name}.1`);
+  assert.ok(isNone(switched(machine, off, "heads_off", attention.name, 1)));
   const twice = { mask_off: [attention.name, attention.name] };
   assert.deepEqual(changesOf(machine, twice).mask_off, [attention.name]);
   for (const text of ["heads_off:source.0", `heads_off:${attention.name}.9`, "mask_off:none", "all", "__proto__:a"]) {

@@ -29,16 +29,16 @@ function* rowsOf(pass, { name, operation, stages, heads }) {
   }
 }
 
-const found = [];
+const buffers = [];
 const texts = passes.map(({ source, target, changes, addresses }) => {
   const pass = machine.read({ source, target, changes: changesOf(machine, changes) });
   for (const step of machine.steps) {
-    for (const row of rowsOf(pass, step)) found.push(Buffer.from(row.buffer, row.byteOffset, row.byteLength));
+    for (const row of rowsOf(pass, step)) buffers.push(Buffer.from(row.buffer, row.byteOffset, row.byteLength));
   }
   return {
     lines: addresses.map((place) => lineText(workings(pass, ...place).line)),
     written: isNone(pass.changes) && translate(machine, { source }).words.map(({ id }) => id),
   };
 });
-writeFileSync(numbers, Buffer.concat(found));
+writeFileSync(numbers, Buffer.concat(buffers));
 writeFileSync(lines, JSON.stringify(texts));

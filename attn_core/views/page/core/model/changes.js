@@ -40,13 +40,13 @@ function isKind(value) {
 /**
  * @param {Machine} machine
  * @param {Kind} kind
- * @param {any} one
+ * @param {any} change
  */
-function check(machine, kind, one) {
-  const [name, head] = kind === "heads_off" && Array.isArray(one) ? one : [one];
+function check(machine, kind, change) {
+  const [name, head] = kind === "heads_off" && Array.isArray(change) ? change : [change];
   const step = typeof name === "string" ? machine.byName.get(name) : undefined;
   const isThere = step?.operation === KINDS[kind] && (kind !== "heads_off" || isWhole(head, step.heads));
-  if (!isThere) throw new Problem(say("noSwitch", { kind, name: brief(one) }));
+  if (!isThere) throw new Problem(say("noSwitch", { kind, name: brief(change) }));
 }
 
 /**
@@ -60,10 +60,11 @@ export function changesOf(machine, wanted) {
   for (const [kind, all] of Object.entries(wanted)) {
     if (!isKind(kind) || !Array.isArray(all))
       throw new Problem(say("noSwitch", { kind: brief(kind), name: brief(all) }));
-    for (const one of all) check(machine, kind, one);
+    for (const change of all) check(machine, kind, change);
   }
   /** @param {any[]} all */
-  const sorted = (all) => [...new Map(all.map((one) => [`${one}`, one])).entries()].sort().map(([, one]) => one);
+  const sorted = (all) =>
+    [...new Map(all.map((change) => [`${change}`, change])).entries()].sort().map(([, change]) => change);
   const lists = Object.keys(KINDS).map((kind) => [kind, sorted(wanted[kind] ?? [])]);
   return Object.fromEntries(lists);
 }
@@ -76,7 +77,7 @@ export function changesOf(machine, wanted) {
  */
 export function isOff(changes, kind, step, head) {
   const wanted = `${head === undefined ? step : [step, head]}`;
-  return changes[kind].some((one) => `${one}` === wanted);
+  return changes[kind].some((change) => `${change}` === wanted);
 }
 
 /** @param {Changes} changes */
@@ -92,9 +93,9 @@ export const isNone = (changes) => Object.values(changes).every((all) => !all.le
  * @param {number} [head]
  */
 export function switched(machine, changes, kind, step, head) {
-  const one = head === undefined ? step : [step, head];
-  const others = changes[kind].filter((other) => `${other}` !== `${one}`);
-  return changesOf(machine, { ...changes, [kind]: isOff(changes, kind, step, head) ? others : [...others, one] });
+  const change = head === undefined ? step : [step, head];
+  const others = changes[kind].filter((other) => `${other}` !== `${change}`);
+  return changesOf(machine, { ...changes, [kind]: isOff(changes, kind, step, head) ? others : [...others, change] });
 }
 
 /**
@@ -104,7 +105,7 @@ export function switched(machine, changes, kind, step, head) {
  */
 export const changesText = (changes) =>
   Object.entries(changes)
-    .flatMap(([kind, all]) => all.map((one) => `${kind}:${[one].flat().join(".")}`))
+    .flatMap(([kind, all]) => all.map((change) => `${kind}:${[change].flat().join(".")}`))
     .join(",");
 
 /**

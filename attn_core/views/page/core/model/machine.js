@@ -47,8 +47,8 @@ export class Machine {
     const off = changesOf(this, changes);
     const said = JSON.stringify(off);
     const alike = this.passes.filter((pass) => isSame(pass.source, source) && JSON.stringify(pass.changes) === said);
-    const found = alike.find((pass) => isSame(pass.target, target));
-    const pass = found ?? new Pass(this, [...source], [...target], off, this.passes);
+    const same = alike.find((pass) => isSame(pass.target, target));
+    const pass = same ?? new Pass(this, [...source], [...target], off, this.passes);
     // A pass that goes on with another one has all its rows.
     const goneOn = alike.filter((other) => isSame(other.target, target.slice(0, other.target.length)));
     const others = this.passes.filter((other) => other !== pass && !goneOn.includes(other));

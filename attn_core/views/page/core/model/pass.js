@@ -36,7 +36,7 @@ export class Pass {
     this.target = target;
     this.changes = changes;
     /** @type {Set<string>} */
-    this.off = new Set(Object.entries(changes).flatMap(([kind, all]) => all.map((one) => `${kind} ${one}`)));
+    this.off = new Set(Object.entries(changes).flatMap(([kind, all]) => all.map((change) => `${kind} ${change}`)));
     this.reach = reachIn(machine.steps, this.off);
     /** By step and row, the row of each stage. @type {Float64Array[][][]} */
     this.kept = machine.steps.map(() => []);

@@ -39,8 +39,8 @@ export function reachIn(steps, off) {
   for (const step of steps) {
     const own = [...off].filter((change) => change.split(/[ ,]/)[1] === step.name);
     const before = step.inputs.map((input) => reach[input.at]);
-    const changes = new Set([...own, ...before.flatMap((one) => one.changes.split(";"))]);
-    const isAhead = step.looksAhead(!off.has(`mask_off ${step.name}`)) || before.some((one) => one.isAhead);
+    const changes = new Set([...own, ...before.flatMap((reached) => reached.changes.split(";"))]);
+    const isAhead = step.looksAhead(!off.has(`mask_off ${step.name}`)) || before.some((reached) => reached.isAhead);
     reach.push({ changes: [...changes].filter(Boolean).sort().join(";"), isAhead });
   }
   return reach;

@@ -12,7 +12,7 @@
  */
 function kept(pass, { name, settings, inputs }, t, head) {
   const heads = head === undefined ? [...Array(settings.num_heads).keys()] : [head];
-  const rows = heads.map((one) => pass.row(name, "weights", t, one));
+  const rows = heads.map((n) => pass.row(name, "weights", t, n));
   return [...Array(pass.length(inputs[1].name)).keys()].filter((j) => rows.some((row) => row[j] > 0));
 }
 

@@ -19,7 +19,7 @@ const HIDDEN = ["scale", "mask", "inputs", "link", "all"];
 function isSame(a, b) {
   if (a === b) return true;
   const said = ({ scale, keepJson, queries, keys }) => JSON.stringify([scale, keepJson, queries, keys]);
-  const numbers = ({ q, k, v }) => [q, k, v].map((one) => one.numbers);
+  const numbers = ({ q, k, v }) => [q, k, v].map((array) => array.numbers);
   const others = numbers(b);
   return said(a) === said(b) && numbers(a).every((all, n) => all.every((x, i) => x === others[n][i]));
 }

@@ -144,10 +144,10 @@ export class Model {
   /**
    * Switches one thing off, or on again: a step of the reader's way.
    *
-   * @param {import("./switches.js").Switch} one
+   * @param {import("./switches.js").Switch} toggle
    */
-  flip(one) {
-    this.choose({ off: flipped(this.machine, this.state.off, one) }, true);
+  flip(toggle) {
+    this.choose({ off: flipped(this.machine, this.state.off, toggle) }, true);
   }
 
   /**

@@ -35,13 +35,13 @@ function set(element, name, text) {
 /** Rows that follow each other, as the first and how many. @type {(rows: number[]) => [number, number][]} */
 function runs(rows) {
   /** @type {[number, number][]} */
-  const found = [];
+  const pairs = [];
   for (const row of rows) {
-    const last = found.at(-1);
+    const last = pairs.at(-1);
     if (last && last[0] + last[1] === row) last[1]++;
-    else found.push([row, 1]);
+    else pairs.push([row, 1]);
   }
-  return found;
+  return pairs;
 }
 
 export class Plan {
@@ -170,7 +170,7 @@ export class Plan {
       const isOfRow = row !== undefined && each.axis === step.axis && each.axis !== "one";
       this.mark(each, strip, isOfRow ? [row] : [], fed.get(each.name) ?? []);
     }
-    const of = (one) => this.stations.get(one.name).button;
+    const of = (each) => this.stations.get(each.name).button;
     this.wires.join([
       ...step.inputs.map((input) => /** @type {[Element, Element, string]} */ ([of(input), of(step), "am-wire-in"])),
       ...after.map((next) => /** @type {[Element, Element, string]} */ ([of(step), of(next), "am-wire-out"])),

@@ -33,9 +33,9 @@ export function switchesOf({ name, operation, settings }) {
   ];
 }
 
-/** As an address has it. @type {(one: Switch) => string} */
+/** As an address has it. @type {(toggle: Switch) => string} */
 const textOf = ({ kind, step, head }) => `${kind}:${head === undefined ? step : `${step}.${head}`}`;
-/** "head 2", "residual". @type {(one: Switch) => string} */
+/** "head 2", "residual". @type {(toggle: Switch) => string} */
 const nameOf = ({ kind, head }) => (kind === "heads_off" ? say("headOn", { head }) : say(`on_${kind}`));
 
 /**
@@ -88,35 +88,35 @@ export class Switches {
       ? [step.operation, ...all.map(({ kind }) => kind).filter((kind) => OWN_LOOK.includes(kind))]
       : [];
     const told = looks.map((name) => make("p", { class: "am-look" }, say(`look_${name}`)));
-    this.inputs = all.map((one, n) => this.input(one, n));
-    const boxes = all.map((one, n) => make("label", { class: "am-switch" }, this.inputs[n], nameOf(one)));
+    this.inputs = all.map((toggle, n) => this.input(toggle, n));
+    const boxes = all.map((toggle, n) => make("label", { class: "am-switch" }, this.inputs[n], nameOf(toggle)));
     refill(this.element, ...boxes, ...told);
-    const lines = all.flatMap((one, n) => this.line(one, n));
+    const lines = all.flatMap((toggle, n) => this.line(toggle, n));
     this.counted.hidden = !lines.length;
     refill(this.counted, ...lines);
   }
 
-  /** @param {Switch} one @param {number} n */
-  input(one, n) {
+  /** @param {Switch} toggle @param {number} n */
+  input(toggle, n) {
     return make("input", {
       type: "checkbox",
       "aria-describedby": this.id + n,
-      onchange: () => this.model.flip(one),
+      onchange: () => this.model.flip(toggle),
     });
   }
 
-  /** @param {Switch} one @param {number} n */
-  line(one, n) {
+  /** @param {Switch} toggle @param {number} n */
+  line(toggle, n) {
     const { model } = this;
     const { switched: measured } = model.payload.view;
-    const counted = measured?.counts?.[textOf(one)];
+    const counted = measured?.counts?.[textOf(toggle)];
     const text = countedText(counted, measured?.sentences);
     if (!text) return [];
     const { example } = counted;
-    const see = () => model.choose({ say: example, off: textOf(one), taken: "", written: 0 }, true);
+    const see = () => model.choose({ say: example, off: textOf(toggle), taken: "", written: 0 }, true);
     const show = make("button", { type: "button", class: "am-try", lang: "en", onclick: see }, example);
     return [
-      make("span", { class: "ax-label" }, nameOf(one)),
+      make("span", { class: "ax-label" }, nameOf(toggle)),
       make("span", { id: this.id + n }, text, ...(example ? [" ", say("tryIt"), " ", show] : [])),
     ];
   }
@@ -146,16 +146,16 @@ export class Offs {
       .filter(({ kind, step, head }) => isOff(changes, kind, step, head));
     this.element.hidden = !all.length;
     const on = (words, act) => make("button", { type: "button", onclick: act }, words);
-    const lines = all.map((one) => {
-      const step = model.machine.step(one.step);
-      const text = say("stationIn", { place: model.placeOf(step), station: nameOf(one) });
-      const lead = make("button", { type: "button", class: "am-way", onclick: () => model.go(one.step) }, text);
+    const lines = all.map((toggle) => {
+      const step = model.machine.step(toggle.step);
+      const text = say("stationIn", { place: model.placeOf(step), station: nameOf(toggle) });
+      const lead = make("button", { type: "button", class: "am-way", onclick: () => model.go(toggle.step) }, text);
       return make(
         "li",
         {},
         lead,
         " ",
-        on(say("onAgain"), () => model.flip(one)),
+        on(say("onAgain"), () => model.flip(toggle)),
       );
     });
     if (all.length > 1)
@@ -175,7 +175,7 @@ export class Offs {
  *
  * @param {import("../../core/model/machine.js").Machine} machine
  * @param {string} off
- * @param {Switch} one
+ * @param {Switch} toggle
  */
 export const flipped = (machine, off, { kind, step, head }) =>
   changesText(switched(machine, changesIn(machine, off), kind, step, head));

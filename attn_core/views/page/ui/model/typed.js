@@ -118,7 +118,7 @@ export class Typed {
       const now = wordsIn(this.input.value);
       this.input.value = now
         .with(
-          now.findIndex((one) => !this.knows(one)),
+          now.findIndex((typed) => !this.knows(typed)),
           word,
         )
         .join(" ");

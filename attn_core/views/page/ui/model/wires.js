@@ -33,8 +33,8 @@ export class Wires {
   draw() {
     if (!this.drawing.isConnected) return;
     const around = this.drawing.getBoundingClientRect();
-    const middle = (one) => {
-      const { left, top, width, height } = one.getBoundingClientRect();
+    const middle = (element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
       return [left + width / 2 - around.left, top + height / 2 - around.top];
     };
     const paths = this.ends.map(([from, to, kind]) => {
