@@ -9,7 +9,7 @@ import torch
 from attn_core.call import Call
 from attn_core.engines import torch_sdpa
 from attn_core.engines.formulas import FORMULAS, Engine, is_small
-from attn_core.engines.gradients import is_live
+from attn_core.engines.gradients import needs_gradients
 from attn_core.engines.tiled import TILED
 from attn_core.engines.tiles import WIDEST
 from attn_core.engines.torch_sdpa import TORCH_SDPA, TORCH_SDPA_ON_GPU
@@ -32,7 +32,7 @@ dropout, all keys or causal and square | torch's attention |
     for a GPU that Triton does not serve.
     """
     is_on_gpu = call.q.device.type == "cuda"
-    may_be_torchs = is_on_gpu and not is_live(call.q, call.k, call.v)
+    may_be_torchs = is_on_gpu and not needs_gradients(call.q, call.k, call.v)
     if is_on_gpu and is_tritons(call):
         triton = triton_engine(call.q.device)
         is_torchs = output_alone and may_be_torchs and torch_sdpa.serves_gpu(call)

@@ -12,7 +12,7 @@ from attn_core.engines.formulas import whole
 from attn_core.engines.tiles import tiles
 
 
-def is_live(*tensors: Tensor) -> bool:
+def needs_gradients(*tensors: Tensor) -> bool:
     """Whether what is computed from them now can be asked for gradients."""
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 

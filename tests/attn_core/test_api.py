@@ -90,6 +90,17 @@ def test_in_a_batch_without_heads_a_joined_tensor_may_have_its_axes(batch):
     assert trace(q, q, q, keep=causal()).keep == causal()
 
 
+def test_a_mask_that_serves_all_heads_is_kept_once():
+    of_four, of_five = drawn(1, 2, 3, 5, 4), drawn(1, 2, 2, 3, 5, 4)
+    for x, shape, kept in (
+        (of_four, (1, 1, 5, 5), (1, 1, 5, 5)),
+        (of_four, (3, 1, 5), (1, 3, 1, 5)),
+        (of_five, (3, 5, 5), (1, 3, 5, 5)),
+        (of_five, (5, 5), (1, 1, 5, 5)),
+    ):
+        assert trace(x, x, x, keep=drawn(2, *shape) < 0.7).keep.cells.shape == kept
+
+
 @pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 2, 3)])
 def test_structured_masks_in_every_rank(lead):
     q, k = drawn(1, *lead, 3, 2), drawn(2, *lead, 5, 2)

@@ -11,6 +11,7 @@ import torch
 
 from attn_core import Dropout, attention, causal, padding
 from attn_core.call import Call
+from attn_core.engines.gradients import needs_gradients
 from attn_core.engines.tiled import TILED
 from tests.attn_core.derivatives import (
     SHARED,
@@ -19,6 +20,7 @@ from tests.attn_core.derivatives import (
     derivative,
     loss,
     numerical,
+    second,
 )
 from tests.attn_core.reference import drawn
 
@@ -81,6 +83,40 @@ def test_a_sample_of_vmap_is_what_it_is_alone(route):
     assert torch.equal(torch.func.vmap(attend)(x), torch.stack([attend(one) for one in x]))
     found = torch.func.vmap(attend, in_dims=2, out_dims=2)(x.movedim(0, 2))
     assert torch.equal(found.movedim(2, 0), torch.stack([attend(one) for one in x]))
+
+
+@pytest.mark.parametrize("place", range(3), ids="qkv")
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_step_of_one_input_while_the_others_stand_still(route, place):
+    x, ours, formula = both(route)
+    inputs = x.chunk(3, -1)
+
+    def moved(attend, part):
+        return attend(*(part if at == place else other for at, other in enumerate(inputs)))
+
+    step = inputs[place], inputs[place].cos()
+    found, wanted = (
+        torch.func.jvp(partial(moved, attend), step[:1], step[1:])[1] for attend in (ours, formula)
+    )
+    torch.testing.assert_close(found, wanted)
+
+
+@pytest.mark.parametrize("route", ["torch's own", "torch's own, padding"])
+def test_autocast_lowers_no_derivative_of_a_long_call(route):
+    """Those of short ones are torch's operations, one by one: within autocast they are lowered."""
+    x, ours, _ = both(route)
+    asked = partial(loss, ours, "chunks", WIDTH)
+    wanted = second(asked, x.float())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(second(asked, x.float()), wanted)
+
+
+def test_gradients_are_needed_where_one_input_asks_and_none_forbids():
+    asks, idle = torch.ones(1, requires_grad=True), torch.ones(1)
+    assert needs_gradients(idle, idle, asks)
+    assert not needs_gradients(idle, idle)
+    with torch.no_grad():
+        assert not needs_gradients(asks)
 
 
 @pytest.mark.parametrize("T", [5, LONG])

@@ -107,6 +107,27 @@ TENSORS = {
         "k must have q's leading axes (2, 8), got (2, 2, 6, 5): "
         "repeat each head, k.repeat_interleave(4, dim=-3)",
     ),
+    "k of grouped heads in five axes": (
+        (t(2, 3, 8, 4, 5), *[t(2, 3, 4, 6, 5)] * 2), ValueError,
+        "k must have q's leading axes (2, 3, 8), got (2, 3, 4, 6, 5): "
+        "repeat each head, k.repeat_interleave(2, dim=-3)",
+    ),
+    "k of other batches in five axes": (
+        (t(2, 3, 8, 4, 5), *[t(2, 1, 4, 6, 5)] * 2), ValueError,
+        "k must have q's leading axes (2, 3, 8), got (2, 1, 4, 6, 5)",
+    ),
+    "k of other samples in five axes": (
+        (t(2, 3, 8, 4, 5), *[t(1, 3, 4, 6, 5)] * 2), ValueError,
+        "k must have q's leading axes (2, 3, 8), got (1, 3, 4, 6, 5)",
+    ),
+    "k of heads that share unequally": (
+        (t(2, 8, 4, 5), *[t(2, 3, 6, 5)] * 2), ValueError,
+        "k must have q's leading axes (2, 8), got (2, 3, 6, 5)",
+    ),
+    "k of fewer batches": (
+        (t(8, 4, 5), *[t(2, 6, 5)] * 2), ValueError,
+        "k must have q's leading axes (8,), got (2, 6, 5)",
+    ),
     "v of one head": (
         (Q, K, V[:, :1]), ValueError,
         "v must have q's leading axes (2, 3), got (2, 1, 6, 7): "
@@ -119,6 +140,9 @@ TENSORS = {
         (Q, K, V[:1]), ValueError, "v must have q's leading axes (2, 3), got (1, 3, 6, 7)",
     ),
     "k width": ((t(4, 5), t(6, 4), t(6, 7)), ValueError, "k must have q's width 5, got (6, 4)"),
+    "k width of heads": (
+        (Q, t(2, 3, 6, 4), V), ValueError, "k must have q's width 5, got (2, 3, 6, 4)",
+    ),
     "v rows": (
         (t(4, 5), t(6, 5), t(4, 7)), ValueError,
         "v must have one row for each of the 6 keys, got (4, 7)",
