@@ -69,34 +69,34 @@ ODD = {
     "a function that raises": slip,
 }
 FORMS = {
-    "float64": lambda found: found.double() if found.is_floating_point() else found,
-    "with a gradient": lambda found: (
-        found.clone().requires_grad_() * 1 if found.is_floating_point() else found
+    "float64": lambda answer: answer.double() if answer.is_floating_point() else answer,
+    "with a gradient": lambda answer: (
+        answer.clone().requires_grad_() * 1 if answer.is_floating_point() else answer
     ),
-    "an array": lambda found: found.numpy(),
-    "a reversed array": lambda found: np.flip(np.flip(found.numpy()).copy()),
-    "a list": lambda found: found.tolist(),
-    "a tensor": lambda found: found,
-    "fractions": lambda found: nested(found, Fraction),
-    "decimals": lambda found: nested(found, Decimal),
-    "complex numbers": lambda found: nested(found, complex),
-    "a complex tensor": lambda found: found if found.dtype == torch.bool else found + 0j,
-    "a generator": lambda found: (part for part in found.tolist()) if found.ndim else found,
-    "a map": lambda found: map(float, found.tolist()) if found.ndim == 1 else found,
-    "a dict by place": lambda found: dict(enumerate(found.tolist())) if found.ndim else found,
-    "a leading axis": lambda found: found[None],
-    "float16": lambda found: found.half() if found.is_floating_point() else found,
-    "bfloat16": lambda found: found.bfloat16() if found.is_floating_point() else found,
+    "an array": lambda answer: answer.numpy(),
+    "a reversed array": lambda answer: np.flip(np.flip(answer.numpy()).copy()),
+    "a list": lambda answer: answer.tolist(),
+    "a tensor": lambda answer: answer,
+    "fractions": lambda answer: nested(answer, Fraction),
+    "decimals": lambda answer: nested(answer, Decimal),
+    "complex numbers": lambda answer: nested(answer, complex),
+    "a complex tensor": lambda answer: answer if answer.dtype == torch.bool else answer + 0j,
+    "a generator": lambda answer: (part for part in answer.tolist()) if answer.ndim else answer,
+    "a map": lambda answer: map(float, answer.tolist()) if answer.ndim == 1 else answer,
+    "a dict by place": lambda answer: dict(enumerate(answer.tolist())) if answer.ndim else answer,
+    "a leading axis": lambda answer: answer[None],
+    "float16": lambda answer: answer.half() if answer.is_floating_point() else answer,
+    "bfloat16": lambda answer: answer.bfloat16() if answer.is_floating_point() else answer,
 }
 
 
-def nested(found, kind):
+def nested(done, kind):
     """A tensor as nested lists of finite numbers of a kind; others have no such form."""
-    if isinstance(found, torch.Tensor):
-        return nested(found.tolist(), kind)
-    if isinstance(found, list):
-        return [nested(part, kind) for part in found]
-    return found if isinstance(found, bool) or found in (np.inf, -np.inf) else kind(found)
+    if isinstance(done, torch.Tensor):
+        return nested(done.tolist(), kind)
+    if isinstance(done, list):
+        return [nested(part, kind) for part in done]
+    return done if isinstance(done, bool) or done in (np.inf, -np.inf) else kind(done)
 
 
 @pytest.fixture(params=ALL.values(), ids=ALL.keys())
@@ -227,11 +227,11 @@ STUDENTS = range(1, 13)  # with numbers of their own, for exercises that ask for
 @cache
 def idle_points(name):
     """What each idle answer to an exercise earns, on average over students."""
-    exercise, found = ALL[name], {}
+    exercise, scores = ALL[name], {}
     for what, answer in idle.answers(exercise) if exercise.kind != "text" else ():
         each = [A_FEW] if exercise.functions else [(seed,) for seed in STUDENTS]
-        found[what] = sum(idle.points(exercise, answer, seeds) for seeds in each) / len(each)
-    return found
+        scores[what] = sum(idle.points(exercise, answer, seeds) for seeds in each) / len(each)
+    return scores
 
 
 def test_no_idle_answer_earns_much(exercise):
@@ -358,9 +358,9 @@ def test_what_is_given_is_what_the_parameters_say(exercise):
 def test_each_chapter_has_as_many_as_promised_and_all_levels(chapter):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (promised,) = re.findall(r"Each chapter has at least (\w+) exercises", readme)
-    found = [exercise for exercise in ALL.values() if exercise.chapter == chapter]
-    assert len(found) >= WORDS[promised]
-    assert {exercise.level for exercise in found} == set(exercises.LEVELS)
+    of_chapter = [exercise for exercise in ALL.values() if exercise.chapter == chapter]
+    assert len(of_chapter) >= WORDS[promised]
+    assert {exercise.level for exercise in of_chapter} == set(exercises.LEVELS)
 
 
 def test_every_exercise_is_of_a_chapter(exercise):
@@ -450,8 +450,8 @@ HALVES = [
 
 @pytest.mark.parametrize("value", HALVES, ids=range(len(HALVES)))
 def test_numbers_are_found_in_any_form(value):
-    found = numbers(value)
-    assert (found.flatten().tolist(), found.requires_grad) == ([0.5, 0.5], False)
+    read = numbers(value)
+    assert (read.flatten().tolist(), read.requires_grad) == ([0.5, 0.5], False)
 
 
 NONE = [
@@ -521,15 +521,17 @@ def test_a_coarse_dtype_is_compared_as_closely_as_it_can_be():
         assert same(got, row)
         assert not same(got.float(), row)
         assert not same(row.to(dtype) * (1 + 8 * unit), row)
-        found = in_shape(got, (3,))
-        assert found.unit == found.sum().unit == found[1:].unit == found.sort()[0].unit == unit
-        assert same(found.sum(), 1.0)
+        shaped = in_shape(got, (3,))
+        assert shaped.unit == shaped.sum().unit == shaped[1:].unit == shaped.sort()[0].unit == unit
+        assert same(shaped.sum(), 1.0)
     assert same(row.double() + 1e-6, row)
     assert not same(row.double() + 1e-3, row)
 
 
 @pytest.mark.parametrize(
-    "exercise", [one for one in ALL.values() if one.parts], ids=lambda one: one.id
+    "exercise",
+    [exercise for exercise in ALL.values() if exercise.parts],
+    ids=lambda exercise: exercise.id,
 )
 def test_parts_may_come_by_their_names(exercise):
     right = exercise.run(exercise.solution)

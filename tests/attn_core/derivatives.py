@@ -63,8 +63,8 @@ def jacrev(loss, x):
     """Of two losses at once: vmap over the way back."""
 
     def losses(x):
-        found = loss(x)
-        return torch.stack([found, found.square()])
+        value = loss(x)
+        return torch.stack([value, value.square()])
 
     return torch.func.jacrev(losses)(x)
 

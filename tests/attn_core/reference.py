@@ -40,7 +40,7 @@ def survives_by_hand(p, seed, batch, head, row, col):
 
 def one_head(q, k, v, keep, scale, survives, p):
     """Every stage of one head as nested lists, and row_max and row_sum."""
-    found = {name: [] for name in (*STAGES, "row_max", "row_sum")}
+    stages = {name: [] for name in (*STAGES, "row_max", "row_sum")}
     for i, query in enumerate(q):
         scores = [math.fsum(a * b for a, b in zip(query, key, strict=True)) for key in k]
         scaled = [score * scale for score in scores]
@@ -55,15 +55,15 @@ def one_head(q, k, v, keep, scale, survives, p):
             math.fsum(w * row[d] for w, row in zip(dropped, v, strict=True))
             for d in range(len(v[0]))
         ]
-        found["scores"].append(scores)
-        found["scaled"].append(scaled)
-        found["masked"].append([x if j in kept else -math.inf for j, x in enumerate(scaled)])
-        found["weights"].append(weights)
-        found["dropped"].append(dropped)
-        found["output"].append(output)
-        found["row_max"].append(row_max)
-        found["row_sum"].append(row_sum)
-    return found
+        stages["scores"].append(scores)
+        stages["scaled"].append(scaled)
+        stages["masked"].append([x if j in kept else -math.inf for j, x in enumerate(scaled)])
+        stages["weights"].append(weights)
+        stages["dropped"].append(dropped)
+        stages["output"].append(output)
+        stages["row_max"].append(row_max)
+        stages["row_sum"].append(row_sum)
+    return stages
 
 
 def by_loop(q, k, v, keep=None, scale=None, dropout=None):
@@ -78,18 +78,18 @@ def by_loop(q, k, v, keep=None, scale=None, dropout=None):
     p, seed = dropout or (0.0, 0)
     flat = [t.detach().double().reshape(batches * heads, *t.shape[-2:]).tolist() for t in (q, k, v)]
     keep = keep.reshape(batches * heads, L, S).tolist()
-    found = {name: [] for name in (*STAGES, "row_max", "row_sum")}
+    joined = {name: [] for name in (*STAGES, "row_max", "row_sum")}
     for n in range(batches * heads):
         b, h = divmod(n, heads)
         survives = [[True] * S for _ in range(L)]
         if dropout:
             survives = [[survives_by_hand(p, seed, b, h, i, j) for j in range(S)] for i in range(L)]
-        one = one_head(*(t[n] for t in flat), keep[n], scale, survives, p)
-        for name, cells in one.items():
-            found[name].append(cells)
+        head = one_head(*(t[n] for t in flat), keep[n], scale, survives, p)
+        for name, cells in head.items():
+            joined[name].append(cells)
     return {
         name: torch.tensor(cells, dtype=torch.float64).reshape(*lead, *np.shape(cells)[1:])
-        for name, cells in found.items()
+        for name, cells in joined.items()
     }
 
 

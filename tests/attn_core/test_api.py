@@ -55,7 +55,7 @@ def test_every_broadcast_form_of_a_bool_tensor(lead):
     for axes in range(len(full) + 1):
         for ones in itertools.product((False, True), repeat=axes):
             sizes = full[len(full) - axes :]
-            shape = [1 if one else n for one, n in zip(ones, sizes, strict=True)]
+            shape = [1 if is_one else n for is_one, n in zip(ones, sizes, strict=True)]
             cells = np.asarray(np.random.default_rng(axes).random(shape) < 0.6)
             keep = torch.from_numpy(cells)
             masked = trace(q, k, k, keep=keep).stage("masked")
@@ -65,10 +65,10 @@ def test_every_broadcast_form_of_a_bool_tensor(lead):
 def test_a_mask_joined_with_a_tensor_stands_on_the_records_axes():
     q = drawn(1, 2, 3, 4, 2)
     keep = torch.from_numpy(np.random.default_rng(1).random((2, 3, 4, 4)) < 0.6)
-    found = trace(q, q, q, keep=causal() & keep & padding([4, 2]))
+    record = trace(q, q, q, keep=causal() & keep & padding([4, 2]))
     wanted = keep & torch.ones(4, 4).tril().bool()
     wanted[1, ..., 2:] = False
-    assert torch.equal(found.stage("masked") > -torch.inf, wanted)
+    assert torch.equal(record.stage("masked") > -torch.inf, wanted)
 
 
 def test_a_joined_tensor_of_heads_is_none_of_batches():
@@ -85,8 +85,8 @@ def test_in_a_batch_without_heads_a_joined_tensor_may_have_its_axes(batch):
     keep = torch.from_numpy(np.random.default_rng(1).random((batch, 3, 3)) < 0.6)
     wanted = keep & torch.ones(3, 3).tril().bool()
     for joined in (causal() & keep, keep & causal(), causal() & keep[:, None]):
-        found = trace(q, q, q, keep=joined).stage("masked")
-        assert torch.equal(found > -torch.inf, wanted)
+        cells = trace(q, q, q, keep=joined).stage("masked")
+        assert torch.equal(cells > -torch.inf, wanted)
     assert trace(q, q, q, keep=causal()).keep == causal()
 
 
@@ -106,11 +106,11 @@ def test_structured_masks_in_every_rank(lead):
     q, k = drawn(1, *lead, 3, 2), drawn(2, *lead, 5, 2)
     batches = int(np.prod(lead[:-1] if len(lead) > 1 else lead))
     lengths = [(2 * b) % 6 for b in range(batches)]
-    found = trace(q, k, k, keep=prefill(2) & padding(lengths))
-    assert found.shape[0] == batches
+    record = trace(q, k, k, keep=prefill(2) & padding(lengths))
+    assert record.shape[0] == batches
     allowed = torch.arange(5) < torch.tensor(lengths)[:, None, None]
     wanted = allowed[:, None] & torch.ones(3, 5).tril(2).bool()
-    cells = found.stage("masked").reshape(batches, -1, 3, 5)
+    cells = record.stage("masked").reshape(batches, -1, 3, 5)
     assert torch.equal(cells > -torch.inf, wanted.expand_as(cells))
 
 
@@ -121,28 +121,28 @@ def test_cached_decoding_equals_the_whole():
     new = trace(q[4:], k, v, keep=prefill(4))
     for name in STAGES:
         torch.testing.assert_close(new.stage(name), whole.stage(name)[4:])
-    one = trace(q[5:], k, v, keep=causal())
-    torch.testing.assert_close(one.output, whole.output[5:])
+    tail = trace(q[5:], k, v, keep=causal())
+    torch.testing.assert_close(tail.output, whole.output[5:])
 
 
 def test_padding_changes_nothing_for_what_is_kept():
     q, k, v = (drawn(seed, 2, 3, 5, 4) for seed in (1, 2, 3))
-    found = attention(q, k, v, keep=padding([2, 5]))
-    torch.testing.assert_close(found[0], attention(q[0], k[0, :, :2], v[0, :, :2]))
-    torch.testing.assert_close(found[1], attention(q[1], k[1], v[1]))
+    output = attention(q, k, v, keep=padding([2, 5]))
+    torch.testing.assert_close(output[0], attention(q[0], k[0, :, :2], v[0, :, :2]))
+    torch.testing.assert_close(output[1], attention(q[1], k[1], v[1]))
 
 
 def test_one_token_one_key_one_number():
-    one = torch.tensor([[2.0]])
-    found = trace(one, one, one)
-    assert [found.stage(name).item() for name in STAGES] == [4, 4, 4, 1, 1, 2]
+    number = torch.tensor([[2.0]])
+    record = trace(number, number, number)
+    assert [record.stage(name).item() for name in STAGES] == [4, 4, 4, 1, 1, 2]
 
 
 def test_scale_0_gives_equal_weights_and_a_negative_one_turns_the_order_round():
     q, k, v = (drawn(seed, 3, 4) for seed in (1, 2, 3))
-    found = trace(q, k, v, scale=0.0)
-    assert (found.stage("weights") == 1 / 3).all()
-    torch.testing.assert_close(found.output, v.mean(0).expand(3, 4))
+    record = trace(q, k, v, scale=0.0)
+    assert (record.stage("weights") == 1 / 3).all()
+    torch.testing.assert_close(record.output, v.mean(0).expand(3, 4))
     up, down = (trace(q, k, v, scale=s).stage("weights") for s in (0.7, -0.7))
     assert torch.equal(up.argsort(-1), down.argsort(-1).flip(-1))
 
@@ -237,7 +237,7 @@ def test_a_sum_that_overflows_is_no_error():
     """The sums of a short call tell too little here, and each number is looked at."""
     q, k = torch.full((4, 1), 1.7e19), torch.full((4, 1), 1.7e19)
     v = torch.full((4, 2), 3e38)
-    found = trace(q, k, v, scale=1.0)
-    assert (found.stage("scores") == found.stage("scaled")).all()
-    assert found.output.isfinite().all()
-    torch.testing.assert_close(found.output, v)
+    record = trace(q, k, v, scale=1.0)
+    assert (record.stage("scores") == record.stage("scaled")).all()
+    assert record.output.isfinite().all()
+    torch.testing.assert_close(record.output, v)

@@ -181,8 +181,8 @@ def assert_lines_give_their_results(record, stage, i, j, size):
             first, *_, last = term.how.split(" = ")
             # A factor below a thousand leaves the other its four decimals.
             slack = 3e-4 if term.name in ("weights", "row_sum") else 4e-4 * min(max(size, 1), 1e3)
-            found = pytest.approx(evaluated(last), rel=1e-5, abs=slack)
-            assert evaluated(first) == found, term.text
+            near = pytest.approx(evaluated(last), rel=1e-5, abs=slack)
+            assert evaluated(first) == near, term.text
 
 
 @pytest.mark.parametrize("p", [0.999, 0.99999, 1 - 2**-40, 0.5, 1 / 3, 1e-5])

@@ -58,9 +58,9 @@ def both(route):
 @pytest.mark.parametrize("route", ROUTES)
 def test_derivatives_are_those_of_the_formula(route, shared, way):
     x, ours, formula = both(route)
-    found = derivative(way, partial(loss, ours, shared, WIDTH), x)
+    got = derivative(way, partial(loss, ours, shared, WIDTH), x)
     wanted = derivative(way, partial(loss, formula, shared, WIDTH), x)
-    torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(got, wanted, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("shared", SHARED)
@@ -80,9 +80,9 @@ def test_a_sample_of_vmap_is_what_it_is_alone(route):
     def attend(x):
         return attention(*x.chunk(3, -1), keep=keep, dropout=dropout)
 
-    assert torch.equal(torch.func.vmap(attend)(x), torch.stack([attend(one) for one in x]))
-    found = torch.func.vmap(attend, in_dims=2, out_dims=2)(x.movedim(0, 2))
-    assert torch.equal(found.movedim(2, 0), torch.stack([attend(one) for one in x]))
+    assert torch.equal(torch.func.vmap(attend)(x), torch.stack([attend(sample) for sample in x]))
+    mapped = torch.func.vmap(attend, in_dims=2, out_dims=2)(x.movedim(0, 2))
+    assert torch.equal(mapped.movedim(2, 0), torch.stack([attend(sample) for sample in x]))
 
 
 @pytest.mark.parametrize("place", range(3), ids="qkv")
@@ -95,10 +95,10 @@ def test_a_step_of_one_input_while_the_others_stand_still(route, place):
         return attend(*(part if at == place else other for at, other in enumerate(inputs)))
 
     step = inputs[place], inputs[place].cos()
-    found, wanted = (
+    got, wanted = (
         torch.func.jvp(partial(moved, attend), step[:1], step[1:])[1] for attend in (ours, formula)
     )
-    torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(got, wanted)
 
 
 @pytest.mark.parametrize("route", ["torch's own", "torch's own, padding"])
@@ -123,10 +123,10 @@ def test_gradients_are_needed_where_one_input_asks_and_none_forbids():
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_forward_mode_keeps_the_dtype(T, dtype):
     x = drawn(1, 1, T, 4).float()
-    found = torch.func.jvp(lambda x: attention(x, x, x), (x.to(dtype),), (x.to(dtype),))[1]
+    got = torch.func.jvp(lambda x: attention(x, x, x), (x.to(dtype),), (x.to(dtype),))[1]
     wanted = torch.func.jvp(lambda x: attention(x, x, x), (x,), (x,))[1]
-    assert found.dtype == dtype
-    torch.testing.assert_close(found.float(), wanted, rtol=0.05, atol=0.05)
+    assert got.dtype == dtype
+    torch.testing.assert_close(got.float(), wanted, rtol=0.05, atol=0.05)
 
 
 @pytest.mark.parametrize("T", [5, LONG])
@@ -137,8 +137,8 @@ def test_the_mask_of_a_function_may_be_made_in_it(T):
         return attend(x, x, x, keep=(x @ x.mT).abs() >= 0.0).sin().sum()
 
     for way in (torch.func.grad, *WAYS[6:10]):
-        found = derivative(way, partial(value, attention), x)
-        torch.testing.assert_close(found, derivative(way, partial(value, by_formula), x))
+        got = derivative(way, partial(value, attention), x)
+        torch.testing.assert_close(got, derivative(way, partial(value, by_formula), x))
 
 
 def test_second_derivatives_of_maps_too_large_are_refused():

@@ -27,9 +27,9 @@ def test_each_stage_is_right_as_a_tensor_an_array_and_a_list(stage):
     record = journey(keep=causal(), dropout=Dropout(0.5, 7))
     cells = record.stage(stage)
     for yours in (cells, cells[None, None], cells.double(), cells.numpy(), cells.tolist()):
-        found = diagnose(yours, record)
-        assert found.verdict == "right"
-        assert found.stages == (stage,)
+        answer = diagnose(yours, record)
+        assert answer.verdict == "right"
+        assert answer.stages == (stage,)
 
 
 @settings(max_examples=25)
@@ -41,8 +41,8 @@ def test_torchs_own_attention_is_right(case):
     theirs = F.scaled_dot_product_attention(
         case.q, case.k, case.v, attn_mask=case.dense, scale=case.scale
     )
-    found = diagnose(theirs, record, stage="output")
-    assert found.verdict == "right", found
+    answer = diagnose(theirs, record, stage="output")
+    assert answer.verdict == "right", answer
 
 
 def drawn(dtype, T, **others):
@@ -64,9 +64,9 @@ def test_what_half_precision_makes_is_right(dtype, T):
             weights = torch.softmax(scaled.masked_fill(~allowed, -torch.inf), -1)
             for stage, made in (("scaled", scaled), ("weights", weights), ("output", weights @ v)):
                 if stage != "scaled" or keep is None:
-                    found = diagnose(made, record)
-                    assert found.text.startswith(f"right: {NAMES[stage]}")
-                    assert "decimals" not in found.text
+                    answer = diagnose(made, record)
+                    assert answer.text.startswith(f"right: {NAMES[stage]}")
+                    assert "decimals" not in answer.text
         theirs = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
         assert diagnose(theirs, record).verdict == "right"
     q, k, v, record = drawn(dtype, T, dropout=Dropout(0.5, 7))
@@ -148,11 +148,11 @@ def test_float64_from_what_is_stored_in_half_precision_is_right():
 
 def test_the_values_of_another_head_have_their_own_room():
     q, k, v, _ = drawn(torch.bfloat16, 16)
-    q, k, v = (one.view(1, 16, 2, 32).transpose(1, 2) for one in (q, k, v))
+    q, k, v = (tensor.view(1, 16, 2, 32).transpose(1, 2) for tensor in (q, k, v))
     record = trace(q, k, v * torch.tensor([100, 1])[:, None, None])
     yours = torch.softmax(q[0, 0] @ k[0, 0].T * record.scale, -1) @ (100 * v[0, 0])
-    found = diagnose(yours.expand(2, 16, 32), record, stage="output")
-    assert found.mistakes == ("shared-heads",)
+    answer = diagnose(yours.expand(2, 16, 32), record, stage="output")
+    assert answer.mistakes == ("shared-heads",)
 
 
 @pytest.fixture(scope="module")
@@ -164,33 +164,33 @@ def asked():
         yield [question.trace() for question in questions()]
 
 
-@pytest.mark.parametrize("name", [one.name for one in REPLAYED])
+@pytest.mark.parametrize("name", [mistake.name for mistake in REPLAYED])
 def test_a_mistake_is_named_wherever_it_shows(name, asked):
     shown, mistake = 0, MISTAKES[name]
     for record in asked:
         made = mistake.apply(record)
         for stage in ("masked", "output") if mistake.where != "weights" else ("weights",):
-            found = diagnose(made[stage], record, stage=stage)
-            assert found.verdict in ("right", "mistake")
-            if found.verdict == "mistake":
+            answer = diagnose(made[stage], record, stage=stage)
+            assert answer.verdict in ("right", "mistake")
+            if answer.verdict == "mistake":
                 shown += 1
-                assert mistake.name in found.mistakes
-                assert mistake.title in str(found)
+                assert mistake.name in answer.mistakes
+                assert mistake.title in str(answer)
             elif STAGES.index(stage) >= STAGES.index(first_stage(mistake.name)):
-                assert mistake.name in found.unseen
+                assert mistake.name in answer.unseen
     assert shown
 
 
 def test_what_it_cannot_tell_it_names_and_proposes_an_input_that_does():
     record = journey(keep=causal())
     turned = MISTAKES["mask-turned"].apply(record)["weights"]
-    found = diagnose(turned, record)
-    assert set(found.mistakes) == {"mask-turned", "upper-triangle-kept"}
-    assert "On this input they are the same" in str(found)
-    other = found.tell_apart.trace()
+    answer = diagnose(turned, record)
+    assert set(answer.mistakes) == {"mask-turned", "upper-triangle-kept"}
+    assert "On this input they are the same" in str(answer)
+    other = answer.tell_apart.trace()
     yours = MISTAKES["mask-turned"].apply(other)["weights"]
     assert diagnose(yours, other).mistakes == ("mask-turned",)
-    for tensor in found.tell_apart[:3]:
+    for tensor in answer.tell_apart[:3]:
         assert torch.equal(tensor, tensor.round())
 
 
@@ -203,10 +203,10 @@ def test_nan_in_the_empty_rows_of_a_mistake_does_not_hide_it():
 
 
 def test_right_up_to_a_factor():
-    found = diagnose(journey().stage("scores") * 1.5, journey())
-    assert found.verdict == "factor"
-    assert found.factor == pytest.approx(1.5)
-    assert str(found) == "right up to a factor of 1.5000: these are the scores times it"
+    answer = diagnose(journey().stage("scores") * 1.5, journey())
+    assert answer.verdict == "factor"
+    assert answer.factor == pytest.approx(1.5)
+    assert str(answer) == "right up to a factor of 1.5000: these are the scores times it"
 
 
 @pytest.mark.parametrize("factor", [2.0, 3e-5, 1e-8])
@@ -215,9 +215,9 @@ def test_a_factor_of_any_size(factor, dtype):
     for stage in ("scores", "weights", "output"):
         record = journey(scale=1.0) if stage == "weights" else journey()
         yours = (record.stage(stage) * factor).to(dtype)
-        found = diagnose(yours, record, stage=stage)
-        assert (found.verdict, found.stages) == ("factor", (stage,))
-        assert found.factor == pytest.approx(factor, rel=3e-2)
+        answer = diagnose(yours, record, stage=stage)
+        assert (answer.verdict, answer.stages) == ("factor", (stage,))
+        assert answer.factor == pytest.approx(factor, rel=3e-2)
 
 
 def test_what_is_small_is_not_a_stage_times_a_factor():
@@ -235,8 +235,8 @@ def test_what_is_small_is_not_a_stage_times_a_factor():
 def test_a_factor_is_not_found_in_what_the_decimals_leave_open():
     scores = journey().stage("scores").double()
     for factor in (0.5, 1.5, 7.0):
-        found = diagnose(torch.round(scores * factor, decimals=4), journey())
-        assert found.factor == pytest.approx(factor, rel=1e-3)
+        answer = diagnose(torch.round(scores * factor, decimals=4), journey())
+        assert answer.factor == pytest.approx(factor, rel=1e-3)
     tiny = torch.full((6, 6), 0.0).double()
     tiny[0, 0] = 0.001
     assert diagnose(tiny, journey()).verdict == "unknown"
@@ -247,20 +247,20 @@ def test_a_factor_is_not_found_in_what_the_decimals_leave_open():
 def test_transposed():
     x = toy.tom_and_jerry()
     record = trace(x.queries, x.states, x.states)
-    found = diagnose(record.stage("weights").T, record)
-    assert str(found) == "these are the weights, transposed: rows and columns are exchanged"
+    answer = diagnose(record.stage("weights").T, record)
+    assert str(answer) == "these are the weights, transposed: rows and columns are exchanged"
 
 
 def test_the_shape_of_a_stage_transposed_and_no_more():
-    found = diagnose(torch.zeros(3, 6), journey())
-    assert str(found) == (
+    answer = diagnose(torch.zeros(3, 6), journey())
+    assert str(answer) == (
         "not recognised. It has the shape of output transposed, but not its numbers"
     )
 
 
 def test_a_hidden_cell_off_by_infinity():
-    found = diagnose(journey().stage("scaled"), journey(keep=causal()), stage="masked")
-    assert found.mistakes == ("no-mask", "mask-after-softmax")
+    answer = diagnose(journey().stage("scaled"), journey(keep=causal()), stage="masked")
+    assert answer.mistakes == ("no-mask", "mask-after-softmax")
     off = journey().stage("scaled") + torch.eye(6)
     assert "Nearest: masked, off by at most inf" in str(
         diagnose(off, journey(keep=causal()), stage="masked")
@@ -280,9 +280,9 @@ def merged(output):
 def test_the_merged_output(dtype):
     record = two_heads()
     output = record.output.to(dtype)
-    found = diagnose(merged(output), record)
-    assert found.verdict == "right"
-    assert str(found).startswith("right: this is the output, its heads side by side. 1")
+    answer = diagnose(merged(output), record)
+    assert answer.verdict == "right"
+    assert str(answer).startswith("right: this is the output, its heads side by side. 1")
     assert diagnose(merged(output)[0], record).verdict == "right"
     assert diagnose(merged(output), record, stage="output").verdict == "right"
     with pytest.raises(ValueError, match="yours must have the shape of a stage"):
@@ -292,19 +292,19 @@ def test_the_merged_output(dtype):
 def test_heads_that_are_right_and_merged_wrongly():
     record = two_heads()
     B, H, L, Dv = record.output.shape
-    found = diagnose(record.output.reshape(B, L, H * Dv), record)
-    assert found.mistakes == ("heads-merged-by-view",)
-    assert str(found) == ("this is the output with heads merged by view alone. Each head is right")
-    found = diagnose(torch.cat([record.output[:, h] for h in range(H)], dim=1), record)
-    assert found.mistakes == ("heads-along-tokens",)
+    answer = diagnose(record.output.reshape(B, L, H * Dv), record)
+    assert answer.mistakes == ("heads-merged-by-view",)
+    assert str(answer) == ("this is the output with heads merged by view alone. Each head is right")
+    answer = diagnose(torch.cat([record.output[:, h] for h in range(H)], dim=1), record)
+    assert answer.mistakes == ("heads-along-tokens",)
     assert diagnose(torch.zeros(B, H * L, Dv), record).verdict == "unknown"
 
 
 def test_heads_that_are_wrong_and_merged_rightly():
     record = two_heads()
-    found = diagnose(merged(MISTAKES["no-mask"].apply(record)["output"]), record)
-    assert found.mistakes == ("no-mask",)
-    assert str(found).startswith("this is the output, its heads side by side with no mask. Equal")
+    answer = diagnose(merged(MISTAKES["no-mask"].apply(record)["output"]), record)
+    assert answer.mistakes == ("no-mask",)
+    assert str(answer).startswith("this is the output, its heads side by side with no mask. Equal")
     unknown = diagnose(merged(record.output) + 5 * torch.eye(3, 6), record)
     assert str(unknown).startswith("not recognised. Nearest: output, its heads side by side, off")
 
@@ -338,19 +338,19 @@ def test_it_does_not_guess():
     record = journey()
     yours = record.stage("weights").clone()
     yours[3, 2] += 0.1
-    found = diagnose(yours, record)
-    assert found.verdict == "unknown"
-    assert str(found) == (
+    answer = diagnose(yours, record)
+    assert answer.verdict == "unknown"
+    assert str(answer) == (
         "not recognised. Nearest: weights, off by at most 0.1000; 5 of 6 rows are equal, "
         "the first row that differs is row 3"
     )
-    assert found.mistakes == ()
+    assert answer.mistakes == ()
 
 
 def test_where_a_mistake_begins():
     record = journey(keep=causal())
-    found = diagnose(MISTAKES["no-mask"].apply(record)["weights"], record)
-    assert str(found) == (
+    answer = diagnose(MISTAKES["no-mask"].apply(record)["weights"], record)
+    assert str(answer) == (
         "these are the weights with no mask. Equal until masked; "
         "the first row that differs is row 0"
     )
@@ -402,6 +402,6 @@ def test_numpy_arrays_of_other_layouts_are_read(dtype):
     if np.dtype(dtype).kind == "i":
         record = questions()[1].trace()
         scores = np.asarray(record.stage("scores"))
-    found = diagnose(scores.astype(dtype), record)
-    assert found.stages[0] == "scores"
+    answer = diagnose(scores.astype(dtype), record)
+    assert answer.stages[0] == "scores"
     assert diagnose(scores.astype(dtype)[..., ::-1], record).verdict == "unknown"

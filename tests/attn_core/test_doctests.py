@@ -52,7 +52,7 @@ def test_example(module, name):
 
 
 def test_what_a_reader_imports_opens_with_an_example():
-    found = {name for _, name in EXAMPLES}
+    shown = {name for _, name in EXAMPLES}
     public = set(attn_core.__all__) - {"Projection"}
-    assert public <= found
-    assert {"fixed", "plain", "philox", "scores", "weights", "output", "journey"} <= found
+    assert public <= shown
+    assert {"fixed", "plain", "philox", "scores", "weights", "output", "journey"} <= shown

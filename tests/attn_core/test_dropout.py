@@ -31,16 +31,16 @@ def ints(text):
 
 @pytest.mark.parametrize(("counter", "key", "words"), PUBLISHED)
 def test_published_vectors(counter, key, words):
-    found = philox(tuple(torch.tensor(word) for word in ints(counter)), ints(key))
-    assert tuple(int(word) for word in found) == ints(words)
+    got = philox(tuple(torch.tensor(word) for word in ints(counter)), ints(key))
+    assert tuple(int(word) for word in got) == ints(words)
     assert philox_by_hand(ints(counter), ints(key)) == ints(words)
 
 
 @given(st.lists(st.tuples(edges, edges, edges, edges), min_size=1, max_size=8), edges, edges)
 def test_philox_equals_one_on_unbounded_integers(counters, low, high):
     columns = tuple(torch.tensor(column) for column in zip(*counters, strict=True))
-    found = torch.stack(philox(columns, (low, high)), -1).tolist()
-    assert found == [list(philox_by_hand(counter, (low, high))) for counter in counters]
+    made = torch.stack(philox(columns, (low, high)), -1).tolist()
+    assert made == [list(philox_by_hand(counter, (low, high))) for counter in counters]
 
 
 @given(edges, edges)
@@ -63,12 +63,12 @@ def parts(most):
     parts(40),
 )
 def test_any_part_has_the_bits_of_its_places(p, seed, batches, heads, rows, cols):
-    found = Dropout(p, seed).survives(batches, heads, rows, cols)
-    assert found.dtype == torch.bool
-    assert found.shape == tuple(map(len, (batches, heads, rows, cols)))
-    for at in {(0, 0, 0, 0), tuple(n - 1 for n in found.shape), (0, 0, len(rows) // 2, 0)}:
+    survives = Dropout(p, seed).survives(batches, heads, rows, cols)
+    assert survives.dtype == torch.bool
+    assert survives.shape == tuple(map(len, (batches, heads, rows, cols)))
+    for at in {(0, 0, 0, 0), tuple(n - 1 for n in survives.shape), (0, 0, len(rows) // 2, 0)}:
         place = (axis[i] for axis, i in zip((batches, heads, rows, cols), at, strict=True))
-        assert bool(found[at]) == survives_by_hand(p, seed, *place)
+        assert bool(survives[at]) == survives_by_hand(p, seed, *place)
 
 
 def test_tiles_equal_the_whole():
@@ -87,16 +87,16 @@ def test_far_places_have_their_own_bits():
     """Absolute indices up to 2^31: no wrapping of 32 bits before its time."""
     far = 2**31
     row, col = range(far, far + 2), range(far - 1, far + 3)
-    found = Dropout(0.5, 7).survives(range(1), range(1), row, col)
-    assert found[0, 0].tolist() == [
+    survives = Dropout(0.5, 7).survives(range(1), range(1), row, col)
+    assert survives[0, 0].tolist() == [
         [survives_by_hand(0.5, 7, 0, 0, i, j) for j in col] for i in row
     ]
 
 
 def test_bits_are_made_on_the_device_that_is_asked_for():
     """The device "meta" computes nothing and knows only shapes, but it is not the CPU."""
-    found = Dropout(0.5, 7).survives(range(2), range(1), range(3), range(4, 9), "meta")
-    assert (found.device.type, found.shape) == ("meta", (2, 1, 3, 5))
+    survives = Dropout(0.5, 7).survives(range(2), range(1), range(3), range(4, 9), "meta")
+    assert (survives.device.type, survives.shape) == ("meta", (2, 1, 3, 5))
 
 
 def test_words_depend_on_the_seed_and_p_decides():
@@ -118,11 +118,11 @@ def test_p_0_keeps_everything():
 def test_the_edge_survives():
     """A weight survives iff word ≥ floor(p·2^32): at equality it does."""
     word = philox_by_hand((0, 0, 0, 0), (9, 0))[0]
-    one = range(1), range(1), range(1), range(1)
+    first_cell = range(1), range(1), range(1), range(1)
     assert math.floor(word / 2**32 * 2**32) == word
-    assert Dropout(word / 2**32, 9).survives(*one).all()
-    assert Dropout((word + 0.75) / 2**32, 9).survives(*one).all()
-    assert not Dropout((word + 1) / 2**32, 9).survives(*one).any()
+    assert Dropout(word / 2**32, 9).survives(*first_cell).all()
+    assert Dropout((word + 0.75) / 2**32, 9).survives(*first_cell).all()
+    assert not Dropout((word + 1) / 2**32, 9).survives(*first_cell).any()
 
 
 def test_about_p_of_the_weights_are_dropped():

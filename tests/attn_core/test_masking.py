@@ -40,26 +40,26 @@ def test_hidden_cells_get_the_least_and_no_other_cell_changes(case, batches, hea
     kept = keep.dense(*size).expand(2, 2, *size)[list(batches)][:, list(heads)]
     kept = kept[:, :, list(rows)][..., list(cols)]
     for least, start in ((-math.inf, cells), (0.0, cells.exp())):
-        found = start.clone()
-        assert mask_(found, keep, (batches, heads, rows, cols), size, least) is found
-        assert torch.equal(found, start.masked_fill(~kept, least))
+        filled = start.clone()
+        assert mask_(filled, keep, (batches, heads, rows, cols), size, least) is filled
+        assert torch.equal(filled, start.masked_fill(~kept, least))
 
 
 def test_an_infinite_number_can_be_hidden_and_minus_zero_stays():
     """exp of a hidden score that is larger than all kept ones can be infinite."""
     cells = torch.tensor([[[[-0.0, torch.inf], [-0.0, -0.0]]]])
-    found = mask_(cells, causal(), (range(1), range(1), range(2), range(2)), (2, 2), 0.0)
-    assert torch.equal(found, torch.zeros(1, 1, 2, 2))
-    assert found.signbit().flatten().tolist() == [True, False, True, True]
+    filled = mask_(cells, causal(), (range(1), range(1), range(2), range(2)), (2, 2), 0.0)
+    assert torch.equal(filled, torch.zeros(1, 1, 2, 2))
+    assert filled.signbit().flatten().tolist() == [True, False, True, True]
 
 
 @given(parts(), st.integers(1, 4))
 def test_strips_hold_every_cell_that_is_kept(case, height):
     make, rows, cols, size = case
     keep = make()
-    found = list(strips(keep, rows, cols, size, height))
+    cut = list(strips(keep, rows, cols, size, height))
     covered = torch.zeros(len(rows), len(cols), dtype=torch.bool)
-    for strip, seen in found:
+    for strip, seen in cut:
         assert 0 < strip.stop - strip.start <= height
         assert seen.start < seen.stop
         assert not covered[strip, seen].any()
@@ -69,12 +69,12 @@ def test_strips_hold_every_cell_that_is_kept(case, height):
 
 
 def test_without_a_mask_strips_are_all_there_is():
-    found = list(strips(None, range(0, 600, 2), range(5), (600, 9)))
-    assert found == [(slice(0, 256), slice(0, 5)), (slice(256, 300), slice(0, 5))]
+    cut = list(strips(None, range(0, 600, 2), range(5), (600, 9)))
+    assert cut == [(slice(0, 256), slice(0, 5)), (slice(256, 300), slice(0, 5))]
 
 
 @given(parts())
 def test_places_are_those_within(case):
     cols = case[2]
-    found = cols[places(cols, range(2, 6))]
-    assert list(found) == [column for column in cols if 2 <= column < 6]
+    placed = cols[places(cols, range(2, 6))]
+    assert list(placed) == [column for column in cols if 2 <= column < 6]

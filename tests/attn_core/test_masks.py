@@ -92,10 +92,10 @@ def test_the_cells_equal_the_rule_written_out(data, lead, L, S):
 def from_json(form, L, S):
     """The mask that a page sees, made from the JSON alone."""
     if form["kind"] == "and":
-        found = np.ones((1, 1, L, S), dtype=bool)
+        joined = np.ones((1, 1, L, S), dtype=bool)
         for part in form["of"]:
-            found = found & from_json(part, L, S)
-        return found
+            joined = joined & from_json(part, L, S)
+        return joined
     if form["kind"] == "dense":
         size = np.prod(form["shape"])
         bits = np.frombuffer(base64.b64decode(form["bits"]), np.uint8)
@@ -242,9 +242,9 @@ def test_a_mask_without_a_rule_may_hide_and_show_any_column():
 def test_some_heads_of_a_tile(batches, heads):
     """Of an axis of size 1 there is nothing to choose: it serves all."""
     cells = drawn(1, batches, heads, 3, 5) > 0
-    found = of_heads(cells, range(1, 2), range(1, 3))
+    part = of_heads(cells, range(1, 2), range(1, 3))
     wanted = cells if batches == 1 else cells[1:2]
-    assert torch.equal(found, wanted if heads == 1 else wanted[:, 1:3])
+    assert torch.equal(part, wanted if heads == 1 else wanted[:, 1:3])
 
 
 def test_a_dense_mask_that_is_expanded_keeps_its_small_size():
@@ -269,11 +269,11 @@ def test_cells_of_more_axes_may_be_joined(T):
     x, cells = drawn(1, 2, 3, 2, T, 4), drawn(2, 2, 3, 2, T, T) < 0.5
     shared = drawn(3, 3, 1, T, T) < 0.7
     lower = torch.ones(T, T, dtype=torch.bool).tril()
-    found = attention(x, x, x, keep=causal() & cells & shared)
-    torch.testing.assert_close(found, attention(x, x, x, keep=cells & shared & lower))
+    output = attention(x, x, x, keep=causal() & cells & shared)
+    torch.testing.assert_close(output, attention(x, x, x, keep=cells & shared & lower))
     for i, j in ((0, 2), (1, 1)):
         alone = attention(*[x[i, j]] * 3, keep=cells[i, j] & shared[j] & lower)
-        torch.testing.assert_close(found[i, j], alone)
+        torch.testing.assert_close(output[i, j], alone)
 
 
 OF_EACH_FIELD = {

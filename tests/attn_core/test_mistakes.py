@@ -40,16 +40,16 @@ def test_its_one_line_passes_for_the_right_version_and_fails_for_the_wrong_one(m
 
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_the_evidence_is_that_of_the_two_inputs(mistake):
-    found = evidence(mistake)
+    seen = evidence(mistake)
     right, wrong = versions(mistake, hidden=False)
-    assert found.stage == first_difference(right, wrong)
-    assert unequal(found.right, found.wrong)
-    if found.place:
-        rows = [stages[found.stage].flatten(0, -2) for stages in (right, wrong)]
+    assert seen.stage == first_difference(right, wrong)
+    assert unequal(seen.right, seen.wrong)
+    if seen.place:
+        rows = [stages[seen.stage].flatten(0, -2) for stages in (right, wrong)]
         first = next(n for n, pair in enumerate(zip(*rows, strict=True)) if unequal(*pair))
-        assert torch.equal(found.right, rows[0][first])
-    assert found.is_hidden
-    assert found.passes == (True, False)
+        assert torch.equal(seen.right, rows[0][first])
+    assert seen.is_hidden
+    assert seen.passes == (True, False)
 
 
 def test_the_evidence_in_words():
@@ -90,9 +90,9 @@ def test_at_least_twenty_with_names_of_their_own():
 def test_the_formulas_unchanged_are_the_records_stages():
     for question in questions():
         record = question.trace()
-        found = stages_with(Inputs.of(record), {})
+        made = stages_with(Inputs.of(record), {})
         for stage, cells in right_stages(record).items():
-            torch.testing.assert_close(found[stage], cells, rtol=0, atol=0)
+            torch.testing.assert_close(made[stage], cells, rtol=0, atol=0)
 
 
 def test_wrong_stages_have_the_callers_rank_and_dtype():
@@ -170,7 +170,7 @@ def test_every_pair_is_told_apart_by_an_input_of_diagnose():
     same = [
         (a.name, b.name)
         for a, b in itertools.combinations(REPLAYED, 2)
-        if all(first_difference(one[a.name], one[b.name]) is None for one in made)
+        if all(first_difference(inputs[a.name], inputs[b.name]) is None for inputs in made)
     ]
     assert same == []
 

@@ -88,7 +88,7 @@ def test_error_is_at_most_twice_torchs_own_and_one_rounding(call, is_live):
     keep = masks(q.shape[2], k.shape[2], q.shape[1])[name]
     record = trace(q, k, v, keep=keep, scale=scale)
     exact, most = most_error(q, k, v, record.keep, scale)
-    found = attention(q.requires_grad_(is_live), k, v, keep=keep, scale=scale)
-    for mine in (record.output, found.detach()):
+    output = attention(q.requires_grad_(is_live), k, v, keep=keep, scale=scale)
+    for mine in (record.output, output.detach()):
         error = (mine.double() - exact).abs().max()
         assert error <= most, f"{error:.2g}, and at most {most:.2g}"

@@ -61,10 +61,10 @@ def test_it_looks_at_the_animal(word, weight):
     text = SENTENCE.replace("tired", word)
     tokens = model.tokens(text)
     row, column = tokens.index("it"), tokens.index("animal")
-    found = model.traces(text)[3].tile(
+    cells = model.traces(text)[3].tile(
         "weights", range(row, row + 1), range(column, column + 1), head=1
     )
-    assert found.item() == pytest.approx(weight, abs=5e-4)
+    assert cells.item() == pytest.approx(weight, abs=5e-4)
 
 
 def test_another_file_is_refused():

@@ -45,58 +45,60 @@ def blocks(size, count):
 
 @given(cases(dtypes=(torch.float64, torch.float32)), st.data())
 def test_tiles_equal_the_whole(case, data):
-    found, tolerance = traced(case), case.tolerance()
-    B, H, L, S = found.shape
+    record, tolerance = traced(case), case.tolerance()
+    B, H, L, S = record.shape
     assert batches_and_heads(case.q.shape[:-2]) == (B, H)
     for name in STAGES:
         width = case.v.shape[-1] if name == "output" else S
-        whole = found.stage(name).reshape(B, H, L, width)
+        whole = record.stage(name).reshape(B, H, L, width)
         b, h = data.draw(st.integers(0, B - 1)), data.draw(st.integers(0, H - 1))
         rows = data.draw(st.builds(range, st.integers(0, L - 1), st.just(L), st.integers(1, 3)))
         cols = data.draw(st.builds(slice, st.integers(0, width - 1), st.none(), st.integers(1, 3)))
-        tile = found.tile(name, rows, cols, batch=b, head=h)
+        tile = record.tile(name, rows, cols, batch=b, head=h)
         wanted = whole[b, h][list(rows)][:, cols]
         torch.testing.assert_close(tile, wanted, rtol=0, atol=2 * tolerance[name])
 
 
 @given(cases(dtypes=(torch.float64,), with_dropout=False), st.data())
 def test_overviews_equal_blocks_of_the_whole(case, data):
-    found = traced(case)
-    B, H, L, S = found.shape
+    record = traced(case)
+    B, H, L, S = record.shape
     name = data.draw(st.sampled_from(STAGES))
     width = case.v.shape[-1] if name == "output" else S
     n, m = data.draw(st.integers(1, L)), data.draw(st.integers(1, width))
     b, h = data.draw(st.integers(0, B - 1)), data.draw(st.integers(0, H - 1))
-    cells = found.stage(name).reshape(B, H, L, width)[b, h]
+    cells = record.stage(name).reshape(B, H, L, width)[b, h]
     for how in ("mean", "max"):
         wanted = [
             [getattr(cells[rows.start : rows.stop, cols.start : cols.stop], how)()
              for cols in blocks(width, m)]
             for rows in blocks(L, n)
         ]  # fmt: skip
-        overview = found.pooled(name, (n, m), how, batch=b, head=h)
+        overview = record.pooled(name, (n, m), how, batch=b, head=h)
         torch.testing.assert_close(overview, torch.tensor(wanted).double(), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", STAGES)
 def test_all_heads_and_steps(name):
-    found = small()
-    whole = found.stage(name)
+    record = small()
+    whole = record.stage(name)
     assert whole.shape == (2, 3, 4, 3 if name == "output" else 5)
     for b in range(2):
         for h in range(3):
-            one = found.tile(name, slice(None), slice(None), batch=b, head=h)
-            torch.testing.assert_close(one, whole[b, h], rtol=1e-13, atol=1e-13)
-            few = found.tile(name, range(1, 4, 2), slice(-2, None), batch=b, head=h)
+            head = record.tile(name, slice(None), slice(None), batch=b, head=h)
+            torch.testing.assert_close(head, whole[b, h], rtol=1e-13, atol=1e-13)
+            few = record.tile(name, range(1, 4, 2), slice(-2, None), batch=b, head=h)
             torch.testing.assert_close(few, whole[b, h, 1:4:2, -2:], rtol=1e-13, atol=1e-13)
-            one = found.pooled(name, whole.shape[2:], batch=b, head=h)
-            torch.testing.assert_close(one, whole[b, h], rtol=1e-13, atol=1e-13)
+            head = record.pooled(name, whole.shape[2:], batch=b, head=h)
+            torch.testing.assert_close(head, whole[b, h], rtol=1e-13, atol=1e-13)
 
 
 def test_mean_is_the_default_of_an_overview():
-    found = small()
-    assert torch.equal(found.pooled("weights", (2, 2)), found.pooled("weights", (2, 2), "mean"))
-    assert not torch.equal(found.pooled("weights", (2, 2)), found.pooled("weights", (2, 2), "max"))
+    record = small()
+    assert torch.equal(record.pooled("weights", (2, 2)), record.pooled("weights", (2, 2), "mean"))
+    assert not torch.equal(
+        record.pooled("weights", (2, 2)), record.pooled("weights", (2, 2), "max")
+    )
 
 
 @pytest.mark.parametrize("name", STAGES)
@@ -104,11 +106,11 @@ def test_mean_is_the_default_of_an_overview():
 def test_overviews_of_a_map_that_is_looked_at_in_parts(name, how):
     """2,100 columns, so 1,997 rows at a time. Of 4,200 queries half see nothing, and come first."""
     q, k = drawn(1, 4200, 2).float(), drawn(2, 2100, 2).float()
-    found = trace(q, k, k, keep=causal(), dropout=Dropout(0.4, 9))
-    cells = found.stage(name).double()
+    record = trace(q, k, k, keep=causal(), dropout=Dropout(0.4, 9))
+    cells = record.stage(name).double()
     blocks = [half.chunk(2, 1) for half in cells.chunk(2)]
     wanted = torch.tensor([[getattr(block, how)() for block in row] for row in blocks])
-    overview = found.pooled(name, (2, 2), how)
+    overview = record.pooled(name, (2, 2), how)
     torch.testing.assert_close(overview, wanted.float(), rtol=1e-4, atol=1e-6)
 
 
@@ -126,10 +128,10 @@ class PoolsApart(Engine):
 @pytest.mark.parametrize("name", STAGES)
 @pytest.mark.parametrize("how", ["mean", "max"])
 def test_an_engine_is_asked_for_an_overview(name, how):
-    found, engine = small(), PoolsApart()
-    asks = dataclasses.replace(found, engine=engine)
+    record, engine = small(), PoolsApart()
+    asks = dataclasses.replace(record, engine=engine)
     settings = {"how": how, "batch": 1, "head": 2}
-    asked, wanted = (each.pooled(name, (2, 2), **settings) for each in (asks, found))
+    asked, wanted = (each.pooled(name, (2, 2), **settings) for each in (asks, record))
     assert torch.equal(asked, wanted)
     if name == "output":
         assert engine.asked == []
@@ -137,15 +139,15 @@ def test_an_engine_is_asked_for_an_overview(name, how):
     ((call, of_stage, place, shape, pooled_by, statistics),) = engine.asked
     assert (call, of_stage, place, shape, pooled_by) == (asks, name, (1, 2), (2, 2), how)
     if name in ("weights", "dropped"):
-        for mine, other in zip(statistics, (found.row_max, found.row_sum), strict=True):
+        for mine, other in zip(statistics, (record.row_max, record.row_sum), strict=True):
             assert torch.equal(mine, other[1:2, 2:3])
     else:
         assert statistics is None
 
 
 def test_it_is_not_asked_where_gradients_or_changed_tensors_are():
-    found, engine = small(), PoolsApart()
-    asks = dataclasses.replace(found, engine=engine)
+    record, engine = small(), PoolsApart()
+    asks = dataclasses.replace(record, engine=engine)
     asks.k.requires_grad_()
     assert asks.pooled("weights", (2, 2)).requires_grad
     with torch.no_grad():
@@ -157,11 +159,11 @@ def test_it_is_not_asked_where_gradients_or_changed_tensors_are():
 
 def test_an_engine_of_formulas_gives_what_is_not_known():
     """Row statistics, and the weights from them."""
-    found = small()
-    fresh = dataclasses.replace(found, engine=Engine(), known={})
-    assert torch.equal(fresh.row_max, found.row_max)
-    torch.testing.assert_close(fresh.row_sum, found.row_sum)
-    torch.testing.assert_close(fresh.stage("weights"), found.stage("weights"))
+    record = small()
+    fresh = dataclasses.replace(record, engine=Engine(), known={})
+    assert torch.equal(fresh.row_max, record.row_max)
+    torch.testing.assert_close(fresh.row_sum, record.row_sum)
+    torch.testing.assert_close(fresh.stage("weights"), record.stage("weights"))
 
 
 def test_an_overview_of_float16_outputs_does_not_overflow():
@@ -173,30 +175,30 @@ def test_an_overview_of_float16_outputs_does_not_overflow():
 @pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 1, 3), (1, 2, 1, 3)])
 def test_answers_come_in_the_callers_rank(lead):
     q, k, v = drawn(1, *lead, 4, 2), drawn(2, *lead, 5, 2), drawn(3, *lead, 5, 3)
-    found = trace(q, k, v, keep=KEEP)
+    record = trace(q, k, v, keep=KEEP)
     for name in MAPS:
-        assert found.stage(name).shape == (*lead, 4, 5)
-    assert found.stage("output").shape == found.output.shape == (*lead, 4, 3)
-    assert found.lse.shape == (*lead, 4)
+        assert record.stage(name).shape == (*lead, 4, 5)
+    assert record.stage("output").shape == record.output.shape == (*lead, 4, 3)
+    assert record.lse.shape == (*lead, 4)
     B, H = batches_and_heads(lead)
-    assert found.shape == (B, H, 4, 5)
-    assert found.q.shape == (B, H, 4, 2)
-    assert found.k.shape == (B, H, 5, 2)
-    assert found.v.shape == (B, H, 5, 3)
-    assert found.row_max.shape == found.row_sum.shape == (B, H, 4)
-    assert found.tile("output", slice(0, 1), slice(1, 3)).shape == (1, 2)
-    torch.testing.assert_close(found.stage("scores"), q @ k.mT)
+    assert record.shape == (B, H, 4, 5)
+    assert record.q.shape == (B, H, 4, 2)
+    assert record.k.shape == (B, H, 5, 2)
+    assert record.v.shape == (B, H, 5, 3)
+    assert record.row_max.shape == record.row_sum.shape == (B, H, 4)
+    assert record.tile("output", slice(0, 1), slice(1, 3)).shape == (1, 2)
+    torch.testing.assert_close(record.stage("scores"), q @ k.mT)
 
 
 def test_each_of_many_leading_axes_stays_in_its_place():
     q = drawn(1, 2, 3, 2, 4, 5)
     keep = torch.rand(2, 3, 1, 4, 4, generator=torch.Generator().manual_seed(1)) < 0.6
-    found = trace(q, q, q, keep=keep)
+    record = trace(q, q, q, keep=keep)
     for a in range(2):
         for b in range(3):
-            one = trace(*[q[a, b]] * 3, keep=keep[a, b])
+            alone = trace(*[q[a, b]] * 3, keep=keep[a, b])
             for name in STAGES:
-                torch.testing.assert_close(found.stage(name)[a, b], one.stage(name)[...])
+                torch.testing.assert_close(record.stage(name)[a, b], alone.stage(name)[...])
 
 
 def test_a_row_that_keeps_nothing_is_told_from_one_whose_only_score_is_0():
@@ -258,11 +260,11 @@ class TestChangedInPlace:
     @pytest.mark.parametrize("lead", [(), (2,), (2, 2)])
     def test_is_refused(self, which, lead):
         tensors = [drawn(seed, *lead, 3, 2) for seed in (1, 2, 3)]
-        found = trace(*tensors)
+        record = trace(*tensors)
         tensors[which][..., 0, 0] += 1
         for ask in self.ASK:
             with pytest.raises(RuntimeError) as error:
-                ask(found)
+                ask(record)
             assert str(error.value) == (
                 f"{'qkv'[which]} must stay as it was when it was traced, got a tensor changed in "
                 "place: trace again, and write into a clone"
@@ -270,43 +272,43 @@ class TestChangedInPlace:
 
     def test_also_through_a_view_and_by_an_optimizer(self):
         q = torch.nn.Parameter(drawn(1, 3, 2))
-        found = trace(q, q, q)
+        record = trace(q, q, q)
         q.grad = torch.ones_like(q)
         torch.optim.SGD([q], lr=0.1).step()
         with pytest.raises(RuntimeError, match=r"^q must stay"):
-            found.stage("weights")
+            record.stage("weights")
         k = drawn(1, 3, 2)
-        found = trace(k.clone(), k[:, :], k.clone())
+        record = trace(k.clone(), k[:, :], k.clone())
         k.zero_()
         with pytest.raises(RuntimeError, match=r"^k must stay"):
-            found.stage("weights")
+            record.stage("weights")
 
     def test_of_a_record_made_under_no_grad(self):
         q = drawn(1, 1, 2, 3, 2).requires_grad_()
         with torch.no_grad():
-            found = trace(q, q.detach().clone(), q.detach().clone())
+            record = trace(q, q.detach().clone(), q.detach().clone())
             q[0, 0, 0, 0] = 5
         with pytest.raises(RuntimeError, match=r"^q must stay"):
-            found.stage("weights")
+            record.stage("weights")
 
     def test_a_clone_is_free(self):
         q = drawn(1, 3, 2)
-        found = trace(q.clone(), q.clone(), q.clone())
-        wanted = found.stage("weights")
+        record = trace(q.clone(), q.clone(), q.clone())
+        wanted = record.stage("weights")
         q.zero_()
-        assert torch.equal(found.stage("weights"), wanted)
+        assert torch.equal(record.stage("weights"), wanted)
 
 
 class TestHandedOut:
     """What a record gives away may be written into, and no later answer is wrong by it."""
 
     def test_row_statistics_are_copies(self):
-        found = small()
-        wanted = found.stage("weights").clone(), found.lse
-        found.row_max.add_(1)
-        found.row_sum.add_(1)
-        assert torch.equal(found.stage("weights"), wanted[0])
-        assert torch.equal(found.lse, wanted[1])
+        record = small()
+        wanted = record.stage("weights").clone(), record.lse
+        record.row_max.add_(1)
+        record.row_sum.add_(1)
+        assert torch.equal(record.stage("weights"), wanted[0])
+        assert torch.equal(record.lse, wanted[1])
 
     @pytest.mark.parametrize(
         "ask",
@@ -319,12 +321,12 @@ class TestHandedOut:
         ids=["stage", "tile", "pooled", "copy"],
     )
     def test_an_output_that_was_written_into_is_refused(self, ask):
-        found = small()
-        weights = found.stage("weights")
-        found.output.add_(1)
-        assert torch.equal(found.stage("weights"), weights)
+        record = small()
+        weights = record.stage("weights")
+        record.output.add_(1)
+        assert torch.equal(record.stage("weights"), weights)
         with pytest.raises(RuntimeError) as error:
-            ask(found)
+            ask(record)
         assert str(error.value) == (
             "output must stay as it was when it was traced, got a tensor changed in place: "
             "trace again, and write into a clone"
@@ -334,19 +336,19 @@ class TestHandedOut:
 COPIES = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
-    "pickle": lambda found: pickle.loads(pickle.dumps(found)),
+    "pickle": lambda record: pickle.loads(pickle.dumps(record)),
 }
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 class TestCopies:
     def test_answer_as_the_record(self, copied):
-        found = small()
-        twin = copied(found)
+        record = small()
+        twin = copied(record)
         for name in STAGES:
-            assert torch.equal(twin.stage(name), found.stage(name))
-        assert torch.equal(twin.lse, found.lse)
-        assert repr(twin) == repr(found)
+            assert torch.equal(twin.stage(name), record.stage(name))
+        assert torch.equal(twin.lse, record.lse)
+        assert repr(twin) == repr(record)
 
     def test_notice_what_changes_after_them(self, copied):
         twin = copied(small())
@@ -355,18 +357,18 @@ class TestCopies:
             twin.stage("scores")
 
     def test_a_record_that_has_changed_gives_none(self, copied):
-        found = small()
-        found.k.add_(1)
+        record = small()
+        record.k.add_(1)
         with pytest.raises(RuntimeError, match=r"^k must stay as it was"):
-            copied(found)
+            copied(record)
 
 
 def test_a_deep_copy_of_a_record_with_gradients_goes_without_their_graph():
     q, k, v = (drawn(seed, 4, 2).requires_grad_() for seed in (1, 2, 3))
-    found = trace(q * 1, k, v)
-    twin = copy.deepcopy(found)
+    record = trace(q * 1, k, v)
+    twin = copy.deepcopy(record)
     for name in STAGES:
-        torch.testing.assert_close(twin.stage(name), found.stage(name), rtol=0, atol=0)
+        torch.testing.assert_close(twin.stage(name), record.stage(name), rtol=0, atol=0)
 
 
 def projected(biases=None):
@@ -394,29 +396,29 @@ class TestChangedSource:
     )
     @pytest.mark.parametrize("which", ["x", "w_query", "w_key", "w_value", "biases[1]"])
     def test_is_refused_where_the_arithmetic_goes_down_to_it(self, which, ask):
-        found = projected(tuple(bias.clone() for bias in self.BIASES))
-        source = found.source
+        record = projected(tuple(bias.clone() for bias in self.BIASES))
+        source = record.source
         (source.biases[1] if which == "biases[1]" else getattr(source, which)).add_(1)
         with pytest.raises(RuntimeError) as error:
-            ask(found)
+            ask(record)
         assert str(error.value) == (
             f"{which} of source must stay as it was when it was traced, got a tensor changed in "
             "place: trace again, and write into a clone"
         )
 
     def test_leaves_the_stages(self):
-        found = projected()
-        wanted = found.stage("weights").clone()
-        found.source.w_query.add_(1)
-        assert torch.equal(found.stage("weights"), wanted)
+        record = projected()
+        wanted = record.stage("weights").clone()
+        record.source.w_query.add_(1)
+        assert torch.equal(record.stage("weights"), wanted)
 
     def test_through_a_training_step(self):
         head = SelfAttention(3, 2)
-        found = head.trace(drawn(1, 5, 3).float())
-        found.output.sum().backward()
+        record = head.trace(drawn(1, 5, 3).float())
+        record.output.sum().backward()
         torch.optim.SGD(head.parameters(), lr=1.0).step()
         with pytest.raises(RuntimeError, match=r"^w_(query|key|value) of source must stay"):
-            workings(found, "scores", 1, 0)
+            workings(record, "scores", 1, 0)
 
 
 @pytest.mark.parametrize("live", ["q", "k", "qk"])
@@ -424,14 +426,14 @@ def test_lse_has_gradients(live):
     """∂lse/∂masked are the weights; a row that keeps nothing has none."""
     q, k, v = (drawn(seed, 4, 2).requires_grad_(name in live) for seed, name in enumerate("qkv"))
     keep = torch.tensor([[False] * 4, [True] * 4, [True, False, True, True], [True] * 4])
-    found = trace(q, k, v, keep=keep, scale=0.7).lse
-    assert found[0] == -torch.inf
+    lse = trace(q, k, v, keep=keep, scale=0.7).lse
+    assert lse[0] == -torch.inf
     inputs = [tensor for tensor in (q, k) if tensor.requires_grad]
-    mine = torch.autograd.grad(found[1:].square().sum(), inputs)
+    mine = torch.autograd.grad(lse[1:].square().sum(), inputs)
     scores = (q @ k.T * 0.7).masked_fill(~keep, -torch.inf)[1:]
     wanted = torch.autograd.grad(torch.logsumexp(scores, -1).square().sum(), inputs)
-    for one, other in zip(mine, wanted, strict=True):
-        torch.testing.assert_close(one, other)
+    for gradient, other in zip(mine, wanted, strict=True):
+        torch.testing.assert_close(gradient, other)
 
 
 def test_lse_with_gradients_is_refused_where_the_map_is_too_large():
@@ -459,21 +461,21 @@ def test_ordinary_tensors_in_inference_mode_work():
     q = drawn(1, 2, 3, 4, 2).requires_grad_()
     wanted = trace(q, q, q).stage("weights").detach()
     with torch.inference_mode():
-        found = trace(q, q, q)
-        torch.testing.assert_close(found.stage("weights"), wanted)
-    torch.testing.assert_close(found.stage("weights"), wanted)
+        record = trace(q, q, q)
+        torch.testing.assert_close(record.stage("weights"), wanted)
+    torch.testing.assert_close(record.stage("weights"), wanted)
 
 
 def test_a_record_is_frozen_and_says_little():
-    found = trace(*[toy.journey().x] * 3, keep=padding([4]), scale=0.5, dropout=Dropout(0.5, 7))
-    assert repr(found) == (
+    record = trace(*[toy.journey().x] * 3, keep=padding([4]), scale=0.5, dropout=Dropout(0.5, 7))
+    assert repr(record) == (
         "AttentionTrace(B=1, H=1, L=6, S=6, D=3, Dv=3, scale=0.5, keep=padding([4]), "
         "dropout=Dropout(p=0.5, seed=7), torch.float32)"
     )
     with pytest.raises(dataclasses.FrozenInstanceError):
-        found.scale = 1.0
-    assert found != trace(*[toy.journey().x] * 3)
-    assert found == found
+        record.scale = 1.0
+    assert record != trace(*[toy.journey().x] * 3)
+    assert record == record
 
 
 def test_the_default_scale_is_one_over_the_root_of_the_width():
@@ -499,16 +501,18 @@ def test_a_tile_with_gradients_has_the_mask_of_its_batch_and_its_head():
     dead, live = (trace(q, x, x, keep=keep) for q in (x, x.clone().requires_grad_()))
     for batch, head in ((0, 1), (1, 2)):
         place = {"batch": batch, "head": head}
-        tiles = (one.tile("masked", slice(0, 7), slice(0, 7), **place) for one in (live, dead))
+        tiles = (
+            record.tile("masked", slice(0, 7), slice(0, 7), **place) for record in (live, dead)
+        )
         torch.testing.assert_close(*(tile.detach() for tile in tiles))
 
 
 def test_gradients_of_a_tile_come_from_the_whole_row():
     """With the stored statistics taken as constants they would be those of exp alone."""
     q, k = drawn(1, 3, 2).requires_grad_(), drawn(2, 4, 2).requires_grad_()
-    found = trace(q, k, k).tile("weights", slice(1, 2), slice(2, 3))
+    cells = trace(q, k, k).tile("weights", slice(1, 2), slice(2, 3))
     wanted = torch.softmax(q @ k.mT / math.sqrt(2), -1)[1, 2]
-    mine = torch.autograd.grad(found.sum(), (q, k))
+    mine = torch.autograd.grad(cells.sum(), (q, k))
     theirs = torch.autograd.grad(wanted, (q, k))
     for a, b in zip(mine, theirs, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-12)
@@ -529,12 +533,12 @@ def test_gradients_when_one_input_alone_asks(live, name):
         "dropped": weights,
         "output": weights @ v,
     }[name]
-    found = trace(q, k, v).tile(name, slice(0, 3), slice(0, 2))
+    cells = trace(q, k, v).tile(name, slice(0, 3), slice(0, 2))
     wanted = wanted[:, :2]
-    assert found.requires_grad == wanted.requires_grad
+    assert cells.requires_grad == wanted.requires_grad
     if wanted.requires_grad:
         pull = drawn(9, 3, 2)
         mine, theirs = (
-            torch.autograd.grad((t * pull).sum(), tensors[live])[0] for t in (found, wanted)
+            torch.autograd.grad((t * pull).sum(), tensors[live])[0] for t in (cells, wanted)
         )
         torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-12)

@@ -56,8 +56,8 @@ def qkv(lead, L, S, dtype=torch.float64, width=3):
     return [drawn(i, *lead, n, width).to(dtype) for i, n in ((1, L), (2, S), (3, S))]
 
 
-def close(found, wanted, most, what):
-    error = (found.double() - wanted).abs().max()
+def close(done, wanted, most, what):
+    error = (done.double() - wanted).abs().max()
     assert error <= most, f"{what}: off by {error:.2g}, and at most {most:.2g}"
 
 
@@ -100,13 +100,13 @@ def test_random_calls(case):
     call = Call.of(case.q, case.k, case.v, case.keep, case.scale, dropout)
     exact = recorded(call, FORMULAS)
     for engine in (TILED, TORCH_SDPA) if torch_sdpa.serves(call) else (TILED,):
-        found = recorded(call, engine)
-        assert torch.equal(found.row_max == 0, exact.row_max == 0)
+        record = recorded(call, engine)
+        assert torch.equal(record.row_max == 0, exact.row_max == 0)
         for mine, other in (
-            (found.row_max, exact.row_max),
-            (found.row_sum, exact.row_sum),
-            (found.output, exact.output),
-            (found.stage("weights"), exact.stage("weights")),
+            (record.row_max, exact.row_max),
+            (record.row_sum, exact.row_sum),
+            (record.output, exact.output),
+            (record.stage("weights"), exact.stage("weights")),
         ):
             torch.testing.assert_close(mine, other, rtol=1e-12, atol=1e-12)
 
@@ -131,10 +131,10 @@ def test_gradients_are_those_of_the_formulas(route, size, name):
     lead, scale = (2, 3), (0.7, -0.8, 0.0)[(sum(size) + list(MASKS).index(name)) % 3]
     how, pull = (MASKS[name](lead, *size), scale, dropout), drawn(9, *lead, size[0], 3)
     inputs = [tensor.requires_grad_() for tensor in qkv(lead, *size)]
-    found, wanted = (gradients(each, inputs, how, pull) for each in (engine, FORMULAS))
-    for mine, other in zip(found, wanted, strict=True):
+    pulled, wanted = (gradients(each, inputs, how, pull) for each in (engine, FORMULAS))
+    for mine, other in zip(pulled, wanted, strict=True):
         torch.testing.assert_close(mine, other, rtol=1e-9, atol=1e-11)
-    for live, wanted in enumerate(found):
+    for live, wanted in enumerate(pulled):
         alone = [each.detach().requires_grad_(n == live) for n, each in enumerate(inputs)]
         assert torch.equal(gradients(engine, alone, how, pull)[0], wanted)
 
@@ -163,11 +163,11 @@ def test_half_precision_is_computed_in_float32_and_rounded_once(dtype, name, eng
     narrow = [tensor.requires_grad_() for tensor in qkv(lead, *size, dtype)]
     wide = [tensor.detach().float().requires_grad_() for tensor in narrow]
     how, pull = (MASKS[name](lead, *size), None, dropout), drawn(9, *lead, 300, 3).to(dtype)
-    found = []
+    runs = []
     for inputs in (narrow, wide):
         output = recorded(Call.of(*inputs, *how), engine).output
-        found.append([output, *gradients(engine, inputs, how, pull)])
-    for mine, other in zip(*found, strict=True):
+        runs.append([output, *gradients(engine, inputs, how, pull)])
+    for mine, other in zip(*runs, strict=True):
         assert mine.dtype == dtype
         assert torch.equal(mine, other.to(dtype))
 
@@ -182,8 +182,8 @@ def test_autocast_lowers_nothing(engine, dropout):
             record = recorded(Call.of(q, k, v, causal(), None, dropout), engine)
             loss = record.output.square().sum()
             of_q = torch.autograd.grad(loss, q, create_graph=True)[0]
-            found = record.output, record.lse, record.stage("weights"), of_q
-            return *found, *torch.autograd.grad(of_q.square().sum(), (q, k, v))
+            cells = record.output, record.lse, record.stage("weights"), of_q
+            return *cells, *torch.autograd.grad(of_q.square().sum(), (q, k, v))
 
     for mine, wanted in zip(run(True), run(False), strict=True):
         assert mine.dtype == torch.float32

@@ -19,10 +19,10 @@ def traced(case, **others):
     )
 
 
-def assert_close(found, wanted, tolerance, what):
-    assert found.shape == wanted.shape, what
-    same = (found.double() == wanted) | ((found.double() - wanted).abs() <= tolerance)
-    assert same.all(), f"{what}: off by {(found.double() - wanted).abs().max()} > {tolerance}"
+def assert_close(done, wanted, tolerance, what):
+    assert done.shape == wanted.shape, what
+    same = (done.double() == wanted) | ((done.double() - wanted).abs() <= tolerance)
+    assert same.all(), f"{what}: off by {(done.double() - wanted).abs().max()} > {tolerance}"
 
 
 @settings(max_examples=150)
@@ -32,9 +32,9 @@ def test_every_stage_equals_a_plain_loop(case):
     for name in STAGES:
         assert_close(record.stage(name), wanted[name], tolerance[name], name)
     statistics = {"row_max": record.row_max, "row_sum": record.row_sum}
-    for name, found in statistics.items():
-        found = found.reshape(wanted[name].shape)
-        assert_close(found, wanted[name], tolerance[name], name)
+    for name, value in statistics.items():
+        value = value.reshape(wanted[name].shape)
+        assert_close(value, wanted[name], tolerance[name], name)
     assert torch.equal(record.output, record.stage("output"))
     assert record.output.dtype == case.v.dtype
     wide = torch.promote_types(case.q.dtype, torch.float32)
@@ -45,7 +45,7 @@ def test_every_stage_equals_a_plain_loop(case):
 @settings(max_examples=150)
 @given(cases(with_dropout=False))
 def test_output_equals_torchs_own_attention(case):
-    found = attention(case.q, case.k, case.v, keep=case.keep, scale=case.scale)
+    output = attention(case.q, case.k, case.v, keep=case.keep, scale=case.scale)
     four = [t.reshape(-1, 1, *t.shape[-2:]) for t in (case.q, case.k, case.v)]
     mask = None
     if case.dense is not None:
@@ -55,11 +55,11 @@ def test_output_equals_torchs_own_attention(case):
     ours = case.tolerance()["output"]
     theirs = torch.finfo(case.q.dtype).eps * (case.k.shape[-2] + 2) * float(four[2].abs().max())
     # What torch gives in a row that keeps nothing has changed between versions; ours is 0.
-    dead = torch.zeros(found.shape[:-1], dtype=torch.bool)
+    dead = torch.zeros(output.shape[:-1], dtype=torch.bool)
     if case.dense is not None:
         dead = ~case.dense.any(-1)
-    assert (found[dead] == 0).all()
-    assert_close(found[~dead], wanted.double().view_as(found)[~dead], ours + theirs, "output")
+    assert (output[dead] == 0).all()
+    assert_close(output[~dead], wanted.double().view_as(output)[~dead], ours + theirs, "output")
 
 
 @given(cases(dtypes=(torch.float64,)))
@@ -135,10 +135,10 @@ def test_autocast_does_not_lower_the_precision():
     q = drawn(5, 6, 8).float()
     wanted = {name: trace(q, q, q).stage(name) for name in STAGES}
     with torch.autocast("cpu", torch.bfloat16):
-        found = trace(q, q, q)
-        assert found.row_max.dtype == torch.float32
+        record = trace(q, q, q)
+        assert record.row_max.dtype == torch.float32
         for name in STAGES:
-            assert torch.equal(found.stage(name), wanted[name]), name
+            assert torch.equal(record.stage(name), wanted[name]), name
 
 
 def test_a_default_dtype_of_float64_changes_nothing():
@@ -148,10 +148,10 @@ def test_a_default_dtype_of_float64_changes_nothing():
     wanted = trace(q, q, q, keep=keep, dropout=Dropout(0.5, 1))
     torch.set_default_dtype(torch.float64)
     try:
-        found = trace(q, q, q, keep=keep, dropout=Dropout(0.5, 1))
+        record = trace(q, q, q, keep=keep, dropout=Dropout(0.5, 1))
         for name in STAGES:
-            assert found.stage(name).dtype == torch.float32
-            assert torch.equal(found.stage(name), wanted.stage(name)), name
+            assert record.stage(name).dtype == torch.float32
+            assert torch.equal(record.stage(name), wanted.stage(name)), name
     finally:
         torch.set_default_dtype(torch.float32)
 
@@ -341,9 +341,9 @@ def test_gradients_equal_torchs_own(case, name):
     theirs = [t.clone().requires_grad_() for t in (case.q, case.k, case.v)]
     record = trace(*ours, keep=case.keep, scale=case.scale)
     scale = record.scale
-    found = record.stage(name)
+    cells = record.stage(name)
     masked = (theirs[0] @ theirs[1].mT) * scale
-    dead = torch.zeros(found.shape[:-1], dtype=torch.bool)
+    dead = torch.zeros(cells.shape[:-1], dtype=torch.bool)
     if case.dense is not None:
         dead = ~case.dense.any(-1)
         masked = masked.masked_fill(~case.dense, -torch.inf)
@@ -351,8 +351,8 @@ def test_gradients_equal_torchs_own(case, name):
     weights = torch.softmax(torch.where(dead[..., None], 0.0, masked), -1)
     weights = torch.where(dead[..., None], 0.0, weights)
     wanted = weights if name == "weights" else weights @ theirs[2]
-    pull = drawn(9, *found.shape)
-    (found * pull).sum().backward()
+    pull = drawn(9, *cells.shape)
+    (cells * pull).sum().backward()
     (wanted * pull).sum().backward()
     for mine, other in zip(ours, theirs, strict=True):
         if mine.grad is None:
@@ -400,8 +400,8 @@ class TestFormulas:
 
     def test_weights_far_below_the_maximum_are_zero_and_far_above_never_overflow(self):
         cells = torch.tensor([[1e30, -1e30, 1e30]])
-        found = stages.weights(cells, *stages.row_statistics(cells))
-        assert found.tolist() == [[0.5, 0.0, 0.5]]
+        weights = stages.weights(cells, *stages.row_statistics(cells))
+        assert weights.tolist() == [[0.5, 0.0, 0.5]]
 
     def test_dropped(self):
         weights = torch.tensor([[0.25, 0.75]])

@@ -168,8 +168,8 @@ def test_the_steps_of_one_module(model, names):
     made = made[0] if isinstance(made, tuple) else made
     last = list(steps.values())[-1]
     assert next(iter(steps.values())).operation == "given"
-    found = run(steps).value(last.name)
-    torch.testing.assert_close(found, made.double(), rtol=1e-4, atol=1e-5)
+    value = run(steps).value(last.name)
+    torch.testing.assert_close(value, made.double(), rtol=1e-4, atol=1e-5)
 
 
 def test_heads_side_by_side_are_joined():
@@ -252,7 +252,7 @@ def test_each_step_follows_its_inputs_and_names_its_parameters(name):
         }  # fmt: skip
         for parameter in step.parameters.values():
             assert torch.equal(steps.weights[parameter], parameters[parameter])
-    named = {one for step in steps.values() for one in step.parameters.values()}
+    named = {parameter for step in steps.values() for parameter in step.parameters.values()}
     idle = {"ask.weight"} if name == "one vector" else set()
     assert named == set(steps.weights) == {name for name, _ in model.named_parameters()} - idle
 
@@ -467,10 +467,10 @@ def test_a_weight_that_changes_afterwards_is_noticed():
     model, words = MODELS["transformer"]()
     with recording(model) as steps:
         model(*words)
-    found = run(steps)
+    done = run(steps)
     with torch.no_grad():
         model.words_out.bias.add_(1)
-    for ask in (lambda: run(steps), lambda: found.value("words_out")):
+    for ask in (lambda: run(steps), lambda: done.value("words_out")):
         with pytest.raises(RuntimeError, match=r"words_out.bias must stay as it was"):
             ask()
 

@@ -31,8 +31,8 @@ def words(recurrent=False, source=SOURCE, target=TARGET):
 @pytest.mark.parametrize(("source", "target"), [([4], [1]), (SOURCE, TARGET), ([5, 3], [1, 4, 3])])
 def test_other_words_than_those_recorded(name, source, target):
     model, taken = MODELS[name]()
-    found = run(recorded(name), **given(source, target)).value("words_out")
-    same(found, model(*words(len(taken) == 3, source, target)))
+    value = run(recorded(name), **given(source, target)).value("words_out")
+    same(value, model(*words(len(taken) == 3, source, target)))
 
 
 def test_several_sentences():
@@ -49,24 +49,24 @@ def test_the_stored_translators():
     source, before = ids(pair.english, ENGLISH)[None], ids([START, *pair.chinese], CHINESE)[None]
     model = transformer.stored()
     steps = transformer.recorded(model, ["Tom", "sees", "Jerry"], ["汤姆"])
-    found = run(steps, source=source, target=before)
-    same(found.value("probabilities"), torch.softmax(model(source, before), -1))
+    done = run(steps, source=source, target=before)
+    same(done.value("probabilities"), torch.softmax(model(source, before), -1))
     for attends in (True, False):
         model = recurrent.stored(attends)
         steps = recurrent.recorded(model, ["Tom", "sees", "Jerry"], ["汤姆"])
-        found = run(steps, source=source, target=before)
+        done = run(steps, source=source, target=before)
         wanted = torch.softmax(model(source, [source.shape[1]], before), -1)
-        same(found.value("probabilities"), wanted)
+        same(done.value("probabilities"), wanted)
 
 
 def test_a_step_is_computed_when_it_is_asked_for():
-    found = run(recorded("transformer"))
-    assert not found.made
-    found.value("encoder.0.attention.w_query")
-    assert "encoder.0.attention.w_query" in found.made
-    assert "encoder.0.residuals.0.sum" not in found.made
-    first = found.value("encoder.0.attention.w_query")
-    assert found.value("encoder.0.attention.w_query") is first
+    done = run(recorded("transformer"))
+    assert not done.made
+    done.value("encoder.0.attention.w_query")
+    assert "encoder.0.attention.w_query" in done.made
+    assert "encoder.0.residuals.0.sum" not in done.made
+    first = done.value("encoder.0.attention.w_query")
+    assert done.value("encoder.0.attention.w_query") is first
 
 
 # Changes, against the modules with something done to them by hand.
@@ -154,27 +154,29 @@ CHANGES = {
 def test_a_change_does_what_hooks_do(name, change):
     model, _ = MODELS[name]()
     steps = recorded(name)
-    found = run(steps, Changes(**{change: CHANGES[change]}), **given()).value("words_out")
-    same(found, by_hand(model, change))
+    value = run(steps, Changes(**{change: CHANGES[change]}), **given()).value("words_out")
+    same(value, by_hand(model, change))
     usual = run(steps, **given()).value("words_out")
-    assert (found - usual).abs().max() > 1e-3
+    assert (value - usual).abs().max() > 1e-3
 
 
 def test_all_heads_off_and_what_is_left():
     steps = recorded("transformer")
     changes = Changes(heads_off=[("encoder.0.attention", 1), ("encoder.0.attention", 0)])
-    found, usual = run(steps, changes), run(steps)
-    assert (found.value("encoder.0.attention") == 0).all()
-    same(found.value("encoder.0.attention", "output"), usual.value("encoder.0.attention", "output"))
-    assert found.record("encoder.0.attention").shape == (1, 2, 3, 3)
+    changed, usual = run(steps, changes), run(steps)
+    assert (changed.value("encoder.0.attention") == 0).all()
+    same(
+        changed.value("encoder.0.attention", "output"), usual.value("encoder.0.attention", "output")
+    )
+    assert changed.record("encoder.0.attention").shape == (1, 2, 3, 3)
 
 
 def test_a_norm_that_is_off_still_has_its_numbers():
     steps, norm = recorded("transformer"), "encoder.0.residuals.0.norm"
-    found, usual = run(steps, Changes(norms_off=[norm])), run(steps)
+    changed, usual = run(steps, Changes(norms_off=[norm])), run(steps)
     for stage in ("mean", "variance", "normed"):
-        same(found.value(norm, stage), usual.value(norm, stage))
-    same(found.value(norm), usual.value("encoder.0.residuals.0.sum"))
+        same(changed.value(norm, stage), usual.value(norm, stage))
+    same(changed.value(norm), usual.value("encoder.0.residuals.0.sum"))
 
 
 def test_mask_and_scale_off_together():
@@ -266,15 +268,15 @@ def test_words_that_do_not_fit(words, text):
 
 
 def test_stages_that_are_not_there():
-    found = run(recorded("transformer"))
+    done = run(recorded("transformer"))
     with pytest.raises(ValueError, match="stage of source must be one of output, got 'mean'"):
-        found.value("source", "mean")
+        done.value("source", "mean")
     softmax = run(recorded("transformer").with_softmax())
     known = "output, row_max, row_sum"
     with pytest.raises(ValueError, match=f"stage of probabilities must be one of {known}, got 'q'"):
         softmax.value("probabilities", "q")
     with pytest.raises(ValueError, match="name must be that of an attention, got 'words_out'"):
-        found.record("words_out")
+        done.record("words_out")
 
 
 def test_rows_that_do_not_fit():

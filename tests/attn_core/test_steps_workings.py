@@ -27,41 +27,43 @@ def stages_of(step):
     return step.stages + (STATISTICS if step.operation in ("attention", "softmax") else ())
 
 
-def addresses(found):
+def addresses(done):
     """Every number of a pass."""
-    for step in found.steps.values():
+    for step in done.steps.values():
         for stage in stages_of(step):
-            shape = found.value(step.name, stage).shape[1:]
+            shape = done.value(step.name, stage).shape[1:]
             for index in torch.cartesian_prod(*map(torch.arange, shape)).tolist():
                 yield step.name, stage, tuple(index) if isinstance(index, list) else (index,)
 
 
-def some(found, count, seed=0):
+def some(done, count, seed=0):
     """Numbers from anywhere, each step as likely as another."""
     dice = random.Random(seed)
     for _ in range(count):
-        step = found.steps[dice.choice(list(found.steps))]
+        step = done.steps[dice.choice(list(done.steps))]
         stage = dice.choice(stages_of(step))
-        shape = found.value(step.name, stage).shape[1:]
+        shape = done.value(step.name, stage).shape[1:]
         yield step.name, stage, tuple(dice.randrange(size) for size in shape)
 
 
-def value_from_inputs(found, name, stage, index):
+def value_from_inputs(done, name, stage, index):
     """A number by its operation's formula, in Python's own arithmetic, from what came before it."""
-    step = found.steps[name]
-    weight = {role: found.steps.weights[one].double() for role, one in step.parameters.items()}
-    inputs = [found.value(one)[0].tolist() for one in step.inputs]
+    step = done.steps[name]
+    weight = {
+        role: done.steps.weights[parameter].double() for role, parameter in step.parameters.items()
+    }
+    inputs = [done.value(source)[0].tolist() for source in step.inputs]
     off = step.settings.get("off")
 
     def of(stage, *index):
-        return found.value(name, stage)[(0, *index)].tolist()
+        return done.value(name, stage)[(0, *index)].tolist()
 
     def products(row, column):
         return math.fsum(x * y for x, y in zip(row, column, strict=True))
 
     match step.operation:
         case "words" | "given":
-            return found.given[name][(0, *index)].item()
+            return done.given[name][(0, *index)].item()
         case "embed":
             return weight["weight"][inputs[0][index[0]], index[1]].item() * step.settings["times"]
         case "add_positions":
@@ -82,7 +84,7 @@ def value_from_inputs(found, name, stage, index):
             bias = weight["bias"][index[1]].item() if "bias" in weight else 0.0
             return products(inputs[0][index[0]], matrix[index[1]].tolist()) + bias
         case "add":
-            x, y = (one[index[0]][index[1]] for one in inputs)
+            x, y = (rows[index[0]][index[1]] for rows in inputs)
             return y if off else x + y
         case "relu":
             return max(0.0, inputs[0][index[0]][index[1]])
@@ -92,7 +94,7 @@ def value_from_inputs(found, name, stage, index):
         case "tanh":
             return math.tanh(inputs[0][index[0]][index[1]])
         case "concat":
-            return [x for one in inputs for x in one[index[0]]][index[1]]
+            return [x for rows in inputs for x in rows[index[0]]][index[1]]
         case "last_row":
             return inputs[0][-1][index[1]]
         case "repeat":
@@ -103,7 +105,7 @@ def value_from_inputs(found, name, stage, index):
                 return math.fsum(x) / len(x)
             mean = of("mean", index[0], 0)
             if stage == "variance":
-                return math.fsum((one - mean) ** 2 for one in x) / len(x)
+                return math.fsum((number - mean) ** 2 for number in x) / len(x)
             if stage == "normed":
                 spread = of("variance", index[0], 0) + step.settings["eps"]
                 return (x[index[1]] - mean) / math.sqrt(spread)
@@ -117,7 +119,7 @@ def value_from_inputs(found, name, stage, index):
                 return max(x)
             row_max = of("row_max", index[0])
             if stage == "row_sum":
-                return math.fsum(math.exp(one - row_max) for one in x)
+                return math.fsum(math.exp(number - row_max) for number in x)
             return math.exp(x[index[1]] - row_max) / of("row_sum", index[0])
         case "gru":
             row, column = index
@@ -136,11 +138,11 @@ def value_from_inputs(found, name, stage, index):
                 return math.tanh(brought + of("reset", row, column) * recalled)
             return 1 / (1 + math.exp(-brought - recalled))
         case "attention":
-            return attention_value(found, step, stage, index, inputs, of)
+            return attention_value(done, step, stage, index, inputs, of)
     raise AssertionError(step.operation)
 
 
-def attention_value(found, step, stage, index, inputs, of):
+def attention_value(done, step, stage, index, inputs, of):
     q, k, v = inputs
     heads, keep = step.settings["num_heads"], step.settings["keep"]
     if stage == "merged":
@@ -165,35 +167,37 @@ def attention_value(found, step, stage, index, inputs, of):
     if stage == "row_sum":
         row_max = of("row_max", head, row)
         cells = of("masked", head, row)
-        return math.fsum(math.exp(one - row_max) for one in cells) if any(kept) else 1.0
+        return math.fsum(math.exp(number - row_max) for number in cells) if any(kept) else 1.0
     if stage == "weights":
         return math.exp(of("masked", *index) - of("row_max", head, row)) / of("row_sum", head, row)
     if stage == "dropped":
         return of("weights", *index)
     column = head * (len(v[0]) // heads) + rest[0]
-    return math.fsum(w * one[column] for w, one in zip(of("dropped", head, row), v, strict=True))
+    return math.fsum(
+        w * values[column] for w, values in zip(of("dropped", head, row), v, strict=True)
+    )
 
 
 def same(value, wanted):
     return value == wanted or abs(value - wanted) <= 1e-9
 
 
-def check(found, name, stage, index):
+def check(done, name, stage, index):
     """One number: its value, its line, and that its parts are the numbers that they say."""
-    term = workings(found, name, index, stage)
-    step = found.steps[name]
+    term = workings(done, name, index, stage)
+    step = done.steps[name]
     is_output = stage == step.stages[-1]
     assert (term.name, term.index) == (name if is_output else f"{name}.{stage}", index)
-    assert term.value == found.value(name, stage)[(0, *index)].item()
-    assert same(term.value, value_from_inputs(found, name, stage, index)), term
+    assert term.value == done.value(name, stage)[(0, *index)].item()
+    assert same(term.value, value_from_inputs(done, name, stage, index)), term
     assert "\n" not in term.text
     if step.operation != "words":
         said = term.how.split(", because")[0]
         assert NUMBER.findall(said)[-1] == written(term.value)
     for part in term.parts:
-        place = found.steps.get(part.name)
+        place = done.steps.get(part.name)
         owner, of_stage = (part.name, None) if place else part.name.rsplit(".", 1)
-        assert part.value == found.value(owner, of_stage)[(0, *part.index)].item()
+        assert part.value == done.value(owner, of_stage)[(0, *part.index)].item()
         assert owner in {*step.inputs, name}
         if step.operation not in ("words", "last_row", "concat", "repeat", "embed"):
             assert written_in(part.value, term.how), (part, term)
@@ -210,11 +214,11 @@ def written_in(value, how):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_numbers_of_small_models(name):
-    found = run(recorded(name).with_softmax(), source=[3, 5, 4], target=[1, 3])
-    places = list(addresses(found))
+    done = run(recorded(name).with_softmax(), source=[3, 5, 4], target=[1, 3])
+    places = list(addresses(done))
     assert len(places) > 200
     for place in places[:: max(1, len(places) // 250)]:
-        check(found, *place)
+        check(done, *place)
 
 
 @pytest.mark.parametrize(
@@ -229,19 +233,23 @@ def test_numbers_of_small_models(name):
     ids=repr,
 )
 def test_numbers_under_a_change(changes):
-    found = run(recorded("transformer").with_softmax(), changes, source=[3, 5, 4], target=[1, 3])
-    named = {one if isinstance(one, str) else one[0] for of in vars(changes).values() for one in of}
-    places = [place for place in addresses(found) if place[0] in named]
+    done = run(recorded("transformer").with_softmax(), changes, source=[3, 5, 4], target=[1, 3])
+    named = {
+        switched_off if isinstance(switched_off, str) else switched_off[0]
+        for of in vars(changes).values()
+        for switched_off in of
+    }
+    places = [place for place in addresses(done) if place[0] in named]
     assert places
-    for place in [*places, *some(found, 50)]:
-        check(found, *place)
+    for place in [*places, *some(done, 50)]:
+        check(done, *place)
 
 
 class FromLeaves:
     """The same pass from its words and weights alone, each formula in Python's own arithmetic."""
 
-    def __init__(self, found):
-        self.steps, self.given, self.shapes = found.steps, found.given, found
+    def __init__(self, done):
+        self.steps, self.given, self.shapes = done.steps, done.given, done
         self.made = {}
 
     def value(self, name, stage=None):
@@ -264,26 +272,26 @@ def test_a_thousand_numbers_of_the_translator():
         transformer.stored(),
         ["the", "big", "cat", "sees", "Spike", "in", "the", "garden"],
     )
-    found = exact(transformer.recorded(model, words, ["大", "的", "猫", "在", "花园"]))
-    leaves = FromLeaves(found)
-    for name, stage, index in some(found, 1000):
-        term = check(found, name, stage, index)
+    done = exact(transformer.recorded(model, words, ["大", "的", "猫", "在", "花园"]))
+    leaves = FromLeaves(done)
+    for name, stage, index in some(done, 1000):
+        term = check(done, name, stage, index)
         assert same(term.value, leaves.value(name, stage)[(0, *index)].item()), term
 
 
 @pytest.mark.parametrize("attends", [True, False])
 def test_numbers_of_the_recurrent_translators(attends):
     model, words = recurrent.stored(attends), ["the", "big", "cat", "sees", "Spike"]
-    found = exact(recurrent.recorded(model, words, ["大", "的", "猫"]))
-    for place in some(found, 300):
-        check(found, *place)
+    done = exact(recurrent.recorded(model, words, ["大", "的", "猫"]))
+    for place in some(done, 300):
+        check(done, *place)
 
 
 @pytest.mark.trained_model
 def test_numbers_of_minilm():
-    found = exact(pretrained.load().recorded("Your journey starts."))
-    for place in some(found, 200):
-        check(found, *place)
+    done = exact(pretrained.load().recorded("Your journey starts."))
+    for place in some(done, 200):
+        check(done, *place)
 
 
 def taken(model, *args, **kwargs):
@@ -302,9 +310,9 @@ def test_numbers_of_layers_and_single_modules():
         taken(filled(EncoderLayer(4, 2, 6), torch.float32), x, keep),
         taken(filled(DecoderLayer(4, 2, 6), torch.float32), x, x[:, :3], memory_keep=padding([2])),
     ]
-    for found in passes:
-        for place in some(found, 200):
-            check(found, *place)
+    for done in passes:
+        for place in some(done, 200):
+            check(done, *place)
     dead = workings(passes[2], "attention", (0, 2, 1), "weights")
     assert [part.text for part in dead.parts[1:]] == [
         "attention.row_max[0, 2] = 0, because the row keeps nothing",
@@ -365,10 +373,8 @@ WANTED_OF_GRU = [
 
 
 def lines(name, *places, changes=None):
-    found = run(
-        recorded(name).with_softmax(), changes or Changes(), source=[3, 5, 4], target=[1, 3]
-    )
-    return [workings(found, *place).text for place in places]
+    done = run(recorded(name).with_softmax(), changes or Changes(), source=[3, 5, 4], target=[1, 3])
+    return [workings(done, *place).text for place in places]
 
 
 def test_the_lines_of_a_transformer():
@@ -425,8 +431,8 @@ def test_lines_of_what_is_switched_off():
         ("encoder.0.residuals.0.sum", (1, 2)),
         ("encoder.0.residuals.0.norm", (1, 2)),
     ]
-    found = lines("transformer", *places, changes=changes)
-    assert [line.partition(" = ")[2].partition(", ")[2] for line in found] == [
+    texts = lines("transformer", *places, changes=changes)
+    assert [line.partition(" = ")[2].partition(", ")[2] for line in texts] == [
         "because head 1 is switched off",
         "because the positions are switched off",
         "because the residual is switched off",
@@ -444,11 +450,11 @@ def test_lines_of_what_is_switched_off():
 
 
 def test_an_attentions_lines_are_those_of_its_record():
-    found = exact(recorded("transformer"))
+    done = exact(recorded("transformer"))
     name = "decoder.0.self_attention"
     for stage in ("scores", "scaled", "masked", "weights", "dropped", "output"):
-        wanted = arithmetic.workings(found.record(name), stage, 1, 1, head=1)
-        term = workings(found, name, (1, 1, 1), stage)
+        wanted = arithmetic.workings(done.record(name), stage, 1, 1, head=1)
+        term = workings(done, name, (1, 1, 1), stage)
         assert term.how == wanted.how
         assert term.text.startswith(f"{name}.{stage}[1, 1, 1] = ")
 

@@ -32,16 +32,16 @@ def test_every_setting_is_that_of_trace(lead, dtype):
     cells = drawn(4, 5, 9) > 0
     batches = q.reshape(-1, *q.shape[-3:]).shape[0] if len(lead) > 1 else (*lead, 1)[0]
     keeps = [None, causal(), cells, causal(), window(2) & padding([9] + [0] * (batches - 1)), cells]
-    found = sweep(q, k, v, scale=SCALES, keep=keeps, dropout=DROPOUTS)
-    assert found.output.shape == (4, 6, 5, *lead, 5, 4)
+    swept = sweep(q, k, v, scale=SCALES, keep=keeps, dropout=DROPOUTS)
+    assert swept.output.shape == (4, 6, 5, *lead, 5, 4)
     for a, scale in enumerate(SCALES):
         for b, keep in enumerate(keeps):
             for c, dropout in enumerate(DROPOUTS):
-                one = trace(q, k, v, scale=scale, keep=keep, dropout=dropout)
-                assert torch.equal(found.weights[a, b], one.stage("weights"))
-                assert torch.equal(found.dropped[a, b, c], one.stage("dropped"))
+                record = trace(q, k, v, scale=scale, keep=keep, dropout=dropout)
+                assert torch.equal(swept.weights[a, b], record.stage("weights"))
+                assert torch.equal(swept.dropped[a, b, c], record.stage("dropped"))
                 eps = 20 * torch.finfo(dtype).eps
-                torch.testing.assert_close(found.output[a, b, c], one.output, rtol=eps, atol=eps)
+                torch.testing.assert_close(swept.output[a, b, c], record.output, rtol=eps, atol=eps)
 
 
 @given(st.lists(st.sampled_from([0.1, 0.2, 0.4]), min_size=1, max_size=6))
@@ -66,8 +66,8 @@ def test_words_are_drawn_once_a_seed(monkeypatch):
 
 def test_gradients_are_those_of_trace():
     q, k, v = (drawn(seed, 4, 2).requires_grad_() for seed in (1, 2, 3))
-    found = sweep(q, k, v, scale=[0.5, 2.0], keep=[causal()], dropout=DROPOUTS[1:2])
-    mine = torch.autograd.grad(found.output[1, 0, 0].sum(), (q, k, v))
-    one = trace(q, k, v, scale=2.0, keep=causal(), dropout=DROPOUTS[1])
-    for a, b in zip(mine, torch.autograd.grad(one.output.sum(), (q, k, v)), strict=True):
+    swept = sweep(q, k, v, scale=[0.5, 2.0], keep=[causal()], dropout=DROPOUTS[1:2])
+    mine = torch.autograd.grad(swept.output[1, 0, 0].sum(), (q, k, v))
+    record = trace(q, k, v, scale=2.0, keep=causal(), dropout=DROPOUTS[1])
+    for a, b in zip(mine, torch.autograd.grad(record.output.sum(), (q, k, v)), strict=True):
         torch.testing.assert_close(a, b)

@@ -15,11 +15,11 @@ def test_tensors_with_gaps_and_those_that_share_memory():
     q, k, v = (drawn(i, 2, 3, 520, 4) for i in (1, 2, 3))
     live = [q.mT.contiguous().mT, k[..., :1].expand_as(k), v[:, :1].expand_as(v)]
     live = [tensor.detach().requires_grad_() for tensor in live]
-    found = []
+    gradients = []
     for engine in (TORCH_SDPA, FORMULAS):
         output = engine.forward(Call.of(*live, window(9)))[0]
-        found.append(torch.autograd.grad(output.sum(), live))
-    for mine, other in zip(*found, strict=True):
+        gradients.append(torch.autograd.grad(output.sum(), live))
+    for mine, other in zip(*gradients, strict=True):
         torch.testing.assert_close(mine, other, rtol=1e-10, atol=1e-11)
 
 
@@ -54,8 +54,8 @@ def test_a_causal_mask_is_written_out_where_torch_would_hide_before_it_multiplie
 
 
 def test_rows_see_no_more_than_their_columns():
-    found = told(window(10), L=600, S=700)
-    assert [(strip.rows, strip.cols) for strip in found] == [
+    strips = told(window(10), L=600, S=700)
+    assert [(strip.rows, strip.cols) for strip in strips] == [
         (range(0, 512), range(90, 612)),
         (range(512, 600), range(602, 700)),
     ]
