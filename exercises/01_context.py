@@ -27,7 +27,7 @@ def checks(names, parameters):
         ),
         (
             "with all the weight on one state it is that state",
-            all(same(answer(one, states), state) for one, state in zip(each, states, strict=True)),
+            all(same(answer(row, states), state) for row, state in zip(each, states, strict=True)),
         ),
         (
             "it is the sum of the states, each times its own weight",

@@ -25,7 +25,7 @@ def checks(names, parameters):
     finite = shaped and bool(torch.isfinite(got).all())
 
     def is_softmax(*tables):
-        return all(same(answer(one), torch.softmax(one, dim=-1)) for one in tables)
+        return all(same(answer(table), torch.softmax(table, dim=-1)) for table in tables)
 
     return [
         Clue("`safe_softmax(table)` has the shape of `table`", shaped),

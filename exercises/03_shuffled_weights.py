@@ -22,8 +22,8 @@ def parameters(seed):
 
 def checks(names, parameters):
     weights, output, order = (parameters[name] for name in ("weights", "output", "order"))
-    found = parts(names["shuffled_attention"](weights, output, order), ("weights", "output"))
-    got_weights, got_output = found or (None, None)
+    both = parts(names["shuffled_attention"](weights, output, order), ("weights", "output"))
+    got_weights, got_output = both or (None, None)
     rows = numbers(got_weights)
     return [
         Clue(

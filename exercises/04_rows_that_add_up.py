@@ -18,10 +18,10 @@ def parameters(seed):
 
 def answers(units, rows, places):
     """A table of whole numbers, or None if it is none."""
-    found = [in_shape(units(list(row), places), (len(row),)) for row in rows]
-    if any(got is None or got.frac().any() for got in found):  # frac of inf is nan
+    rounded = [in_shape(units(list(row), places), (len(row),)) for row in rows]
+    if any(got is None or got.frac().any() for got in rounded):  # frac of inf is nan
         return None
-    return [[int(unit) for unit in got.tolist()] for got in found]
+    return [[int(unit) for unit in got.tolist()] for got in rounded]
 
 
 def deserved(row, got, places):
@@ -37,11 +37,11 @@ def deserved(row, got, places):
 
 def checks(names, parameters):
     rows = parameters["rows"]
-    found = {places: answers(names["units"], rows, places) for places in (1, 2, 3)}
-    given = all(got is not None for got in found.values())
+    tables = {places: answers(names["units"], rows, places) for places in (1, 2, 3)}
+    given = all(got is not None for got in tables.values())
     cells = [
         (row, got, places)
-        for places, table in found.items()
+        for places, table in tables.items()
         for row, got in zip(rows, table or [], strict=False)
     ]
     adds_up = given and all(sum(got) == 10**places for _, got, places in cells)

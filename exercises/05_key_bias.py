@@ -30,7 +30,7 @@ def parameters(seed):
 
 
 def checks(names, parameters):
-    query, keys, bias = (torch.tensor(one) for one in parameters.values())
+    query, keys, bias = (torch.tensor(numbers) for numbers in parameters.values())
     before = torch.softmax(keys @ query / 2**0.5, dim=0)
     return [
         (

@@ -15,15 +15,15 @@ def parameters(seed):
 def checks(names, parameters):
     lengths, T = parameters["lengths"], parameters["T"]
     said = names["keep_left"](lengths, T)
-    found = in_shape(said, (len(lengths), T, T))
-    is_bool = found is not None and is_truth(said)
-    got = found.bool() if is_bool else None
+    mask = in_shape(said, (len(lengths), T, T))
+    is_bool = mask is not None and is_truth(said)
+    got = mask.bool() if is_bool else None
     i = torch.arange(T)
     future = i > i[:, None]
     is_word = i >= T - torch.tensor(lengths)[:, None, None]
     keeps = is_bool and bool(got.any())
     return [
-        Clue("`keep_left(lengths, T)` has the shape [B, T, T]", found is not None),
+        Clue("`keep_left(lengths, T)` has the shape [B, T, T]", mask is not None),
         Clue("its numbers are True and False", is_bool),
         ("some query sees a key, and none a later one", keeps and not bool((got & future).any())),
         (

@@ -21,16 +21,16 @@ def checks(names, parameters):
 
         return all(map(is_right, product(batches, heads, rows, cols), wanted))
 
-    p, seed, one, two = parameters["p"], parameters["seed"], range(1), range(1, 3)
+    p, seed, first, later = parameters["p"], parameters["seed"], range(1), range(1, 3)
     return [
         (
             "the first eight columns of the first row agree",
-            agrees(p, seed, one, one, one, range(8)),
+            agrees(p, seed, first, first, first, range(8)),
         ),
-        ("so do five columns of two more rows", agrees(p, seed, one, one, two, range(5))),
-        ("so do other heads", agrees(p, seed, one, two, one, range(6))),
-        ("so do other sequences of a batch", agrees(p, seed, two, one, one, range(6))),
-        ("so does a seed above 2**32", agrees(0.5, 2**40 + 3, one, one, range(2), range(8))),
+        ("so do five columns of two more rows", agrees(p, seed, first, first, later, range(5))),
+        ("so do other heads", agrees(p, seed, first, later, first, range(6))),
+        ("so do other sequences of a batch", agrees(p, seed, later, first, first, range(6))),
+        ("so does a seed above 2**32", agrees(0.5, 2**40 + 3, first, first, range(2), range(8))),
     ]
 
 

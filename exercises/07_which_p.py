@@ -22,7 +22,7 @@ def parameters(seed):
 
 def checks(names, parameters):
     given, after = parameters["weights"], parameters["dropped"]
-    one = after.argmax()
+    largest = after.argmax()
     weights = torch.tensor([0.5, 0.25, 0.25, 0.0])
     last = torch.tensor([0.0, 0.0, 1.0, 0.0])
 
@@ -30,7 +30,10 @@ def checks(names, parameters):
         return all(same(names["rate"](before, row), p, atol=1e-4) for before, row, p in rows)
 
     return [
-        ("`rate(weights, dropped)` is p", finds((given, after, 1 - given[one] / after[one]))),
+        (
+            "`rate(weights, dropped)` is p",
+            finds((given, after, 1 - given[largest] / after[largest])),
+        ),
         (
             "also where all survive, with p = 0.1 or 0.4",
             finds((weights, weights / 0.9, 0.1), (weights, weights / 0.6, 0.4)),

@@ -25,17 +25,17 @@ def table(function, words, heads, width):
 
 def checks(names, parameters):
     words, heads, width = parameters["words"], parameters["heads"], parameters["width"]
-    found = table(names["place"], words, heads, width)
-    given = has_shape(found, (heads, words, width))
+    places = table(names["place"], words, heads, width)
+    given = has_shape(places, (heads, words, width))
     strip = torch.arange(words * heads * width)
     right = strip.view(words, heads, width).transpose(0, 1)
     other = table(names["place"], 4, 3, 5)
     other_right = torch.arange(60).view(4, 3, 5).transpose(0, 1)
     return [
         Clue("`place(h, t, i, heads, width)` gives one whole number", given),
-        Clue("head 0 of word 0 begins at place 0", given and found[0, 0, 0].item() == 0),
-        ("every place is used once", given and same(found.flatten().sort()[0], strip)),
-        ("each head gets some numbers of every word, in order", same(found, right)),
+        Clue("head 0 of word 0 begins at place 0", given and places[0, 0, 0].item() == 0),
+        ("every place is used once", given and same(places.flatten().sort()[0], strip)),
+        ("each head gets some numbers of every word, in order", same(places, right)),
         ("it holds for 4 words, 3 heads of 5 numbers, too", same(other, other_right)),
     ]
 

@@ -11,7 +11,7 @@ def parameters(seed):
     draw = Draws(seed)
     while True:
         token, added = (draw.integers(0, 7, 4).float() for _ in range(2))
-        spreads = [one.std().item() for one in (token, added, token + added)]
+        spreads = [row.std().item() for row in (token, added, token + added)]
         if min(spreads) > 0.8:
             break
     return {"one_token": token.tolist(), "from_sublayer": added.tolist()}
@@ -22,7 +22,7 @@ def norm(row):
 
 
 def checks(names, parameters):
-    token, added = (torch.tensor(one) for one in parameters.values())
+    token, added = (torch.tensor(numbers) for numbers in parameters.values())
     return [
         ("`sum_row` is right", near(names.get("sum_row"), token + added)),
         (

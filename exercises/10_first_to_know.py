@@ -12,8 +12,8 @@ def parameters(seed):
     first = draw.integer(2, count - 1)
     while True:
         score, word = draw.integers(-3, 4, words, width).double(), draw.integer(0, words)
-        found = [one_row(draw, score, word, n == 0 or n >= first) for n in range(count)]
-        rows = [row for row in found if row is not None]
+        drawn = [one_row(draw, score, word, n == 0 or n >= first) for n in range(count)]
+        rows = [row for row in drawn if row is not None]
         if len(rows) == count:
             return {"rows": torch.stack(rows), "score": score, "word": word}
 

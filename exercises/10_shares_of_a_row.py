@@ -27,7 +27,7 @@ def tells(word, added):
 
 
 def checks(names, parameters):
-    word, added = (torch.tensor(one, dtype=torch.float64) for one in parameters.values())
+    word, added = (torch.tensor(numbers, dtype=torch.float64) for numbers in parameters.values())
     row = word + added
     shares = [float(part @ row / (row @ row)) for part in (word, added)]
     got = [number(names.get(name)) for name in ("share_of_word", "share_of_added")]

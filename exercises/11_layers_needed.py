@@ -24,7 +24,7 @@ def checks(names, parameters):
     return [
         (
             "it is right for kernels of three, as for 6, 7, 12, 24 and 48 words",
-            all(found == right(m, 3) for m, found in threes.items()),
+            all(layers == right(m, 3) for m, layers in threes.items()),
         ),
         ("it holds for wider kernels", all(wider[m, w] == right(m, w) for m, w in wider)),
         ("it holds for another text and kernel, too", whole(answer(n, k)) == right(n, k)),

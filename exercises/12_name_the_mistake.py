@@ -38,13 +38,16 @@ def checks(names, parameters):
     answer = listed(names.get("what_went_wrong")) or []
     given = len(answer) == 4 and all(isinstance(name, str) for name in answer)
     each_once = given and set(answer) == set(NAMES)
-    found = zip(answer, parameters["wrong_tables"], strict=True) if each_once else []
-    hits = {name: torch.equal(right[name], table) for name, table in found}
+    named = zip(answer, parameters["wrong_tables"], strict=True) if each_once else []
+    hits = {name: torch.equal(right[name], table) for name, table in named}
     return [
         Clue("`what_went_wrong` is a list of the four names, each once", each_once),
         *(
-            (f"`{one}` and `{two}` stand at their tables", each_once and hits[one] and hits[two])
-            for one, two in (NAMES[:2], NAMES[2:])
+            (
+                f"`{first}` and `{second}` stand at their tables",
+                each_once and hits[first] and hits[second],
+            )
+            for first, second in (NAMES[:2], NAMES[2:])
         ),
     ]
 

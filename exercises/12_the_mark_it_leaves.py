@@ -23,9 +23,9 @@ def parameters(seed):
     draw = Draws(seed)
     while True:
         scores = draw.integers(-2, 4, 3).double().tolist()
-        found = list(marks(scores).values())
-        apart = min(abs(a - b) for a in found for b in found if a is not b)
-        if scores[-1] and all(0.03 < one < 0.97 for one in found) and apart > 0.03:
+        seen = list(marks(scores).values())
+        apart = min(abs(a - b) for a in seen for b in seen if a is not b)
+        if scores[-1] and all(0.03 < mark < 0.97 for mark in seen) and apart > 0.03:
             return {"row_scores": scores}
 
 

@@ -143,13 +143,13 @@ HERE = Path(__file__).parent
 
 def load(folder: Path = HERE) -> dict[str, Exercise]:
     """Every exercise of a folder by its id, in the order of the file names."""
-    found: dict[str, Exercise] = {}
+    exercises: dict[str, Exercise] = {}
     for path in sorted(Path(folder).glob("[0-9]*.py")):
         loader = SourceFileLoader(f"{__name__}.{path.stem}", str(path))
         module = ModuleType(loader.name)
         loader.exec_module(module)
         exercise = module.EXERCISE
-        if exercise.id in found:
+        if exercise.id in exercises:
             raise ValueError(f"two exercises have the id {exercise.id!r}")
-        found[exercise.id] = exercise
-    return found
+        exercises[exercise.id] = exercise
+    return exercises

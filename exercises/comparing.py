@@ -30,13 +30,15 @@ class Numbers(torch.Tensor):
 
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
-        found = super().__torch_function__(function, types, args, kwargs or {})
+        made = super().__torch_function__(function, types, args, kwargs or {})
         parts = [part for part in args if isinstance(part, list | tuple)]
-        unit = max(map(unit_of, (*args, *(one for part in parts for one in part))), default=0.0)
-        for one in found if isinstance(found, tuple) else (found,):
-            if isinstance(one, cls):
-                one.unit = unit
-        return found
+        unit = max(
+            map(unit_of, (*args, *(number for part in parts for number in part))), default=0.0
+        )
+        for result in made if isinstance(made, tuple) else (made,):
+            if isinstance(result, cls):
+                result.unit = unit
+        return made
 
 
 def same(ours: Any, theirs: Any, atol: float = 1e-5) -> bool:
@@ -78,11 +80,11 @@ def near(got: Any, wanted: Any, places: int = 2) -> bool:
     (True, False)
     """
     wanted = numbers(wanted)
-    found = in_shape(got, wanted.shape)
-    if found is None or is_truth(got):
+    shaped = in_shape(got, wanted.shape)
+    if shaped is None or is_truth(got):
         return False
-    room = 0.51 * 10**-places + unit_of(found) * wanted.abs()
-    return bool(((found - wanted).abs() < room).all())
+    room = 0.51 * 10**-places + unit_of(shaped) * wanted.abs()
+    return bool(((shaped - wanted).abs() < room).all())
 
 
 def has_shape(value: Any, shape: Sequence[int]) -> bool:
@@ -100,24 +102,24 @@ def in_shape(value: Any, shape: Sequence[int]) -> torch.Tensor | None:
     >>> in_shape([[1, 2, 3]], (3,)).tolist(), in_shape([1, 2], (3,))
     ([1.0, 2.0, 3.0], None)
     """
-    found = numbers(value)
-    return None if found is None else without_axis(found, shape)
+    read = numbers(value)
+    return None if read is None else without_axis(read, shape)
 
 
-def without_axis(found: torch.Tensor, shape: Sequence[int]) -> torch.Tensor | None:
-    while found.ndim > len(shape) and len(found) == 1:
-        found = found[0]
-    return found if found.shape == tuple(shape) else None
+def without_axis(cells: torch.Tensor, shape: Sequence[int]) -> torch.Tensor | None:
+    while cells.ndim > len(shape) and len(cells) == 1:
+        cells = cells[0]
+    return cells if cells.shape == tuple(shape) else None
 
 
 def numbers(value: Any) -> Numbers | None:
     """A value as float64, or None if it holds anything but numbers."""
-    found = tensor(value, torch.float64)
-    if found is None:
+    cells = tensor(value, torch.float64)
+    if cells is None:
         return None
-    found = found.as_subclass(Numbers)
-    found.unit = unit_of(value)
-    return found
+    cells = cells.as_subclass(Numbers)
+    cells.unit = unit_of(value)
+    return cells
 
 
 def number(value: Any) -> float | None:
@@ -126,8 +128,8 @@ def number(value: Any) -> float | None:
     >>> number(torch.tensor(0.5)), number([1.0, 2.0])
     (0.5, None)
     """
-    found = tensor(value, torch.float64)
-    return found.item() if found is not None and found.numel() == 1 else None
+    cells = tensor(value, torch.float64)
+    return cells.item() if cells is not None and cells.numel() == 1 else None
 
 
 def whole(value: Any) -> int | None:
@@ -136,8 +138,8 @@ def whole(value: Any) -> int | None:
     >>> whole(np.int64(3)), whole(3.0), whole(3.5), whole(True)
     (3, 3, None, None)
     """
-    found = number(value)
-    return int(found) if found is not None and found.is_integer() and not is_truth(value) else None
+    read = number(value)
+    return int(read) if read is not None and read.is_integer() and not is_truth(value) else None
 
 
 def truth(value: Any) -> bool | None:
@@ -146,8 +148,8 @@ def truth(value: Any) -> bool | None:
     >>> truth(torch.tensor(True)), truth(np.False_), truth(0.5), truth("no")
     (True, False, None, None)
     """
-    found = number(value)
-    return bool(found) if found in (0, 1) else None
+    read = number(value)
+    return bool(read) if read in (0, 1) else None
 
 
 def parts(value: Any, names: Sequence[str]) -> tuple | None:
@@ -201,10 +203,10 @@ def table(value: Any, dtype: torch.dtype | None) -> torch.Tensor:
         value = plain(value.tolist()) if value.dtype == object else value.copy()
     if isinstance(value, torch.Tensor | np.ndarray | np.generic):
         value = real(torch.as_tensor(value).detach().cpu().to_dense())
-    found = torch.as_tensor(value, dtype=dtype)
-    if found.is_complex():
+    cells = torch.as_tensor(value, dtype=dtype)
+    if cells.is_complex():
         raise TypeError("a list of complex numbers")
-    return found
+    return cells
 
 
 def real(value: torch.Tensor) -> torch.Tensor:
@@ -232,8 +234,8 @@ def unit_of(value: Any) -> float:
 
 def is_truth(value: Any) -> bool:
     """True for True and False, and for tables of them."""
-    found = tensor(value)
-    return found is not None and found.dtype == torch.bool
+    cells = tensor(value)
+    return cells is not None and cells.dtype == torch.bool
 
 
 def holds_array(value: Any) -> bool:

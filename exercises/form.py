@@ -64,13 +64,15 @@ class Exercise:
 
     def __post_init__(self) -> None:
         """Turn each change into the mistake that it makes of the solution."""
-        found = []
-        for one in self.mistakes:
+        written = []
+        for mistake in self.mistakes:
             try:
-                found.append(one.of(self.solution) if isinstance(one, Change) else one)
+                written.append(
+                    mistake.of(self.solution) if isinstance(mistake, Change) else mistake
+                )
             except ValueError as error:
                 raise ValueError(f"{self.id}: {error}") from None
-        object.__setattr__(self, "mistakes", tuple(found))
+        object.__setattr__(self, "mistakes", tuple(written))
 
     def translated(self, say: Callable[[str], str]) -> Exercise:
         """The exercise with each of its texts as `say` has it; its code and numbers are the same.
@@ -81,8 +83,10 @@ class Exercise:
             self,
             title=say(self.title),
             text=say(self.text.strip()),
-            fields=tuple(replace(one, label=one.label and say(one.label)) for one in self.fields),
-            mistakes=tuple(replace(one, hint=say(one.hint)) for one in self.mistakes),
+            fields=tuple(
+                replace(asked, label=asked.label and say(asked.label)) for asked in self.fields
+            ),
+            mistakes=tuple(replace(mistake, hint=say(mistake.hint)) for mistake in self.mistakes),
             rubric=say(self.rubric.strip()),
             solution=self.in_words(say(self.words)) if self.words else self.solution,
         )
@@ -118,14 +122,14 @@ class Exercise:
     @property
     def defined(self) -> list[tuple[str, bool]]:
         """Each name that the starter defines, and whether it is a function's."""
-        found = []
+        defined = []
         for node in ast.parse(self.starter).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                found.append((node.name, True))
+                defined.append((node.name, True))
             elif isinstance(node, ast.Assign):
                 names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-                found += [(name, False) for name in names]
-        return found
+                defined += [(name, False) for name in names]
+        return defined
 
     def task(self, seed: int | None = None) -> str:
         """The text as the chapter has it, or for a handout with the numbers of a seed."""
@@ -138,11 +142,11 @@ class Exercise:
         """
         if self.functions:
             return ""
-        found = self.parameters(seed).items()
+        drawn = self.parameters(seed).items()
         # As the formatter of code writes it: a text in double quotes.
         lines = [
             f"{name} = {value!r}\n".replace("'", '"')
-            for name, value in found
+            for name, value in drawn
             if type(value) in PLAIN
         ]
         return "".join(lines) + "\n" if lines else ""
@@ -158,10 +162,10 @@ class Exercise:
 
         A function keeps all that it says. A generator is read here, once.
         """
-        found = {name: names[name] for name in self.answers if name in names}
-        found = {name: plain(value) for name, value in found.items()}
-        asked = {name: found.get(name) for name in self.functions}
-        return found | {
+        answers = {name: names[name] for name in self.answers if name in names}
+        answers = {name: plain(value) for name, value in answers.items()}
+        asked = {name: answers.get(name) for name in self.functions}
+        return answers | {
             n: f if isinstance(f, RecordedFunction) else RecordedFunction(f, self.parts)
             for n, f in asked.items()
         }
@@ -172,8 +176,8 @@ class Exercise:
         An answer that the checks themselves trip over has passed none.
         """
         try:
-            found = self.checks({**names, **self.hear(names)}, self.parameters(seed))
-            return [(sentence, bool(passed)) for sentence, passed in found]
+            checked = self.checks({**names, **self.hear(names)}, self.parameters(seed))
+            return [(sentence, bool(passed)) for sentence, passed in checked]
         except Exception:  # what an answer holds may raise anything
             return [(sentence, False) for sentence, _ in self.checked(seed)]
 
@@ -189,12 +193,12 @@ class Exercise:
     @cached_property
     def clues(self) -> frozenset[str]:
         """The sentences of the checks that earn nothing."""
-        return frozenset(one.sentence for one in self.checked() if isinstance(one, Clue))
+        return frozenset(clue.sentence for clue in self.checked() if isinstance(clue, Clue))
 
     def worth(self, sentences: list[str]) -> list[float]:
         """What each check is worth, in points: all the same, but for the clues."""
-        counted = len([one for one in sentences if one not in self.clues])
-        return [0.0 if one in self.clues else self.points / counted for one in sentences]
+        counted = len([sentence for sentence in sentences if sentence not in self.clues])
+        return [0.0 if sentence in self.clues else self.points / counted for sentence in sentences]
 
     def earned(self, checks: Checks) -> float:
         """The points of an answer."""

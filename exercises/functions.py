@@ -72,8 +72,8 @@ def kept(value: Any) -> Any:
     try:
         return copy.deepcopy(value)
     except Exception:  # a tensor with a gradient, say
-        found = numbers(value)
-        return type(value).__name__ if found is None else found.clone()
+        cells = numbers(value)
+        return type(value).__name__ if cells is None else cells.clone()
 
 
 class Handed:

@@ -97,14 +97,14 @@ def constant(exercise: Exercise, make: Callable[[Any, Names], Any]) -> Callable[
 
     def answer(seed: int) -> Names:
         right, given = solved(exercise, seed), exercise.parameters(seed)
-        found = {}
+        idle = {}
         for name in exercise.answers:
             if name in exercise.functions:
                 ask = right[name]
-                found[name] = lambda *arguments, ask=ask: make(ask(*arguments), given)
+                idle[name] = lambda *arguments, ask=ask: make(ask(*arguments), given)
             else:
-                found[name] = make(right[name], given)
-        return found
+                idle[name] = make(right[name], given)
+        return idle
 
     return answer
 
@@ -133,7 +133,7 @@ def filled(right: Any, fill: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     """A right value's shape with other numbers in it."""
     if isinstance(right, tuple):
         return tuple(filled(part, fill) for part in right)
-    found = tensor(right)
-    if found is None:
+    cells = tensor(right)
+    if cells is None:
         return right if not isinstance(right, list) else [right[0]] * len(right)
-    return fill(found if found.is_floating_point() else found.float())
+    return fill(cells if cells.is_floating_point() else cells.float())

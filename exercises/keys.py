@@ -28,10 +28,10 @@ def fnv(text: str) -> int:
 
     Fowler, Noll, Vo: "The FNV Non-Cryptographic Hash Algorithm" (RFC 9923), whose example this is.
     """
-    found = 0x811C9DC5
+    hashed = 0x811C9DC5
     for byte in text.encode("ascii"):
-        found = (found ^ byte) * 0x01000193 & 0xFFFFFFFF
-    return found
+        hashed = (hashed ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return hashed
 
 
 def units(value: float, places: int) -> int:
@@ -82,13 +82,13 @@ def known(exercise: Exercise, field: Field) -> list[tuple[Mistake, list[list[int
     >>> [mistake.name for mistake, _ in known(exercise, exercise.fields[2])]
     ['no-scale', 'scale-after-softmax']
     """
-    taken, found = [right_rows(exercise, field)], []
+    taken, mistaken = [right_rows(exercise, field)], []
     for mistake in exercise.mistakes:
         table = rows_of(exercise, field, mistake.code)
-        if table is not None and not any(is_near(table, one, field.places) for one in taken):
+        if table is not None and not any(is_near(table, other, field.places) for other in taken):
             taken.append(table)
-            found.append((mistake, table))
-    return found
+            mistaken.append((mistake, table))
+    return mistaken
 
 
 def key(exercise: Exercise, number: int) -> Key:

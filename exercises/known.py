@@ -37,7 +37,7 @@ class Change(Mistake):
                 raise ValueError(f"{UNFIT}, and {old!r} does not stand there")
         new = dict(self.pairs)
         olds = re.compile("|".join(map(re.escape, new)))
-        code, count = olds.subn(lambda found: new[found[0]], solution)
+        code, count = olds.subn(lambda match: new[match[0]], solution)
         if count < len(self.pairs):
             raise ValueError(f"the old texts of a change must lie apart, got {[*new]}")
         return Mistake(code, self.hint, self.name)

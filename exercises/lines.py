@@ -19,7 +19,7 @@ def columns(text: str) -> int:
     >>> columns("1 行"), columns("a row")
     (4, 5)
     """
-    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
+    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -45,21 +45,21 @@ class Messages:
     @cached_property
     def forms(self) -> list[tuple[re.Pattern, str]]:
         """Each form as a pattern, and its translation; those that say most of their own first."""
-        found = []
+        forms = []
         for form in sorted(filter(PLACE.search, self.known), key=own_letters, reverse=True):
             parts = PLACE.split(form)
             parts[0::2] = map(re.escape, parts[0::2])
             parts[1::2] = (f"(?P<_{number}>.*?)" for number in parts[1::2])
-            found.append((re.compile("".join(parts)), self.known[form]))
-        return found
+            forms.append((re.compile("".join(parts)), self.known[form]))
+        return forms
 
     def tell(self, sentence: str) -> str:
         """A finished sentence, with what was put into it."""
         if sentence in self.known:
             return self.known[sentence]
         for pattern, form in self.forms:
-            if found := pattern.fullmatch(sentence):
-                return self.filled(form, found.groupdict())
+            if match := pattern.fullmatch(sentence):
+                return self.filled(form, match.groupdict())
         return sentence
 
     def filled(self, form: str, parts: dict[str, str]) -> str:

@@ -86,11 +86,11 @@ def told(exercise: Exercise, names: Names, _: Messages = ENGLISH) -> str:
 
 def read_twice(exercise: Exercise, names: Names) -> Names:
     """Answers that are generators, to be read here and once more by their owner."""
-    found = {}
+    calls = {}
     for name in exercise.answers:
         if isinstance(names.get(name), Iterator):
-            names[name], found[name] = tee(names[name])
-    return found
+            names[name], calls[name] = tee(names[name])
+    return calls
 
 
 def is_blank(seen: Seen) -> bool:

@@ -34,11 +34,11 @@ def observe(exercise: Exercise, names: Names, seed: int = 0) -> Seen:
     heard = [answer[name] for name in exercise.functions]
     probes = exercise.probes(parameters) if exercise.probes else []
     probed = [heard[0](*arguments) for arguments in probes]
-    said = [value for one in heard for value in one.said]
+    said = [value for call in heard for value in call.said]
     said += [answer.get(name) for name in exercise.answers if name not in exercise.functions]
-    errors = [one.error for one in heard if one.error is not None]
+    errors = [call.error for call in heard if call.error is not None]
     return Seen(
-        checks, said, errors[0] if errors else None, probed, any(one.changed for one in heard)
+        checks, said, errors[0] if errors else None, probed, any(call.changed for call in heard)
     )
 
 
