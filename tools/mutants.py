@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[1]
 WORK = ROOT / ".mutants"
 LEAST = 90  # per cent
 MEMORY = 4 * 2**30  # bytes of address space for one run of the tests
-CAUGHT = {"killed", "timeout", "segfault"}
+CAUGHT = {"killed", "timeout", "segfault", "crashed"}
 
 MODULES = tomllib.loads((SCORE.parent / "modules.toml").read_text(encoding="utf-8"))
 
@@ -105,7 +105,12 @@ def outcome(folder: Path, file: str) -> tuple[Counter, list[tuple[str, Survivor]
     from mutmut.stats import status_by_exit_code
 
     stored = json.loads((folder / "mutants" / f"{file}.meta").read_text(encoding="utf-8"))
-    ends = {name: status_by_exit_code[code] for name, code in stored["exit_code_by_key"].items()}
+    ends = {
+        # A signal that mutmut does not know ends a process as well, such as a division by zero.
+        name: "crashed" if end == "suspicious" and code < 0 else end
+        for name, code in stored["exit_code_by_key"].items()
+        for end in [status_by_exit_code[code]]
+    }
     survivors = []
     reset_config()
     with contextlib.chdir(folder):

@@ -19,7 +19,6 @@ from tests.attn_core import test_modules, test_stages, test_transformer
 from tests.attn_core.reference import Case, cases
 
 FORMULA = [mistake for mistake in MISTAKES.values() if mistake.is_formula]
-MODULE = [mistake for mistake in MISTAKES.values() if not mistake.is_formula]
 # Those that can be made again from any record.
 REPLAYED = [mistake for mistake in MISTAKES.values() if mistake.is_replayed]
 

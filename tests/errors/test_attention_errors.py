@@ -108,8 +108,8 @@ TENSORS = {
         "repeat each head, k.repeat_interleave(4, dim=-3)",
     ),
     "k of grouped heads in five axes": (
-        (t(2, 3, 8, 4, 5), *[t(2, 3, 4, 6, 5)] * 2), ValueError,
-        "k must have q's leading axes (2, 3, 8), got (2, 3, 4, 6, 5): "
+        (t(2, 9, 8, 4, 5), *[t(2, 9, 4, 6, 5)] * 2), ValueError,
+        "k must have q's leading axes (2, 9, 8), got (2, 9, 4, 6, 5): "
         "repeat each head, k.repeat_interleave(2, dim=-3)",
     ),
     "k of other batches in five axes": (

@@ -50,12 +50,13 @@ def everything_else() -> str:
 
 
 OTHER = everything_else()
+BARE_OTHER = bare(OTHER)
 # For each exercise, lines of its solution that stand nowhere else in the book.
 OWN_LINES = {
     name: [
         line
         for line in map(bare, exercise.solution.split("\n"))
-        if len(line) > 12 and line not in bare(OTHER)
+        if len(line) > 12 and line not in BARE_OTHER
     ]
     for name, exercise in ALL.items()
 }
