@@ -32,9 +32,7 @@ class Numbers(torch.Tensor):
     def __torch_function__(cls, function, types, args=(), kwargs=None):
         made = super().__torch_function__(function, types, args, kwargs or {})
         parts = [part for part in args if isinstance(part, list | tuple)]
-        unit = max(
-            map(unit_of, (*args, *(number for part in parts for number in part))), default=0.0
-        )
+        unit = max(map(unit_of, (*args, *(entry for part in parts for entry in part))), default=0.0)
         for result in made if isinstance(made, tuple) else (made,):
             if isinstance(result, cls):
                 result.unit = unit

@@ -90,13 +90,13 @@ FORMS = {
 }
 
 
-def nested(done, kind):
+def nested(value, kind):
     """A tensor as nested lists of finite numbers of a kind; others have no such form."""
-    if isinstance(done, torch.Tensor):
-        return nested(done.tolist(), kind)
-    if isinstance(done, list):
-        return [nested(part, kind) for part in done]
-    return done if isinstance(done, bool) or done in (np.inf, -np.inf) else kind(done)
+    if isinstance(value, torch.Tensor):
+        return nested(value.tolist(), kind)
+    if isinstance(value, list):
+        return [nested(part, kind) for part in value]
+    return value if isinstance(value, bool) or value in (np.inf, -np.inf) else kind(value)
 
 
 @pytest.fixture(params=ALL.values(), ids=ALL.keys())

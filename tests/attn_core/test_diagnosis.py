@@ -164,7 +164,7 @@ def asked():
         yield [question.trace() for question in questions()]
 
 
-@pytest.mark.parametrize("name", [mistake.name for mistake in REPLAYED])
+@pytest.mark.parametrize("name", [replayed.name for replayed in REPLAYED])
 def test_a_mistake_is_named_wherever_it_shows(name, asked):
     shown, mistake = 0, MISTAKES[name]
     for record in asked:

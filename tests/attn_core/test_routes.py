@@ -56,8 +56,8 @@ def qkv(lead, L, S, dtype=torch.float64, width=3):
     return [drawn(i, *lead, n, width).to(dtype) for i, n in ((1, L), (2, S), (3, S))]
 
 
-def close(done, wanted, most, what):
-    error = (done.double() - wanted).abs().max()
+def close(got, wanted, most, what):
+    error = (got.double() - wanted).abs().max()
     assert error <= most, f"{what}: off by {error:.2g}, and at most {most:.2g}"
 
 

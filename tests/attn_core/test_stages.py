@@ -19,10 +19,10 @@ def traced(case, **others):
     )
 
 
-def assert_close(done, wanted, tolerance, what):
-    assert done.shape == wanted.shape, what
-    same = (done.double() == wanted) | ((done.double() - wanted).abs() <= tolerance)
-    assert same.all(), f"{what}: off by {(done.double() - wanted).abs().max()} > {tolerance}"
+def assert_close(got, wanted, tolerance, what):
+    assert got.shape == wanted.shape, what
+    same = (got.double() == wanted) | ((got.double() - wanted).abs() <= tolerance)
+    assert same.all(), f"{what}: off by {(got.double() - wanted).abs().max()} > {tolerance}"
 
 
 @settings(max_examples=150)

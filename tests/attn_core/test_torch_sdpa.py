@@ -54,8 +54,8 @@ def test_a_causal_mask_is_written_out_where_torch_would_hide_before_it_multiplie
 
 
 def test_rows_see_no_more_than_their_columns():
-    strips = told(window(10), L=600, S=700)
-    assert [(strip.rows, strip.cols) for strip in strips] == [
+    asked = told(window(10), L=600, S=700)
+    assert [(strip.rows, strip.cols) for strip in asked] == [
         (range(0, 512), range(90, 612)),
         (range(512, 600), range(602, 700)),
     ]

@@ -140,9 +140,9 @@ def test_padding_changes_no_record():
 def test_without_positions_two_orders_are_one():
     model = stored()
     model.source_places.positions.zero_()
-    seen, other = (translate(model, text.split()) for text in ("Tom sees Tyke", "Tyke sees Tom"))
-    assert seen.words == other.words
-    torch.testing.assert_close(seen.probabilities, other.probabilities)
+    first, second = (translate(model, text.split()) for text in ("Tom sees Tyke", "Tyke sees Tom"))
+    assert first.words == second.words
+    torch.testing.assert_close(first.probabilities, second.probabilities)
 
 
 def test_the_weights_are_small():
