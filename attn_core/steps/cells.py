@@ -58,10 +58,6 @@ class Cell:
         """Another number of the same step."""
         return replace(self, stage=stage, index=index)
 
-    def row(self, stage: str, *index: int) -> list[float]:
-        """The numbers of a row of the same step."""
-        return numbers(self.run.value(self.step.name, stage)[(self.batch, *index)])
-
     def input(self, n: int, *index: int) -> "Cell":
         """A number of the output of an input."""
         step = self.run.steps[self.step.inputs[n]]

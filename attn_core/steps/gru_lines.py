@@ -11,7 +11,7 @@ GATES = {"reset": 0, "update": 1, "candidate": 2}  # which third of what the wor
 def gru(cell: Cell) -> Line:
     """Each stage has its line: (1 - 0.41)·0.7 + 0.41·(-0.2) = 0.331."""
     row, column = cell.index
-    width = len(cell.row("state", row))
+    width = cell.run.value(cell.step.name).shape[-1]
     if cell.stage == "recurrent":
         return recurrent(cell, width)
     if cell.stage == "state":

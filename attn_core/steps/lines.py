@@ -46,7 +46,7 @@ def add_positions(cell: Cell) -> Line:
     x = cell.input(0, row, column)
     if cell.is_off:
         return Line(f"{written(x.value)}, because the positions are switched off", lambda: [x])
-    width = len(cell.row(cell.stage, row))
+    width = cell.run.value(cell.step.name).shape[-1]
     place = position_rows(row + 1, width, cell.weights, cell.settings)[row, column].item()
     return Line(sum_text(x.value, place, cell.value), lambda: [x])
 

@@ -16,7 +16,7 @@ from attn_core.modules import (
     StackedHeads,
 )
 from attn_core.record import AttentionTrace
-from attn_core.steps import Steps, explain, recording, run
+from attn_core.steps import Step, Steps, explain, recording, run
 from attn_core.steps.operations import OPERATIONS
 from attn_core.transformer import Transformer
 from attn_core.translators.recurrent import Translator
@@ -295,6 +295,9 @@ def test_as_json_and_as_text():
         "source_words = embed(source) [1, 3, 4]",
         "source_places = add_positions(source_words) [1, 3, 4]",
     ]
+    assert repr(Step("sum", "add", ("x", "y"))) == "sum = add(x, y)"
+    *_, said = repr(steps["decoder.0.cross_attention"]).partition(") ")
+    assert said == "[1, 2, 2, 3]", "the shape of its map"
 
 
 def test_a_softmax_may_follow():
