@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attn_core.checks import brief, shape_of
+from attn_core.checks import brief
 from attn_core.masks import Keep
 from attn_core.record import AttentionTrace
 from attn_core.stamps import Stamp
@@ -57,7 +57,7 @@ class Step:
         }
 
     def __repr__(self) -> str:
-        made = "" if self.value is None else f" {list(shape_of_value(self.value))}"
+        made = "" if self.value is None else f" {list(self.value.shape)}"
         return f"{self.name} = {self.operation}({', '.join(self.inputs)}){made}"
 
 
@@ -137,10 +137,6 @@ class Steps(Mapping[str, Step]):
     def __repr__(self) -> str:
         """A line for each step."""
         return "\n".join(map(repr, self.values()))
-
-
-def shape_of_value(value: Value) -> tuple[int, ...]:
-    return value.shape if isinstance(value, AttentionTrace) else shape_of(value)
 
 
 def with_settings(step: Step, **settings: object) -> Step:
