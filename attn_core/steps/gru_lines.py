@@ -15,7 +15,7 @@ def gru(cell: Cell) -> Line:
     if cell.stage == "recurrent":
         return recurrent(cell, width)
     if cell.stage == "state":
-        return state(cell, width)
+        return state(cell)
     third = GATES[cell.stage] * width + column
     brought, recalled = cell.input(0, row, third), cell.at("recurrent", row, third)
     value = written(cell.value)
@@ -39,7 +39,7 @@ def recurrent(cell: Cell, width: int) -> Line:
     return Line(f"{how} = {written(cell.value)}", lambda: shown)
 
 
-def state(cell: Cell, width: int) -> Line:
+def state(cell: Cell) -> Line:
     row, column = cell.index
     update, candidate = cell.at("update", row, column), cell.at("candidate", row, column)
     before = previous(cell, column)

@@ -204,6 +204,8 @@ def test_changes_as_json_and_as_text():
     }
     assert repr(Changes()) == "Changes()"
     assert repr(Changes(scale_off=["a"])) == "Changes(scale_off=['a'])"
+    two = Changes(norms_off=["a"], scale_off=["b"])
+    assert repr(two) == "Changes(norms_off=['a'], scale_off=['b'])"
 
 
 def test_the_steps_themselves_stay_as_they_are():

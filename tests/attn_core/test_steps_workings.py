@@ -10,13 +10,14 @@ import torch
 
 from attn_core import arithmetic, pretrained
 from attn_core.digits import written
-from attn_core.layers import DecoderLayer, EncoderLayer
+from attn_core.layers import DecoderLayer, EncoderLayer, LayerNorm
 from attn_core.masks import padding
 from attn_core.modules import SelfAttentionV1, StackedHeads
 from attn_core.steps import Changes, Pass, recording, run, workings
 from attn_core.steps.operations import OPERATIONS, STATISTICS
 from attn_core.steps.passes import exact
 from attn_core.steps.terms import LINES
+from attn_core.transformer import Transformer
 from attn_core.translators import recurrent, transformer
 from tests.attn_core.step_models import MODELS, filled, recorded
 
@@ -298,6 +299,52 @@ def taken(model, *args, **kwargs):
     with recording(model) as steps:
         model(*args, **kwargs)
     return exact(steps)
+
+
+def test_the_lines_of_the_first_word_of_a_gru():
+    """Its first word has no state before it, which counts as 0."""
+    done = exact(recorded("with attention"))
+    terms = [
+        workings(done, "reader", (0, 1), stage)
+        for stage in ("recurrent", "update", "candidate", "state")
+    ]
+    assert [term.text for term in terms] == [
+        "reader.recurrent[0, 1] = 0·0.3125 + 0·(-0.0625) + 0·0.4375 + (-0.25) = -0.25",
+        "reader.update[0, 1] = σ(0.7852 + 0.4375) = 0.7725",
+        "reader.candidate[0, 1] = tanh(-0.4375 + 0.4649·0.5) = -0.2022",
+        "reader[0, 1] = (1 - 0.7725)·(-0.2022) + 0.7725·0 = -0.0460",
+    ]
+    assert [[(part.name, part.index) for part in term.parts] for term in terms[1:3]] == [
+        [("reader.input", (0, 4)), ("reader.recurrent", (0, 4))],
+        [("reader.input", (0, 7)), ("reader.reset", (0, 1)), ("reader.recurrent", (0, 7))],
+    ]
+
+
+def test_a_number_beside_a_large_one_has_the_digits_that_the_line_needs():
+    norm = LayerNorm(4)
+    model = Transformer(6, 6, width=6, num_heads=1, hidden=2, num_layers=1, longest=8)
+    with torch.no_grad():
+        norm.gain.fill_(5000.0)
+        model.source_words.weight.fill_(2500.0)
+    line = workings(taken(norm, torch.tensor([[1.0, 2.0, 3.0, 4.0]])), "layer_norm", (0, 3))
+    assert line.text == "layer_norm[0, 3] = 1.34163542 · 5000 + 0 = 6708.1771"
+    line = workings(taken(model, *MODELS["transformer"]()[1]), "source_words", (0, 0))
+    assert line.text == "source_words[0, 0] = 2500 · 2.44948974 = 6123.7244"
+    model, words = MODELS["with attention"]()
+    with torch.no_grad():
+        model.reader.bias_hh_l0[:6], model.reader.bias_hh_l0[6:] = 0.25, 5000.0
+    line = workings(taken(model, *words), "reader", (0, 1), "candidate")
+    assert line.text == "reader.candidate[0, 1] = tanh(-0.4375 + 0.58888913·5000) = 1"
+
+
+@pytest.mark.trained_model
+def test_numbers_that_follow_from_one_lead_to_it():
+    done = exact(pretrained.load().recorded("Your journey starts."))
+    for operation in ("gelu", "add_row"):
+        step = next(step for step in done.steps.values() if step.operation == operation)
+        (part,) = workings(done, step.name, (1, 0)).parts
+        assert part.name.startswith(step.inputs[0])
+        assert part.index == (1, 0)
 
 
 def test_numbers_of_layers_and_single_modules():

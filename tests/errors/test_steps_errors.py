@@ -2,7 +2,7 @@
 
 import pytest
 
-from attn_core.steps import Changes, run, workings
+from attn_core.steps import Changes, Step, Steps, run, workings
 from tests.attn_core.step_models import recorded
 
 STEPS = recorded("transformer")
@@ -25,6 +25,16 @@ STEPS = recorded("transformer")
             lambda: run(STEPS, Changes(heads_off=["encoder.0.attention"])),
             ValueError,
             "heads_off must hold pairs (step, head), got 'encoder.0.attention'",
+        ),
+        (
+            lambda: run(STEPS, Changes(heads_off=["ab"])),
+            ValueError,
+            "heads_off must hold pairs (step, head), got 'ab'",
+        ),
+        (
+            lambda: run(Steps([Step("x", "given")])).value("x"),
+            ValueError,
+            "x must be given, got nothing: these steps hold no values",
         ),
         (
             lambda: run(STEPS, source=["Tom"]),
