@@ -445,8 +445,9 @@ def test_one_pass_and_each_module_once():
     )
 
 
-def test_sentences_of_several_lengths_are_refused_where_a_gru_reads():
-    model = filled(Translator(6, 6, width=3, attends=True))
+@pytest.mark.parametrize("attends", [True, False])
+def test_sentences_of_several_lengths_are_refused_where_a_gru_reads(attends):
+    model = filled(Translator(6, 6, width=3, attends=attends))
     source, target = torch.tensor([[3, 4, 5], [3, 4, 0]]), torch.tensor([[1, 2], [1, 3]])
     assert said(ValueError, model, source, [3, 1], target) == (
         "sentences must be of one length where recording sees a GRU read them, got 2 sentences, "
