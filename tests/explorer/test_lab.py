@@ -676,6 +676,9 @@ def test_axe_finds_nothing_with_all_controls(bare, theme, width):
         viewport={"width": width, "height": 900},
         fragment="#x-lab?all=1&mistake=softmax-over-queries&select=1,0&table=1&edits=x.0.0.0:1",
     )
+    # An explorer far below the window has not started yet.
+    page.locator("attention-explorer").last.scroll_into_view_if_needed()
+    expect(page.locator(".ax-root")).to_have_count(2)
     page.get_by_role("button", name="all controls").last.click()
     for summary in page.locator(".ax-inputs > summary").all():
         summary.click()
