@@ -74,8 +74,8 @@ def test_every_formula_and_every_chinese_word_is_drawn_with_the_books_fonts(brow
             wrong[name] = in_words
     page.close()
     assert wrong == {}
-    assert formulas > 1
-    assert words > 1
+    assert formulas
+    assert words
 
 
 def test_a_sign_that_the_font_lacks_is_seen(open_page, site):

@@ -83,7 +83,7 @@ def test_scripts_off_leaves_numbers(browser, site, part):
         for model in page.locator("attention-model").all():
             assert model.get_by_text("→").first.is_visible(), f"{name}: no translation"
     context.close()
-    assert seen > 3
+    assert seen
 
 
 @ENGLISH_FIRST

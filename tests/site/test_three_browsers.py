@@ -37,7 +37,7 @@ def test_every_page_and_explorer_without_an_error(engine, book, part):
     for first in range(0, len(part), TOGETHER):
         with engine() as tab:
             explorers += count(tab, book, part[first : first + TOGETHER])
-    assert explorers > 5
+    assert explorers
 
 
 def count(tab, book, pages):
