@@ -49,8 +49,9 @@ exercise has a `rubric`, and a person grades it). Two exercises of a chapter sha
 
 `text` is what stands in the chapter and, with other numbers, in a student's handout. So a number
 that the parameters hold is written as `{{ token }}`, and what only the chapter has, a name or a
-table above, between `{% if chapter %}` and `{% else %}` or `{% endif %}` (the marks are Jinja's).
-It forbids nothing that no check enforces: whoever calls `torch.softmax` in a softmax is not caught.
+table above, between `{% if chapter %}` and `{% else %}` or `{% endif %}` (the marks are Jinja's). A
+number in it that is the same for all students stands in `CONSTANTS` of
+`tests/grading/test_handouts.py`. The text forbids nothing that no check enforces: whoever calls `torch.softmax` in a softmax is not caught.
 
 `checks(names, parameters)` gets all names that the answer left behind. The answer's functions are
 there even where the answer lacks them, and one that raises answers None; each gets copies of what
@@ -59,7 +60,9 @@ that returns None) fails every check, and whatever else an answer holds, no chec
 answer may come in any form, as float64 or bfloat16, as an array, a list or fractions, with one
 leading axis of 1 too many, unless the text asks for a form. So compare with what
 `exercises.comparing` has: `same`, `near`, `has_shape`, or the answer's numbers `in_shape`, its
-`number`, `whole` number, `truth`, `listed` words or `parts`, which are None where it has none.
+`number`, `whole` number, `truth`, `listed` words or `parts`, which are None where it has none. A
+function that gives several values has their names in the exercise's `parts`, as in
+`03_shuffled_weights.py`: an answer may give them by these names, too.
 
 Each check is worth the same share of the points, but for a `Clue`, which is told and earns nothing:
 what an answer passes that computes nothing, as zeros of the right shape. `exercises.idle` has such

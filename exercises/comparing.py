@@ -50,7 +50,10 @@ def same(ours: Any, theirs: Any, atol: float = 1e-5) -> bool:
     wanted = tensor(theirs, torch.float64)
     if wanted is not None and (got := tensor(ours, torch.float64)) is not None:
         got = without_axis(got, wanted.shape)
-        return got is not None and is_close(got, wanted, unit_of(ours), atol)
+        if got is not None:
+            return is_close(got, wanted, unit_of(ours), atol)
+        if not holds_rows(theirs):  # several tensors of one shape: each may have its own axis of 1
+            return False
     ours, theirs = plain(ours), plain(theirs)
     if isinstance(ours, list | tuple) and isinstance(theirs, list | tuple):
         return len(ours) == len(theirs) and all(map(same, ours, theirs))
@@ -234,6 +237,12 @@ def is_truth(value: Any) -> bool:
     """True for True and False, and for tables of them."""
     cells = tensor(value)
     return cells is not None and cells.dtype == torch.bool
+
+
+def holds_rows(value: Any) -> bool:
+    """True for several tensors, none of them a single number."""
+    is_row = isinstance(value, list | tuple)
+    return is_row and all(isinstance(part, torch.Tensor) and part.ndim for part in value)
 
 
 def holds_array(value: Any) -> bool:

@@ -511,6 +511,10 @@ def test_leading_axes_of_one_may_be_too_many_and_no_others():
     assert not same([1.0, 2.0], [[1.0, 2.0]])
     assert not same([[1.0], [2.0]], [1.0, 2.0])
     assert not same([[1.0, 2.0], [1.0, 2.0]], [1.0, 2.0])
+    two = (torch.tensor([3.0, 0.0]), torch.tensor([False, True]))
+    assert same([row[None] for row in two], two)
+    assert not same([row[:, None] for row in two], two)
+    assert not same([row[None] for row in two[::-1]], two)
 
 
 def test_a_coarse_dtype_is_compared_as_closely_as_it_can_be():
