@@ -51,7 +51,8 @@ exercise has a `rubric`, and a person grades it). Two exercises of a chapter sha
 that the parameters hold is written as `{{ token }}`, and what only the chapter has, a name or a
 table above, between `{% if chapter %}` and `{% else %}` or `{% endif %}` (the marks are Jinja's). A
 number in it that is the same for all students stands in `CONSTANTS` of
-`tests/grading/test_handouts.py`. The text forbids nothing that no check enforces: whoever calls `torch.softmax` in a softmax is not caught.
+`tests/grading/test_handouts.py`. The text forbids nothing that no check enforces: whoever calls
+`torch.softmax` in a softmax is not caught.
 
 `checks(names, parameters)` gets all names that the answer left behind. The answer's functions are
 there even where the answer lacks them, and one that raises answers None; each gets copies of what
