@@ -98,19 +98,21 @@ def copy(name: str, folder: Path) -> None:
     shutil.copytree(ROOT / name, folder / name, ignore=leave, dirs_exist_ok=True)
 
 
+def end_of(code: int | None) -> str:
+    """How a mutant ended. By any signal is an end too, such as that of a division by zero."""
+    from mutmut.stats import status_by_exit_code
+
+    end = status_by_exit_code[code]
+    return "crashed" if end == "suspicious" and code < 0 else end
+
+
 def outcome(folder: Path, file: str) -> tuple[Counter, list[tuple[str, Survivor]]]:
     """How many mutants ended how, and those that no test noticed, with mutmut's names."""
     from mutmut.configuration import reset_config
     from mutmut.mutation.diff_apply import get_diff_for_mutant
-    from mutmut.stats import status_by_exit_code
 
     stored = json.loads((folder / "mutants" / f"{file}.meta").read_text(encoding="utf-8"))
-    ends = {
-        # A signal that mutmut does not know ends a process as well, such as a division by zero.
-        name: "crashed" if end == "suspicious" and code < 0 else end
-        for name, code in stored["exit_code_by_key"].items()
-        for end in [status_by_exit_code[code]]
-    }
+    ends = {name: end_of(code) for name, code in stored["exit_code_by_key"].items()}
     survivors = []
     reset_config()
     with contextlib.chdir(folder):

@@ -401,6 +401,22 @@ MAKERS = {
             "0-D": whole(),
         }.items()
     },
+    "joined lengths": (
+        lambda: padding([1, 2]) & padding([3]), ValueError,
+        "the number of lengths must be the same in masks that are joined, got 2 and 1",
+    ),
+    "joined caches": (
+        lambda: prefill(1) & prefill(2), ValueError,
+        "cached must be the same in masks that are joined, got 1 and 2",
+    ),
+    "joined shapes": (
+        lambda: causal() & keeping(2, 3) & keeping(2, 4), ValueError,
+        "keep must broadcast to the shape of the mask that it joins, (2, 3), got (2, 4)",
+    ),
+    "joined devices": (
+        lambda: causal() & keeping(2, 3) & keeping(2, 3, device="meta"), ValueError,
+        "keep must be on the device cpu here, got meta",
+    ),
     "p text": (lambda: Dropout("0.5", 1), TypeError, "p must be a number, got str"),
     "p bool": (lambda: Dropout(False, 1), TypeError, "p must be a number, got bool"),
     "p None": (lambda: Dropout(None, 1), TypeError, "p must be a number, got NoneType"),

@@ -39,8 +39,11 @@ PARTS = {
 }
 
 
+DEEP = {"zh, the others"}
+
+
 @pytest.fixture(
-    params=[pytest.param(part, marks=pytest.mark.deep) if "," in part else part for part in PARTS]
+    params=[pytest.param(name, marks=pytest.mark.deep) if name in DEEP else name for name in PARTS]
 )
 def part(request, all_pages):
     """The pages of a part of the book, for a test that opens each of them."""
@@ -51,6 +54,13 @@ def part(request, all_pages):
 def edition(request):
     """What the addresses of an edition begin with, for a test of what is said or laid out."""
     return request.param
+
+
+def explorers_in(pages) -> int:
+    """How many explorers these pages have, by their HTML."""
+    return sum(
+        (HTML / name).read_text(encoding="utf-8").count("<attention-explorer") for name in pages
+    )
 
 
 # The same, where the Chinese page shows nothing that the English one has not but its words.

@@ -74,8 +74,8 @@ def test_every_formula_and_every_chinese_word_is_drawn_with_the_books_fonts(brow
             wrong[name] = in_words
     page.close()
     assert wrong == {}
-    assert formulas
-    assert words
+    assert formulas == sum("<math" in (HTML / name).read_text("utf-8") for name in part) > 0
+    assert words >= len(part) - 1  # of the slides only the first is seen
 
 
 def test_a_sign_that_the_font_lacks_is_seen(open_page, site):
