@@ -3,14 +3,14 @@
 import json
 
 from attn_core.steps.operations import OPERATIONS
-from tests.test_page_core import same
 from tools import model_vectors
+from tools.outputs import json_differs
 
 
 def test_the_vectors_are_those_of_attn_core():
     stored = json.loads(model_vectors.STORED.read_text(encoding="utf-8"))
-    where = same(stored, json.loads(model_vectors.text()))
-    assert not where, f"python -m tools.model_vectors writes these again:{where}"
+    wrong = json_differs(stored, json.loads(model_vectors.text()), "vectors", room=1e-9)
+    assert not wrong, f"python -m tools.model_vectors writes these again: {wrong}"
 
 
 def test_every_operation_of_a_page_is_in_them():

@@ -1,10 +1,8 @@
 """The box of a page that says which mistake made the numbers that a reader pastes."""
 
-import base64
 import html
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,7 +15,7 @@ from attn_core.mistakes.questions import Question, questions
 from attn_core.record import AttentionTrace
 from attn_core.views.explorer import check_name
 from attn_core.views.labels import check_record
-from attn_core.views.payload import inline_json
+from attn_core.views.payload import array, inline_json
 
 MOST_CELLS = 400  # of a stage; the box holds every stage of every mistake
 
@@ -57,7 +55,7 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
     cells = stages["weights"].numel()
     if cells > MOST_CELLS:
         raise ValueError(f"record must have at most {MOST_CELLS} weights, got {cells}")
-    pool = Pool()
+    pool = Pool(record.float_type)
     known = [mistake for mistake in MISTAKES.values() if mistake.is_replayed]
     sizes = [" × ".join(map(str, stages[stage].shape)) for stage in ("weights", "output")]
     return Box(
@@ -96,12 +94,13 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
 
 
 class Pool:
-    """Arrays as base64 of float64, each only once: most mistakes leave most stages as they are.
+    """Arrays as base64, each only once: most mistakes leave most stages as they are.
 
     Arrays that differ by a rounding are one, or else another processor would list others.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: torch.dtype) -> None:
+        self.dtype = dtype
         self.arrays: list[dict] = []
         self.kept: list[Tensor] = []
 
@@ -112,9 +111,7 @@ class Pool:
         for place, kept in enumerate(self.kept):
             if are_equal(kept, cells):
                 return place
-        data = np.ascontiguousarray(cells.cpu().numpy()).astype("<f8").tobytes()
-        text = base64.b64encode(data).decode("ascii")
-        self.arrays.append({"shape": list(cells.shape), "data": text})
+        self.arrays.append(array(cells.to(self.dtype)))
         self.kept.append(cells)
         return len(self.arrays) - 1
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import nbformat
 
-from tests.notebooks.compare import differences
 from tests.patience import TO_START
 from tools.notebooks import tags
+from tools.outputs import differences
 
 # What torch and the libraries under it read when they start: as if this were another processor.
 PLAINEST = {

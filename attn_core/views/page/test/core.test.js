@@ -99,7 +99,7 @@ test("pooling", () => {
     const [height, width] = [cells.length, cells[0].length];
     const blocks = pooled(full, height, width, how);
     const lines = cells.map((_, i) => blocks.slice(i * width, (i + 1) * width));
-    near(lines, cells, how, 1e-6);
+    near(lines, cells, how);
   }
 });
 
@@ -113,7 +113,9 @@ test("mistakes", () => {
         rows.push(...rowsOf(attentionOf(data, { batch }, MISTAKES[name]), stage));
       }
       const numbers = rows.map((row) => Array.from(row, (x) => (Number.isNaN(x) ? -9e9 : x)));
-      near(numbers, wanted, `${name}: ${stage}`, 1e-5);
+      // Its exponentials overflow as float32 does, and are rounded as it is.
+      const room = name === "naive-softmax" ? 1e-6 : 1e-12;
+      near(numbers, wanted, `${name}: ${stage}`, room);
     }
   }
 });

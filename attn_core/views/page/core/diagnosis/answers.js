@@ -1,6 +1,7 @@
 // Which mistake is this? diagnosis.py's comparison and sentences, with arrays that Python made.
 
 import { tell } from "../../words/box.js";
+import { bytesOf } from "../arrays.js";
 import { fixed } from "../digits.js";
 import { STAGES } from "../stages.js";
 import {
@@ -20,6 +21,7 @@ import {
 import { must, read, shown } from "./pasted.js";
 
 /**
+ * @typedef {import("../arrays.js").SentArray} SentArray
  * @typedef {import("./pasted.js").Table} Table
  * @typedef {import("./comparing.js").Candidate} Candidate
  * @typedef {Record<string, number>} Stages where the numbers of each stage stand in the pool
@@ -53,9 +55,9 @@ export class Answers {
     /** @type {Question[]} */
     this.questions = payload.questions;
     /** @type {Table[]} */
-    this.pool = payload.arrays.map((/** @type {{ shape: number[], data: string }} */ { shape, data }) => {
-      const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-      return { shape, cells: new Float64Array(bytes.buffer) };
+    this.pool = payload.arrays.map((/** @type {SentArray} */ { dtype, shape, data }) => {
+      const Kind = dtype === "float64" ? Float64Array : Float32Array; // not decode: a mistake gives NaN
+      return { shape, cells: Float64Array.from(new Kind(bytesOf(data).buffer)) };
     });
     this.right = STAGES.map((stage) => this.made(stage, payload.right));
   }

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.notebooks.compare import differences, html_differs, picture_differs, text_differs
+from tools.outputs import (
+    differences,
+    html_differs,
+    json_differs,
+    picture_differs,
+    text_differs,
+)
 
 
 def array(numbers, dtype="float32"):
@@ -36,29 +42,10 @@ def png(change=()):
     return base64.b64encode(file.getvalue()).decode()
 
 
-@pytest.mark.parametrize(
-    ("new", "strict", "with_tolerance"),
-    [
-        ("a 0.9544 b -0.0001", True, True),
-        ("a 0.9545 b -0.0001", False, True),
-        ("a 0.9544 b 0.0000", False, True),
-        ("a 0.9546 b -0.0001", False, False),
-        ("a 0.9544 c -0.0001", False, False),
-        ("a 0.9544 b", False, False),
-    ],
-)
-def test_text(monkeypatch, new, strict, with_tolerance):
-    monkeypatch.delenv("NUMBERS_TOLERANCE", raising=False)
-    assert (text_differs("a 0.9544 b -0.0001", new) is None) == strict
-    monkeypatch.setenv("NUMBERS_TOLERANCE", "1")
-    assert (text_differs("a 0.9544 b -0.0001", new) is None) == with_tolerance
-
-
-def test_tolerance_leaves_counts_alone(monkeypatch):
-    monkeypatch.setenv("NUMBERS_TOLERANCE", "1")
-    assert text_differs("6 rows, 3.", "7 rows, 3.")
-    assert text_differs("6.0e-06", "6.2e-06")
-    assert text_differs("6.0e-06", "6.1e-06") is None
+def test_text_is_compared_exactly():
+    assert text_differs("a 0.9544", "a 0.9544") is None
+    assert "0.9545" in text_differs("a 0.9544", "a 0.9545")
+    assert "now 2" in text_differs("a", "a\n0.9544")
 
 
 def test_payload_arrays_are_compared_as_numbers():
@@ -69,6 +56,24 @@ def test_payload_arrays_are_compared_as_numbers():
     assert "scale" in html_differs(stored, page([0.1, 0.2], scale=0.25))
     assert "0.9545" in html_differs(stored, page([0.1, 0.2], text="0.9545"))
     assert html_differs(stored, page([[0.1, 0.2]]))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "was", "now", "is_same"),
+    [
+        # Units of the last place of the largest number around.
+        ("float32", [1.0, 1e-3], [1.0, 1e-3 + 1.8e-6], True),
+        ("float32", [1.0, 1e-3], [1.0, 1e-3 + 2e-6], False),
+        ("float64", [1.0, 1e-3], [1.0, 1e-3 + 1e-9], False),
+        ("float16", [1.0, 0.5], [1.0, 0.5 + 2**-10], True),
+        ("float32", [float("nan"), 2.0], [float("nan"), 2.0], True),
+        ("float32", [float("-inf"), 2.0], [float("-inf"), 2.0], True),
+        ("float32", [float("-inf"), 2.0], [-3e38, 2.0], False),
+        ("uint8", [200, 7], [200, 8], False),
+    ],
+)
+def test_how_far_arrays_may_be_apart(dtype, was, now, is_same):
+    assert (json_differs(array(was, dtype), array(now, dtype)) is None) == is_same
 
 
 def test_pictures_are_compared_by_pixels():
