@@ -30,6 +30,7 @@ from tools.notebooks import (
     setup_cell,
     tagged,
 )
+from tools.outputs import keep_same
 from translation import sentences
 from translation.exercises import chinese, say
 from translation.language import in_chinese
@@ -155,6 +156,8 @@ def main() -> None:
         path, made = stored(chapter), notebook(chapter)
         run(made, path)
         normalise(made)
+        if path.exists():
+            keep_same(nbformat.read(path, as_version=4).cells, made.cells)
         nbformat.validate(made)
         path.write_text(nbformat.writes(made) + "\n", encoding="utf-8")
 

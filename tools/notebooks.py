@@ -24,6 +24,7 @@ import exercises
 from attn_core.mistakes import MISTAKES
 from exercises import LEVELS, Exercise
 from tools.mistake_cards import card
+from tools.outputs import keep_same
 from translation.pages import tagged
 
 ROOT = Path(__file__).parents[1]
@@ -241,6 +242,7 @@ def main() -> None:
         generate(notebook, path, url, known)
         run(notebook, path)
         normalise(notebook)
+        keep_same(nbformat.reads(before, as_version=4).cells, notebook.cells)
         nbformat.validate(notebook)
         after = nbformat.writes(notebook) + "\n"
         if after != before:
