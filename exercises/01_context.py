@@ -10,9 +10,9 @@ def parameters(seed):
         states = [[4.0, 0.0], [2.0, 2.0], [3.0, 5.0]]
         return {"weights": torch.tensor([0.8, 0.1, 0.1]), "states": torch.tensor(states)}
     draw = Draws(seed)
-    shares = draw.uniform(3 + seed % 3, low=0.1, high=1.1)
+    shares = draw.uniform(3 + seed % 3, low=0.1, high=1.1).double()
     states = draw.uniform(len(shares), draw.integer(2, 5), high=8.0)
-    return {"weights": shares / shares.sum(), "states": states}
+    return {"weights": (shares / shares.sum()).float(), "states": states}
 
 
 def checks(names, parameters):

@@ -14,7 +14,7 @@ def parameters(seed):
         with torch.no_grad():
             return {"weights": recurrent.stored(True).alignment(ENGLISH, CHINESE).stage("weights")}
     scores = Draws(seed).uniform(5 + seed % 3, 4 + seed % 4, high=4.0)
-    return {"weights": torch.softmax(scores, dim=-1)}
+    return {"weights": torch.softmax(scores.double(), dim=-1).float()}
 
 
 def count(weights):

@@ -12,7 +12,7 @@ def parameters(seed):
         draw = Draws(seed)
         scores = draw.uniform(3 + seed % 3, low=-1.0, high=2.0)
         t = draw.choice((0.5, 2.0, 2.5))
-    return {"weights": torch.softmax(scores, dim=0), "t": t}
+    return {"weights": torch.softmax(scores.double(), dim=0).float(), "t": t}
 
 
 def checks(names, parameters):

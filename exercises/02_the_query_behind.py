@@ -10,9 +10,9 @@ def parameters(seed):
     if seed == 0:
         return {"wanted": torch.tensor([0.8, 0.1, 0.1]), "keys": toy.tom_and_jerry().states}
     draw = Draws(seed)
-    shares = draw.uniform(3, low=0.1, high=1.1)
+    shares = draw.uniform(3, low=0.1, high=1.1).double()
     keys = torch.tensor([[1.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])
-    return {"wanted": shares / shares.sum(), "keys": keys + draw.uniform(2)}
+    return {"wanted": (shares / shares.sum()).float(), "keys": keys + draw.uniform(2)}
 
 
 def checks(names, parameters):

@@ -16,8 +16,9 @@ def parameters(seed):
         order = draw.order(T)
         while [order[i] for i in order] == list(range(T)):  # undoes itself, and hides a mistake
             order = draw.order(T)
+    x = x.double()
     weights = torch.softmax(x @ x.T, dim=-1)
-    return {"weights": weights, "output": weights @ x, "order": order}
+    return {"weights": weights.float(), "output": (weights @ x).float(), "order": order}
 
 
 def checks(names, parameters):

@@ -11,7 +11,7 @@ def parameters(seed):
         survives = torch.tensor([False, True, False, False, False, False])
         return {"row": row, "survives": survives, "p": 0.5}
     draw, count = Draws(seed), 4 + seed % 5
-    row = torch.softmax(draw.uniform(count), dim=0)
+    row = torch.softmax(draw.uniform(count).double(), dim=0).float()
     survives = draw.uniform(count) < 0.6
     survives[:2] = torch.tensor([True, False])
     return {"row": row, "survives": survives, "p": (0.1, 0.2, 0.3)[seed % 3]}

@@ -12,7 +12,7 @@ def parameters(seed):
         p = 0.2
     else:
         draw, hidden = Draws(seed), 1 + seed % 3
-        weights = torch.softmax(draw.uniform(5 + seed % 4), dim=0)
+        weights = torch.softmax(draw.uniform(5 + seed % 4).double(), dim=0).float()
         weights = torch.cat([weights, torch.zeros(hidden)])
         survives = draw.uniform(len(weights)) < 0.5
         survives[1:3] = torch.tensor([False, True])

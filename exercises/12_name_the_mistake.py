@@ -29,8 +29,11 @@ def parameters(seed):
     order = draw.order(4)
     while any(order[i] == i for i in range(4)):  # the order of the text hits no name
         order = draw.order(4)
-    tables = wrong_weights(scores, 4)
-    return {"score_table": scores, "wrong_tables": torch.stack([tables[NAMES[i]] for i in order])}
+    tables = wrong_weights(scores.double(), 4)
+    return {
+        "score_table": scores,
+        "wrong_tables": torch.stack([tables[NAMES[i]] for i in order]).float(),
+    }
 
 
 def checks(names, parameters):

@@ -42,7 +42,8 @@
 A starter, a solution and a mistake are run with the names of `parameters(seed)` already there, so
 the chapter must define these names above the exercise, or the answer must be a function that the
 checks call with the parameters. Whatever else the code needs, it imports. Any whole number up to
-2**32 may come as a seed: draw from `Draws`, and keep sizes small with `%`.
+2**32 may come as a seed: draw from `Draws`, and keep sizes small with `%`. Compute what has to be
+rounded in float64 and hand it out as float32: then every processor gives the same numbers.
 
 An answer is what the starter's names hold in the end: values, functions, or a text (a string; the
 exercise has a `rubric`, and a person grades it). Two exercises of a chapter share no such name.

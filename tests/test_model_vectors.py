@@ -3,13 +3,15 @@
 import json
 
 from attn_core.steps.operations import OPERATIONS
-from tools import model_vectors
+from tools import model_vectors, page_vectors
 from tools.outputs import json_differs
 
 
 def test_the_vectors_are_those_of_attn_core():
     stored = json.loads(model_vectors.STORED.read_text(encoding="utf-8"))
-    wrong = json_differs(stored, json.loads(model_vectors.text()), "vectors", room=1e-9)
+    wrong = json_differs(
+        stored, json.loads(model_vectors.text()), "vectors", room=page_vectors.ROOM
+    )
     assert not wrong, f"python -m tools.model_vectors writes these again: {wrong}"
 
 

@@ -8,15 +8,13 @@ operations.
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import nbformat
 import pytest
 import torch
 
-from tests.notebooks.execution import EXECUTE, wrong_cells
-from tools.notebooks import NOTEBOOKS, ROOT
+from tests.notebooks.execution import execute, wrong_cells
+from tools.notebooks import NOTEBOOKS
 
 DEVICE = "cuda" if torch.cuda.is_available() else "pretend"
 BY_TRITON = ("03", "04", "05", "06", "07")
@@ -35,16 +33,6 @@ from tests.devices import pretend
 pretend.serve(by_triton={})
 del pretend
 """
-
-
-def environment(folder, by_triton: bool) -> dict[str, str]:
-    startup = folder / "profile_default" / "startup"
-    startup.mkdir(parents=True)
-    variables = {"ATTN_DEVICE": DEVICE, "IPYTHONDIR": str(folder)}
-    if DEVICE == "pretend":
-        (startup / "device.py").write_text(STARTUP.format(by_triton), encoding="utf-8")
-        variables |= {"TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT)}
-    return os.environ | variables
 
 
 def printed(outputs: list) -> list:
@@ -69,11 +57,10 @@ def printed(outputs: list) -> list:
 )
 def test_its_digits_are_the_stored_ones(path, tmp_path):
     pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
+    variables, before = {"ATTN_DEVICE": DEVICE}, ""
+    if DEVICE == "pretend":
+        variables["TRITON_INTERPRET"] = "1"
+        before = STARTUP.format(path.name.startswith(BY_TRITON))
     new = tmp_path / path.name
-    run = subprocess.run(
-        [sys.executable, "-c", EXECUTE, path, new],
-        cwd=path.parent, capture_output=True, text=True,
-        env=environment(tmp_path / "ipython", path.name.startswith(BY_TRITON)),
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr[-3000:]
+    execute(path, new, variables, before)
     assert wrong_cells(path, new, KNOWN, printed) == {}

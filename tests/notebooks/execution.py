@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import nbformat
 
 from tests.patience import TO_START
-from tools.notebooks import tags
+from tools.notebooks import ROOT, tags
 from tools.outputs import differences
 
 # What torch and the libraries under it read when they start: as if this were another processor.
@@ -43,6 +46,23 @@ client = NotebookClient(
 client.execute()
 nbformat.write(notebook, sys.argv[2])
 """
+
+
+def execute(path: Path, new: Path, variables: Mapping[str, str], before: str = "") -> None:
+    """Run a notebook where it is, with more in its environment; what it gives is stored in `new`.
+
+    before: code that its kernel runs before the first cell.
+    """
+    profile = new.parent / "ipython"
+    startup = profile / "profile_default" / "startup"
+    startup.mkdir(parents=True, exist_ok=True)
+    (startup / "before.py").write_text(before, encoding="utf-8")
+    ours = {"IPYTHONDIR": str(profile), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", EXECUTE, path, new],
+        cwd=path.parent, capture_output=True, text=True, env={**os.environ, **ours, **variables},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
 
 
 def wrong_cells(

@@ -1,0 +1,114 @@
+"""What is stored is the same on every processor: notebooks, vectors, handouts.
+
+Some processors are pretended, see `pretend.py`; some are this one, told to do without what it can.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+import exercises
+from grading.numbers import given
+from tests.notebooks.execution import AVX2_AND_THREADS, PLAINEST, execute, wrong_cells
+from tests.processors.pretend import RULES, Processor
+from tools import model_vectors, page_vectors
+from tools.notebooks import NOTEBOOKS, ROOT
+from tools.outputs import json_differs
+
+STARTUP = """
+from tests.processors import pretend
+pretend.enter()
+del pretend
+"""
+# What torch's capability must be, and what makes it so; test_colab.py has the plainest one.
+REAL = {
+    "AVX2": ("AVX2", AVX2_AND_THREADS),
+    "compatible MKL": ("", {"MKL_CBWR": "COMPATIBLE"}),
+    "MKL for AVX2": ("", {"MKL_CBWR": "AVX2"}),
+    "MKL for AVX512": ("AVX512", {"MKL_CBWR": "AVX512"}),
+    "two threads": ("", {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE"}),
+    "plainest": ("DEFAULT", PLAINEST),
+}
+OF_EXERCISES = sorted(ROOT.glob("exercises/notebooks/*.ipynb"))
+
+
+SETTINGS = [
+    pytest.param("", {"PRETEND_PROCESSOR": rule}, id=rule, marks=pytest.mark.slow) for rule in RULES
+]
+SETTINGS += [pytest.param(*how, id=name, marks=pytest.mark.deep) for name, how in REAL.items()]
+
+
+@cache
+def capability_with(**variables: str) -> str:
+    command = [sys.executable, "-c", "import torch; print(torch.backends.cpu.get_cpu_capability())"]
+    env = os.environ | variables
+    return subprocess.run(command, env=env, capture_output=True, text=True).stdout.strip()
+
+
+def differing(path, folder, capability: str, variables: dict[str, str]) -> dict[str, list[str]]:
+    """What differs when a notebook is run with these variables, by the cells' ids."""
+    if capability and capability_with(**variables) != capability:
+        had = capability_with(**variables)
+        pytest.skip(f"this processor has no {capability}: torch takes {had}")
+    new = folder / path.name
+    execute(path, new, variables, STARTUP if "PRETEND_PROCESSOR" in variables else "")
+    return wrong_cells(path, new)
+
+
+@pytest.mark.parametrize(("capability", "variables"), SETTINGS)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_gives_what_is_stored(path, capability, variables, tmp_path):
+    assert differing(path, tmp_path, capability, variables) == {}
+
+
+def test_a_notebook_gives_what_is_stored_on_one_that_is_pretended(tmp_path):
+    """In every run: a notebook whose numbers once depended on the processor."""
+    (path,) = (path for path in NOTEBOOKS if path.stem == "for_engineers")
+    assert differing(path, tmp_path, "", {"PRETEND_PROCESSOR": "mixed"}) == {}
+
+
+@pytest.mark.parametrize(("capability", "variables"), SETTINGS)
+def test_exercises_give_what_is_stored(capability, variables, tmp_path):
+    """One after the other in one kernel, which forgets every name between them."""
+    cells = []
+    for path in OF_EXERCISES:
+        cells.append(new_code_cell("%reset -f"))
+        for cell in nbformat.read(path, as_version=4).cells:
+            cell.id = f"{path.stem}-{cell.id}"
+            cells.append(cell)
+    path = tmp_path / "exercises.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    assert differing(path, tmp_path / "new", capability, variables) == {}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("vectors", [page_vectors, model_vectors], ids=["page", "model"])
+def test_vectors_are_the_stored_ones(vectors, rule):
+    stored = json.loads(vectors.STORED.read_text(encoding="utf-8"))
+    with Processor(rule):
+        made = json.loads(vectors.text())
+    assert json_differs(stored, made, room=page_vectors.ROOM) is None
+
+
+def handouts() -> dict[str, str]:
+    """What students are told, with numbers that a seed has drawn."""
+    return {
+        f"{exercise.id}, {seed}": exercise.task(seed) + given(exercise, seed)
+        for exercise in exercises.load().values()
+        for seed in range(4)
+    }
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_handouts_are_the_same(rule):
+    here = handouts()
+    with Processor(rule):
+        assert handouts() == here
