@@ -11,10 +11,13 @@ import pytest
 
 from tests.engines import Engine
 from tests.patience import PATIENCE, TO_START
+from tests.processors import pretend
 from tools.browser import ARGUMENTS, found, present
 
 ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
+
+pretend.enter()  # all tests of a run, where PRETEND_PROCESSOR asks for it
 
 
 @pytest.fixture(scope="session")

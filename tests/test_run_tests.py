@@ -134,14 +134,14 @@ def test_all_groups_run_and_one_table_ends_it(folder):
     rows = lines_of(done.stdout)
     assert list(rows) == [*names, "all"]
     assert rows["failing"][:4] == ["1", "1", "0", "0"]
-    assert rows["failing"][5:] == ["red"]
+    assert rows["failing"][5:] == ["–", "red"]
     assert rows["plain-red"][:4] == ["–"] * 4
     assert rows["green"][:4] == ["2", "0", "0", "0"]
-    assert len(rows["green"]) == 5
+    assert len(rows["green"]) == 6
     assert rows["all"][:4] == ["3", "1", "1", "1"]
     assert "failing.py::test_ten\n      assert (5 + 5) == 11" in done.stdout
     assert "1 ×  no moon tonight" in done.stdout
-    slowest = done.stdout[done.stdout.index("The slowest 5") : done.stdout.index("Skipped")]
+    slowest = done.stdout[done.stdout.index("The slowest 10") : done.stdout.index("Skipped")]
     assert re.findall(r"s  green.py::(\w+)", slowest) == ["test_one", "test_two"]
     assert f"Python {sys.version.split()[0]}" in done.stdout
     again = run()
@@ -160,10 +160,21 @@ def test_before_any_run_there_is_no_table(folder):
     assert done.stderr == "nothing was run yet: run `make test`\n"
 
 
-def test_at_most_five_of_the_slowest_are_named():
-    tests = [run_tests.Test(f"a.py::test_{n}", n / 10, ("passed",)) for n in range(8)]
-    lines = run_tests.slowest(run_tests.Group("code", 0, 3.0, tests))
-    assert [line.split()[-1] for line in lines] == [f"a.py::test_{n}" for n in (7, 6, 5, 4, 3)]
+def test_at_most_ten_of_the_slowest_are_named():
+    tests = [run_tests.Test(f"a.py::test_{n}", n / 10, ("passed",)) for n in range(14)]
+    groups = [
+        run_tests.Group("code", 0, 3.0, tests[::2]),
+        run_tests.Group("page", 0, 3.0, tests[1::2]),
+    ]
+    lines = run_tests.slowest(groups).splitlines()[1:]
+    assert [line.split()[-1] for line in lines] == [f"a.py::test_{n}" for n in range(13, 3, -1)]
+
+
+def test_a_group_over_its_budget_is_told_and_not_red(monkeypatch):
+    monkeypatch.setenv("BUDGETS", "code=10 pages=20")
+    groups = [run_tests.Group(name, 0, 15.0) for name in ("code", "pages", "more")]
+    told = [line.split()[5:] for line in run_tests.table(groups).splitlines()[1:]]
+    assert told == [["15", "10", "over", "its", "budget"], ["15", "20"], ["15", "–"], ["45", "30"]]
 
 
 QUICK, SLOW, DEEP = (

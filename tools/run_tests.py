@@ -5,13 +5,16 @@
 
 A group is a target of the Makefile. Where it runs pytest it writes its report to
 `.tests/<group>.xml`; of any other only the status counts. The exit status is 1 if a group is red.
-Without a group the table of what was run last is printed again.
+Without a group the table of what was run last is printed again. BUDGETS in the environment, such as
+"test-code=100 test-pages=200", has the seconds that a group should take at most on two quiet
+processors; the table says which took longer, and no group is red for it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -27,7 +30,7 @@ from tools import machine
 
 RESULTS = Path(".tests")
 COUNTS = ("passed", "failed", "errors", "skipped")
-SLOWEST = 5
+SLOWEST = 10
 
 
 @dataclass(frozen=True)
@@ -123,25 +126,33 @@ def last_run(results: Path) -> list[Group]:
 
 def table(groups: list[Group]) -> str:
     """A line for each group and one for all, with what is wrong beside it."""
+    pairs = (text.split("=") for text in os.environ.get("BUDGETS", "").split())
+    budgets = {name: int(seconds) for name, seconds in pairs}
     rows = []
     for group in groups:
         counts = ["–"] * len(COUNTS) if group.tests is None else counted(group.counts)
-        verdict = f"red {group.fault}".strip() if group.is_red else ""
-        rows.append([group.name, *counts, round(group.seconds), verdict])
+        verdict = [f"red {group.fault}".strip()] if group.is_red else []
+        budget = budgets.get(group.name)
+        if budget is not None and group.seconds > budget:
+            verdict.append("over its budget")
+        rows.append([group.name, *counts, round(group.seconds), budget, ", ".join(verdict)])
     total = sum((group.counts for group in groups), Counter())
-    rows.append(["all", *counted(total), round(sum(group.seconds for group in groups)), ""])
-    heads = ["group", *COUNTS, "seconds", ""]
+    seconds = round(sum(group.seconds for group in groups))
+    rows.append(["all", *counted(total), seconds, sum(row[-2] or 0 for row in rows) or None, ""])
+    heads = ["group", *COUNTS, "seconds", "budget", ""]
     sides = ["left", *["right"] * (len(heads) - 2), "left"]
-    return tabulate(rows, heads, tablefmt="plain", colalign=sides)
+    return tabulate(rows, heads, tablefmt="plain", colalign=sides, missingval="–")
 
 
 def counted(counts: Counter) -> list[int]:
     return [counts[word] for word in COUNTS]
 
 
-def slowest(group: Group) -> list[str]:
-    tests = sorted(group.tests or (), key=lambda test: -test.seconds)[:SLOWEST]
-    return [f"{test.seconds:7.1f} s  {test.name}" for test in tests]
+def slowest(groups: list[Group]) -> str:
+    tests = [test for group in groups for test in group.tests or ()]
+    tests = sorted(tests, key=lambda test: -test.seconds)[:SLOWEST]
+    lines = [f"The slowest {SLOWEST}", *(f"{test.seconds:7.1f} s  {test.name}" for test in tests)]
+    return "\n".join(lines)
 
 
 def skips(group: Group) -> list[str]:
@@ -166,7 +177,7 @@ def summary(groups: list[Group]) -> str:
     """All that a run of groups has to say; the table comes last, as a terminal shows the end."""
     return "\n\n".join(
         [
-            *section(f"The slowest {SLOWEST}", groups, slowest),
+            slowest(groups),
             *section("Skipped", groups, skips),
             *section("Red", groups, reds),
             table(groups),

@@ -21,8 +21,9 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 RULES = ("up", "down", "mixed")
 FIXED = {"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal"}
-# They change a dtype, or give memory in which nothing is written yet.
+# They change a dtype or a layout, or give memory in which nothing is written yet.
 NOT_COMPUTED = {"_to_copy", "copy", "set", "resize", "empty_like", "new_empty", "new_empty_strided"}
+NOT_COMPUTED |= {"_to_sparse", "_nested_tensor_from_tensor_list"}
 SUMS = {"mm", "bmm", "addmm", "baddbmm", "mv", "addmv", "dot", "sum", "mean", "cumsum", "index_add"}
 SUMS |= {"scatter_add", "embedding_dense_backward"}
 SUMMED = {"_scaled_dot_product_flash_attention_for_cpu": 2}  # the one argument whose signs differ
@@ -89,7 +90,9 @@ class Processor(TorchDispatchMode):
 
 
 def is_single(leaf: object) -> bool:
-    return isinstance(leaf, Tensor) and leaf.dtype == torch.float32 and leaf.is_cpu
+    if not isinstance(leaf, Tensor) or leaf.layout != torch.strided:
+        return False
+    return leaf.dtype == torch.float32 and leaf.is_cpu
 
 
 def is_rounded(func, name: str, args, kwargs) -> bool:
