@@ -124,7 +124,16 @@ def test_what_an_origin_can_say():
         ("It is 7.", ("7", "scores[1, 9]"), "scores has no number at (1, 9)"),
         ("It is 7.", ("7", "scoring[1, 9]"), "there is no cell named scoring"),
         ("Seven words.", ("Seven", "scores[1, 1]"), None),
-        ("It is.", ("7", "scores[1, 1]"), "1 origins are of numbers that are gone"),
+        ("It is 0.", ("0", "law s + 0 == s"), None),
+        ("It is 1.", ("1", "law s + 1 == s"), "this law is not true"),
+        ("It is 3.", ("3", "law s + 0 == s"), "the law does not depend on 3"),
+        ("It is 0.", ("0", "law 0 * s == s - s"), None),
+        ("It is 1.", ("1", "law max(1, s) >= s"), "the law does not depend on 1"),
+        ("It is 1.", ("1", "law s +"), "cannot be worked out"),
+        ("Column 2.", ("2", "index of len(scores[1])"), None),
+        ("Column 3.", ("3", "index of len(scores[1])"), "there are only 3, counted from 0"),
+        ("- a\n- b\n\nAll three.", ("three", 'count("text", "^- ")'), 'count("text", "^- ") is 2'),
+        ("It is.", ("7", "scores[1, 1]"), "gone is “⟨7⟩”, whose origin was: scores[1, 1]"),
     ],
 )
 def test_what_is_wrong_is_said(text, entry, said):
@@ -140,28 +149,48 @@ def test_an_output_that_changes_is_seen():
     assert "is 0.9644" in checking.problems(page, known)[0]
 
 
-def test_what_is_known_stays_when_words_change():
-    known = stored(("7", "because I said so"), ("0.954", "scores[0, 0]"))
-    assert updated(page_of("First 7, then 0.954."), known) == known
-    assert updated(page_of("Seven was 7; look, 0.954 came."), known) == known
+@pytest.mark.parametrize(
+    ("was", "now", "wanted", "dropped"),
+    [
+        ("First 7, then 0.954.", "It is 8: first 7, then 0.954.", ["?", "7", "0.954"], ""),
+        ("First 7, then 0.954.", "Then 0.954, and first 7.", ["0.954", "7"], ""),
+        ("These three rows have 0.954.", "Of these 3 rows have 0.954.", ["three", "0.954"], ""),
+        ("Here are three rows.", "Three of the rows are here.", ["three"], ""),
+        ("Here are three rows.", "Here are the rows.", [], "“Here are ⟨three⟩ rows.”"),
+        ("A row has 3.", "Of 3 words, a row has 3.", ["?", "3"], ""),
+    ],
+)
+def test_an_origin_follows_its_number_and_what_is_dropped_is_said(was, now, wanted, dropped):
+    page = page_of(was)
+    known = {n.written: f"because of {n.written}" for n in page.passages[0].numbers}
+    known = origins.parse(origins.text(page, stored(*known.items())))
+    new, gone = updated(page_of(now), known)
+    said = [entry.origin.removeprefix("because of ") for entry in new.get("text", [])]
+    assert [origin[:1] if origin[0] == "?" else origin for origin in said] == wanted
+    assert [dropped in line for line in gone] == [True] * bool(dropped)
 
 
 def test_a_wrong_number_is_not_taken_on_trust():
     known = stored(("7", "scores[1, 1]"), ("0.9544", "scores[0, 0]"))
-    new = updated(page_of("First 8, then 0.9554."), known)
+    new, _ = updated(page_of("First 8, then 0.9554."), known)
     assert [entry.is_open for entry in new["text"]] == [True, True]
-    new = updated(page_of("First 7, then 0.9544 and 7."), known)
+    new, _ = updated(page_of("First 7, then 0.9544 and 7."), known)
     assert [entry.is_open for entry in new["text"]] == [False, False, True]
 
 
 def test_what_is_certain_is_filled_in():
-    new = updated(page_of("The weights are 0.1385 and 0.2379; the scores (2, 7, 1)."), {})
+    new, _ = updated(page_of("The weights are 0.1385 and 0.2379; the scores (2, 7, 1)."), {})
     assert new == stored(("0.1385 0.2379", "weights[0, 0:2]"), ("2 7 1", "scores[1]"))
 
 
 def test_origins_follow_a_passage_with_a_new_name():
     known = {"old": stored(("7", "because I said so"))["text"]}
-    assert updated(page_of("It is 7."), known) == stored(("7", "because I said so"))
+    assert updated(page_of("It is 7."), known) == (stored(("7", "because I said so")), [])
+
+
+@pytest.mark.parametrize("text", ["three of the rows", "All three.", "a dozen heads", "six-by-six"])
+def test_a_number_in_words_is_found_whatever_follows(text):
+    assert find(text)
 
 
 def test_what_is_written_can_be_read():
@@ -171,8 +200,8 @@ def test_what_is_written_can_be_read():
 
 
 def test_rules_vouch_only_for_what_is_right():
-    def explained(text, page="05_trainable_weights.ipynb"):
-        passage = Passage("p", text)
+    def explained(text, page="05_trainable_weights.ipynb", name="p"):
+        passage = Passage(name, text)
         rest = rules.explained(Page(Path(page), [passage]), passage)
         return [n.written for n in passage.numbers if n.start in rest]
 
@@ -191,6 +220,20 @@ def test_rules_vouch_only_for_what_is_right():
     assert explained("## Four questions first\n\n**1.** a\n\n**2.** b\n\n**3.** c")[:1] == ["1"]
     assert explained("They add up to 1, and not to 2.") == ["1"]
     assert explained("`weights.sum(-1)`, `weights.sum(-7)` and `x[1, 2]`") == ["-1"]
+    assert explained("Day 1: a. Day 2: b. Day 4: c.") == ["1", "2"]
+    assert explained("「3 个词」 “3 words”, 「4 个词」 “5 words”") == ["3", "3"]
+    assert explained("`masked_fill(mask == 0, -1e9)` and `masked_fill(mask == 1, -1e9)`") == [
+        "0",
+        "-1e9",
+    ]
+    assert explained("Bahdanau and others (2015), Vaswani et al., 2018, and in 2014") == ["2015"]
+    assert explained("*On Layer Normalization in the Transformer Architecture*, 2020") == ["2020"]
+    key_bias = "exercise-05-key-bias"
+    assert explained("*Expected: three lines.*", name=key_bias) == ["three"]
+    assert explained("*Expected: eight lines.*", name=key_bias) == []
+    rows = "`scaled = torch.tensor([[0.0, 200.0, 1.0], [0.0, 1.0, 200.0], [2.0, 1.0, 0.0]])`"
+    assert len(explained(rows, name="exercise-06-visible-shares")) == 9
+    assert explained(rows.replace("2.0", "3.0"), name="exercise-06-visible-shares") == []
 
 
 def test_the_places_of_a_page_of_markdown():

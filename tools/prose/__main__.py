@@ -16,15 +16,19 @@ from tools.prose.updating import updated
 
 def main() -> None:
     wanted = tuple(sys.argv[1:]) or ("",)
-    faults = []
+    faults, gone = [], []
     paths = [path for path in pages() if path.name.startswith(wanted)]
     if not paths:
         sys.exit(f"no page's file name starts with {' or '.join(wanted)}")
     for path in paths:
         page = read(path)
-        new = updated(page, origins.load(page))
+        new, left = updated(page, origins.load(page))
         origins.path_of(page).write_text(origins.text(page, new), encoding="utf-8")
         faults += problems(page, new)
+        gone += left
+    if gone:
+        print(*gone, sep="\n")
+        print(f"{len(gone)} origins were taken away: is it right that their numbers are gone?\n")
     if faults:
         print(*faults, sep="\n")
         sys.exit(

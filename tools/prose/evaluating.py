@@ -2,7 +2,9 @@
 
 An origin is a Python expression in which a cell's id stands for the numbers that the cell prints,
 by line, of the lines that hold any, and place: `scores[1]`, `scores[1, 2]`, `scores[:, 0]`. Those
-of its code are `scores.code[0, 1]`; those of another page `03_self_attention/scores[1]`.
+of its code are `scores.code[0, 1]`; those of another page `03_self_attention/scores[1]`. What a
+passage lists is counted: `count("someone", "<summary>")`. `index of scores[1, 0]` is any number
+that counts so many things from 0; for what begins with `law` see `laws`.
 """
 
 from __future__ import annotations
@@ -108,6 +110,14 @@ def other_page(name: str) -> Page:
     return read(paths[0])
 
 
+def count(page: Page, passage: str, pattern: str) -> int:
+    """How often a passage of the page has a pattern: count("someone", "<summary>")."""
+    texts = [part.text for part in page.passages if part.id == passage]
+    if not texts:
+        raise NoSuchNumber(f"there is no passage named {passage}")
+    return len(re.findall(pattern, texts[0], re.MULTILINE))
+
+
 EXERCISES = exercises.load()
 FACTS = {
     "CHAPTERS": CHAPTERS,
@@ -124,7 +134,10 @@ FACTS = {
     "oldest_python": oldest_python,
     "pinned": pinned,
     "toy": toy,
-} | {name: getattr(math, name) for name in ("exp", "log", "sqrt", "sin", "cos", "factorial", "e")}
+} | {
+    name: getattr(math, name)
+    for name in ("exp", "log", "sqrt", "sin", "cos", "factorial", "e", "inf")
+}
 
 
 def cell_of(page: Page, name: str, kind: str) -> Lines:
@@ -154,7 +167,11 @@ def worth(page: Page, origin: str) -> list[Decimal]:
 
     Raises NoSuchNumber, in one sentence, if it names what is not there.
     """
-    names = {**FACTS, "cell": functools.partial(cell_of, page)}
+    names = {
+        **FACTS,
+        "cell": functools.partial(cell_of, page),
+        "count": functools.partial(count, page),
+    }
     try:
         value = eval(call(origin), names)
         return [Decimal(repr(number)) for number in flat(value)]

@@ -28,19 +28,11 @@ FROM_THREE = (
     " seventeen eighteen nineteen twenty"
 )
 WORDS = {word: value for value, word in enumerate(FROM_THREE.split(), 3)}
-WORDS |= {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000}
-# A number that is spelled out is one where it counts things like these: "six random words".
-COUNTED = (
-    "chapters exercises mistakes questions lines stages steps ways words numbers tokens characters"
-    " sentences rows columns vectors matrices heads layers sublayers queries keys values scores"
-    " weights cells formulas products states tables masks axes decimals digits attentions notes"
-    " videos translators knobs coins boxes classes minutes readings places pieces rounds"
-)
-SPELLED = re.compile(
-    rf"\b(?:{'|'.join(sorted(WORDS, key=len, reverse=True))})\b"
-    rf"(?=(?:[ -][*`]*[a-z]+)?[ -][*`]*(?:{'|'.join(COUNTED.split())})\b)",
-    re.IGNORECASE,
-)
+WORDS |= {"thirty": 30, "forty": 40, "fifty": 50, "dozen": 12}
+WORDS |= {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+# From three on, whatever follows: "three rows", "three of the rows", "All three." One, two, half
+# and twice are left out: they are words of any sentence.
+SPELLED = re.compile(rf"\b(?:{'|'.join(sorted(WORDS, key=len, reverse=True))})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

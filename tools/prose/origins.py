@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.prose.numbers import Number
@@ -29,6 +29,11 @@ class Entry:
 
     written: tuple[str, ...]
     origin: str
+    around: str = field(default="", compare=False)  # the words about them, when last written
+
+    def __str__(self) -> str:
+        around = self.around or f"⟨{' '.join(self.written)}⟩"
+        return f"“{around}”, whose origin was: {self.origin}"
 
     @property
     def is_open(self) -> bool:
@@ -52,8 +57,11 @@ def load(page: Page) -> Origins:
 
 
 def parse(text: str) -> Origins:
+    comments = iter(line.partition("],  # ")[2] for line in text.splitlines() if line[:3] == "  [")
     return {
-        passage: [Entry(tuple(written.split()), origin) for written, origin in entries]
+        passage: [
+            Entry(tuple(written.split()), origin, next(comments)) for written, origin in entries
+        ]
         for passage, entries in tomllib.loads(text).items()
     }
 
@@ -82,7 +90,7 @@ def text(page: Page, origins: Origins) -> str:
         for entry in origins[passage.id]:
             part = numbers[at : at + len(entry.written)]
             at += len(entry.written)
-            around = " ".join(passage.around(part[0].start, part[-1].end).split())
+            around = passage.around(part[0].start, part[-1].end)
             pair = f"[{quoted(' '.join(entry.written))}, {quoted(entry.origin)}]"
             lines.append(f"  {pair},  # {around}")
         lines.append("]")

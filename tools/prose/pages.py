@@ -58,7 +58,7 @@ class Passage:
         """The words about a place, with the place in ⟨ ⟩, in one line."""
         before = self.text[max(0, start - width) : start].rpartition("\n")[2]
         after = self.text[end : end + width].partition("\n")[0]
-        return f"{before}⟨{self.text[start:end]}⟩{after}".replace("\t", " ").strip()
+        return " ".join(f"{before}⟨{self.text[start:end]}⟩{after}".split())
 
 
 @dataclass(frozen=True)

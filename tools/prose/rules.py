@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 import tomllib
 
+import torch
+
 from tools.prose.evaluating import EXERCISES
-from tools.prose.pages import ROOT, Page, Passage
+from tools.prose.pages import ROOT, Page, Passage, read
 
 PHRASES = ROOT / "tests" / "sources" / "origins" / "phrases.toml"
 
@@ -17,6 +20,9 @@ TITLE = re.compile(r"\A# (\d\d) ")
 LABEL = re.compile(r"^\*\*(?:Question )?(\d+)\.\*\*", re.MULTILINE)
 EXERCISE = re.compile(r"^\*\*Exercise (\d+) · (.*?)\*\* .*· (\d+) points?$", re.MULTILINE)
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+GIVEN = re.compile(r"`(\w+) = (torch\.tensor\([^`]+)`")
+EXPECTED = re.compile(r"\*Expected: (?:on paper half a page; in Python )?[\w ]*?\blines?\b")
+TRANSLATED = re.compile(r"「([^」]*)」[：:,]?\s*(“[^”]*”|\*[^*]+\*)")
 
 
 def linked(page: Page, passage: Passage) -> set[int]:
@@ -34,6 +40,40 @@ def linked(page: Page, passage: Passage) -> set[int]:
             for number in passage.numbers
             if link.start(1) <= number.start < link.end(1) and number.written.lower() in named
         }
+    return starts
+
+
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+NAME = re.compile(r"[^\W\d_a-z][\w’'-]*\w")
+
+
+@functools.cache
+def papers() -> dict[str, set[str]]:
+    """The years in references.md of each first author and each title."""
+    years: dict[str, set[str]] = {}
+    text = (ROOT / "book" / "references.md").read_text(encoding="utf-8")
+    for paper in re.split(r"\n\n|<br>", text):
+        title = re.search(r"\[([^\]]+)\]\(http", paper)
+        year = YEAR.findall(re.sub(r"\([^)]*\)", "", paper.partition("\n: ")[0]))
+        first = re.match(r"(?:(?:\w\.-?)+ )+(\w[\w -]*?)(?=[,.]| and )", paper)
+        for name in (title and title[1].partition(":")[0].lower(), first and first[1]):
+            if name and year:
+                years.setdefault(name, set()).add(year[-1])
+    return years
+
+
+def cited(page: Page, passage: Passage) -> set[int]:
+    """The year of a paper, after its title or its first author: as references.md has it."""
+    if page.name == "references":
+        return set()
+    starts, known = set(), papers()
+    for year in YEAR.finditer(passage.prose):
+        before = YEAR.split(passage.prose[max(0, year.start() - 150) : year.start()])[-1]
+        after = passage.prose[year.end() :][:30] if before.endswith("In ") else ""
+        titles = [title for title in known if title in before.lower()]
+        names = [name for name in [*NAME.findall(before), *NAME.findall(after)] if name in known]
+        if any(known[name] == {year[0]} for name in titles + names[:1]):
+            starts.add(year.start())
     return starts
 
 
@@ -78,21 +118,83 @@ def generated(page: Page, passage: Passage) -> set[int]:
 def quoted(page: Page, passage: Passage) -> set[int]:
     """Code in a sentence that stands in code that runs, when no slip of a digit would, too.
 
-    That is the code of the page and of the library, and the ids of the exercises.
+    That is the code of the page and of the library, and the ids of the exercises. Code of the
+    sources is quoted twice: in its chapter and in the errata.
     """
-    starts, source = set(), f"{page.source}\n{library()}\n{' '.join(EXERCISES)}"
+    starts = set()
+    sources = (page.source, library(), " ".join(EXERCISES), quotations(page.name != "errata"))
+
+    def stands(text: str) -> bool:
+        return any(text in source for source in sources)
+
     for code in CODE.finditer(passage.text):
-        if code[1] not in source:
-            continue
-        for number in passage.numbers:
-            if code.start(1) <= number.start < code.end(1):
+        inside = [n for n in passage.numbers if code.start(1) <= n.start < code.end(1)]
+        if inside and stands(code[1]):
+            for number in inside:
                 at = number.start - code.start(1)
-                if not any(
-                    code[1][:at] + new + code[1][at + len(number.written) :] in source
-                    for new in neighbours(number.written)
-                ):
+                head, tail = code[1][:at], code[1][at + len(number.written) :]
+                if not any(stands(head + new + tail) for new in neighbours(number.written)):
                     starts.add(number.start)
     return starts
+
+
+@functools.cache
+def quotations(are_in_errata: bool) -> str:
+    paths = ["book/errata.md"] if are_in_errata else sorted(ROOT.glob("chapters/*.ipynb"))
+    parts = [part.text for path in paths for part in read(ROOT / path).passages]
+    return "\n".join(part for part in parts if "「" in part)
+
+
+def translated(page: Page, passage: Passage) -> set[int]:
+    """What is quoted in Chinese, 「共 3 个」, and its translation beside it: the same numbers."""
+    starts = set()
+    for pair in TRANSLATED.finditer(passage.prose):
+        sides = [
+            [n for n in passage.numbers if pair.start(side) <= n.start < pair.end(side)]
+            for side in (1, 2)
+        ]
+        if len({tuple(n.value for n in side if n.written[-1].isdigit()) for side in sides}) == 1:
+            starts |= {n.start for side in sides for n in side if n.written[-1].isdigit()}
+    return starts
+
+
+def in_turn(page: Page, passage: Passage) -> set[int]:
+    """Parts that are counted: Day 1, Day 2, Day 3."""
+    starts = set()
+    for name in ("Day", "Week"):
+        days = list(re.finditer(rf"\b{name} (\d+):", passage.prose))
+        starts |= {day.start(1) for turn, day in enumerate(days, 1) if int(day[1]) == turn}
+    return starts
+
+
+def given(page: Page, passage: Passage) -> set[int]:
+    """What an exercise is asked with, `rows = [[1, 2]]`, as its parameter `rows` has it."""
+    starts, exercise = set(), EXERCISES.get(passage.id.removeprefix("exercise-"))
+    for code in GIVEN.finditer(passage.text) if exercise else ():
+        wanted = exercise.parameters(0).get(code[1])
+        if wanted is not None and repr(wanted) == repr(eval(code[2], {"torch": torch})):
+            span = code.span(2)
+            starts |= {n.start for n in passage.numbers if span[0] <= n.start < span[1]}
+    return starts
+
+
+def expected(page: Page, passage: Passage) -> set[int]:
+    """How many lines an answer takes: as many as the solution, which may have one more."""
+    exercise = EXERCISES.get(passage.id.removeprefix("exercise-"))
+    said = EXPECTED.search(passage.text) if exercise else None
+    if not said:
+        return set()
+    numbers = [n for n in passage.numbers if said.start() <= n.start < said.end()]
+    bounds = [int(n.value) for n in numbers] or [0]
+    bounds += [{"one": 1, "two": 2}[word] for word in re.findall(r"\b(one|two)\b", said[0])]
+    lines = sum(
+        isinstance(node, ast.stmt)
+        and not isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
+        for node in ast.walk(ast.parse(exercise.solution))
+    )
+    about = 2 * ("or so" in passage.text[said.end() :][:30])
+    is_right = min(bounds) - about <= lines <= max(bounds) + 1
+    return {number.start for number in numbers} if is_right else set()
 
 
 @functools.cache
@@ -118,8 +220,10 @@ def phrases() -> dict[str, str]:
 
 def said(page: Page, passage: Passage) -> set[int]:
     """What the book says again and again: the numbers of a phrase in phrases.toml."""
-    starts = set()
+    starts, text = set(), passage.text.lower()
     for phrase in phrases():
+        if phrase.lower() not in text:
+            continue
         for place in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", passage.text, re.IGNORECASE):
             starts |= {
                 number.start
@@ -129,7 +233,10 @@ def said(page: Page, passage: Passage) -> set[int]:
     return starts
 
 
-RULES = (linked, titled, labelled, counted, generated, quoted, said)
+RULES = (
+    *(linked, titled, labelled, counted, in_turn, generated, given, expected),
+    *(quoted, translated, cited, said),
+)
 
 
 def explained(page: Page, passage: Passage) -> set[int]:

@@ -1,13 +1,17 @@
 """Bring the origins of a page up to date, without taking a number on trust.
 
-What is known and still true stays. What can be told with certainty is filled in. All else gets a ?
-and the best guess, and waits for a person.
+What is known and still true stays, also where its sentence has other words now. What can be told
+with certainty is filled in. All else gets a ? and the best guess, and waits for a person. What is
+left of the old origins, because their numbers are no longer there, is said.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from tools.prose import deriving
-from tools.prose.checking import kept, slip
+from tools.prose.checking import kept, lost, slip
 from tools.prose.numbers import Number
 from tools.prose.origins import Entry, Origins, due
 from tools.prose.pages import Page, Passage
@@ -42,41 +46,79 @@ def moved(page: Page, passage: Passage, entry: Entry, numbers: list[Number]) -> 
     return entries[0] if len(entries) == 1 and not entries[0].is_open else entry
 
 
-def followed(page: Page, numbers: list[Number], lost: list[Entry]) -> Entry | None:
-    """The origin of a number that is another one now, as its output is."""
-    for entry in lost:
-        written = tuple(number.written for number in numbers[: len(entry.written)])
-        new = Entry(written, entry.origin)
-        if len(written) == len(entry.written) and not entry.is_constant and not slip(page, new):
-            return new
+def is_said_again(entry: Entry, passage: Passage, part: list[Number]) -> bool:
+    """Whether a number of a sentence is the one that it had before it was reworded."""
+    if [number.value for number in part] != [Number(w, 0, 0).value for w in entry.written]:
+        return False
+    before, now = (
+        set(re.findall(r"[^\W\d]{3,}", around.lower()))
+        for around in (entry.around, passage.around(part[0].start, part[-1].end))
+    )
+    return bool(before) and 2 * len(before & now) >= len(before)
+
+
+def followed(
+    page: Page, passage: Passage, numbers: list[Number], own: list[Entry], gone: list[Entry]
+) -> tuple[Entry, Entry] | None:
+    """Of the entries that are gone, the one of the first number: as it was, and as it is.
+
+    Its output may have another number now, or its sentence other words, or another passage.
+    """
+    for entry in (*own, *gone):
+        part = numbers[: len(entry.written)]
+        if len(part) < len(entry.written) or not any(entry is other for other in gone):
+            continue
+        new = replace(entry, written=tuple(number.written for number in part))
+        is_worked_out = not (entry.is_constant or entry.is_open or slip(page, new))
+        if (is_worked_out and entry in own) or is_said_again(entry, passage, part):
+            return entry, new
     return None
 
 
-def updated_passage(page: Page, passage: Passage, old: list[Entry]) -> list[Entry]:
+def updated_passage(
+    page: Page, passage: Passage, old: list[Entry], gone: list[Entry] | None = None
+) -> list[Entry]:
+    """The entries of a passage as it is now. Takes from `gone`, of the page, what is here again."""
     numbers = due(page, passage)
-    stay, entries, at = kept(numbers, old), [], 0
-    lost = [entry for entry in old if entry not in stay.values()]
+    stay, entries, at = kept(passage, numbers, old), [], 0
+    own = lost(old, stay)
+    gone = [*own] if gone is None else gone
     while at < len(numbers):
         if at in stay:
             part = numbers[at : at + len(stay[at].written)]
             entries.append(moved(page, passage, stay[at], part))
             at += len(part)
-        else:
-            end = min((place for place in stay if place > at), default=len(numbers))
-            if new := followed(page, numbers[at:end], lost):
-                entries.append(new)
-                at += len(new.written)
-            else:
-                entries += derived(page, passage, numbers[at:end])
-                at = end
+            continue
+        end = min((place for place in stay if place > at), default=len(numbers))
+        for place in range(at, end):
+            if found := followed(page, passage, numbers[place:end], own, gone):
+                was, now = found
+                gone[:] = [entry for entry in gone if entry is not was]
+                end = place
+                break
+        entries += derived(page, passage, numbers[at:end])
+        at = end
+        if found:
+            entries.append(now)
+            at += len(now.written)
     return entries
 
 
-def updated(page: Page, origins: Origins) -> Origins:
-    new = {
-        passage.id: updated_passage(
-            page, passage, origins.get(passage.id) or renamed(page, passage, origins)
-        )
-        for passage in page.passages
+def updated(page: Page, origins: Origins) -> tuple[Origins, list[str]]:
+    """The origins of a page as it is now, and those that have lost their numbers, a line each."""
+    named = {passage.id: passage for passage in page.passages}
+    old = {
+        name: origins.get(name) or renamed(page, passage, origins)
+        for name, passage in named.items()
     }
-    return {name: entries for name, entries in new.items() if entries}
+    here = {id(entry) for entries in old.values() for entry in entries}
+    gone = [entry for entries in origins.values() for entry in entries if id(entry) not in here]
+    for name, passage in named.items():
+        gone += lost(old[name], kept(passage, due(page, passage), old[name]))
+    new = {name: updated_passage(page, passage, old[name], gone) for name, passage in named.items()}
+    return {name: entries for name, entries in new.items() if entries}, [
+        f"{page.name}, {name}: gone is {entry}"
+        for name, entries in origins.items()
+        for entry in entries
+        if any(entry is other for other in gone)
+    ]
