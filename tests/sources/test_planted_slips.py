@@ -127,12 +127,15 @@ def test_make_numbers_makes_no_slip_good(is_new):
 
 
 def cells_named(page: Page) -> list[tuple[origins.Entry, str]]:
-    """The entries of a page whose origin is one of its own cells, with the cell's id."""
+    """The entries of a page whose origin is one of its own cells, with the cell's id.
+
+    Not the indices: with more rows each of them is still there.
+    """
     return [
         (entry, name[1])
         for passage in page.passages
         for entry in ORIGINS[page.name].get(passage.id, [])
-        if not entry.is_constant
+        if not entry.is_constant and not entry.origin.startswith("index of ")
         for name in CELL.finditer(entry.origin)
         if "/" not in name[1]
     ]

@@ -17,6 +17,8 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 
+import torch
+
 import exercises
 from attn_core import toy
 from attn_core.checks import STAGES
@@ -110,12 +112,26 @@ def other_page(name: str) -> Page:
     return read(paths[0])
 
 
+def found(path: str, pattern: str) -> float:
+    """The number that a file has: found("tools/mutants.py", "LEAST = ([0-9]+)") is 90."""
+    match = re.search(pattern, (ROOT / path).read_text(encoding="utf-8"))
+    if not match:
+        raise NoSuchNumber(f"{path} has no {pattern}")
+    return float(match[1])
+
+
 def count(page: Page, passage: str, pattern: str) -> int:
     """How often a passage of the page has a pattern: count("someone", "<summary>")."""
     texts = [part.text for part in page.passages if part.id == passage]
     if not texts:
         raise NoSuchNumber(f"there is no passage named {passage}")
     return len(re.findall(pattern, texts[0], re.MULTILINE))
+
+
+def exercise(page: Page, id: str) -> int:
+    """The number of an exercise's box on its page: exercise("06-mask-to-add")."""
+    boxes = [part.id.removeprefix("exercise-") for part in page.passages]
+    return [box for box in boxes if box in EXERCISES].index(id) + 1
 
 
 EXERCISES = exercises.load()
@@ -125,6 +141,8 @@ FACTS = {
     "MISTAKES": MISTAKES,
     "STAGES": STAGES,
     "chapter": chapter,
+    "found": found,
+    "torch": torch,
     "pairs": pairs,
     "stored": stored,
     "times": times,
@@ -136,7 +154,7 @@ FACTS = {
     "toy": toy,
 } | {
     name: getattr(math, name)
-    for name in ("exp", "log", "sqrt", "sin", "cos", "factorial", "e", "inf")
+    for name in ("exp", "log", "sqrt", "sin", "cos", "log10", "factorial", "e", "inf")
 }
 
 
@@ -171,6 +189,7 @@ def worth(page: Page, origin: str) -> list[Decimal]:
         **FACTS,
         "cell": functools.partial(cell_of, page),
         "count": functools.partial(count, page),
+        "exercise": functools.partial(exercise, page),
     }
     try:
         value = eval(call(origin), names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from functools import cached_property
 
 EXACT = Context(prec=80, rounding=ROUND_HALF_EVEN)
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -43,7 +44,7 @@ class Number:
     start: int
     end: int
 
-    @property
+    @cached_property
     def value(self) -> Decimal:
         if self.written.lower() in WORDS:
             return Decimal(WORDS[self.written.lower()])
