@@ -8,6 +8,7 @@ import pytest
 
 import exercises
 from exercises.messages import Messages, sentence
+from tools.prose.numbers import SPELLED, WORDS
 from translation import catalogues, checking, shipped
 from translation.__main__ import all_messages
 from translation.checking import differences
@@ -97,6 +98,31 @@ def test_what_may_differ():
     assert not list(
         differences('<span aria-label="level 1">●</span>', '<span aria-label="一级">●</span>')
     )
+
+
+HAN = {3: "三均", 4: "四", 5: "五", 6: "六", 7: "七", 8: "八", 9: "九", 10: "十万"}
+HAN |= dict.fromkeys(range(11, 100), "十") | {100: "百", 1000: "千万"}
+HAN |= {10**6: "万", 10**9: "亿"}
+
+
+def unsaid(english: str, chinese: str) -> list[str]:
+    """The numbers in English words that are neither in Chinese words nor in digits."""
+    digits = re.findall(r"\d+", chinese.replace(",", ""))
+    return [
+        word[0]
+        for word in SPELLED.finditer(re.sub(r"“[^”]*”|\([^)]*\)", "", english))
+        if not {str(value := WORDS[word[0].lower()]), *HAN[value]} & {*digits, *chinese}
+    ]
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_number_in_words_is_in_the_translation(name):
+    """A three is 三, 均 (all three), or 3."""
+    assert unsaid("three of the rows", "其中四行") == ["three"]
+    known = catalogues.translations(name)
+    for message, _ in MESSAGES[name]:
+        if message in known:
+            assert unsaid(message, known[message]) == [], message
 
 
 TEXT = """\
