@@ -15,8 +15,7 @@ function splitQuery(query) {
 }
 
 /**
- * Characters that are in no word of the index stay together, a word that no page has; one alone, such as 的, is
- * passed over.
+ * Characters that are in no word of the index stay together: a word that no page has.
  *
  * @param {string} text
  * @returns {string[]}
@@ -24,7 +23,9 @@ function splitQuery(query) {
 function wordsOf(text) {
   // @ts-expect-error: Sphinx's, in a script of its own
   const { terms, titleterms } = Search._index;
-  const isKnown = (/** @type {string} */ word) => Object.hasOwn(terms, word) || Object.hasOwn(titleterms, word);
+  const isKnown = (/** @type {string} */ word) =>
+    // @ts-expect-error: Sphinx's, in the file that it puts this into
+    Object.hasOwn(terms, word) || Object.hasOwn(titleterms, word) || stopwords.includes(word);
   // The best way to cut the first n characters: the parts, and how many characters are in none that is known.
   const best = [{ parts: /** @type {string[]} */ ([]), missed: 0 }];
   for (let end = 1; end <= text.length; end++) {
@@ -33,13 +34,12 @@ function wordsOf(text) {
     const last = text[end - 1];
     const longer = isAfterUnknown ? [...parts.slice(0, -1), parts[parts.length - 1] + last] : [...parts, last];
     best[end] = { parts: longer, missed: missed + 1 };
-    for (let start = 0; start < end - 1; start++) {
+    for (let start = 0; start < end; start++) {
       const word = text.slice(start, end);
       const before = best[start];
       const worse = before.missed - best[end].missed || before.parts.length + 1 - best[end].parts.length;
       if (worse < 0 && isKnown(word)) best[end] = { parts: [...before.parts, word], missed: before.missed };
     }
   }
-  const { parts } = best[text.length];
-  return parts.length > 1 ? parts.filter((part) => part.length > 1) : parts;
+  return best[text.length].parts;
 }

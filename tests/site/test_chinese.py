@@ -121,6 +121,12 @@ def test_a_notebook_for_download_is_the_pages_own():
         ("多头注意力的权重", "chapters/08_multi_head"),
         ("为什么除以 √d_k", "chapters/05_trainable_weights"),
         ("softmax之后的掩码", "chapters/06_masking"),
+        # Words of one character, alone and among others.
+        ("键", "chapters/04_by_hand"),
+        ("层", "chapters/09_transformer"),
+        ("查询 键", "chapters/04_by_hand"),
+        ("键的宽度", "chapters/05_trainable_weights"),
+        ("查询 q", "chapters/05_trainable_weights"),
     ],
 )
 def test_chinese_words_are_found(open_page, site, query, page):
