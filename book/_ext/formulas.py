@@ -10,7 +10,6 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from functools import partial
 from xml.etree.ElementTree import Element, tostring
 
 from docutils import nodes
@@ -27,6 +26,8 @@ SCRIPTS = {"msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "mundero
 FIXED = {**SCRIPTS, "mfrac": 2, "mroot": 2}
 PRIMES = {"′", "&#x02032;"}
 BARS = {"‖", "∥", "|"}
+RELATIONS = {"=", "≈", "≠", "<", ">", "≤", "≥", "→", "⇒", "∝"}
+LONG = 30  # characters; a formula of more may not fit into the line of a phone
 SIGNS, ENDS = {"−", "-", "+", "±"}, {")", "]", "}", "⟩", "!", "′", "…", "⋯", *BARS}
 
 
@@ -117,23 +118,57 @@ def colour(element: Element) -> None:
             colour(child)
 
 
-def mathml(latex: str, display: str) -> tuple[str, list[str]]:
-    """The MathML of a formula, and what is wrong with it.
-
-    >>> mathml("q_k", "inline")[0].split("display=")[1]
-    '"inline"><mrow><msub><mi class="query">q</mi><mi>k</mi></msub></mrow></math>'
-    """
+def converted(latex: str, display: str) -> tuple[Element | None, list[str]]:
+    """A formula as MathML, and what is wrong with it."""
     try:
         tree = convert_to_element(latex, display=display)
     except Exception as error:  # the converter has a dozen kinds
-        return "", [f"{type(error).__name__} {error}".strip()]
+        return None, [f"{type(error).__name__} {error}".strip()]
     tidy(tree)
     lower(tree)
     space(tree)
     colour(tree)
-    # Entities like &#x0003D; arrive as text that is already escaped.
-    markup = tostring(tree, encoding="unicode").replace("&amp;#", "&#")
-    return markup, complaints(tree)
+    return tree, complaints(tree)
+
+
+def written(tree: Element | None) -> str:
+    """The text of a formula. Entities like &#x0003D; arrive as text that is already escaped."""
+    return "" if tree is None else tostring(tree, encoding="unicode").replace("&amp;#", "&#")
+
+
+def mathml(latex: str, display: str) -> tuple[str, list[str]]:
+    """The MathML of a formula as text, and what is wrong with it.
+
+    >>> mathml("q_k", "inline")[0].split("display=")[1]
+    '"inline"><mrow><msub><mi class="query">q</mi><mi>k</mi></msub></mrow></math>'
+    """
+    tree, wrong = converted(latex, display)
+    return written(tree), wrong
+
+
+def inline(latex: str) -> tuple[str, list[str]]:
+    """A formula within a line, and what is wrong with it. A long one may wrap after a relation.
+
+    >>> inline("a = b = c")[0].count("<math")
+    1
+    >>> inline("a + b + c + d + e + f + g + h + i + j = k + l + m + n + o = p")[0].count("<math")
+    3
+    """
+    tree, wrong = converted(latex, "inline")
+    if tree is None or len("".join(map(sign, tree.iter()))) <= LONG:
+        return written(tree), wrong
+    (row,) = tree
+    parts: list[list[Element]] = [[]]
+    for element in row:
+        parts[-1].append(element)
+        if element.tag == "mo" and sign(element) in RELATIONS:
+            element.set("form", "infix")
+            parts.append([])
+    markup = ""
+    for part in filter(None, parts):
+        row[:] = part
+        markup += written(tree)
+    return markup, wrong
 
 
 def displayed(latex: str) -> tuple[str, list[str]]:
@@ -200,7 +235,7 @@ def _visit(convert):
 def setup(app: Sphinx) -> dict:
     app.add_html_math_renderer(
         "mathml",
-        inline_renderers=(_visit(partial(mathml, display="inline")), None),
+        inline_renderers=(_visit(inline), None),
         block_renderers=(_visit(displayed), None),
     )
     app.add_post_transform(Attached)

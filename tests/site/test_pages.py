@@ -12,7 +12,8 @@ from tests.conftest import HTML, ROOT
 from tests.site.conftest import ENGLISH_FIRST, explorers_in
 from tests.site.listening import Listener
 
-PHONE = {"width": 360, "height": 800}
+# A small phone, or a window of 1280 pixels whose reader enlarges the page four times.
+PHONE = {"width": 320, "height": 800}
 
 CODE = ".bd-article div.cell_input pre, .highlight-python pre"
 CUT_CODE = """(code) => [...document.querySelectorAll(code)]
