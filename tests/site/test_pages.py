@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 
 from tests.conftest import HTML, ROOT
 from tests.site.conftest import ENGLISH_FIRST, explorers_in
@@ -19,6 +20,15 @@ CODE = ".bd-article div.cell_input pre, .highlight-python pre"
 CUT_CODE = """(code) => [...document.querySelectorAll(code)]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
   .map(({ textContent }) => textContent.slice(0, 40))"""
+
+
+# Of each chapter that a search found: its address, and the text below its link.
+FOUND = """() => {
+  const links = document.querySelectorAll("#search-results a[href^='chapters/'][href$='.html']");
+  const texts = Array.from(links, (link) => link.parentElement.querySelector("p.context"));
+  return links.length > 9 && texts.every((text) => text)
+    && texts.map((text, place) => [links[place].pathname, text.textContent]);
+}"""
 
 
 @pytest.mark.slow
@@ -205,3 +215,13 @@ def test_no_line_begins_with_the_sign_that_closes_a_formula(open_page, site, edi
     }).map(formula => formula.parentElement.textContent)"""
     assert page.locator("article .closed").count() > 10
     assert page.locator("article math").evaluate_all(below) == []
+
+
+def test_a_search_shows_a_sentence_with_the_word(open_page, site, edition):
+    page = open_page(f"{site}/{edition}search.html?q=softmax")
+    for address, excerpt in page.wait_for_function(FOUND).json_value():
+        html = (HTML / address.lstrip("/")).read_text(encoding="utf-8")
+        paragraphs = BeautifulSoup(html, "html.parser").select("article :is(p, li, summary, pre)")
+        texts = (" ".join(paragraph.get_text().split()) for paragraph in paragraphs)
+        assert "softmax" in excerpt.lower()
+        assert any(excerpt.strip("… ") in text for text in texts), (address, excerpt)
