@@ -6,6 +6,9 @@ import pytest
 
 from tests.conftest import HTML
 
+# Menus glide and folds fade in: half-faded text has no contrast, and what glides covers others.
+STILL = "*, *::before, *::after { transition: none !important; animation: none !important; }"
+
 
 @pytest.fixture(scope="session")
 def all_pages():

@@ -10,6 +10,7 @@ import axe_playwright_python
 import pytest
 
 from tests.conftest import HTML
+from tests.site.conftest import STILL
 from translation.language import in_chinese
 
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
@@ -28,8 +29,6 @@ OF_THE_THEME = {
     (NAME, in_chinese(FOLD)): "in Chinese too",
 }
 
-# Folds open by fading in, and half-faded text has no contrast.
-STILL = "*, *::before, *::after { transition: none !important; animation: none !important; }"
 # The names that voice control needs are a rule that axe leaves off unless asked.
 EVERY_RULE = {"rules": {NAME: {"enabled": True}}}
 # What can differ in the dark: colours, and pictures that are shown there alone.

@@ -1,0 +1,123 @@
+"""What is around each page: the bar above, the contents at both sides, the menus, the foot."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image
+
+from tests.site.conftest import STILL
+
+SIZES = [(320, 640), (390, 760), (768, 900), (1024, 800), (1400, 900), (1920, 1000)]
+# A button shows its name while it has the focus, over what is beside it.
+NO_NAMES = ".tooltip { display: none !important; }"
+# What opens a menu, and what it opens.
+MENUS = {
+    ".primary-toggle": "#pst-primary-sidebar-modal",
+    ".secondary-toggle": "#pst-secondary-sidebar-modal",
+    ".search-button__button": "#pst-search-dialog",
+}
+FRAME = """.bd-header-article, .bd-sidebar-primary, .bd-sidebar-secondary, .prev-next-footer,
+  .bd-footer-content"""
+# Each part of the frame (of an open menu alone, where there is one) that is not within its region,
+# or that a reader cannot point at near each edge: it is cut off, covered, or outside the window.
+HIDDEN_PARTS = """(frame) => {
+  const canPoint = (part, { left, right, top, bottom }) => {
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    return [[x, y], [left + 2, y], [right - 2, y], [x, top + 2], [x, bottom - 2]]
+      .every((point) => part.contains(document.elementFromPoint(...point)));
+  };
+  const isWithin = (region, { left, right, top, bottom }) => {
+    const around = region.getBoundingClientRect();
+    return left >= around.left - 1 && right <= around.right + 1
+      && top >= around.top - 1 && bottom <= around.bottom + 1;
+  };
+  const menu = document.querySelector("dialog[open]");
+  const hidden = [];
+  for (const region of menu ? [menu] : document.querySelectorAll(frame)) {
+    for (const part of region.querySelectorAll("a, button, input, p, kbd")) {
+      if (!part.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+      part.scrollIntoView({ block: "nearest" });
+      const boxes = Array.from(part.getClientRects());
+      if (!boxes.every((box) => isWithin(region, box) && canPoint(part, box))) {
+        hidden.push(`${region.className || region.id}: ${part.outerHTML.slice(0, 90)}`);
+      }
+    }
+  }
+  return hidden;
+}"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["book/index.html", "chapters/03_self_attention.html", "search.html?q=lse", "genindex.html"],
+)
+def test_nothing_of_the_frame_is_cut_off_or_covered(open_page, site, edition, name):
+    page = open_page(f"{site}/{edition}{name}")
+    page.add_style_tag(content=STILL + NO_NAMES)
+    hidden = {}
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        hidden[width] = page.evaluate(HIDDEN_PARTS, FRAME)
+        for button, menu in MENUS.items():
+            page.evaluate("scrollTo(0, 0)")
+            toggle = page.locator(f".bd-header-article {button}")
+            if not toggle.count() or not toggle.is_visible():
+                continue
+            toggle.click()
+            if not page.locator(menu).is_visible():  # it hides the contents that have room
+                toggle.click()
+                continue
+            hidden[width, menu] = page.evaluate(HIDDEN_PARTS, FRAME)
+            page.keyboard.press("Escape")
+            page.locator(menu).wait_for(state="hidden")
+    assert {size: parts for size, parts in hidden.items() if parts} == {}
+
+
+# Each element that has had the focus, and whether an outline shows it: around itself, what it draws
+# before or after itself, or the label of a field that is not drawn.
+LISTEN = """() => {
+  window.stops = new Map();
+  const isOutlined = (element) => [null, "::before", "::after"].some((part) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(element, part);
+    return outlineStyle !== "none" && parseFloat(outlineWidth) >= 1;
+  });
+  addEventListener("focusin", ({ target }) => {
+    const { width } = target.getBoundingClientRect();
+    const isDrawn = width > 2 && target.checkVisibility({ opacityProperty: true });
+    const shown = isDrawn ? [target] : [target.nextElementSibling, ...(target.labels ?? [])];
+    window.isAround = stops.has(target);
+    if (!window.isAround) stops.set(target, shown.some((one) => one && isOutlined(one)));
+  });
+}"""
+UNSEEN = """() => Array.from(stops).filter(([, isSeen]) => !isSeen)
+  .map(([stop]) => stop.outerHTML.slice(0, 120))"""
+
+
+@pytest.mark.parametrize(
+    "name", ["book/index.html", "chapters/03_self_attention.html", "search.html?q=lse"]
+)
+def test_the_focus_is_seen_in_forced_colours(open_page, site, name):
+    page = open_page(f"{site}/{name}", forced_colors="active")
+    page.add_style_tag(content=STILL)
+    page.evaluate(LISTEN)
+    while not page.evaluate("window.isAround"):
+        for _ in range(20):
+            page.keyboard.press("Tab")
+    assert page.evaluate("stops.size") > 30
+    assert page.evaluate(UNSEEN) == []
+
+
+def test_the_current_page_is_marked_in_forced_colours(open_page, site):
+    """By a bar at its left: asked of the picture, since a style need not be drawn."""
+    page = open_page(f"{site}/chapters/03_self_attention.html", forced_colors="active")
+    current, other = (
+        Image.open(io.BytesIO(page.locator(f"nav.bd-links a[href='{place}']").screenshot()))
+        .convert("RGB")
+        .crop((0, 0, 3, 20))
+        .getcolors()
+        for place in ("#", "04_by_hand.html")
+    )
+    assert len(other) == 1
+    assert {colour for _, colour in current} != {colour for _, colour in other}
