@@ -1,7 +1,8 @@
 """What one attention is asked: three tensors and their settings, checked once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
@@ -58,6 +59,10 @@ class Call:
         q4, k4, v4 = with_four_axes(q), with_four_axes(k), with_four_axes(v)
         call = cls(q4, k4, v4, None, scale, dropout, tuple(q.shape[:-2]))
         return call if keep is None else replace(call, keep=call.as_keep(keep))
+
+    def call_with(self, **changes: Any) -> "Call":
+        """The call with other tensors or settings; a plain one, also where this is a record."""
+        return Call(**{f.name: getattr(self, f.name) for f in fields(Call)} | changes)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

@@ -1,9 +1,10 @@
 """The record of one attention: q and k instead of the map, and every stage derived on demand."""
 
 import pickle
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -16,7 +17,7 @@ from attn_core.compiling import between_graphs
 from attn_core.derive import dead_rows, is_live, part_of_stage
 from attn_core.engines.formulas import Engine, RowPair
 from attn_core.source import Projection
-from attn_core.stamps import Stamp
+from attn_core.stamps import Stamp, counting
 
 Heads = tuple[range, range]  # some batches, some heads
 
@@ -34,23 +35,57 @@ class AttentionTrace(Call):
     into its weight, exp(masked − row_max)/row_sum. Those of a long head are computed when one of
     its weights is first asked for. The fields have 4 axes; `output`, `lse` and `stage` answer in
     the rank that was traced. Rabe and Staats, "Self-attention Does Not Need O(n²) Memory" (2021).
-    Taught in chapter 03.
+
+    Each answer is a copy that you may write into. A write into q, k, v or the mask's cells after
+    the trace is noticed: the next question raises RuntimeError. torch does not count writes into
+    tensors made under torch.inference_mode, so the record copies those: they take their memory
+    twice and, from 512 tokens on, less than a tenth of the trace's time more. Other settings need
+    another trace: dataclasses.replace raises ValueError. Taught in chapter 03.
     """
 
     output_4d: Float[Tensor, "B H L Dv"]  # what each query gets
     engine: Engine  # what derives the rest
     source: Projection | None = None  # where q, k and v come from, if that is known
-    stamp: Stamp = field(init=False)  # whether a tensor was written into since
     known: dict[Heads, tuple[Tensor, Tensor]] = field(default_factory=dict)  # row statistics
+    stamp: Stamp = field(init=False)  # whether a tensor was written into since
+    traced: dict[str, Any] = field(
+        default_factory=dict
+    )  # what all numbers belong to, for replace()
 
     def __post_init__(self) -> None:
+        if self.traced:
+            object.__setattr__(self, "stamp", self.traced["stamp"])
+            check_not_replaced(vars(self), self.traced)
+            return
+        object.__setattr__(self, "stamp", Stamp(**self._own_copies()))
+        # Not who computes, nor what was stored on the way: no number depends on them.
+        others = ("engine", "known", "traced")
+        self.traced.update((name, x) for name, x in vars(self).items() if name not in others)
+
+    def _own_copies(self) -> dict[str, Tensor]:
+        """All that a record holds, which counts its writes from now on."""
         made_from = {} if self.source is None else self.source.tensors()
-        stamp = Stamp(q=self.q, k=self.k, v=self.v, output=self.output_4d, **made_from)
-        object.__setattr__(self, "stamp", stamp)
+        tensors = {**self._inputs(), "output": self.output_4d, **made_from}
+        if not any(tensor.is_inference() for tensor in tensors.values()):
+            return tensors
+        for name in ("q", "k", "v", "output_4d"):
+            object.__setattr__(self, name, counting(getattr(self, name)))
+        if self.source is not None:
+            object.__setattr__(self, "source", self.source.each(counting))
+        if self.keep is not None and self.keep.cells is not None:
+            object.__setattr__(self, "keep", replace(self.keep, cells=counting(self.keep.cells)))
+        return self._own_copies()
+
+    def _inputs(self) -> dict[str, Tensor]:
+        """The tensors that each number follows from, by names that an error can use."""
+        inputs = {"q": self.q, "k": self.k, "v": self.v}
+        if self.keep is not None and self.keep.cells is not None:
+            inputs["keep"] = self.keep.cells
+        return inputs
 
     def check_unchanged(self) -> None:
-        """Raises one sentence if q, k or v was written in place since it was traced."""
-        self.stamp.check(q=self.q, k=self.k, v=self.v)
+        """Raises one sentence if q, k, v or keep was written in place since it was traced."""
+        self.stamp.check(**self._inputs())
 
     def check_source_unchanged(self) -> None:
         """The same for what q, k and v were made from, as a training step changes its matrices."""
@@ -62,7 +97,7 @@ class AttentionTrace(Call):
         """For copies and files."""
         self.check_source_unchanged()
         self.stamp.check(output=self.output_4d)
-        return dict(vars(self))
+        return vars(self) | {"traced": {}}
 
     def __setstate__(self, state: dict) -> None:
         vars(self).update(state)
@@ -86,9 +121,11 @@ class AttentionTrace(Call):
         return self._row_statistics(*self.everywhere)[1].clone()
 
     @property
+    @between_graphs
     def output(self) -> Float[Tensor, "*lead L Dv"]:
         """What each query gets: its average of the values."""
-        return self.in_lead(self.output_4d)
+        self.stamp.check(output=self.output_4d)
+        return self.in_lead(self.output_4d.clone())
 
     @property
     @between_graphs
@@ -120,7 +157,6 @@ class AttentionTrace(Call):
         check_stage(name)
         if name == "output":
             self.check_unchanged()
-            self.stamp.check(output=self.output_4d)
             return self.output
         check_cells(name, self.shape)
         if name != "weights" or is_live(self):
@@ -200,7 +236,7 @@ class AttentionTrace(Call):
         if name == "output" and not (torch.is_grad_enabled() and self.output_4d.requires_grad):
             # It is stored; derived, a row of it would cost all S cells of its map.
             self.stamp.check(output=self.output_4d)
-            return self.output_4d.detach()[tuple(map(as_slice, part))]
+            return self.output_4d.detach()[tuple(map(as_slice, part))].clone()
         with self._without_autocast():
             return part_of_stage(self, self.engine, name, part, self._row_statistics)
 
@@ -224,6 +260,16 @@ class AttentionTrace(Call):
         sizes = f"B={B}, H={H}, L={L}, S={S}, D={self.q.shape[-1]}, Dv={self.v.shape[-1]}"
         how = f"scale={self.scale:.4g}, keep={self.keep}, dropout={self.dropout}"
         return f"AttentionTrace({sizes}, {how}, {self.q.dtype})"
+
+
+def check_not_replaced(fields: Mapping[str, Any], traced: Mapping[str, Any]) -> None:
+    """A record that dataclasses.replace makes has the output of the old one."""
+    for name, value in traced.items():
+        if fields[name] is not value:
+            raise ValueError(
+                f"{name} must stay as it was when it was traced, got another one from replace(): "
+                "call trace() with it instead"
+            )
 
 
 def check_range(name: str, part: slice | range, size: int) -> range:

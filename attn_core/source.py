@@ -1,6 +1,6 @@
 """Where q, k and v come from: x and three matrices."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -30,8 +30,17 @@ class Projection:
         q, k, v = (self.x @ w for w in (self.w_query, self.w_key, self.w_value))
         if self.biases is None:
             return q, k, v
-        of_q, of_k, of_v = self.biases
+        # Under autocast a product has fewer digits than its bias, and nn.Linear gives that dtype.
+        of_q, of_k, of_v = (bias.to(q.dtype) for bias in self.biases)
         return q + of_q, k + of_k, v + of_v
+
+    def each(self, change: Callable[[Tensor], Tensor]) -> "Projection":
+        """The same of other tensors, such as copies in another dtype."""
+        x, w_query, w_key, w_value = map(change, (self.x, self.w_query, self.w_key, self.w_value))
+        biases = self.biases
+        if biases is not None:
+            biases = change(biases[0]), change(biases[1]), change(biases[2])
+        return Projection(x, w_query, w_key, w_value, biases)
 
     def tensors(self) -> dict[str, Tensor]:
         """All that q, k and v follow from, by names that an error can use."""

@@ -1,5 +1,6 @@
 """Whether a tensor was written into since: torch counts it."""
 
+import torch
 from torch import Tensor
 
 
@@ -18,18 +19,26 @@ again, and write into a clone
     """
 
     def __init__(self, **tensors: Tensor) -> None:
-        self.versions = {name: version_of(tensor) for name, tensor in tensors.items()}
+        self.versions = {name: tensor._version for name, tensor in tensors.items()}
 
     def check(self, **tensors: Tensor) -> None:
         """Raises one sentence if one of these was written in place since."""
         for name, tensor in tensors.items():
-            if version_of(tensor) != self.versions[name]:
+            if tensor._version != self.versions[name]:
                 raise RuntimeError(
                     f"{name} must stay as it was when it was traced, got a tensor changed in "
                     "place: trace again, and write into a clone"
                 )
 
 
-def version_of(tensor: Tensor) -> int | None:
-    """How often a tensor was written in place; inference tensors don't count."""
-    return None if tensor.is_inference() else tensor._version
+def counting(tensor: Tensor) -> Tensor:
+    """The tensor itself; of an inference tensor, which counts no writes, a copy that does.
+
+    >>> with torch.inference_mode():
+    ...     counting(torch.zeros(2)).is_inference()
+    False
+    """
+    if not tensor.is_inference():
+        return tensor
+    with torch.inference_mode(False):
+        return tensor.clone()

@@ -14,8 +14,6 @@ there. Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018
 "FlashAttention" (2022), algorithm 1.
 """
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
@@ -83,7 +81,7 @@ def row_statistics(call: Call, batches: range, heads: range) -> RowPair:
     """row_max and row_sum of some heads: the same pass without the values."""
     row_max = call.q.new_empty(call.q.shape[:3], dtype=call.float_type)
     row_sum = torch.empty_like(row_max)
-    for tile in tiles(replace(call, dropout=None), (batches, heads, range(call.size[0]))):
+    for tile in tiles(call.call_with(dropout=None), (batches, heads, range(call.size[0]))):
         highest, total = tile.nothing_yet()
         for cols in tile.blocks():
             _, highest, total, _ = add_block(tile.masked(cols), highest, total)
@@ -95,7 +93,7 @@ def row_statistics(call: Call, batches: range, heads: range) -> RowPair:
 def weights(call: Call) -> Map:
     """The weights of all heads, in tiles of whole rows, each of which meets its keys at once."""
     out = call.q.new_empty(call.shape, dtype=call.float_type)
-    for tile in tiles(replace(call, dropout=None)):
+    for tile in tiles(call.call_with(dropout=None)):
         seen = tile.seen
         cells = tile.masked(seen)
         is_alive = tile.is_alive or not seen

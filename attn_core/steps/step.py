@@ -9,7 +9,7 @@ from torch import Tensor
 from attn_core.checks import brief
 from attn_core.masks import Keep
 from attn_core.record import AttentionTrace
-from attn_core.stamps import Stamp
+from attn_core.stamps import Stamp, counting
 from attn_core.steps.operations import OPERATIONS
 
 Value = Tensor | AttentionTrace
@@ -115,7 +115,14 @@ class Steps(Mapping[str, Step]):
         return Steps(steps, self.weights, self.words)
 
     def close(self) -> None:
-        """From now on a tensor that is written in place is found out."""
+        """From now on a tensor that is written in place is found out.
+
+        Inference tensors do not count their writes: it keeps copies of them.
+        """
+        self.weights = {name: counting(weight) for name, weight in self.weights.items()}
+        for name, step in self.steps.items():
+            if isinstance(step.value, Tensor) and not step.inputs:
+                self.steps[name] = replace(step, value=counting(step.value))
         self.stamp = Stamp(**self.tensors())
 
     def check_unchanged(self) -> None:

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import math
+import operator
 import pickle
 
 import pytest
@@ -270,6 +271,30 @@ class TestChangedInPlace:
                 "place: trace again, and write into a clone"
             )
 
+    def test_of_a_mask(self):
+        record = small()
+        record.keep.cells.logical_not_()
+        for ask in self.ASK:
+            with pytest.raises(RuntimeError, match=r"^keep must stay as it was when it was traced"):
+                ask(record)
+
+    @pytest.mark.parametrize("name", ["q", "k", "v", "output_4d", "keep.cells", "source.x"])
+    def test_of_inference_tensors(self, name):
+        """The caller's may be used again; the record has copies, and notices a write into them."""
+        with torch.inference_mode():
+            x, w, cells = drawn(1, 2, 4, 3) * 1, torch.eye(3).double(), KEEP[:, 1:].clone()
+            record = trace(
+                x, x, x, keep=causal() & cells, source=Projection(x, w, w, w, (w[0] * 0,) * 3)
+            )
+            wanted = [record.stage(name) for name in STAGES]
+            for tensor in (x, w, cells):
+                tensor.zero_()
+            assert all(map(torch.equal, map(record.stage, STAGES), wanted))
+            assert workings(record, "scores", 1, 0).value == wanted[0][0, 1, 0]
+            operator.attrgetter(name)(record).zero_()
+            with pytest.raises(RuntimeError, match=r"must stay as it was when it was traced"):
+                workings(record, "output", 1, 0), record.output
+
     def test_also_through_a_view_and_by_an_optimizer(self):
         q = torch.nn.Parameter(drawn(1, 3, 2))
         record = trace(q, q, q)
@@ -310,27 +335,74 @@ class TestHandedOut:
         assert torch.equal(record.stage("weights"), wanted[0])
         assert torch.equal(record.lse, wanted[1])
 
-    @pytest.mark.parametrize(
-        "ask",
-        [
-            lambda r: r.stage("output"),
-            lambda r: r.tile("output", slice(0, 1), slice(0, 1)),
-            lambda r: r.pooled("output", (1, 1)),
-            copy.copy,
-        ],
-        ids=["stage", "tile", "pooled", "copy"],
+    @pytest.mark.parametrize("name", STAGES)
+    @pytest.mark.parametrize("is_live", [False, True])
+    def test_stages_tiles_overviews_and_the_output_are_copies(self, name, is_live):
+        tensors = [drawn(seed, 3, 4).requires_grad_(is_live) for seed in (1, 2, 3)]
+        record, every = trace(*tensors), slice(0, 3)
+        asks = (
+            lambda: record.stage(name),
+            lambda: record.tile(name, every, every),
+            lambda: record.pooled(name, (3, 3)),
+            lambda: record.output,
+        )
+        wanted = [ask().clone() for ask in asks]
+        with torch.no_grad():
+            for ask in asks:
+                ask().zero_()
+        assert all(torch.equal(ask(), was) for ask, was in zip(asks, wanted, strict=True))
+
+    ASK_OUTPUT = (
+        lambda r: r.output,
+        lambda r: r.stage("output"),
+        lambda r: r.tile("output", slice(0, 1), slice(0, 1)),
+        lambda r: r.pooled("output", (1, 1)),
+        copy.copy,
     )
-    def test_an_output_that_was_written_into_is_refused(self, ask):
+
+    @pytest.mark.parametrize("ask", ASK_OUTPUT, ids=["output", "stage", "tile", "pooled", "copy"])
+    def test_a_stored_output_that_was_written_into_is_refused(self, ask):
         record = small()
-        weights = record.stage("weights")
-        record.output.add_(1)
-        assert torch.equal(record.stage("weights"), weights)
+        record.output_4d.add_(1)
         with pytest.raises(RuntimeError) as error:
             ask(record)
         assert str(error.value) == (
             "output must stay as it was when it was traced, got a tensor changed in place: "
             "trace again, and write into a clone"
         )
+
+
+OTHERS = {
+    "q": drawn(1, 1, 1, 5, 2),
+    "keep": causal(),
+    "scale": 1.0,
+    "dropout": Dropout(0.5, 1),
+    "lead": (1, 1),
+    "output_4d": drawn(1, 1, 1, 5, 2),
+    "source": None,
+}
+
+
+class TestReplaced:
+    """Another call would be answered with the output and the statistics of this one."""
+
+    @pytest.mark.parametrize("name", OTHERS)
+    def test_is_refused(self, name):
+        with pytest.raises(ValueError, match=rf"^{name} must stay") as error:
+            dataclasses.replace(copy.deepcopy(projected()), **{name: OTHERS[name]})
+        assert str(error.value) == (
+            f"{name} must stay as it was when it was traced, got another one from replace(): "
+            "call trace() with it instead"
+        )
+
+    def test_without_a_change_it_is_the_record(self):
+        record = small()
+        twin = dataclasses.replace(record)
+        assert torch.equal(twin.stage("weights"), record.stage("weights"))
+        record.q.add_(1)
+        for again in (twin, dataclasses.replace(record)):
+            with pytest.raises(RuntimeError, match=r"^q must stay as it was"):
+                again.stage("weights")
 
 
 COPIES = {

@@ -497,6 +497,18 @@ def test_rows_that_change_afterwards_are_noticed():
         run(steps)
 
 
+def test_steps_of_inference_tensors_keep_copies():
+    with torch.inference_mode():
+        layer, x = LayerNorm(4), drawn(1, 3, 4) * 1
+        steps = one_pass(layer, x)
+        wanted = run(steps).value("layer_norm")
+        x.zero_(), layer.gain.zero_()
+        assert torch.equal(run(steps).value("layer_norm"), wanted)
+        steps["x"].value.zero_()
+        with pytest.raises(RuntimeError, match="x must stay as it was"):
+            run(steps)
+
+
 def test_a_rule_of_ones_own():
     class Twice(nn.Module):
         def forward(self, x):

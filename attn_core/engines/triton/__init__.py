@@ -3,8 +3,6 @@
 float16, bfloat16 and float32, computed in float32. The way back is that of the tiles.
 """
 
-from dataclasses import replace
-
 from torch import Tensor
 
 from attn_core.call import Call, Part, as_slice
@@ -21,7 +19,7 @@ class Triton(Tiled):
     def row_statistics(self, call: Call, batches: range, heads: range) -> RowPair:
         """row_max and row_sum of some heads: the same pass over one number a key."""
         part = as_slice(batches), as_slice(heads)
-        row_max, row_sum = one_pass(replace(call, v=call.k[..., :1], dropout=None))[1:]
+        row_max, row_sum = one_pass(call.call_with(v=call.k[..., :1], dropout=None))[1:]
         return row_max[part], row_sum[part]
 
     def weights(self, call: Call) -> Map:
