@@ -37,7 +37,9 @@ def attention(
         head, [B, H, T, D] the full form; further leading axes are batch. Floats of one dtype on
         one device, all finite.
     keep: which keys a query may see (True = keep): a bool tensor that broadcasts to [*, L, S], or
-        causal(), window(), padding(), prefill(), or several of them joined by &.
+        causal(), window(), padding(), prefill(), or several of them joined by &. As always in
+        torch, sizes are matched from the right: over [B, H, L, S], [B, L, S] is a table a head.
+        A table a sentence is keep[:, None], a tokenizer's [B, S] is keep[:, None, None].
     scale: what the scores are multiplied by; 1/√D unless given.
     dropout: Dropout(p, seed), or None.
 
@@ -56,7 +58,8 @@ def attention(
 
     Second derivatives and forward mode take whole maps, and are refused above 2**26 cells. Under
     torch.vmap each sample is computed by itself. torch.compile runs the call as it stands, between
-    its graphs.
+    its graphs. torch.export writes the six formulas down, for lengths that vary, too: give its Dim
+    a `max`, and under padding() a `min` of the longest sequence.
     """
     call = Call.of(q, k, v, keep, scale, dropout)
     if is_exporting():

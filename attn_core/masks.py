@@ -46,14 +46,19 @@ class Keep:
 
         Batch and head axes that make no difference have size 1.
         """
-        position = numbers(rows, device).view(-1, 1) + shape[1] - shape[0]
-        key = numbers(cols, device)
-        kept = torch.ones(1, 1, len(rows), len(cols), dtype=torch.bool, device=device)
+        places = (slice(part.start, part.stop, part.step) for part in (rows, cols))
+        return self._kept(numbers(rows, device), numbers(cols, device), tuple(places), shape)
+
+    def _kept(
+        self, row: Tensor, col: Tensor, places: tuple[slice, slice], shape: tuple[int, int]
+    ) -> Bool[Tensor, "B H rows cols"]:
+        """Some rows and columns, by their numbers and by their places in the cells."""
+        kept = row.new_ones(1, 1, row.shape[0], col.shape[0], dtype=torch.bool)
         if self.cells is not None:
             cells = in_four_axes(self.cells).expand(-1, -1, *shape)
-            cells = cells[:, :, rows.start : rows.stop : rows.step]
-            kept = kept & cells[..., cols.start : cols.stop : cols.step]
-        return reduce(torch.logical_and, self.rules(position, key), kept)
+            kept = kept & cells[:, :, places[0], places[1]]
+        position = row.view(-1, 1) + shape[1] - shape[0]
+        return reduce(torch.logical_and, self.rules(position, col), kept)
 
     def rules(self, position: Tensor, key: Tensor) -> Iterator[Tensor]:
         if self.before is not None:
@@ -67,7 +72,9 @@ class Keep:
         self, L: int, S: int, device: torch.device | str | None = None
     ) -> Bool[Tensor, "B H L S"]:
         """The whole mask."""
-        return self.tile(range(L), range(S), (L, S), device)
+        # Not by a range, which would fix a length that torch.export lets vary.
+        row, col = torch.arange(L, device=device), torch.arange(S, device=device)
+        return self._kept(row, col, (slice(None), slice(None)), (L, S))
 
     def visible(self, rows: range, shape: tuple[int, int]) -> range:
         """The columns outside of which none of these rows sees anything.
@@ -333,7 +340,20 @@ def check_broadcast(keep: Tensor, shape: Sequence[int]) -> None:
     except RuntimeError:
         fits = False
     if not fits:
-        raise ValueError(f"keep must broadcast to {tuple(shape)}, got {shape_of(keep)}")
+        advice = advice_on_axes(keep.shape, shape)
+        raise ValueError(f"keep must broadcast to {tuple(shape)}, got {shape_of(keep)}{advice}")
+
+
+def advice_on_axes(sizes: Sequence[int], shape: Sequence[int]) -> str:
+    """What to write for a mask whose first axis is that of the batch, if that makes it fit.
+
+    >>> advice_on_axes((3, 6), (3, 2, 6, 6))
+    ': pass keep[:, None, None] for one mask a sentence'
+    """
+    missing = len(shape) - len(sizes)
+    spread = (*sizes[:1], *[1] * missing, *sizes[1:])
+    fits = missing > 0 and all(n in (1, m) for n, m in zip(spread, shape, strict=True))
+    return f": pass keep[:{', None' * missing}] for one mask a sentence" if fits else ""
 
 
 def check_joined_cells(cells: Tensor, other: Tensor) -> None:

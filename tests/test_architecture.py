@@ -30,7 +30,7 @@ STANDS_ON = {
     "source": ["checks"],
     "call": ["masks", "dropout"],
     "stamps": [],
-    "engines": ["call", "stages", "masking", "pooling"],
+    "engines": ["call", "stages", "masking", "pooling", "compiling"],
     "derive": ["engines"],
     "record": ["derive", "stamps", "source", "compiling"],
     "api": ["record"],

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attn_core import stages
 from attn_core.call import Call, Part
+from attn_core.compiling import is_exporting
 from attn_core.engines.finite import adds_up, check_numbers, check_output
 from attn_core.masking import mask_, strips
 from attn_core.masks import Keep
@@ -121,7 +122,7 @@ def masked(scaled: Map, keep: Keep | None) -> tuple[Map, bool]:
     if keep is None:
         return scaled, True
     L, S = scaled.shape[2:]
-    is_alive = bool(keep.unmasked(range(L), (L, S)))
+    is_alive = not is_exporting() and bool(keep.unmasked(range(L), (L, S)))
     return stages.masked(scaled, keep.dense(L, S, scaled.device)), is_alive
 
 

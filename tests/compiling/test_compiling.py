@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from attn_core import Dropout, attention, causal, padding, sweep, trace
+from attn_core import Dropout, attention, causal, padding, prefill, sweep, trace, window
 from attn_core.compiling import closed
 from attn_core.modules import CausalAttention, MultiHeadAttention
 from tests.attn_core.reference import drawn
@@ -149,6 +149,37 @@ def test_an_exported_call_gives_what_it_gives(name, T, strict):
     exported = torch.export.export(Exported(CALLS[name]), tuple(qkv(T)), strict=strict)
     other = [tensor + 1 for tensor in qkv(T)]
     torch.testing.assert_close(exported.module()(*other), CALLS[name](*other))
+
+
+# A strict export does not know the masks that are tensors.
+VARYING = {
+    "all keys": lambda q, k: None,
+    "causal": lambda q, k: causal(),
+    "window": lambda q, k: window(2, 1),
+    "padding": lambda q, k: padding([3]),
+    "prefill": lambda q, k: prefill(2),
+    "joined": lambda q, k: prefill(2) & window(3) & padding([4]),
+    "cells": lambda q, k: q[0] @ k[0].mT > 0,
+    "joined cells": lambda q, k: (q[0] @ k[0].mT > 0) & causal(),
+}
+
+
+RULES = [pytest.param(name, *STRICT.values, marks=STRICT.marks) for name in list(VARYING)[:-2]]
+
+
+@pytest.mark.parametrize(("name", "strict"), [*((name, False) for name in VARYING), *RULES])
+def test_an_exported_call_takes_other_lengths(name, strict):
+    def call(q, k, v):
+        return attention(q, k, v, keep=VARYING[name](q, k))
+
+    def tensors(T):
+        return [drawn(n, 1, 2, T + more, 4) for n, more in ((1, 0), (2, 2), (3, 2))]
+
+    n = torch.export.Dim("n", min=2, max=512)
+    sizes = {"dynamic_shapes": {"q": {2: n}, "k": {2: n + 2}, "v": {2: n + 2}}, "strict": strict}
+    exported = torch.export.export(Exported(call), tuple(tensors(SHORT)), **sizes).module()
+    for T in (3, SHORT, LONG):
+        torch.testing.assert_close(exported(*tensors(T)), call(*tensors(T)))
 
 
 def test_an_exported_module_gives_what_it_gives():
