@@ -15,6 +15,8 @@ from attn_core.masks import Keep
 from attn_core.record import AttentionTrace
 from attn_core.source import Projection, check_projection, check_source
 
+AUTOCAST = (torch.float16, torch.bfloat16, torch.float32)  # the dtypes that it casts
+
 
 @between_graphs
 def attention(
@@ -58,8 +60,8 @@ def attention(
 
     Second derivatives and forward mode take whole maps, and are refused above 2**26 cells. Under
     torch.vmap each sample is computed by itself. torch.compile runs the call as it stands, between
-    its graphs. torch.export writes the six formulas down, for lengths that vary, too: give its Dim
-    a `max`, and under padding() a `min` of the longest sequence.
+    its graphs. torch.export writes down the six formulas, also for a length that varies: its Dim
+    needs a `max`, and under padding() a `min` of the longest length.
     """
     call = Call.of(q, k, v, keep, scale, dropout)
     if is_exporting():
@@ -90,13 +92,16 @@ def trace(
 
     source: Projection(x, w_query, w_key, w_value, biases) from which q, k and v were made, so that
         arithmetic and editing reach down to x; None ends them at q, k and v. One projection of x
-        for all three: self-attention only.
+        for all three: self-attention only. Under torch.autocast the record has x and the matrices
+        as autocast multiplies them, in its dtype.
     All other arguments, the errors and the paper are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         check_no_sample(name, tensor)
     call = Call.of(q, k, v, keep, scale, dropout)
+    if source is not None and torch.is_autocast_enabled(q.device.type):
+        source = source.each(as_multiplied)
     return recorded(call, engine_for(call), source)
 
 
@@ -117,6 +122,13 @@ def without_autocast(device: torch.device) -> AbstractContextManager:
     """Lower precision is the caller's to choose, by the dtype of q, k and v."""
     is_on = torch.is_autocast_enabled(device.type)
     return torch.autocast(device.type, enabled=False) if is_on else nullcontext()
+
+
+def as_multiplied(tensor: Tensor) -> Tensor:
+    """As autocast hands a tensor to a product; anything else is named by a later check."""
+    if not isinstance(tensor, Tensor) or tensor.dtype not in AUTOCAST:
+        return tensor
+    return tensor.to(torch.get_autocast_dtype(tensor.device.type))
 
 
 def compare_projection(source: Projection, call: Call) -> None:

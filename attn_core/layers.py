@@ -9,7 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attn_core.checks import check_batch, check_length, check_whole
+from attn_core.checks import check_batch, check_length, check_tensor, check_whole, shape_of
+from attn_core.compiling import is_exporting
 from attn_core.masks import Keep, causal
 from attn_core.modules import MultiHeadAttention, StepDropout
 from attn_core.precision import upcast
@@ -82,8 +83,14 @@ class PositionalEncoding(nn.Module):
     >>> PositionalEncoding(4, longest=10)(torch.zeros(1, 2, 4))[0, 1]
     tensor([0.8415, 0.5403, 0.0100, 0.9999])
 
-    Added, not concatenated. ValueError if x is not [B, T, width], or has more tokens than
-    `longest`. Vaswani et al. (2017), 3.5 and 5.4. Taught in chapter 09.
+    Added, not concatenated.
+
+    positions: the position of each word, whole numbers [T] or [B, T]; 0, 1, 2, … unless given.
+        After padding on the left they are (is_word.cumsum(1) - 1).clamp(0), where is_word [B, T]
+        is True for words.
+
+    ValueError if x is not [B, T, width], or if a position is not below `longest`. Vaswani et al.
+    (2017), 3.5 and 5.4. Taught in chapter 09.
     """
 
     positions: Tensor
@@ -95,10 +102,10 @@ class PositionalEncoding(nn.Module):
         self.register_buffer("positions", sinusoids(longest, width), persistent=False)
         self.drop = ActivationDropout(dropout, seed)
 
-    def forward(self, x: Tokens) -> Tokens:
+    def forward(self, x: Tokens, positions: Int[Tensor, "*B T"] | None = None) -> Tokens:
         check_batch("x", x, self.positions.shape[1])
-        check_length(x.shape[1], len(self.positions))
-        return self.drop(x + self.positions[: x.shape[1]].to(x.dtype))
+        places = checked_positions(positions, x, longest=len(self.positions))
+        return self.drop(x + self.positions[places].to(x.dtype))
 
 
 class LayerNorm(nn.Module):
@@ -190,8 +197,8 @@ class EncoderLayer(nn.Module):
     >>> EncoderLayer(8, num_heads=2, hidden=32)(torch.zeros(1, 5, 8)).shape
     torch.Size([1, 5, 8])
 
-    `keep` says which tokens may be seen; as a rule it hides the padding. Vaswani et al. (2017),
-    3.1. Taught in chapter 09.
+    `keep` says which tokens may be seen; as a rule it hides the padding. Its shapes are those of
+    `MultiHeadAttention`. Vaswani et al. (2017), 3.1. Taught in chapter 09.
     """
 
     def __init__(
@@ -230,8 +237,9 @@ class DecoderLayer(nn.Module):
     torch.Size([1, 3, 8])
 
     With `right_to_left=True` a further cross-attention, between the memory's and the feed-forward,
-    reads the states of a decoder that runs from right to left. Vaswani et al. (2017), 3.1; Zhang
-    et al., "Asynchronous Bidirectional Decoding" (2018). Taught in chapter 09.
+    reads the states of a decoder that runs from right to left. `keep` is the mask of x,
+    `memory_keep` that of the memory, in the shapes of `MultiHeadAttention`. Vaswani et al. (2017),
+    3.1; Zhang et al., "Asynchronous Bidirectional Decoding" (2018). Taught in chapter 09.
     """
 
     def __init__(
@@ -282,6 +290,31 @@ def check_even_width(width: int) -> None:
     check_whole("width", width, least=2)
     if width % 2:
         raise ValueError(f"width must be even, a sine and a cosine for each rate, got {width}")
+
+
+def checked_positions(
+    positions: Int[Tensor, "*B T"] | None, x: Tokens, longest: int
+) -> Int[Tensor, "*B T"] | slice:
+    """The positions, or the first ones if none are given."""
+    if positions is None:
+        check_length(x.shape[1], longest)
+        return slice(x.shape[1])
+    check_tensor("positions", positions)
+    if positions.is_floating_point() or positions.dtype == torch.bool:
+        raise TypeError(f"positions must be whole numbers, got {positions.dtype}")
+    B, T = x.shape[:2]
+    fits = positions.ndim in (1, 2) and positions.shape[-1] == T
+    if not fits or positions.shape[:-1].numel() not in (1, B):
+        raise ValueError(
+            f"positions must be one for each word, ({T},) or ({B}, {T}), got {shape_of(positions)}"
+        )
+    # An export has no numbers to look at.
+    if not is_exporting() and not 0 <= positions.min() <= positions.max() < longest:
+        raise ValueError(
+            f"positions must be at least 0 and below {longest}, "
+            f"got {positions.min()} to {positions.max()}"
+        )
+    return positions
 
 
 def check_is_given(name: str, value: object, wanted: bool) -> None:

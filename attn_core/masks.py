@@ -46,8 +46,8 @@ class Keep:
 
         Batch and head axes that make no difference have size 1.
         """
-        places = (slice(part.start, part.stop, part.step) for part in (rows, cols))
-        return self._kept(numbers(rows, device), numbers(cols, device), tuple(places), shape)
+        row, col = (slice(part.start, part.stop, part.step) for part in (rows, cols))
+        return self._kept(numbers(rows, device), numbers(cols, device), (row, col), shape)
 
     def _kept(
         self, row: Tensor, col: Tensor, places: tuple[slice, slice], shape: tuple[int, int]

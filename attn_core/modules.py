@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attn_core.api import attention, trace
-from attn_core.checks import check_batch, check_whole, check_width
+from attn_core.checks import check_batch, check_whole, check_width, shape_of
 from attn_core.dropout import Dropout
 from attn_core.masks import Keep, causal
 from attn_core.record import AttentionTrace
@@ -216,8 +216,14 @@ class MultiHeadAttention(nn.Module):
 
     d_out is the width of all heads together and must be a multiple of num_heads. Queries come
     from x, keys and values from `memory`: x itself (self-attention) or another sequence
-    (cross-attention). `keep` given to a call is joined by & to the module's own. x and
-    memory must be [B, T, d_in], ValueError otherwise: x[None] makes a batch of one sentence.
+    (cross-attention). x and memory must be [B, T, d_in], ValueError otherwise: x[None] makes a
+    batch of one sentence.
+
+    keep: a rule such as padding(), or a bool tensor: [S] or [L, S] for all sentences alike,
+        [B, 1, L, S] for a table a sentence, and [B, 1, 1, S] for a row a sentence, such as a
+        tokenizer's mask, keep[:, None, None]. What can be read in two ways is refused with both:
+        three axes, and two where B = L. The mask of a call is joined by & to the module's own.
+
     Vaswani et al., "Attention Is All You Need" (2017), 3.2.2. Taught in chapters 08 and 09.
     """
 
@@ -249,7 +255,7 @@ class MultiHeadAttention(nn.Module):
         keep: Keep | Tensor | None = None,
     ) -> Float[Tensor, "B L HDv"]:
         q, k, v = self.split_heads(x, memory)
-        heads = attention(q, k, v, keep=both_masks(self.keep, keep), dropout=self.drop())
+        heads = attention(q, k, v, keep=both_masks(self.keep, keep, x), dropout=self.drop())
         return self.out_proj(heads.transpose(1, 2).flatten(2))
 
     def trace(
@@ -264,7 +270,7 @@ class MultiHeadAttention(nn.Module):
             source = projection(x, self.w_query, self.w_key, self.w_value)
         return trace(
             *self.split_heads(x, memory),
-            keep=both_masks(self.keep, keep),
+            keep=both_masks(self.keep, keep, x),
             dropout=self.drop.now(),
             source=source,
         )
@@ -285,10 +291,33 @@ def projection(x: Tensor, query: nn.Linear, key: nn.Linear, value: nn.Linear) ->
     return Projection(x, query.weight.T, key.weight.T, value.weight.T, biases)
 
 
-def both_masks(own: Keep | None, asked: Keep | Tensor | None) -> Keep | Tensor | None:
+def both_masks(
+    own: Keep | None, asked: Keep | Tensor | None, x: Float[Tensor, "B L E"]
+) -> Keep | Tensor | None:
+    """The module's mask and the call's, joined; x: what the module was called with."""
+    check_axes(asked, *x.shape[:2])
     if own is None or asked is None:
         return asked if own is None else own
     return own & asked
+
+
+def check_axes(keep: Keep | Tensor | None, batch: int, queries: int) -> None:
+    """Who calls a module sees no heads, so a mask that can be read in two ways is refused."""
+    cells = keep.cells if isinstance(keep, Keep) else keep
+    if not isinstance(cells, Tensor):
+        return
+    if cells.ndim == 3 and cells.shape[0] > 1:
+        raise ValueError(
+            "keep must say whether its first axis is that of the sentences or of the heads, "
+            f"got {shape_of(cells)}: pass keep[:, None] for one table a sentence, or keep[None] "
+            "for one a head"
+        )
+    if cells.ndim == 2 and cells.shape[0] == batch == queries > 1:
+        raise ValueError(
+            "keep must say whether its rows are sentences or queries, as there are "
+            f"{batch} of both, got {shape_of(cells)}: pass keep[:, None, None] for one row a "
+            "sentence, or keep[None, None] for one a query"
+        )
 
 
 def check_heads(width: int, num_heads: int) -> None:

@@ -38,8 +38,8 @@ class AttentionTrace(Call):
 
     Each answer is a copy that you may write into. A write into q, k, v or the mask's cells after
     the trace is noticed: the next question raises RuntimeError. torch does not count writes into
-    tensors made under torch.inference_mode, so the record copies those: they take their memory
-    twice and, from 512 tokens on, less than a tenth of the trace's time more. Other settings need
+    tensors made under torch.inference_mode, so the record copies them: they take twice their
+    memory and, from 512 tokens on, add less than a tenth to the trace's time. Other settings need
     another trace: dataclasses.replace raises ValueError. Taught in chapter 03.
     """
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -37,9 +38,9 @@ class Projection:
     def each(self, change: Callable[[Tensor], Tensor]) -> "Projection":
         """The same of other tensors, such as copies in another dtype."""
         x, w_query, w_key, w_value = map(change, (self.x, self.w_query, self.w_key, self.w_value))
-        biases = self.biases
-        if biases is not None:
-            biases = change(biases[0]), change(biases[1]), change(biases[2])
+        biases: Any = self.biases
+        if isinstance(biases, (tuple, list)):
+            biases = tuple(map(change, biases))
         return Projection(x, w_query, w_key, w_value, biases)
 
     def tensors(self) -> dict[str, Tensor]:

@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attn_core.checks import check_whole
+from attn_core.checks import check_whole, shape_of
+from attn_core.compiling import is_exporting
 from attn_core.layers import (
     DecoderLayer,
     EncoderLayer,
@@ -15,7 +16,7 @@ from attn_core.layers import (
     PositionalEncoding,
     WordEmbedding,
 )
-from attn_core.masks import Keep
+from attn_core.masks import Keep, in_four_axes
 
 
 class Written(NamedTuple):
@@ -33,7 +34,13 @@ class Transformer(nn.Module):
     torch.Size([1, 2, 9])
 
     Each layer has weights of its own from the start; with norm_first a last norm closes each
-    stack. Vaswani et al. (2017), 3. Taught in chapter 09.
+    stack.
+
+    source_keep, target_keep: masks that hide padding, in the shapes of `MultiHeadAttention`.
+    source_positions, target_positions: those of `PositionalEncoding`. After padding on the left
+        they must be given, ValueError otherwise: a mask hides words, but moves none.
+
+    Vaswani et al. (2017), 3. Taught in chapter 09.
     """
 
     def __init__(
@@ -67,9 +74,13 @@ class Transformer(nn.Module):
         self.words_out = nn.Linear(width, target_vocabulary)
 
     def encode(
-        self, source: Int[Tensor, "B S"], source_keep: Keep | Tensor | None = None
+        self,
+        source: Int[Tensor, "B S"],
+        source_keep: Keep | Tensor | None = None,
+        source_positions: Int[Tensor, "*B S"] | None = None,
     ) -> Float[Tensor, "B S E"]:
-        memory = self.source_places(self.source_words(source))
+        check_places_are_said("source", source_keep, source_positions)
+        memory = placed(self.source_places, self.source_words(source), source_positions)
         for layer in self.encoder:
             memory = layer(memory, source_keep)
         return self.encoder_norm(memory)
@@ -81,8 +92,10 @@ class Transformer(nn.Module):
         *,
         target_keep: Keep | Tensor | None = None,
         source_keep: Keep | Tensor | None = None,
+        target_positions: Int[Tensor, "*B T"] | None = None,
     ) -> Float[Tensor, "B T words"]:
-        x = self.target_places(self.target_words(target))
+        check_places_are_said("target", target_keep, target_positions)
+        x = placed(self.target_places, self.target_words(target), target_positions)
         for layer in self.decoder:
             x = layer(x, memory, keep=target_keep, memory_keep=source_keep)
         return self.words_out(self.decoder_norm(x))
@@ -94,9 +107,17 @@ class Transformer(nn.Module):
         *,
         source_keep: Keep | Tensor | None = None,
         target_keep: Keep | Tensor | None = None,
+        source_positions: Int[Tensor, "*B S"] | None = None,
+        target_positions: Int[Tensor, "*B T"] | None = None,
     ) -> Float[Tensor, "B T words"]:
-        memory = self.encode(source, source_keep)
-        return self.decode(target, memory, target_keep=target_keep, source_keep=source_keep)
+        memory = self.encode(source, source_keep, source_positions)
+        return self.decode(
+            target,
+            memory,
+            target_keep=target_keep,
+            source_keep=source_keep,
+            target_positions=target_positions,
+        )
 
     @torch.no_grad()
     def generate(
@@ -105,9 +126,11 @@ class Transformer(nn.Module):
         """Writes the likeliest next word, again and again: until the end mark, or `longest` words.
 
         The end mark is among the words. To be called in eval: dropout would draw the words anew.
-        ValueError if `longest` is below 1.
+        ValueError if `longest` is below 1, or for more than one sentence.
         """
         check_whole("longest", longest, least=1)
+        if source.ndim != 2 or len(source) != 1:
+            raise ValueError(f"source must be one sentence [1, S], got {shape_of(source)}")
         memory, ids = self.encode(source), [start]
         probabilities: list[Tensor] = []
         while len(probabilities) < longest and (not probabilities or ids[-1] != end):
@@ -115,3 +138,26 @@ class Transformer(nn.Module):
             probabilities.append(torch.softmax(scores[0, -1], dim=-1))
             ids.append(int(probabilities[-1].argmax()))
         return Written(ids[1:], torch.stack(probabilities))
+
+
+def placed(
+    places: nn.Module, words: Float[Tensor, "B T E"], positions: Int[Tensor, "*B T"] | None
+) -> Float[Tensor, "B T E"]:
+    """Words at their positions; a module in the place of ours, as nn.Identity, may know of none."""
+    return places(words) if positions is None else places(words, positions)
+
+
+def check_places_are_said(
+    side: str, keep: Keep | Tensor | None, positions: Int[Tensor, "*B T"] | None
+) -> None:
+    """Where a mask hides a sentence's first word, the second may be its first or its second."""
+    cells = keep.cells if isinstance(keep, Keep) else keep
+    if positions is not None or not isinstance(cells, Tensor) or is_exporting():
+        return
+    seen = in_four_axes(cells).any(1).any(1)  # by any head and any query
+    if (seen.any(-1) & ~seen[:, 0]).any():
+        raise ValueError(
+            f"{side}_positions must be given where {side}_keep hides the first word of a sentence, "
+            "got None: after padding on the left pass (is_word.cumsum(1) - 1).clamp(0), "
+            f"or torch.arange({cells.shape[-1]}) for words that stay in their places"
+        )

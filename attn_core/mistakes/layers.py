@@ -16,7 +16,7 @@ Heads = tuple[Tensor, Tensor, Tensor]
 def trace_without_source(self, x: Tensor, memory: Tensor | None = None, keep=None):
     """A record that knows no source: `trace` would see that q is no projection of x."""
     return trace(
-        *self.split_heads(x, memory), keep=both_masks(self.keep, keep), dropout=self.drop.now()
+        *self.split_heads(x, memory), keep=both_masks(self.keep, keep, x), dropout=self.drop.now()
     )
 
 
@@ -40,7 +40,7 @@ class SharedHeads(MultiHeadAttention):
 class MaskOnHeads(MultiHeadAttention):
     def trace(self, x: Tensor, memory: Tensor | None = None, keep=None) -> AttentionTrace:
         q, k, v = self.split_heads(x, memory)
-        keep = both_masks(self.keep, keep)
+        keep = both_masks(self.keep, keep, x)
         if keep is not None:
             # [L, S] becomes [L, 1, S]; the map reads it as [heads, 1, S].
             keep = keep.dense(q.shape[2], k.shape[2])[0, 0].unsqueeze(1)
@@ -53,7 +53,7 @@ class MaskOnHeads(MultiHeadAttention):
 class MergedByView(MultiHeadAttention):
     def forward(self, x: Tensor, memory: Tensor | None = None, keep=None) -> Tensor:
         q, k, v = self.split_heads(x, memory)
-        heads = trace(q, k, v, keep=both_masks(self.keep, keep), dropout=self.drop()).output
+        heads = trace(q, k, v, keep=both_masks(self.keep, keep, x), dropout=self.drop()).output
         return self.out_proj(heads.reshape(heads.shape[0], heads.shape[2], -1))
 
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
+from attn_core.checks import brief
 from attn_core.layers import (
     FeedForward,
     LayerNorm,
@@ -45,6 +46,12 @@ def of_embedding(module: nn.Embedding, call: ModuleCall, thing: object, child: s
 def of_positions(
     module: PositionalEncoding, call: ModuleCall, thing: object, child: str | None
 ) -> None:
+    if call.arguments.get("positions") is not None:
+        raise ValueError(
+            "positions must be None where recording sees them added, got "
+            f"{brief(call.arguments['positions'])}: a step adds the rows of 0, 1, 2, …, "
+            "so record a sentence without padding"
+        )
     table, settings = {"table": "positions"}, {}
     if torch.equal(module.positions, sinusoids(*module.positions.shape).to(module.positions)):
         table, settings = {}, {"kind": "sinusoids"}

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
-from attn_core import causal, padding, toy
+from attn_core import Projection, causal, padding, toy, trace, workings
 from attn_core.modules import (
     CausalAttention,
     MultiHeadAttention,
@@ -18,6 +18,8 @@ from attn_core.modules import (
     StepDropout,
     same_steps,
 )
+from attn_core.views import explore
+from tests.attn_core.reference import drawn
 
 
 def batch_of(x):
@@ -99,6 +101,59 @@ def test_masks_of_the_module_and_of_the_call_are_joined():
     assert torch.equal(kept, (causal() & padding([2, 6])).dense(6, 6).expand(2, 2, 6, 6))
     dense = padding([2, 6]).dense(6, 6)
     torch.testing.assert_close(head(x, keep=dense), head(x, keep=padding([2, 6])))
+
+
+@pytest.mark.parametrize(
+    ("batch", "axes"),
+    [(4, (5,)), (4, (5, 5)), (5, (1, 5)), (4, (1, 5, 5)), (5, (1, 2, 5, 5)), (5, (5, 1, 1, 5)),
+     (1, (5, 5))],
+    ids=str,
+)  # fmt: skip
+def test_masks_that_can_be_read_in_one_way_alone(batch, axes):
+    cells = drawn(1, *axes) > -0.5
+    seen = MultiHeadAttention(3, 4, 2).trace(drawn(2, batch, 5, 3).float(), keep=cells)
+    kept = seen.stage("masked") > -torch.inf
+    assert torch.equal(kept, cells.expand(batch, 2, 5, 5))
+
+
+HEADS = {
+    "bare": SelfAttentionV1(3, 4),
+    "linear": SelfAttention(3, 4, bias=True),
+    "causal": CausalAttention(3, 4),
+    "stacked": StackedHeads(3, 4, 2, bias=True).heads[1],
+    "multi-head": MultiHeadAttention(3, 4, 2, bias=True),
+}
+
+
+@pytest.mark.parametrize("of_x", [torch.float32, torch.bfloat16, torch.float64], ids=str)
+@pytest.mark.parametrize("name", HEADS)
+def test_a_trace_under_autocast_is_of_what_the_module_computes(name, of_x):
+    module, x = deepcopy(HEADS[name]), batch_of(toy.journey().x).to(of_x)
+    if of_x == torch.float64:  # which autocast leaves as it is
+        module.double()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output, record, explorer = module(x), module.trace(x), explore(module.trace(x))
+        heads = record.output
+        if name == "multi-head":
+            heads = module.out_proj(heads.transpose(1, 2).flatten(2))
+    assert torch.equal(heads, output)
+    assert record.q.dtype == output.dtype == (x.dtype if x.dtype.itemsize > 4 else torch.bfloat16)
+    assert torch.equal(record.source.x, x.to(record.q.dtype))
+    score = workings(record, "scores", 1, 0).value
+    assert score == pytest.approx(record.tile("scores", range(1, 2), range(1)).item(), rel=0.05)
+    assert "w_query" in explorer.html
+
+
+def test_autocast_does_not_hide_a_source_that_does_not_fit():
+    x, w = toy.journey().x, torch.eye(3)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        qkv = Projection(x, w, w, w).project()
+        with pytest.raises(TypeError, match=r"^x of source must be a torch tensor, got 3$"):
+            trace(*qkv, source=Projection(3, w, w, w))
+        with pytest.raises(TypeError, match=r"^biases of source must be three tensors or None"):
+            trace(*qkv, source=Projection(x, w, w, w, 3))
+        with pytest.raises(ValueError, match=r"^source must give q, got numbers that are off"):
+            trace(*qkv, source=Projection(x + 1, w, w, w))
 
 
 def test_a_trace_reaches_down_to_x_and_gives_the_output():

@@ -509,6 +509,17 @@ def test_steps_of_inference_tensors_keep_copies():
             run(steps)
 
 
+def test_positions_that_a_step_does_not_know_are_refused():
+    with pytest.raises(ValueError, match=r"^positions must be None where recording sees them"):
+        one_pass(PositionalEncoding(4), drawn(1, 3, 4), torch.arange(3))
+
+
+def test_a_pass_under_autocast_is_recorded():
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        steps = one_pass(EncoderLayer(4, 2, 6), drawn(1, 3, 4))
+    assert steps.record("attention").q.dtype == torch.bfloat16
+
+
 def test_a_rule_of_ones_own():
     class Twice(nn.Module):
         def forward(self, x):

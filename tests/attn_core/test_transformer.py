@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from attn_core import padding
+from attn_core import causal, padding
 from attn_core.layers import (
     ActivationDropout,
     DecoderLayer,
@@ -199,3 +199,43 @@ def test_a_transformers_decoder_does_not_look_ahead():
     changed = target.clone()
     changed[0, 3] = 9
     torch.testing.assert_close(model(source, target)[:, :3], model(source, changed)[:, :3])
+
+
+@pytest.mark.parametrize("in_batch", [False, True])
+def test_padding_on_the_left_gives_what_the_sentence_gives_alone(in_batch):
+    """The mask hides what was padded, the positions say where the words stand."""
+    torch.manual_seed(0)
+    model = Transformer(12, 12, width=16, num_heads=4, hidden=32, num_layers=2).eval()
+    source, target = torch.tensor([[3, 4, 5], [6, 7, 8]]), torch.tensor([[1, 6], [1, 9]])
+    alone = model(source[:1, :2], target[:1, :1])
+    source[0], target[0] = torch.tensor([0, 3, 4]), torch.tensor([0, 1])
+    is_word = torch.tensor([[False, True, True], [True, True, True]])
+    places = (is_word.cumsum(1) - 1).clamp(0)
+    if not in_batch:
+        source, target, is_word, places = source[:1], target[:1], is_word[:1], places[0]
+    keeps = {
+        "source_keep": is_word[:, None, None],
+        "target_keep": causal() & is_word[:, None, None, :2],
+        "source_positions": places,
+        "target_positions": places[..., :2],
+    }
+    torch.testing.assert_close(model(source, target, **keeps)[:1, 1:], alone)
+
+
+def test_a_first_word_that_is_hidden_may_keep_its_place():
+    torch.manual_seed(0)
+    model = Transformer(12, 12, width=16, num_heads=4, hidden=32, num_layers=1).eval()
+    ids, hides = torch.tensor([[3, 4, 5]]), torch.tensor([False, True, True])
+    memory = model.encode(ids, hides, torch.arange(3))
+    changed = model.encode(torch.tensor([[9, 4, 5]]), hides, torch.arange(3))
+    torch.testing.assert_close(memory[:, 1:], changed[:, 1:])
+    later = model.encode(ids, torch.tensor([True, False, True]))  # is refused by nobody
+    assert not torch.equal(later[:, 2], memory[:, 2])
+    nothing = model.encode(torch.cat((ids, ids)), padding([3, 0]).dense(3, 3))
+    torch.testing.assert_close(nothing[:1], model.encode(ids))
+
+
+def test_places_may_be_left_out():
+    model = Transformer(12, 12, width=16, num_heads=4, hidden=32, num_layers=1).eval()
+    model.source_places = nn.Identity()
+    model.encode(torch.tensor([[3, 4, 5]]))

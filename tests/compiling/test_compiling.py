@@ -13,6 +13,7 @@ from torch import nn
 from attn_core import Dropout, attention, causal, padding, prefill, sweep, trace, window
 from attn_core.compiling import closed
 from attn_core.modules import CausalAttention, MultiHeadAttention
+from attn_core.transformer import Transformer
 from tests.attn_core.reference import drawn
 
 SHORT, LONG = 6, 300  # tokens: whole maps, and tiles
@@ -187,6 +188,25 @@ def test_an_exported_module_gives_what_it_gives():
     x = drawn(1, 2, LONG, 8).float()
     exported = torch.export.export(module, (x,), strict=False)
     torch.testing.assert_close(exported.module()(x), module(x))
+
+
+def test_an_exported_transformer_takes_padding_on_the_left():
+    model = Transformer(9, 9, width=8, num_heads=2, hidden=8, num_layers=1, longest=600).eval()
+
+    def arguments(T):
+        is_word = torch.arange(T) >= torch.tensor([[0], [1]])
+        places = (is_word.cumsum(1) - 1).clamp(0)
+        return torch.arange(2 * T).view(2, T) % 9, is_word[:, None, None], places
+
+    class Encoder(nn.Module):
+        def forward(self, source, source_keep, source_positions):
+            return model.encode(source, source_keep, source_positions)
+
+    n = torch.export.Dim("n", min=2, max=512)
+    exported = torch.export.export(
+        Encoder(), arguments(6), dynamic_shapes=({1: n}, {3: n}, {1: n}), strict=False
+    )
+    torch.testing.assert_close(exported.module()(*arguments(9)), model.encode(*arguments(9)))
 
 
 def test_an_export_of_a_map_too_large_is_refused():

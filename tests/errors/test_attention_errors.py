@@ -240,6 +240,17 @@ KEEPS = {
     "heads": (
         keeping(2, 2, 4, 6), ValueError, "keep must broadcast to (2, 3, 4, 6), got (2, 2, 4, 6)",
     ),
+    "a table a sentence": (
+        keeping(2, 4, 6), ValueError, "keep must broadcast to (2, 3, 4, 6), got (2, 4, 6): "
+        "pass keep[:, None] for one mask a sentence",
+    ),
+    "a row a sentence": (
+        keeping(2, 6), ValueError, "keep must broadcast to (2, 3, 4, 6), got (2, 6): "
+        "pass keep[:, None, None] for one mask a sentence",
+    ),
+    "a column a sentence": (
+        keeping(2, 4, 5), ValueError, "keep must broadcast to (2, 3, 4, 6), got (2, 4, 5)",
+    ),
     "more axes": (
         keeping(1, 2, 3, 4, 6), ValueError,
         "keep must broadcast to (2, 3, 4, 6), got (1, 2, 3, 4, 6)",
