@@ -9,12 +9,12 @@ import torch
 
 from attn_core.digits import fixed
 from attn_core.steps import Changes, recording, run, workings
-from attn_core.steps.operations import STATISTICS
+from attn_core.steps.changes import switches_of
 from attn_core.translators import recurrent, training, transformer
 from attn_core.translators.grammar import CHINESE, END, ENGLISH, START, ids, sentence
 from attn_core.views.model_payload import model_payload
 from tools import node
-from tools.switched import KINDS, MARKS
+from tools.switched import MARKS
 
 NUMBERS = "attn_core/views/page/test/numbers.js"
 LONGEST = 60  # words that attn_core writes at most
@@ -57,18 +57,17 @@ def translated(model, english):
 def switches(steps):
     """Each thing that may be switched off, alone; the last one is all of them together."""
 
-    def named(operation):
-        return [step.name for step in steps.values() if step.operation == operation]
+    found = [(step.name, *one) for step in steps.values() for one in switches_of(step)]
+    heads = [one for one in found if one[2] is not None]
+    others = [one for one in found if one[2] is None]
+    return [*(changes_of([one]) for one in heads + others), changes_of(heads[::2] + others)]
 
-    heads = [
-        (name, head)
-        for name in named("attention")
-        for head in range(steps[name].settings["num_heads"])
-    ]
-    single = [Changes(heads_off=[head]) for head in heads]
-    single += [Changes(**{kind: [name]}) for kind in KINDS for name in named(KINDS[kind])]
-    every = {kind: named(operation) for kind, operation in KINDS.items()}
-    return [*single, Changes(heads_off=heads[::2], **every)]
+
+def changes_of(found):
+    lists = {}
+    for name, kind, head in found:
+        lists.setdefault(kind, []).append(name if head is None else (name, head))
+    return Changes(**lists)
 
 
 def passes_of(name, number, switched=3):
@@ -86,16 +85,12 @@ def passes_of(name, number, switched=3):
         yield forward, words | {"changes": change.to_json(), "addresses": places}
 
 
-def stages_of(step):
-    return [*step.stages, *(STATISTICS if step.operation in ("attention", "softmax") else ())]
-
-
 def addresses(forward, number):
     """A few places anywhere in a pass, counted, not drawn."""
     names = list(forward.steps)
     for n in range(4):
         step = forward.steps[names[(31 * number + 17 * n) % len(names)]]
-        stage = stages_of(step)[(number + n) % len(stages_of(step))]
+        stage = step.arrays[(number + n) % len(step.arrays)]
         shape = forward.value(step.name, stage).shape[1:]
         index = [(13 * number + 7 * n + axis) % size for axis, size in enumerate(shape)]
         yield step.name, index, stage
@@ -104,7 +99,7 @@ def addresses(forward, number):
 def numbers(forward):
     """All numbers of a pass, in the order in which numbers.js writes them."""
     steps = forward.steps.values()
-    arrays = [forward.value(step.name, stage) for step in steps for stage in stages_of(step)]
+    arrays = [forward.value(step.name, stage) for step in steps for stage in step.arrays]
     return np.concatenate([array.double().numpy().ravel() for array in arrays])
 
 

@@ -2,27 +2,39 @@
 
     python -m tools.model_vectors    # writes them again, after a formula or a line has changed
 
-A test compares what is stored with what attn_core gives now. The small models are made of whole
-numbers and their sixteenths; the stored translator is the one of chapter 09, rounded to float16.
+A test compares what is stored with what attn_core gives now, and finds in it each operation of the
+list with each of its settings. The small models are made of whole numbers and their sixteenths; the
+stored translator is the one of chapter 09, rounded to float16.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from attn_core import pretrained
+from attn_core.layers import DecoderLayer, EncoderLayer, WordEmbedding
+from attn_core.masks import Keep, causal, window
+from attn_core.modules import (
+    CausalAttention,
+    MultiHeadAttention,
+    SelfAttention,
+    SelfAttentionV1,
+    StackedHeads,
+)
 from attn_core.steps import Changes, Pass, Steps, recording, run, workings
-from attn_core.steps.operations import STATISTICS
 from attn_core.transformer import Transformer
 from attn_core.translators import transformer
 from attn_core.translators.grammar import CHINESE, END, ENGLISH, PAD, START, ids
 from attn_core.translators.recurrent import Translator
+from attn_core.views.model_pass import word_ids
 from attn_core.views.model_payload import model_payload
 
 STORED = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "model-vectors.json"
@@ -43,6 +55,16 @@ CHANGES = {
 CHANGES["all"] = Changes(**{name: getattr(change, name) for name, change in list(CHANGES.items())})
 
 
+# As somebody types them.
+SENTENCES = [
+    "Tom chases Jerry",
+    "tom CHASES jerry",
+    " Tom, chases;\n Jerry. ",
+    "Tom chases。Jerry！",
+]
+SENTENCES += ["", " . ", "Tom barks", "<start> Tom", "<pad>", "Tom's", "Tom " * 64, "Tom " * 65]
+
+
 def filled(model: nn.Module) -> nn.Module:
     """The model with weights from a rule, each a sixteenth of a whole number; gains near 1."""
     with torch.no_grad():
@@ -60,6 +82,79 @@ def recorded(model: nn.Module, words: Mapping[str, list[str]], lengths: bool = F
     return steps.with_softmax()
 
 
+class Between(nn.Module):
+    """A module between the words that go in and the scores that come out.
+
+    how: calls it with what the target's words became, and what the source's did.
+    """
+
+    def __init__(
+        self, part: nn.Module, how: Callable[[nn.Module, Tensor, Tensor], Tensor], width: int = 4
+    ) -> None:
+        super().__init__()
+        self.source_words, self.target_words = nn.Embedding(6, 4), WordEmbedding(6, 4)
+        self.part, self.how, self.words_out = part, how, nn.Linear(width, 6)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        memory = self.source_words(source)
+        return self.words_out(self.how(self.part, self.target_words(target), memory))
+
+
+def alone(part: nn.Module, x: Tensor, memory: Tensor) -> Tensor:
+    return part(x)
+
+
+def across(part: nn.Module, x: Tensor, memory: Tensor) -> Tensor:
+    return part(x, memory)
+
+
+def both_ways(part: nn.Module, x: Tensor, memory: Tensor) -> Tensor:
+    return part(x, memory, right_to_left=memory)
+
+
+class Reader(nn.Module):
+    """all-MiniLM-L6-v2 with few and small layers, which reads the target's words itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        sizes = {"WIDTH": 4, "HEADS": 2, "LAYERS": 1, "HIDDEN": 8, "VOCABULARY": 6, "LONGEST": 8}
+        with mock.patch.multiple(pretrained, **sizes):
+            self.model = pretrained.MiniLM(tokenizer=None)
+        self.source_words, self.words_out = nn.Embedding(6, 4), nn.Linear(4, 6)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        self.source_words(source)
+        return self.words_out(self.model(target))
+
+
+# Each of the chapters' own classes.
+PARTS: dict[str, Callable[[], nn.Module]] = {
+    "SelfAttentionV1": lambda: Between(SelfAttentionV1(4, 4), alone),
+    "SelfAttention": lambda: Between(SelfAttention(4, 3), alone, 3),
+    "SelfAttention with a bias": lambda: Between(SelfAttention(4, 3, bias=True), alone, 3),
+    "CausalAttention": lambda: Between(CausalAttention(4, 3), alone, 3),
+    "one stacked head": lambda: Between(StackedHeads(4, 2, 1), alone, 2),
+    "two stacked heads": lambda: Between(StackedHeads(4, 2, 2), alone, 4),
+    "three stacked heads": lambda: Between(StackedHeads(4, 2, 3), alone, 6),
+    "MultiHeadAttention": lambda: Between(MultiHeadAttention(4, 6, 3, keep=Keep()), alone, 6),
+    "MultiHeadAttention with a bias and a mask": lambda: Between(
+        MultiHeadAttention(4, 4, 2, keep=causal() & window(1), bias=True), alone
+    ),
+    "MultiHeadAttention across": lambda: Between(
+        MultiHeadAttention(4, 4, 2, keep=window(1, 1)), across
+    ),
+    "EncoderLayer": lambda: Between(EncoderLayer(4, 2, 8), alone),
+    "EncoderLayer, norm first, with GELU": lambda: Between(
+        EncoderLayer(4, 2, 8, norm_first=True, activation=nn.functional.gelu), alone
+    ),
+    "DecoderLayer": lambda: Between(DecoderLayer(4, 2, 8), across),
+    "DecoderLayer, norm first, right to left": lambda: Between(
+        DecoderLayer(4, 2, 8, norm_first=True, right_to_left=True), both_ways
+    ),
+    "MiniLM": Reader,
+}
+
+
 def rows(tensor: torch.Tensor) -> list:
     """The first sentence's numbers to 13 digits, without −∞, which JSON has not: null."""
     cells = tensor[0].double()
@@ -69,16 +164,10 @@ def rows(tensor: torch.Tensor) -> list:
     return nested
 
 
-def stages_of(done: Pass, name: str) -> list[str]:
-    step = done.steps[name]
-    has_statistics = step.operation in ("attention", "softmax")
-    return [*step.stages, *(STATISTICS if has_statistics else ())]
-
-
 def values(done: Pass, names: list[str]) -> dict[str, dict[str, list]]:
     """All stages of some steps."""
     return {
-        name: {stage: rows(done.value(name, stage)) for stage in stages_of(done, name)}
+        name: {stage: rows(done.value(name, stage)) for stage in done.steps[name].arrays}
         for name in names
     }
 
@@ -87,7 +176,7 @@ def addresses(done: Pass, names: list[str], each: int) -> Iterator[tuple[str, st
     """Some places of every stage, in no order that one would see."""
     n = 0
     for name in names:
-        for stage in stages_of(done, name):
+        for stage in done.steps[name].arrays:
             shape = done.value(name, stage).shape[1:]
             for _ in range(each):
                 n += 1
@@ -156,6 +245,11 @@ def recurrent(attends: bool) -> dict:
     return {"program": model_payload(steps, MARKS, 8), "passes": passes}
 
 
+def part(make: Callable[[], nn.Module]) -> dict:
+    steps = recorded(filled(make()), WORDS)
+    return {"program": model_payload(steps, MARKS, 8), "passes": [a_pass(steps, [5, 4], [1, 3, 5])]}
+
+
 def stored_translator() -> dict:
     model = transformer.stored()
     with torch.no_grad():
@@ -174,7 +268,17 @@ def stored_translator() -> dict:
         target = ids([START, *chinese.split()], CHINESE).tolist()
         passes.append(a_pass(steps, source, target, names=names[-2:]))
         passes[-1]["lines"] = lines(run(steps, source=source, target=target), names)
-    return {"program": model_payload(steps, MARKS), "passes": passes}
+    program = model_payload(steps, MARKS)
+    sentences = [[text, ids_in(text, program)] for text in SENTENCES]
+    return {"program": program, "passes": passes, "sentences": sentences}
+
+
+def ids_in(text: str, program: dict) -> list[int] | None:
+    """None where a word is not known, or none is there."""
+    try:
+        return word_ids(text, program)
+    except ValueError:
+        return None
 
 
 MODELS = {
@@ -183,6 +287,7 @@ MODELS = {
     "recurrent with attention": partial(recurrent, attends=True),
     "recurrent with one vector": partial(recurrent, attends=False),
     "translator": stored_translator,
+    **{name: partial(part, make) for name, make in PARTS.items()},
 }
 
 
@@ -195,7 +300,10 @@ def text() -> str:
             json.dumps(entry, allow_nan=False, ensure_ascii=False) for entry in made["passes"]
         )
         program = json.dumps(made["program"], allow_nan=False, ensure_ascii=False)
-        parts.append(f'{json.dumps(name)}: {{\n"program": {program},\n"passes": [\n{passes}\n]}}')
+        more = f',\n"sentences": {json.dumps(made["sentences"])}' if "sentences" in made else ""
+        parts.append(
+            f'{json.dumps(name)}: {{\n"program": {program},\n"passes": [\n{passes}\n]{more}}}'
+        )
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 

@@ -15,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from attn_core.steps import Steps, recording
+from attn_core.steps.changes import switches_of
 from attn_core.translators import recurrent, training, transformer
 from attn_core.translators.grammar import CHINESE, END, ENGLISH, PAD, START, ids, sentence
 from attn_core.translators.switched import MEASURED, NAMES
@@ -24,14 +25,6 @@ from tools import node
 SCRIPT = "attn_core/views/page/test/switched.js"
 MARKS = {"start": START, "end": END, "pad": PAD}
 SENTENCES, LONGEST, MOST = 300, 13, 60  # words that a sentence has, and that are written at most
-# By the operation of a step, what of it can be switched off.
-KINDS = {
-    "positions_off": "add_positions",
-    "residuals_off": "add",
-    "norms_off": "layer_norm",
-    "mask_off": "attention",
-    "scale_off": "attention",
-}
 
 
 def recorded() -> dict[str, Steps]:
@@ -52,16 +45,11 @@ def recorded() -> dict[str, Steps]:
 
 def switches(steps: Steps) -> list[str]:
     """All that can be switched off, as an address has it."""
-    addresses = []
-    for step in steps.values():
-        if step.operation == "attention":
-            heads = range(step.settings["num_heads"])
-            addresses += [f"heads_off:{step.name}.{head}" for head in heads]
-        for kind, operation in KINDS.items():
-            if operation != step.operation or (kind == "mask_off" and not step.settings["keep"]):
-                continue
-            addresses.append(f"{kind}:{step.name}")
-    return addresses
+    return [
+        f"{kind}:{step.name}" if head is None else f"{kind}:{step.name}.{head}"
+        for step in steps.values()
+        for kind, head in switches_of(step)
+    ]
 
 
 def written(steps: Steps, sources: list[list[int]], texts: list[str]) -> list[list[list[int]]]:

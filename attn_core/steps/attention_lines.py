@@ -26,7 +26,7 @@ def merged(cell: Cell) -> Line:
     row, column = cell.index
     width = cell.run.record(cell.step.name).columns("output")
     head, d = divmod(column, width)
-    if head in cell.settings.get("heads_off", ()):
+    if head in cell.settings["heads_off"]:
         return Line(f"0, because head {head} is switched off")
     how = f"head {head}, column {d} = {written(cell.value)}"
     return Line(how, lambda: [cell.at("output", head, row, d)])

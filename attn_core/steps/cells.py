@@ -42,12 +42,12 @@ class Cell:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        return self.step.settings
+        return self.step.all_settings
 
     @property
     def is_off(self) -> bool:
         """Whether the step is switched off."""
-        return bool(self.settings.get("off"))
+        return self.settings["off"]
 
     @cached_property
     def weights(self) -> dict[str, Tensor]:

@@ -4,16 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from attn_core.checks import brief, check_index
+from attn_core.steps.operations import OPERATIONS
 from attn_core.steps.step import Step, Steps, with_settings
 
-# Which operation a change is of, and what it sets.
-OF_STEPS: dict[str, tuple[str, dict[str, object]]] = {
-    "positions_off": ("add_positions", {"off": True}),
-    "residuals_off": ("add", {"off": True}),
-    "norms_off": ("layer_norm", {"off": True}),
-    "mask_off": ("attention", {"keep": None}),
-    "scale_off": ("attention", {"scale": 1.0}),
-}
+OF_HEADS = "heads_off"  # a head at a time, as pairs (step, head)
 
 
 @dataclass(frozen=True)
@@ -42,36 +36,65 @@ class Changes:
 
     def to_json(self) -> dict[str, list]:
         """The form in which a page takes them."""
-        pairs = {"heads_off": [[step, head] for step, head in self.heads_off]}
-        return pairs | {name: list(getattr(self, name)) for name in OF_STEPS}
+        pairs = {OF_HEADS: [[step, head] for step, head in self.heads_off]}
+        return pairs | {kind: list(getattr(self, kind)) for kind in KINDS if kind != OF_HEADS}
 
     def applied(self, steps: Steps) -> Steps:
         """The steps with the settings that the changes give them."""
         changed = dict(steps.items())
-        for name, (operation, switched) in OF_STEPS.items():
-            for step in getattr(self, name):
-                check_step(name, step, operation, changed)
-                changed[step] = with_settings(changed[step], **switched)
-        for pair in self.heads_off:
-            step, head = check_pair(pair)
-            check_step("heads_off", step, "attention", changed)
-            before = changed[step].settings
-            check_index("head of heads_off", head, before["num_heads"])
-            off = sorted({*before.get("heads_off", ()), head})
-            changed[step] = with_settings(changed[step], heads_off=off)
+        for kind in KINDS:
+            for change in getattr(self, kind):
+                name, head = check_pair(change) if kind == OF_HEADS else (change, None)
+                check_step(kind, name, changed)
+                before = changed[name]
+                if head is None:
+                    settings = OPERATIONS[before.operation].switches[kind] or {}
+                else:
+                    settings = {OF_HEADS: heads_off(before, head)}
+                changed[name] = with_settings(before, **settings)
         return steps.replaced(list(changed.values()))
 
     def __repr__(self) -> str:
-        given = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return f"Changes({', '.join(f'{name}={value}' for name, value in given if value)})"
+        given = ((kind, getattr(self, kind)) for kind in KINDS)
+        return f"Changes({', '.join(f'{kind}={value}' for kind, value in given if value)})"
+
+
+KINDS = tuple(field.name for field in fields(Changes))
+
+
+def switches_of(step: Step) -> list[tuple[str, int | None]]:
+    """The kinds of change that would change something in a step, those of heads with the head.
+
+    >>> switches_of(Step("sum", "add", ("x", "y")))
+    [('residuals_off', None)]
+    """
+    found: list[tuple[str, int | None]] = []
+    settings = step.all_settings
+    for kind, switched in OPERATIONS[step.operation].switches.items():
+        if switched is None:
+            found += [(kind, head) for head in range(settings["num_heads"])]
+        elif any(settings[name] != value for name, value in switched.items()):
+            found.append((kind, None))
+    return found
+
+
+def heads_off(step: Step, head: int) -> list[int]:
+    """The heads of a step that are off, with one more."""
+    settings = step.all_settings
+    off = check_index(f"head of {OF_HEADS}", head, settings["num_heads"])
+    return sorted({*settings[OF_HEADS], off})
 
 
 def check_pair(pair: object) -> tuple[str, int]:
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise ValueError(f"heads_off must hold pairs (step, head), got {brief(pair)}")
+        raise ValueError(f"{OF_HEADS} must hold pairs (step, head), got {brief(pair)}")
     return pair[0], pair[1]
 
 
-def check_step(change: str, name: object, operation: str, steps: dict[str, Step]) -> None:
-    if not isinstance(name, str) or name not in steps or steps[name].operation != operation:
-        raise ValueError(f"{change} must name steps of operation {operation}, got {brief(name)}")
+def check_step(kind: str, name: object, steps: dict[str, Step]) -> None:
+    """A step whose operation has this to switch."""
+    wanted = [operation for operation, said in OPERATIONS.items() if kind in said.switches]
+    if not isinstance(name, str) or name not in steps or steps[name].operation not in wanted:
+        raise ValueError(
+            f"{kind} must name steps of operation {' or '.join(wanted)}, got {brief(name)}"
+        )

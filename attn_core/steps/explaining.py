@@ -14,10 +14,15 @@ from torch import Tensor, nn
 from attn_core.checks import largest, shape_of
 from attn_core.precision import upcast
 from attn_core.record import AttentionTrace
-from attn_core.steps.operations import OPERATIONS, Attended
+from attn_core.steps.operation import Attended
+from attn_core.steps.operations import OPERATIONS
 from attn_core.steps.step import Step, Steps
 
 Rule = Callable[[Any, "ModuleCall", object, str | None], None]
+
+
+class RecordingError(RuntimeError):
+    """What recording cannot write down, in one sentence."""
 
 
 def explain(kind: type[nn.Module]) -> Callable[[Rule], Rule]:
@@ -145,7 +150,7 @@ class ModuleCall:
             giver = self.giver_of(thing)
             stranger = (giver.parent if giver and giver.parent else self).described
             _, stranger = self.notes.strange.get(id(thing), (None, stranger))
-            raise RuntimeError(
+            raise RecordingError(
                 f"recording must know each module that computes, got {stranger}: "
                 "attn_core.steps.explain takes what it does"
             )
@@ -188,21 +193,23 @@ class ModuleCall:
 
         role: what the step is called in the module; "": as the module itself.
         parameters: role in the operation → name of the parameter in the module.
+        settings: those that the operation takes, ValueError otherwise.
         made: the tensor, in any rank; None where the module shows none: then it is the formula's.
         """
         name = ".".join(part for part in (self.path, role) if part) or operation
         if name in self.notes.steps:
-            raise RuntimeError(f"recording must see each module called once, got {name!r} twice")
+            raise RecordingError(f"recording must see each module called once, got {name!r} twice")
         names, weights = {}, {}
         for key, attribute in (parameters or {}).items():
             if (weight := attrgetter(attribute)(self.module)) is not None:
                 names[key] = ".".join(part for part in (self.path, attribute) if part)
                 weights[names[key]] = weight
         step = Step(name, operation, tuple(inputs), names, dict(settings or {}))
+        step.check()
         with torch.no_grad():
             roles = {key: upcast(weights[names[key]]) for key in names}
             rows = [self.taken(source) for source in inputs]
-            stages = OPERATIONS[operation].formula(rows, roles, step.settings)
+            stages = OPERATIONS[operation](rows, roles, step.settings)
         value = computed = stages[step.stages[-1]]
         if isinstance(made, Tensor):
             value = made
@@ -227,7 +234,7 @@ class ModuleCall:
             got = f"numbers that are off by {error:.2g}"
         else:
             got = f"the shape {shape_of(made)}"
-        raise RuntimeError(
+        raise RecordingError(
             f"recording must find what the formula of {step.operation} gives at {step.name!r}, "
             f"got {got} from {self.described}"
         )

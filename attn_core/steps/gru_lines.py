@@ -33,8 +33,8 @@ def recurrent(cell: Cell, width: int) -> Line:
     column = cell.index[1]
     before = [previous(cell, i) for i in range(width)]
     x = [0.0 if number is None else number.value for number in before]
-    bias = cell.weights.get("bias_hh")
-    how = affine_text(x, cell.weights["weight_hh"][column], None if bias is None else bias[column])
+    weight, bias = (cell.weights[role][column] for role in ("weight_hh", "bias_hh"))
+    how = affine_text(x, weight, bias)
     shown = [part for i in kept_terms(width) if (part := before[i]) is not None]
     return Line(f"{how} = {written(cell.value)}", lambda: shown)
 

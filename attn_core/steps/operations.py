@@ -1,8 +1,10 @@
-"""What a step does: each formula once, in torch's plain operations, in the dtype of its inputs."""
+"""What a step does: the list of operations, each formula once, in the dtype of its inputs.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+OPERATIONS, at the end, is the one place that says what an operation takes. The page gets the same
+list: `python -m tools.page_operations` writes it there.
+"""
+
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float, Int
@@ -11,41 +13,18 @@ from torch import Tensor
 from attn_core.api import trace
 from attn_core.checks import check_length
 from attn_core.layers import sinusoids
-from attn_core.record import AttentionTrace
-
-Rows = Float[Tensor, "B T E"]
-Inputs = Sequence[Tensor]
-Weights = Mapping[str, Tensor]
-Settings = Mapping[str, Any]
-STATISTICS = ("row_max", "row_sum")  # the two numbers of a softmax's row
-
-
-@dataclass(frozen=True)
-class Attended:
-    """What an attention makes: its record, and the heads side by side."""
-
-    record: AttentionTrace
-    merged: Rows
-
-    def __getitem__(self, stage: str) -> Tensor:
-        """[B, T, H·Dv] of "merged", [B, H, L, ·] of a stage of the heads."""
-        if stage == "merged":
-            return self.merged
-        if stage in STATISTICS:
-            return getattr(self.record, stage)
-        return self.record.stage(stage)
-
-
-Made = Mapping[str, Tensor] | Attended  # each stage by its name
-Formula = Callable[[Inputs, Weights, Settings], Made]
-
-
-class Operation(NamedTuple):
-    """A formula, and the arrays that it makes, the last being the step's output."""
-
-    formula: Formula
-    stages: tuple[str, ...] = ("output",)
-    is_leaf: bool = False  # nothing is computed: somebody gives it
+from attn_core.steps.operation import (
+    STATISTICS,
+    Attended,
+    Inputs,
+    Made,
+    Operation,
+    Parameter,
+    Rows,
+    Setting,
+    Settings,
+    Weights,
+)
 
 
 def leaf(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -61,14 +40,14 @@ def embed(inputs: Sequence[Int[Tensor, "B T"]], weights: Weights, settings: Sett
 def add_positions(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
     """x plus the row of its place: of a table, or sines and cosines."""
     [x] = inputs
-    if settings.get("off"):
+    if settings["off"]:
         return {"output": x}
     T, E = x.shape[1:]
     return {"output": x + position_rows(T, E, weights, settings).to(x)}
 
 
 def position_rows(T: int, E: int, weights: Weights, settings: Settings) -> Float[Tensor, "T E"]:
-    if settings.get("kind") == "sinusoids":
+    if settings["kind"] == "sinusoids":
         return sinusoids(T, E)
     check_length(T, len(weights["table"]))
     return weights["table"][:T]
@@ -87,7 +66,7 @@ def linear(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
 def matrix(weights: Weights, settings: Settings) -> Float[Tensor, "F E"]:
     """A row for each number that is made, as torch keeps it."""
     weight = weights["weight"]
-    return weight.mT if settings.get("transposed") else weight
+    return weight.mT if settings["transposed"] else weight
 
 
 def affine(x: Tensor, weight: Float[Tensor, "F E"], bias: Float[Tensor, "F"] | None) -> Tensor:
@@ -101,7 +80,7 @@ def attention(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
     q, k, v = heads
     record = trace(q, k, v, keep=settings["keep"], scale=settings["scale"])
     outputs = record.output
-    if off := settings.get("heads_off"):
+    if off := list(settings["heads_off"]):
         outputs = outputs.index_fill(1, torch.tensor(off, device=outputs.device), 0.0)
     return Attended(record, outputs.transpose(1, 2).flatten(2))
 
@@ -114,7 +93,10 @@ def split(x: Rows, num_heads: int) -> Float[Tensor, "B H T D"]:
 def add(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
     """x + y; with x switched off y alone."""
     x, y = inputs
-    return {"output": y if settings.get("off") else x + y}
+    if x.shape != y.shape:
+        shapes = f"{tuple(x.shape)} and {tuple(y.shape)}"
+        raise ValueError(f"the inputs of add must have one shape, got {shapes}")
+    return {"output": y if settings["off"] else x + y}
 
 
 def layer_norm(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -123,7 +105,7 @@ def layer_norm(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
     mean = x.mean(-1, keepdim=True)
     variance = (x - mean).square().mean(-1, keepdim=True)
     normed = (x - mean) / (variance + settings["eps"]).sqrt()
-    output = x if settings.get("off") else normed * weights["gain"] + weights["bias"]
+    output = x if settings["off"] else normed * weights["gain"] + weights["bias"]
     return {"mean": mean, "variance": variance, "normed": normed, "output": output}
 
 
@@ -166,7 +148,7 @@ def gru(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
     state = start[0][:, 0] if start else brought.new_zeros(len(brought), brought.shape[-1] // 3)
     made: dict[str, list[Tensor]] = {name: [] for name in GRU_STAGES}
     for word in brought.unbind(1):
-        recurrent = affine(state, weights["weight_hh"], weights.get("bias_hh"))
+        recurrent = affine(state, weights["weight_hh"], weights["bias_hh"])
         of_word, of_state = word.chunk(3, dim=-1), recurrent.chunk(3, dim=-1)
         reset = (of_word[0] + of_state[0]).sigmoid()
         update = (of_word[1] + of_state[1]).sigmoid()
@@ -192,22 +174,66 @@ def repeat(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
 ATTENTION_STAGES = ("scores", "scaled", "masked", "weights", "dropped", "output", "merged")
 GRU_STAGES = ("recurrent", "reset", "update", "candidate", "state")
 
+NEEDED, OPTIONAL = Parameter(), Parameter(is_optional=True)
+OFF = Setting("flag", default=False, is_switch=True)
+
 OPERATIONS: dict[str, Operation] = {
-    "words": Operation(leaf, is_leaf=True),
-    "given": Operation(leaf, is_leaf=True),
-    "embed": Operation(embed),
-    "add_positions": Operation(add_positions),
-    "add_row": Operation(add_row),
-    "linear": Operation(linear),
-    "attention": Operation(attention, ATTENTION_STAGES),
-    "add": Operation(add),
-    "layer_norm": Operation(layer_norm, ("mean", "variance", "normed", "output")),
+    "words": Operation(leaf, takes=(0, 0), settings={"side": Setting("text")}),
+    "given": Operation(leaf, takes=(0, 0), is_on_page=False),
+    "embed": Operation(
+        embed, parameters={"weight": NEEDED}, settings={"times": Setting("number", default=1.0)}
+    ),
+    "add_positions": Operation(
+        add_positions,
+        parameters={"table": Parameter(unless=("kind", "sinusoids"))},
+        settings={
+            "kind": Setting("choice", default="table", choices=("table", "sinusoids")),
+            "off": OFF,
+        },
+        switches={"positions_off": {"off": True}},
+    ),
+    "add_row": Operation(
+        add_row, parameters={"table": NEEDED}, settings={"row": Setting("whole", least=0)}
+    ),
+    "linear": Operation(
+        linear,
+        parameters={"weight": NEEDED, "bias": OPTIONAL},
+        settings={"transposed": Setting("flag", default=False)},
+    ),
+    "attention": Operation(
+        attention,
+        takes=(3, 3),
+        stages=ATTENTION_STAGES,
+        statistics=STATISTICS,
+        settings={
+            "num_heads": Setting("whole", least=1),
+            "scale": Setting("number"),
+            "keep": Setting("mask", default=None),
+            "heads_off": Setting("heads", default=(), is_switch=True),
+        },
+        switches={"heads_off": None, "mask_off": {"keep": None}, "scale_off": {"scale": 1.0}},
+    ),
+    "add": Operation(
+        add, takes=(2, 2), settings={"off": OFF}, switches={"residuals_off": {"off": True}}
+    ),
+    "layer_norm": Operation(
+        layer_norm,
+        stages=("mean", "variance", "normed", "output"),
+        parameters={"gain": NEEDED, "bias": NEEDED},
+        settings={"eps": Setting("number", least=0), "off": OFF},
+        switches={"norms_off": {"off": True}},
+    ),
     "relu": Operation(relu),
     "gelu": Operation(gelu),
     "tanh": Operation(tanh),
-    "softmax": Operation(softmax),
-    "concat": Operation(concat),
-    "gru": Operation(gru, GRU_STAGES),
+    "softmax": Operation(softmax, statistics=STATISTICS),
+    "concat": Operation(concat, takes=(1, None)),
+    "gru": Operation(
+        gru,
+        takes=(1, 2),
+        stages=GRU_STAGES,
+        parameters={"weight_hh": NEEDED, "bias_hh": NEEDED},
+    ),
     "last_row": Operation(last_row),
-    "repeat": Operation(repeat),
+    "repeat": Operation(repeat, takes=(2, 2)),
 }

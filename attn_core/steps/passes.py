@@ -9,7 +9,8 @@ from torch import Tensor
 from attn_core.checks import brief, check_index
 from attn_core.record import AttentionTrace
 from attn_core.steps.changes import Changes
-from attn_core.steps.operations import OPERATIONS, STATISTICS, Attended, Made
+from attn_core.steps.operation import Attended, Made
+from attn_core.steps.operations import OPERATIONS
 from attn_core.steps.step import Step, Steps
 
 Given = Sequence[int] | Tensor
@@ -62,7 +63,7 @@ class Pass:
             inputs = [self.given[step.name]]
         else:
             inputs = [self.value(name) for name in step.inputs]
-        return operation.formula(inputs, self.weights(step), step.settings)
+        return operation(inputs, self.weights(step), step.settings)
 
     def weights(self, step: Step) -> dict[str, Tensor]:
         """The parameters of a step in float64, each by its role."""
@@ -143,11 +144,8 @@ def check_stage_of(step: Step, stage: str | None) -> str:
     """The stage's name; the output's unless one is given."""
     if stage is None:
         return step.stages[-1]
-    known = step.stages
-    if step.operation in ("attention", "softmax"):
-        known += STATISTICS
-    if stage not in known:
+    if stage not in step.arrays:
         raise ValueError(
-            f"stage of {step.name} must be one of {', '.join(known)}, got {brief(stage)}"
+            f"stage of {step.name} must be one of {', '.join(step.arrays)}, got {brief(stage)}"
         )
     return stage

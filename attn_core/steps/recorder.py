@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from attn_core.modules import StepDropout
-from attn_core.steps.explaining import ModuleCall, Notes
+from attn_core.steps.explaining import ModuleCall, Notes, RecordingError
 from attn_core.steps.step import Steps
 
 
@@ -63,12 +63,12 @@ class Recorder:
             return
         parent = self.open[-1] if self.open else None
         if parent is None and path:
-            raise RuntimeError(
+            raise RecordingError(
                 f"recording must see the model itself called, got a call of its part {path!r}"
             )
         if path in self.called:
             name = repr(path) if path else "the model"
-            raise RuntimeError(f"recording must see each module called once, got {name} twice")
+            raise RecordingError(f"recording must see each module called once, got {name} twice")
         self.called.add(path)
         check_no_dropout(path, module)
         call = ModuleCall(self.notes, module, path, parent, args, kwargs)
@@ -98,6 +98,6 @@ def check_no_dropout(path: str, module: nn.Module) -> None:
         p = module.p if isinstance(module, nn.Dropout) else module.dropout
         drops = module.training and p > 0
     if drops:
-        raise RuntimeError(
+        raise RecordingError(
             f"recording takes a model without dropout, got {path!r} in training: call model.eval()"
         )

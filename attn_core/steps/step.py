@@ -22,7 +22,7 @@ class Step:
     >>> Step("sum", "add", ("x", "y"))
     sum = add(x, y)
 
-    operation: what is done, one of `operations.OPERATIONS`.
+    operation: what is done, one of `operations.OPERATIONS`, which says what each takes.
     settings: small values of it, such as an eps or a mask.
     value: what the model computed, in its dtype and in the caller's rank; of an attention its
         record.
@@ -41,6 +41,26 @@ class Step:
     def stages(self) -> tuple[str, ...]:
         """The arrays that it makes; the last is its output."""
         return OPERATIONS[self.operation].stages
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The stages, and the statistics of their rows."""
+        return OPERATIONS[self.operation].arrays
+
+    @property
+    def all_settings(self) -> Mapping[str, Any]:
+        """The settings, and the default of each that they leave out."""
+        return OPERATIONS[self.operation].completed(self.settings)
+
+    def check(self) -> None:
+        """ValueError with one sentence if its operation does not take what it has."""
+        if self.operation not in OPERATIONS:
+            known = ", ".join(OPERATIONS)
+            raise ValueError(
+                f"operation of {self.name} must be one of {known}, got {brief(self.operation)}"
+            )
+        operation = OPERATIONS[self.operation]
+        operation.check(self.name, self.inputs, self.parameters, self.settings)
 
     def to_json(self) -> dict:
         """The form in which a page gets it: all but the value."""
@@ -80,6 +100,8 @@ class Steps(Mapping[str, Step]):
         weights: Mapping[str, Tensor] | None = None,
         words: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
+        for step in steps:
+            step.check()
         self.steps = {step.name: step for step in steps}
         self.weights = dict(weights or {})
         self.words = dict(words or {})

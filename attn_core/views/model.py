@@ -2,6 +2,7 @@
 
 import html
 import inspect
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ from torch import nn
 
 from attn_core.checks import brief
 from attn_core.steps import Steps, recording
+from attn_core.steps.explaining import RecordingError
 from attn_core.views import script
 from attn_core.views.explorer import check_name
 from attn_core.views.live import is_live
 from attn_core.views.markup import element, write_beside
 from attn_core.views.model_pass import read_and_written, side_of, word_ids, written
-from attn_core.views.model_payload import LONGEST, model_payload
+from attn_core.views.model_payload import LONGEST, check_longest, model_payload
 from attn_core.views.table import table
 
 HERE = Path(__file__).parent
@@ -63,7 +65,7 @@ class OpenModel(anywidget.AnyWidget):
     @traitlets.validate("say")
     def _check_say(self, proposal) -> str:
         try:
-            word_ids(proposal["value"], self.payload["words"]["source"])
+            word_ids(proposal["value"], self.payload)
         except ValueError as error:
             raise traitlets.TraitError(str(error)) from None
         return proposal["value"]
@@ -135,8 +137,9 @@ def open_model(
 
     model: called as model(source, target), or model(source, lengths, target), with ids [1, T]; its
     weights are numbers that float16 holds, or ValueError says which are not.
-    words: the vocabularies, "source" and "target". say: the sentence that it reads at first, words
-    with spaces between. name: what the address calls it; each on a page needs its own.
+    words: the vocabularies, "source" and "target", with a word for each row of their tables. say:
+    the sentence that it reads at first, as one may type it on the page: "tom chases Jerry." will
+    do. name: what the address calls it; each on a page needs its own.
     at: the step that is shown at first, the last attention unless given. stage: one of its arrays.
     select: the place of the number whose arithmetic is open at first, [row, column] or, of a head,
     [head, row, column]. off: what is switched off at first, as the address has it.
@@ -151,13 +154,20 @@ def open_model(
     the view of `explore` has it: {"hide": ["head"], "stages": ["weights"]}.
     arcs: ((step, head) within the sentence, (step, head) from the translation to it): in the place
     of the drawing of the machine, the sentence with arcs of these weights.
-    marks: the words that mean start, end and pad. longest: how many words a sentence may have.
+    marks: the words that mean start, end and pad. longest: how many words a sentence may have, 512
+    at most.
 
     The page gets the weights, the words and the steps, and computes everything else itself.
+    TypeError or ValueError says what it cannot take, such as a module that is called otherwise, or
+    an operation for which the page has no formula.
     Taught in chapter 10.
     """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch module, got {brief(model)}")
     check_words_of(words, marks)
-    steps = steps_of(model, words, say, marks)
+    check_longest(longest)
+    program = {"words": words, "marks": marks, "longest": longest}
+    steps = steps_of(model, words, word_ids(say, program), marks)
     attentions = [step.name for step in steps.values() if step.operation == "attention"]
     at = at or [*steps, *attentions][-1]
     if at not in steps:
@@ -183,7 +193,7 @@ def open_model(
     if explorer is not None:
         view["explorer"] = dict(explorer)
     for text in examples:
-        word_ids(text, words["source"])
+        word_ids(text, program)
     if examples:
         view["examples"] = list(examples)
     if switched is not None:
@@ -200,16 +210,32 @@ def open_model(
 
 
 def steps_of(
-    model: nn.Module, words: Mapping[str, Sequence[str]], say: str, marks: Mapping[str, str]
+    model: nn.Module, words: Mapping[str, Sequence[str]], ids: list[int], marks: Mapping[str, str]
 ) -> Steps:
     """The steps of a pass over the sentence, as far as the first word of its translation."""
-    source = torch.tensor([word_ids(say, words["source"])])
     target = torch.tensor([[list(words["target"]).index(marks["start"])]])
-    given: list[object] = [source, target]
-    if "lengths" in inspect.signature(model.forward).parameters:
-        given.insert(1, [source.shape[1]])
+    given: list[object] = [torch.tensor([ids]), target]
+    called, kind = inspect.signature(model.forward), type(model).__name__
+    if "lengths" in called.parameters:
+        given.insert(1, [len(ids)])
+    try:
+        called.bind(*given)
+    except TypeError:
+        raise TypeError(
+            "model must be called as model(source, target) or model(source, lengths, target), "
+            f"got a {kind}, whose forward takes {', '.join(called.parameters) or 'nothing'}"
+        ) from None
     with torch.no_grad(), recording(model, words) as steps:
-        model(*given)
+        try:
+            model(*given)
+        except (RecordingError, ValueError):
+            raise  # one sentence already
+        except Exception as error:
+            said = str(error).partition("\n")[0]
+            raise ValueError(
+                f"model must take ids of words, [1, {len(ids)}] of the source and [1, 1] of the "
+                f"target, got a {kind}, which ends in {type(error).__name__}: {said}"
+            ) from error
     return steps.with_softmax()
 
 
@@ -240,7 +266,11 @@ def known_words(payload: dict) -> str:
 def check_words_of(words: Mapping[str, Sequence[str]], marks: Mapping[str, str]) -> None:
     if set(words) != {"source", "target"}:
         raise ValueError(f"words must have a source and a target, got {', '.join(words) or 'none'}")
-    for name in ("start", "end"):
+    for side, listed in words.items():
+        twice = [word for word, count in Counter(listed).items() if count > 1]
+        if twice:
+            raise ValueError(f"words must be different, got {twice[0]!r} twice in the {side}")
+    for name in MARKS:
         if marks.get(name) not in words["target"]:
             raise ValueError(
                 f"marks must name words of the target, got {name}: {marks.get(name)!r}"

@@ -14,7 +14,7 @@ from attn_core.layers import DecoderLayer, EncoderLayer, LayerNorm
 from attn_core.masks import padding
 from attn_core.modules import SelfAttentionV1, StackedHeads
 from attn_core.steps import Changes, Pass, recording, run, workings
-from attn_core.steps.operations import OPERATIONS, STATISTICS
+from attn_core.steps.operations import OPERATIONS
 from attn_core.steps.passes import exact
 from attn_core.steps.terms import LINES
 from attn_core.transformer import Transformer
@@ -24,14 +24,10 @@ from tests.attn_core.step_models import MODELS, filled, recorded
 NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
 
 
-def stages_of(step):
-    return step.stages + (STATISTICS if step.operation in ("attention", "softmax") else ())
-
-
 def addresses(done):
     """Every number of a pass."""
     for step in done.steps.values():
-        for stage in stages_of(step):
+        for stage in step.arrays:
             shape = done.value(step.name, stage).shape[1:]
             for index in torch.cartesian_prod(*map(torch.arange, shape)).tolist():
                 yield step.name, stage, tuple(index) if isinstance(index, list) else (index,)
@@ -42,7 +38,7 @@ def some(done, count, seed=0):
     dice = random.Random(seed)
     for _ in range(count):
         step = done.steps[dice.choice(list(done.steps))]
-        stage = dice.choice(stages_of(step))
+        stage = dice.choice(step.arrays)
         shape = done.value(step.name, stage).shape[1:]
         yield step.name, stage, tuple(dice.randrange(size) for size in shape)
 

@@ -38,14 +38,13 @@ DERIVE = """([passes, isPrinted]) => {
   const { changesOf } = modules["core/model/changes"];
   const { fixed } = modules["core/digits"];
   const { machine } = window;
-  function* rowsOf(pass, { name, operation, stages, heads }) {
+  function* rowsOf(pass, { name, operation, stages, statistics, heads }) {
     for (const stage of stages) {
       const isOfHeads = operation === "attention" && stage !== "merged";
       const all = isOfHeads ? heads : 1;
       for (let head = 0; head < all; head++) yield* pass.rows(name, stage, head);
     }
-    if (!["attention", "softmax"].includes(operation)) return;
-    for (const stage of ["row_max", "row_sum"]) {
+    for (const stage of statistics) {
       const [rows, height = 0] = pass.shape(name, stage).reverse();
       for (let n = 0; n < (height || 1) * rows; n++) {
         const index = height ? [Math.floor(n / rows), n % rows] : [n];

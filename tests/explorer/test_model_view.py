@@ -5,24 +5,40 @@ import io
 import json
 import os
 import re
+from dataclasses import replace
 
 import pytest
 import torch
 import traitlets
 from PIL import Image
+from torch import nn
 
 from attn_core.layers import LayerNorm
-from attn_core.steps import recording
+from attn_core.steps import Changes, recording
+from attn_core.steps.operations import OPERATIONS
 from attn_core.translators import recurrent
 from attn_core.translators.grammar import CHINESE, ENGLISH
 from attn_core.translators.switched import MEASURED, switched
 from attn_core.views.arcs_still import LEAST_SEEN, THICKEST, arcs_still
 from attn_core.views.markup import FOLDER
-from attn_core.views.model import CHOSEN, open_model
+from attn_core.views.model import CHOSEN, MARKS, open_model
 from attn_core.views.model_pass import read_and_written
 from attn_core.views.model_payload import model_payload
 from tests.explorer.models import CROSS, SAY, WORDS, opened, stored
+from tools import model_vectors
 from tools import switched as counting
+
+
+class Words(nn.Module):
+    """Gives back what it reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(32, 4)
+
+    def forward(self, source, target):
+        self.words(target)
+        return source
 
 
 def test_the_page_gets_weights_words_and_steps_and_no_activation():
@@ -55,8 +71,36 @@ def test_the_recurrent_translators_open_too(attends):
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda: opened("Tom barks"), "say must be of the 31 words that the model knows"),
-        (lambda: opened(""), "say must be a sentence of one word or more, got none"),
+        (lambda: opened("Tom barks"), "say must be of the 28 words that the model knows"),
+        (lambda: opened("Tom <pad>"), "say must be of the 28 words that the model knows"),
+        (lambda: opened(" ., "), "say must be a sentence of one word or more, got none"),
+        (lambda: opened(longest=2), "say must have at most 2 words, got 3"),
+        (lambda: opened(longest=513), "longest must be at most 512, got 513"),
+        (
+            lambda: open_model(stored(), WORDS | {"source": [*ENGLISH, "Tom"]}, SAY),
+            "words must be different, got 'Tom' twice in the source",
+        ),
+        (
+            lambda: open_model(stored(), WORDS | {"source": [*ENGLISH, "Rex"]}, SAY),
+            "words must have 31 of the source, as source_words.weight has rows, got 32",
+        ),
+        (
+            lambda: open_model(stored(), WORDS | {"target": CHINESE[:-1]}, SAY),
+            "words must have 32 of the target, as target_words.weight has rows, got 31",
+        ),
+        (
+            lambda: open_model(Words(), WORDS, SAY),
+            "steps must end with a score for each of the 32 words of the target, got 'source'",
+        ),
+        (
+            lambda: open_model(nn.Transformer(8, 2, batch_first=True), WORDS, SAY),
+            "model must take ids of words, [1, 3] of the source and [1, 1] of the target, got a "
+            "Transformer, which ends in RuntimeError: ",
+        ),
+        (
+            lambda: opened(marks={"start": "<start>", "end": "<end>"}),
+            "marks must name words of the target, got pad: None",
+        ),
         (lambda: opened(at="nowhere"), "at must name a step of the model, got 'nowhere'"),
         (lambda: opened(name="a b"), "name must"),
         (lambda: opened(show=["sound"]), "show must be of sentence, translation"),
@@ -75,6 +119,55 @@ def test_the_recurrent_translators_open_too(attends):
 def test_errors_say_what_must_be(ask, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         ask()
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (5, "model must be a torch module, got 5"),
+        (
+            nn.Linear(4, 3),
+            "model must be called as model(source, target) or model(source, lengths, target), "
+            "got a Linear, whose forward takes input",
+        ),
+    ],
+    ids=repr,
+)
+def test_what_is_no_model_of_two_sentences_is_said(model, said):
+    with pytest.raises(TypeError, match=f"^{re.escape(said)}$"):
+        open_model(model, WORDS, SAY)
+
+
+@pytest.mark.parametrize("say", ["tom chases jerry", "Tom chases Jerry.", "Tom，chases JERRY！"])
+def test_a_sentence_is_read_as_the_page_reads_it(say):
+    assert f"<p>{say} → 汤姆 追逐 杰瑞 &lt;end&gt;</p>" in opened(say, examples=[say]).html
+
+
+@pytest.mark.parametrize("name", model_vectors.PARTS)
+def test_a_model_made_of_a_chapters_class_opens(name):
+    model = model_vectors.filled(model_vectors.PARTS[name]())
+    view = open_model(model, model_vectors.WORDS, "Tom chases Jerry", longest=8)
+    assert "Tom chases Jerry →" in view.html
+
+
+def test_what_the_page_cannot_compute_is_said(monkeypatch):
+    monkeypatch.setitem(OPERATIONS, "gelu", replace(OPERATIONS["gelu"], is_on_page=False))
+    model = model_vectors.PARTS["EncoderLayer, norm first, with GELU"]()
+    said = (
+        "the page has no formula for the operation gelu, which makes 'part.feed_forward.activation'"
+        ": run and workings compute it in Python"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        open_model(model_vectors.filled(model), model_vectors.WORDS, SAY, longest=8)
+    said = "longest must be at most 8, the rows of model.positions.weight, got 9"
+    with pytest.raises(ValueError, match=re.escape(said)):
+        open_model(
+            model_vectors.filled(model_vectors.Reader()), model_vectors.WORDS, SAY, longest=9
+        )
+    off = Changes(norms_off=["encoder.0.residuals.0.norm"]).applied(opened().steps)
+    said = "steps must have everything switched on, got 'encoder.0.residuals.0.norm' with off: "
+    with pytest.raises(ValueError, match=re.escape(said)):
+        model_payload(off, MARKS)
 
 
 def test_weights_that_float16_does_not_hold_are_refused():

@@ -14,13 +14,12 @@ const [asked, numbers, lines] = process.argv.slice(2);
 const { program, passes } = JSON.parse(readFileSync(asked, "utf8"));
 const machine = new Machine(program);
 
-function* rowsOf(pass, { name, operation, stages, heads }) {
+function* rowsOf(pass, { name, operation, stages, statistics, heads }) {
   for (const stage of stages) {
     const isOfHeads = operation === "attention" && stage !== "merged";
     for (let head = 0; head < (isOfHeads ? heads : 1); head++) yield* pass.rows(name, stage, head);
   }
-  if (!["attention", "softmax"].includes(operation)) return;
-  for (const stage of ["row_max", "row_sum"]) {
+  for (const stage of statistics) {
     const [rows, height = 0] = pass.shape(name, stage).reverse();
     for (let n = 0; n < (height || 1) * rows; n++) {
       const index = height ? [Math.floor(n / rows), n % rows] : [n];

@@ -3,6 +3,7 @@
 import { brief, say } from "../../words/words.js";
 import { Problem } from "../problem.js";
 import { isWhole } from "../state.js";
+import { KINDS } from "./declared.js";
 
 /**
  * Steps by the kind of change; heads as [step, head].
@@ -17,24 +18,18 @@ import { isWhole } from "../state.js";
  *
  * @typedef {keyof Changes} Kind
  * @typedef {import("./machine.js").Machine} Machine
+ * @typedef {import("./program.js").Step} Step
+ * @typedef {{ kind: Kind, step: string, head?: number }} Switch
  */
 
-/** The operation that a kind of change is for. @type {Record<Kind, string>} */
-export const KINDS = {
-  heads_off: "attention",
-  positions_off: "add_positions",
-  residuals_off: "add",
-  norms_off: "layer_norm",
-  mask_off: "attention",
-  scale_off: "attention",
-};
+const OF_HEADS = "heads_off"; // a head at a time, as [step, head]
 
 /**
  * @param {any} value
  * @returns {value is Kind}
  */
 function isKind(value) {
-  return Object.hasOwn(KINDS, value);
+  return KINDS.includes(value);
 }
 
 /**
@@ -43,9 +38,9 @@ function isKind(value) {
  * @param {any} change
  */
 function check(machine, kind, change) {
-  const [name, head] = kind === "heads_off" && Array.isArray(change) ? change : [change];
+  const [name, head] = kind === OF_HEADS && Array.isArray(change) ? change : [change];
   const step = typeof name === "string" ? machine.byName.get(name) : undefined;
-  const isThere = step?.operation === KINDS[kind] && (kind !== "heads_off" || isWhole(head, step.heads));
+  const isThere = step && Object.hasOwn(step.switches, kind) && (kind !== OF_HEADS || isWhole(head, step.heads));
   if (!isThere) throw new Problem(say("noSwitch", { kind, name: brief(change) }));
 }
 
@@ -65,7 +60,7 @@ export function changesOf(machine, wanted) {
   /** @param {any[]} all */
   const sorted = (all) =>
     [...new Map(all.map((change) => [`${change}`, change])).entries()].sort().map(([, change]) => change);
-  const lists = Object.keys(KINDS).map((kind) => [kind, sorted(wanted[kind] ?? [])]);
+  const lists = KINDS.map((kind) => [kind, sorted(wanted[kind] ?? [])]);
   return Object.fromEntries(lists);
 }
 
@@ -78,6 +73,37 @@ export function changesOf(machine, wanted) {
 export function isOff(changes, kind, step, head) {
   const wanted = `${head === undefined ? step : [step, head]}`;
   return changes[kind].some((change) => `${change}` === wanted);
+}
+
+/**
+ * All that would change something in a step if it were switched off.
+ *
+ * @type {(step: Step) => Switch[]}
+ */
+export function switchesOf({ name, heads, settings, switches }) {
+  const kinds = /** @type {Kind[]} */ (Object.keys(switches));
+  return kinds.flatMap((kind) => {
+    const sets = switches[kind];
+    if (!sets) return [...Array(heads).keys()].map((head) => ({ kind, step: name, head }));
+    return Object.keys(sets).some((key) => settings[key] !== sets[key]) ? [{ kind, step: name }] : [];
+  });
+}
+
+/**
+ * The settings of a step with what is switched off.
+ *
+ * @param {Step} step
+ * @param {Changes} changes
+ * @returns {Record<string, any>}
+ */
+export function settingsWith({ name, settings, switches }, changes) {
+  const all = { ...settings };
+  for (const kind of /** @type {Kind[]} */ (Object.keys(switches))) {
+    const sets = switches[kind];
+    if (!sets) all[kind] = changes[OF_HEADS].filter(([step]) => step === name).map(([, head]) => head);
+    else if (/** @type {any[]} */ (changes[kind]).includes(name)) Object.assign(all, sets);
+  }
+  return all;
 }
 
 /** @param {Changes} changes */
@@ -119,7 +145,7 @@ export function changesIn(machine, text) {
   const wanted = {};
   for (const item of text.split(",").filter(Boolean)) {
     const [kind, name = ""] = item.split(":");
-    const [, step, head] = (kind === "heads_off" && /^(.+)\.(\d{1,3})$/.exec(name)) || [];
+    const [, step, head] = (kind === OF_HEADS && /^(.+)\.(\d{1,3})$/.exec(name)) || [];
     if (!isKind(kind)) throw new Problem(say("noSwitch", { kind: brief(kind), name: brief(name) }));
     wanted[kind] = [...(wanted[kind] ?? []), step ? [step, Number(head)] : name];
   }

@@ -21,6 +21,17 @@ export function rowOf(width, number) {
 export const rowIn = ({ numbers, shape }, n) => numbers.subarray(n * shape[1], (n + 1) * shape[1]);
 
 /**
+ * Row j of what comes out is column j of what goes in.
+ *
+ * @param {NumberArray} matrix
+ * @returns {NumberArray}
+ */
+export function transposed({ dtype, numbers, shape: [rows, columns] }) {
+  const turned = rowOf(rows * columns, (n) => numbers[(n % rows) * columns + Math.floor(n / rows)]);
+  return { dtype, shape: [columns, rows], numbers: turned };
+}
+
+/**
  * Σ xᵢ·W[j, i] + b[j]: W as torch keeps it, a row for each number that comes out.
  *
  * @param {Float64Array} x
@@ -118,7 +129,7 @@ export function softmax(x, temperature) {
  * @param {Float64Array} x
  * @param {Float64Array} before
  * @param {NumberArray} weight
- * @param {NumberArray} [bias]
+ * @param {NumberArray} bias
  */
 export function gru(x, before, weight, bias) {
   const E = before.length;

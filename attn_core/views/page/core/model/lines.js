@@ -92,7 +92,8 @@ export const LINES = {
   embed(place) {
     const { inputs, step, value } = place;
     const [ids] = inputs;
-    const { parameters, times } = step;
+    const { parameters } = step;
+    const { times } = step.settings;
     const number = rowIn(parameters.weight, place.row(ids)[0])[place.col];
     const text = `${written(number, times)} · ${written(times, number)}`;
     const parts = () => [place.write(place.pass, ids, "output", [place.t])];
@@ -102,9 +103,16 @@ export const LINES = {
   add_positions(place) {
     const { col, inputs, pass, step, t } = place;
     const [x] = inputs;
-    if (pass.isOff("positions_off", step)) return switchedOff(place, x, "positionsAreOff");
+    if (pass.settingsOf(step).off) return switchedOff(place, x, "positionsAreOff");
     const text = `${written(place.row(x)[col])} + ${signed(positionsOf(step, t)[col])}`;
     return [equals(text, place.value), () => [place.number(x)]];
+  },
+
+  add_row(place) {
+    const { col, inputs, step } = place;
+    const [x] = inputs;
+    const added = rowIn(step.parameters.table, step.settings.row)[col];
+    return [equals(`${written(place.row(x)[col])} + ${signed(added)}`, place.value), () => [place.number(x)]];
   },
 
   linear(place) {
@@ -117,7 +125,7 @@ export const LINES = {
     const { col, pass, step, t } = place;
     const width = step.width / step.heads;
     const [head, column] = [Math.floor(col / width), col % width];
-    if (pass.isOff("heads_off", step, head)) return [[result(0), [say("headIsOff", { head })]]];
+    if (pass.settingsOf(step).heads_off.includes(head)) return [[result(0), [say("headIsOff", { head })]]];
     const parts = () => [place.write(pass, step, "output", [head, t, column])];
     return [equals(say("headColumn", { head, column }), place.value), parts];
   },
@@ -125,7 +133,7 @@ export const LINES = {
   add(place) {
     const { col, inputs, pass, step } = place;
     const [x, y] = inputs;
-    if (pass.isOff("residuals_off", step)) return switchedOff(place, y, "residualIsOff");
+    if (pass.settingsOf(step).off) return switchedOff(place, y, "residualIsOff");
     const text = `${written(place.row(x)[col])} + ${signed(place.row(y)[col])}`;
     return [equals(text, place.value), () => [place.number(x), place.number(y)]];
   },
@@ -156,7 +164,7 @@ export const LINES = {
 
   layer_norm(place) {
     const { col, pass, step } = place;
-    if (pass.isOff("norms_off", step)) return switchedOff(place, step.inputs[0], "normIsOff");
+    if (pass.settingsOf(step).off) return switchedOff(place, step.inputs[0], "normIsOff");
     const normed = place.own("normed")[col];
     const [gain, bias] = [step.parameters.gain.numbers[col], step.parameters.bias.numbers[col]];
     const text = `${written(normed, gain)} · ${signed(gain, normed)} + ${signed(bias)}`;
@@ -168,9 +176,10 @@ export const LINES = {
   tanh: ofOne((x) => `tanh(${written(x)})`),
 
   concat(place) {
-    const { col, inputs, t } = place;
-    const [x, y] = inputs;
-    return col < x.width ? passedOn(place, x) : passedOn(place, y, t, col - x.width);
+    const { inputs, t } = place;
+    let [n, { col }] = [0, place];
+    for (; col >= inputs[n].width; n++) col -= inputs[n].width;
+    return passedOn(place, inputs[n], t, col);
   },
 
   "gru.recurrent"(place) {

@@ -1,15 +1,14 @@
-// What the steps of a model do, row by row: each operation with what it needs and what it makes.
+// What the steps of a model do, row by row: of each operation the shapes that must fit, and its formula. How many
+// inputs it takes, its settings and its stages: declared.js.
 
 import { keepRule } from "../masks.js";
-import { bell, gru, layerNorm, linear, rowIn, rowOf, sinusoids, softmax } from "./formulas.js";
+import { bell, gru, layerNorm, linear, rowIn, rowOf, sinusoids, softmax, transposed } from "./formulas.js";
 
 /**
  * @typedef {import("./pass.js").Pass} Pass
  * @typedef {import("./program.js").Step} Step
  *
  * @typedef {object} Operation
- * @property {string[]} stages the arrays that it makes, its output last
- * @property {[number, number]} takes the least and the most inputs
  * @property {(step: Step) => number} width how many columns its output has; asks of a step what it needs
  * @property {(pass: Pass, step: Step, t: number) => Float64Array[]} rows row t of each of its stages
  */
@@ -44,22 +43,11 @@ export const positionsOf = ({ width, parameters: { table } }, t) => (table ? row
 function merged(pass, step, t) {
   const row = new Float64Array(step.width);
   const each = step.width / step.heads;
+  const { heads_off } = pass.settingsOf(step);
   for (let head = 0; head < step.heads; head++) {
-    if (!pass.isOff("heads_off", step, head)) row.set(pass.attention(step.name, head).row("output", t), head * each);
+    if (!heads_off.includes(head)) row.set(pass.attention(step.name, head).row("output", t), head * each);
   }
   return row;
-}
-
-/**
- * A mask that a program may have: one that does not depend on how long a sentence is.
- *
- * @param {any} json
- * @returns {boolean}
- */
-function isKeep(json) {
-  if (json?.kind === "and") return Array.isArray(json.of) && json.of.every(isKeep);
-  const isSize = (/** @type {any} */ n) => n === undefined || n === null || (Number.isInteger(n) && n >= 0);
-  return json?.kind === "causal" || (json?.kind === "window" && isSize(json.before) && isSize(json.after));
 }
 
 /**
@@ -81,8 +69,6 @@ export function looksBack(keep) {
  * @returns {Operation}
  */
 const each = (formula) => ({
-  stages: ["output"],
-  takes: [1, 1],
   width: ({ inputs: [x] }) => x.width,
   rows: (pass, { inputs: [x] }, t) => [pass.output(x, t).map(formula)],
 });
@@ -90,25 +76,18 @@ const each = (formula) => ({
 /** @type {Record<string, Operation>} */
 export const OPERATIONS = {
   words: {
-    stages: ["output"],
-    takes: [0, 0],
     width: (step) => step.vocabulary.length,
     rows: (pass, { axis }, t) => [Float64Array.of(pass.ids(axis)[t])],
   },
   embed: {
-    stages: ["output"],
-    takes: [1, 1],
     width(step) {
-      step.must(Number.isFinite(step.times), "times a number");
       return step.parameter("weight", [step.inputs[0].width, null]).shape[1];
     },
-    rows(pass, { inputs: [ids], parameters: { weight }, times }, t) {
+    rows(pass, { inputs: [ids], parameters: { weight }, settings: { times } }, t) {
       return [rowIn(weight, pass.output(ids, t)[0]).map((x) => x * times)];
     },
   },
   add_positions: {
-    stages: ["output"],
-    takes: [1, 1],
     width(step) {
       const { width } = step.inputs[0];
       if (step.settings.kind === "sinusoids") step.must(width % 2 === 0, "an even width");
@@ -117,39 +96,46 @@ export const OPERATIONS = {
     },
     rows(pass, step, t) {
       const x = pass.output(step.inputs[0], t);
-      if (pass.isOff("positions_off", step)) return [x];
+      if (pass.settingsOf(step).off) return [x];
       const positions = positionsOf(step, t);
       return [rowOf(step.width, (n) => x[n] + positions[n])];
     },
   },
-  linear: {
-    stages: ["output"],
-    takes: [1, 1],
+  add_row: {
     width(step) {
-      const [width] = step.parameter("weight", [null, step.inputs[0].width]).shape;
+      const { width } = step.inputs[0];
+      const { row } = step.settings;
+      step.must(step.parameter("table", [null, width]).shape[0] > row, `a table with a row ${row}`);
+      return width;
+    },
+    rows(pass, { inputs: [x], parameters: { table }, settings: { row } }, t) {
+      const added = rowIn(table, row);
+      return [pass.output(x, t).map((number, n) => number + added[n])];
+    },
+  },
+  linear: {
+    width(step) {
+      const [{ width: taken }] = step.inputs;
+      if (step.settings.transposed) step.parameters.weight = transposed(step.parameter("weight", [taken, null]));
+      else step.parameter("weight", [null, taken]);
+      const [width] = step.parameters.weight.shape;
       if (step.has("bias")) step.parameter("bias", [width]);
       return width;
     },
     rows: (pass, { inputs: [x], parameters: { weight, bias } }, t) => [linear(pass.output(x, t), weight, bias)],
   },
   attention: {
-    stages: ["scores", "scaled", "masked", "weights", "dropped", "output", "merged"],
-    takes: [3, 3],
     width(step) {
       const { heads, inputs } = step;
       const [q, k, v] = inputs;
-      const fits = Number.isInteger(heads) && heads > 0 && q.width % heads === 0 && v.width % heads === 0;
+      const fits = q.width % heads === 0 && v.width % heads === 0;
       step.must(fits && q.width === k.width && k.axis === v.axis, "q, k and v that fit its heads and each other");
-      step.must(Number.isFinite(step.settings.scale), "a number as its scale");
-      step.must(!step.settings.keep || isKeep(step.settings.keep), "a mask for sentences of any length");
       return v.width;
     },
     // Its other stages are those of `pass.attention`.
     rows: (pass, step, t) => [merged(pass, step, t)],
   },
   add: {
-    stages: ["output"],
-    takes: [2, 2],
     width(step) {
       const [x, y] = step.inputs;
       step.must(x.width === y.width && x.axis === y.axis, "two inputs of one shape");
@@ -157,23 +143,20 @@ export const OPERATIONS = {
     },
     rows(pass, step, t) {
       const [x, y] = step.inputs.map((input) => pass.output(input, t));
-      return [pass.isOff("residuals_off", step) ? y : rowOf(step.width, (n) => x[n] + y[n])];
+      return [pass.settingsOf(step).off ? y : rowOf(step.width, (n) => x[n] + y[n])];
     },
   },
   layer_norm: {
-    stages: ["mean", "variance", "normed", "output"],
-    takes: [1, 1],
     width(step) {
       const { width } = step.inputs[0];
       for (const role of ["gain", "bias"]) step.parameter(role, [width]);
-      step.must(step.settings.eps >= 0, "an eps of 0 or more");
       return width;
     },
     rows(pass, step, t) {
       const x = pass.output(step.inputs[0], t);
       const { gain, bias } = step.parameters;
       const rows = layerNorm(x, gain, bias, step.settings.eps);
-      return pass.isOff("norms_off", step) ? [...rows.slice(0, 3), x] : rows;
+      return pass.settingsOf(step).off ? [...rows.slice(0, 3), x] : rows;
     },
   },
   relu: each((x) => Math.max(0, x)),
@@ -181,23 +164,29 @@ export const OPERATIONS = {
   tanh: each(Math.tanh),
   softmax: { ...each(Number), rows: (pass, { inputs: [x] }, t) => [softmax(pass.output(x, t))] },
   concat: {
-    stages: ["output"],
-    takes: [2, 2],
     width(step) {
-      const [x, y] = step.inputs;
-      step.must(x.axis === y.axis, "two inputs with as many rows");
-      return x.width + y.width;
+      step.must(
+        step.inputs.every((input) => input.axis === step.axis),
+        "inputs with as many rows each",
+      );
+      return step.inputs.reduce((sum, input) => sum + input.width, 0);
     },
-    rows: (pass, { inputs: [x, y] }, t) => [Float64Array.of(...pass.output(x, t), ...pass.output(y, t))],
+    rows(pass, { inputs, width }, t) {
+      const row = new Float64Array(width);
+      let at = 0;
+      for (const input of inputs) {
+        row.set(pass.output(input, t), at);
+        at += input.width;
+      }
+      return [row];
+    },
   },
   gru: {
-    stages: ["recurrent", "reset", "update", "candidate", "state"],
-    takes: [1, 2],
     width(step) {
       const [x, start] = step.inputs;
       const width = x.width / 3;
       step.parameter("weight_hh", [x.width, width]);
-      if (step.has("bias_hh")) step.parameter("bias_hh", [x.width]);
+      step.parameter("bias_hh", [x.width]);
       step.must(!start || (start.width === width && start.axis === "one"), "one row as its start");
       return width;
     },
@@ -209,7 +198,6 @@ export const OPERATIONS = {
   last_row: { ...each(Number), rows: (pass, { inputs: [x] }) => [pass.output(x, pass.lengthOf(x) - 1)] },
   repeat: {
     ...each(Number),
-    takes: [1, 2],
     width(step) {
       step.must(step.inputs[0].axis === "one", "one row to repeat");
       return step.inputs[0].width;

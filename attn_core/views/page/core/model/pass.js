@@ -5,6 +5,7 @@ import { Attention } from "../attention.js";
 import { Data } from "../data.js";
 import { Problem } from "../problem.js";
 import { isWhole } from "../state.js";
+import { settingsWith } from "./changes.js";
 import { shares } from "./formulas.js";
 import { OPERATIONS } from "./operations.js";
 import { reachIn, sharedRows } from "./reuse.js";
@@ -14,13 +15,6 @@ import { reachIn, sharedRows } from "./reuse.js";
  * @typedef {import("./machine.js").Machine} Machine
  * @typedef {import("./program.js").Step} Step
  */
-
-/**
- * @param {Step} step
- * @param {string} [stage]
- */
-export const isStatistic = ({ operation }, stage = "") =>
-  ["attention", "softmax"].includes(operation) && ["row_max", "row_sum"].includes(stage);
 
 export class Pass {
   /**
@@ -35,9 +29,10 @@ export class Pass {
     this.source = source;
     this.target = target;
     this.changes = changes;
-    /** @type {Set<string>} */
-    this.off = new Set(Object.entries(changes).flatMap(([kind, all]) => all.map((change) => `${kind} ${change}`)));
-    this.reach = reachIn(machine.steps, this.off);
+    /** By step, with what is switched off. */
+    this.settings = machine.steps.map((step) => settingsWith(step, changes));
+    const off = new Set(Object.entries(changes).flatMap(([kind, all]) => all.map((change) => `${kind} ${change}`)));
+    this.reach = reachIn(machine.steps, off, this.settings);
     /** By step and row, the row of each stage. @type {Float64Array[][][]} */
     this.kept = machine.steps.map(() => []);
     /** By step its rows as heads. @type {import("../arrays.js").NumberArray[]} */
@@ -70,15 +65,9 @@ export class Pass {
     }
   }
 
-  /**
-   * Whether a change switches this step off, or one of its heads.
-   *
-   * @param {keyof Changes} kind
-   * @param {Step} step
-   * @param {number} [head]
-   */
-  isOff(kind, step, head) {
-    return this.off.size > 0 && this.off.has(`${kind} ${head === undefined ? step.name : [step.name, head]}`);
+  /** @param {Step} step */
+  settingsOf({ at }) {
+    return this.settings[at];
   }
 
   /** @param {import("./program.js").Axis} axis */
@@ -169,6 +158,7 @@ export class Pass {
    */
   payload(name) {
     const step = this.attentionStep(name);
+    const { keep, scale } = this.settingsOf(step);
     const [q, k, v] = step.inputs.map((input) => this.heads(input, step.heads));
     return {
       version: 1,
@@ -176,8 +166,8 @@ export class Pass {
       q,
       k,
       v,
-      keep: this.isOff("mask_off", step) ? null : (step.settings.keep ?? null),
-      scale: this.isOff("scale_off", step) ? 1 : step.settings.scale,
+      keep,
+      scale,
       dropout: null,
       source: null,
     };
@@ -259,7 +249,7 @@ export class Pass {
     if (operation === "words") return [length];
     const isOfHeads = operation === "attention" && stage !== undefined && stage !== stages[stages.length - 1];
     const rows = isOfHeads ? [heads, length] : [length];
-    return isStatistic(step, stage) ? rows : [...rows, this.row(name, stage).length];
+    return stage && step.statistics.includes(stage) ? rows : [...rows, this.row(name, stage).length];
   }
 
   /**
@@ -279,7 +269,7 @@ export class Pass {
       );
     }
     const step = this.machine.step(name);
-    if (stage && isStatistic(step, stage)) return this.statistics(step, index)[stage];
+    if (stage && step.statistics.includes(stage)) return this.statistics(step, index)[stage];
     if (shape.length === 3) return this.row(name, stage, index[1], index[0])[index[2]];
     return this.row(name, stage, index[0])[index[1] ?? 0];
   }

@@ -2,9 +2,10 @@
 
 import { decode } from "../arrays.js";
 import { Problem } from "../problem.js";
+import { checkCount, checkRoles, settingsOf } from "./checks.js";
+import { DECLARED, MOST_LONGEST } from "./declared.js";
 import { looksBack, OPERATIONS } from "./operations.js";
 
-const MOST_LONGEST = 512; // words of a sentence: an attention has that many rows and columns
 const MOST_STEPS = 1000; // each number asks those before it: too long a chain would be too deep
 
 /**
@@ -58,19 +59,18 @@ export class Step {
     this.name = given.name;
     this.at = earlier.size;
     this.longest = longest;
-    this.must(isText(given.operation) && Object.hasOwn(OPERATIONS, given.operation), "a known operation");
+    this.must(isText(given.operation) && Object.hasOwn(DECLARED, given.operation), "a known operation");
     /** @type {string} */
     this.operation = given.operation;
-    const operation = OPERATIONS[this.operation];
-    this.stages = operation.stages;
+    const declared = DECLARED[this.operation];
+    this.stages = declared.stages;
+    this.statistics = declared.statistics;
+    this.switches = declared.switches;
     this.must(!given.stages || `${given.stages}` === `${this.stages}`, `the stages ${this.stages.join(", ")}`);
     /** @type {Record<string, any>} */
-    this.settings = given.settings ?? {};
+    this.settings = settingsOf(this, declared, given.settings ?? {});
     const names = listOf(given.inputs);
-    const [least, most] = operation.takes;
-    const wanted = least === most ? least : `${least} or ${most}`;
-    const isCount = names.length >= least && names.length <= most;
-    this.must(isCount, `${wanted} ${most === 1 ? "input" : "inputs"}`);
+    checkCount(this, declared, names.length);
     this.inputs = names.map((name) => {
       const input = earlier.get(name);
       this.must(input, "inputs that are earlier steps");
@@ -86,9 +86,9 @@ export class Step {
     this.names = given.parameters ?? {};
     /** @type {Record<string, NumberArray>} */
     this.parameters = {};
-    this.times = this.settings.times ?? 1;
+    checkRoles(this, declared);
     this.heads = this.settings.num_heads ?? 1;
-    this.width = operation.width(this);
+    this.width = OPERATIONS[this.operation].width(this);
     this.must(Number.isInteger(this.width) && this.width > 0, "an output of some columns");
     /** Which sentences its numbers depend on. @type {Set<Axis>} */
     this.reads = new Set(this.inputs.flatMap((input) => [...input.reads]));
@@ -103,7 +103,7 @@ export class Step {
       return side;
     }
     if (this.operation === "last_row") return "one";
-    if (this.operation === "repeat") return this.inputs[1]?.axis ?? "target";
+    if (this.operation === "repeat") return this.inputs[1].axis;
     return this.inputs[0].axis;
   }
 
@@ -137,12 +137,12 @@ export class Step {
   /**
    * Whether a row depends on what stands behind it in the target, when all steps before it look back only.
    *
-   * @param {boolean} hasMask
+   * @param {import("../masks.js").Keep | null} [keep] its mask in a pass
    */
-  looksAhead(hasMask) {
+  looksAhead(keep) {
     if (this.operation === "last_row") return this.inputs[0].axis === "target";
     if (this.operation !== "attention" || this.inputs[1].axis !== "target") return false;
-    return this.axis !== "target" || !hasMask || !looksBack(this.settings.keep ?? null);
+    return this.axis !== "target" || !looksBack(keep ?? null);
   }
 }
 

@@ -32,15 +32,16 @@ export const isSame = (a, b) => a.length === b.length && sharedStart(a, b) === a
  *
  * @param {Step[]} steps
  * @param {Set<string>} off what is switched off, each as "kind step" or "kind step,head"
+ * @param {Record<string, any>[]} settings of each step, with what is switched off
  */
-export function reachIn(steps, off) {
+export function reachIn(steps, off, settings) {
   /** @type {Reach[]} */
   const reach = [];
   for (const step of steps) {
     const own = [...off].filter((change) => change.split(/[ ,]/)[1] === step.name);
     const before = step.inputs.map((input) => reach[input.at]);
     const changes = new Set([...own, ...before.flatMap((reached) => reached.changes.split(";"))]);
-    const isAhead = step.looksAhead(!off.has(`mask_off ${step.name}`)) || before.some((reached) => reached.isAhead);
+    const isAhead = step.looksAhead(settings[step.at].keep) || before.some((reached) => reached.isAhead);
     reach.push({ changes: [...changes].filter(Boolean).sort().join(";"), isAhead });
   }
   return reach;

@@ -1,6 +1,6 @@
 // A model to play with: a sentence, the machine that reads and writes, and one of its stations.
 
-import { changesIn, isNone, isOff } from "../../core/model/changes.js";
+import { changesIn, isNone, isOff, switchesOf } from "../../core/model/changes.js";
 import { Machine } from "../../core/model/machine.js";
 import { idsOf, wordsIn } from "../../core/model/sentence.js";
 import { translate } from "../../core/model/translate.js";
@@ -15,7 +15,7 @@ import { fullName, groupName, groupsOf, labelOf } from "./places.js";
 import { Plan } from "./plan.js";
 import { checkView, settingsOf, takenIn } from "./settings.js";
 import { StationPanel } from "./station.js";
-import { flipped, Offs, switchesOf } from "./switches.js";
+import { flipped, Offs } from "./switches.js";
 import { Typed } from "./typed.js";
 import { Written } from "./written.js";
 

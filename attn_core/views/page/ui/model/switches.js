@@ -1,6 +1,6 @@
 // What can be switched off in a model, and how it is told.
 
-import { changesIn, changesText, isOff, switched } from "../../core/model/changes.js";
+import { changesIn, changesText, isOff, switched, switchesOf } from "../../core/model/changes.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
 import { refill } from "./refill.js";
@@ -8,30 +8,12 @@ import { refill } from "./refill.js";
 /**
  * @typedef {import("../../core/model/changes.js").Kind} Kind
  * @typedef {import("../../core/model/program.js").Step} Step
- * @typedef {{ kind: Kind, step: string, head?: number }} Switch
+ * @typedef {import("../../core/model/changes.js").Switch} Switch
  */
-
-/** By the operation of a station; heads are counted. @type {Record<string, Kind[]>} */
-const KINDS_OF = {
-  add_positions: ["positions_off"],
-  add: ["residuals_off"],
-  layer_norm: ["norms_off"],
-  attention: ["mask_off", "scale_off"],
-};
 
 // Those that have a sentence of what to look for beside their station's.
 /** @type {Kind[]} */
 const OWN_LOOK = ["mask_off", "scale_off"];
-
-/** @type {(step: Step) => Switch[]} */
-export function switchesOf({ name, operation, settings }) {
-  const heads = operation === "attention" ? [...Array(settings.num_heads).keys()] : [];
-  const kinds = (KINDS_OF[operation] ?? []).filter((kind) => kind !== "mask_off" || settings.keep);
-  return [
-    ...heads.map((head) => /** @type {Switch} */ ({ kind: "heads_off", step: name, head })),
-    ...kinds.map((kind) => ({ kind, step: name })),
-  ];
-}
 
 /** As an address has it. @type {(toggle: Switch) => string} */
 const textOf = ({ kind, step, head }) => `${kind}:${head === undefined ? step : `${step}.${head}`}`;

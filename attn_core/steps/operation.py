@@ -1,0 +1,186 @@
+"""What an operation takes and makes: its inputs, parameters, settings and stages."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_core.checks import brief
+from attn_core.masks import Keep
+from attn_core.record import AttentionTrace
+
+Rows = Float[Tensor, "B T E"]
+Inputs = Sequence[Tensor]
+Weights = Mapping[str, Tensor]
+Settings = Mapping[str, Any]
+STATISTICS = ("row_max", "row_sum")  # the two numbers of a softmax's row
+REQUIRED = object()
+
+
+@dataclass(frozen=True)
+class Attended:
+    """What an attention makes: its record, and the heads side by side."""
+
+    record: AttentionTrace
+    merged: Rows
+
+    def __getitem__(self, stage: str) -> Tensor:
+        """[B, T, H·Dv] of "merged", [B, H, L, ·] of a stage of the heads."""
+        if stage == "merged":
+            return self.merged
+        if stage in STATISTICS:
+            return getattr(self.record, stage)
+        return self.record.stage(stage)
+
+
+Made = Mapping[str, Tensor] | Attended  # each stage by its name
+Formula = Callable[[Inputs, Weights, Settings], Made]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A small value of an operation that is not a weight.
+
+    kind: "number", "whole", "flag", "choice", "mask", "text", or "heads", a list of whole numbers.
+    default: what it is where a step does not say it; without a default each step must.
+    least: the smallest number that it may be.
+    choices: what a choice is one of.
+    is_switch: a program never has it; switching something off sets it.
+    """
+
+    kind: str
+    default: Any = REQUIRED
+    least: float | None = None
+    choices: tuple[str, ...] = ()
+    is_switch: bool = False
+
+    @property
+    def must_be(self) -> str:
+        """What a value must be, for a sentence."""
+        if self.kind == "choice":
+            return " or ".join(map(repr, self.choices))
+        said = {
+            "number": "a number",
+            "whole": "a whole number",
+            "flag": "True or False",
+            "mask": "a Keep or None",
+            "text": "a string",
+            "heads": "a list of heads",
+        }[self.kind]
+        return said if self.least is None else f"{said} of at least {self.least}"
+
+    def fits(self, value: Any) -> bool:
+        if self.kind == "choice":
+            return value in self.choices
+        if self.kind == "mask":
+            return value is None or isinstance(value, Keep)
+        if self.kind == "heads":
+            return isinstance(value, (list, tuple)) and all(map(is_whole, value))
+        if self.kind == "flag":
+            return isinstance(value, bool)
+        if self.kind == "text":
+            return isinstance(value, str)
+        is_number = is_whole(value) or (self.kind == "number" and isinstance(value, float))
+        return is_number and isfinite(value) and (self.least is None or value >= self.least)
+
+
+def is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A weight of an operation.
+
+    is_optional: a step may go without. unless: (setting, value) with which a step has none.
+    """
+
+    is_optional: bool = False
+    unless: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A formula with all that may be said about its steps; `operations.OPERATIONS` lists them.
+
+    formula: makes each stage from the inputs, the parameters by their roles, and the settings, in
+        which defaults stand where a step says nothing.
+    takes: the least and the most inputs; None: any number.
+    stages: the arrays that it makes, the last being the step's output.
+    statistics: numbers of each row that the stages follow from.
+    switches: what may be switched off, a field of `Changes`, and which settings that sets; None:
+        one head at a time.
+    is_on_page: whether the page computes it, too (views/page/core/model/operations.js).
+    """
+
+    formula: Formula
+    takes: tuple[int, int | None] = (1, 1)
+    stages: tuple[str, ...] = ("output",)
+    statistics: tuple[str, ...] = ()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    switches: Mapping[str, Settings | None] = field(default_factory=dict)
+    is_on_page: bool = True
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether nothing is computed: somebody gives it."""
+        return self.takes == (0, 0)
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The stages and the statistics."""
+        return self.stages + self.statistics
+
+    def completed(self, settings: Settings) -> Settings:
+        """The settings, and the default of each that they leave out."""
+        return {name: setting.default for name, setting in self.settings.items()} | dict(settings)
+
+    def __call__(self, inputs: Inputs, weights: Weights, settings: Settings) -> Made:
+        return self.formula(inputs, weights, self.completed(settings))
+
+    def check(
+        self, name: str, inputs: Sequence[str], roles: Collection[str], settings: Settings
+    ) -> None:
+        """One sentence if a step has what its operation does not take, or lacks what it needs."""
+        check_count(name, len(inputs), self.takes)
+        for setting, value in settings.items():
+            if setting not in self.settings:
+                raise ValueError(
+                    f"settings of {name} must be {listed(self.settings)}, got {brief(setting)}"
+                )
+            if not self.settings[setting].fits(value):
+                must_be = self.settings[setting].must_be
+                raise ValueError(f"{setting} of {name} must be {must_be}, got {brief(value)}")
+        for setting, said in self.settings.items():
+            if said.default is REQUIRED and setting not in settings:
+                raise ValueError(f"{name} must have the setting {setting}, got none")
+        for role in roles:
+            if role not in self.parameters:
+                raise ValueError(
+                    f"parameters of {name} must be {listed(self.parameters)}, got {brief(role)}"
+                )
+        for role, parameter in self.parameters.items():
+            unless, value = parameter.unless or ("", None)
+            is_without = parameter.unless is not None and settings.get(unless) == value
+            if is_without and role in roles:
+                raise ValueError(f"{name} must have no {role} where its {unless} is {value}")
+            if role not in roles and not (parameter.is_optional or is_without):
+                raise ValueError(f"{name} must have the parameter {role}, got none")
+
+
+def check_count(name: str, count: int, takes: tuple[int, int | None]) -> None:
+    least, most = takes
+    if count < least or (most is not None and count > most):
+        wanted = str(least) if most == least else f"{least} or more"
+        if most is not None and most > least:
+            wanted = f"{least} or {most}"
+        plural = "input" if most == 1 else "inputs"
+        raise ValueError(f"{name} must have {wanted} {plural}, got {count}")
+
+
+def listed(names: Collection[str]) -> str:
+    return f"of {', '.join(names)}" if names else "none"

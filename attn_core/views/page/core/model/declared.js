@@ -1,0 +1,56 @@
+// What each operation takes, as attn_core/steps/operations.py lists it. Not to be changed by hand:
+// python -m tools.page_operations writes it.
+
+/**
+ * kind: "number", "whole", "flag", "choice", "mask" or "text"; without a default a step must have
+ * it; one that is a switch is never in a program.
+ *
+ * @typedef {object} Setting
+ * @property {string} kind
+ * @property {any} [default]
+ * @property {number} [least]
+ * @property {string[]} [choices]
+ * @property {boolean} [is_switch]
+ *
+ * unless: the setting, and its value, with which a step has no such weight.
+ *
+ * @typedef {{ is_optional?: boolean, unless?: [string, string] }} Parameter
+ *
+ * @typedef {object} Declared
+ * @property {[number, number | null]} takes the least and the most inputs; null: any number
+ * @property {string[]} stages the arrays that it makes, its output last
+ * @property {string[]} statistics of each row, one number each
+ * @property {Record<string, Parameter>} parameters
+ * @property {Record<string, Setting>} settings
+ * @property {Record<string, Record<string, any> | null>} switches what a change sets; null: one
+ * head at a time
+ */
+
+/** @type {Declared} */
+const USUAL = {"takes": [1, 1], "stages": ["output"], "statistics": [], "parameters": {}, "settings": {}, "switches": {}};
+
+/** @type {Record<string, Declared>} */
+export const DECLARED = {
+  words: { ...USUAL, "takes": [0, 0], "settings": {"side": {"kind": "text"}} },
+  embed: { ...USUAL, "parameters": {"weight": {}}, "settings": {"times": {"kind": "number", "default": 1.0}} },
+  add_positions: { ...USUAL, "parameters": {"table": {"unless": ["kind", "sinusoids"]}}, "settings": {"kind": {"kind": "choice", "default": "table", "choices": ["table", "sinusoids"]}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"positions_off": {"off": true}} },
+  add_row: { ...USUAL, "parameters": {"table": {}}, "settings": {"row": {"kind": "whole", "least": 0}} },
+  linear: { ...USUAL, "parameters": {"weight": {}, "bias": {"is_optional": true}}, "settings": {"transposed": {"kind": "flag", "default": false}} },
+  attention: { ...USUAL, "takes": [3, 3], "stages": ["scores", "scaled", "masked", "weights", "dropped", "output", "merged"], "statistics": ["row_max", "row_sum"], "settings": {"num_heads": {"kind": "whole", "least": 1}, "scale": {"kind": "number"}, "keep": {"kind": "mask", "default": null}, "heads_off": {"kind": "heads", "default": [], "is_switch": true}}, "switches": {"heads_off": null, "mask_off": {"keep": null}, "scale_off": {"scale": 1.0}} },
+  add: { ...USUAL, "takes": [2, 2], "settings": {"off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"residuals_off": {"off": true}} },
+  layer_norm: { ...USUAL, "stages": ["mean", "variance", "normed", "output"], "parameters": {"gain": {}, "bias": {}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
+  relu: { ...USUAL },
+  gelu: { ...USUAL },
+  tanh: { ...USUAL },
+  softmax: { ...USUAL, "statistics": ["row_max", "row_sum"] },
+  concat: { ...USUAL, "takes": [1, null] },
+  gru: { ...USUAL, "takes": [1, 2], "stages": ["recurrent", "reset", "update", "candidate", "state"], "parameters": {"weight_hh": {}, "bias_hh": {}} },
+  last_row: { ...USUAL },
+  repeat: { ...USUAL, "takes": [2, 2] },
+};
+
+/** The kinds of change, in the order in which an address has them. */
+export const KINDS = /** @type {const} */ (["heads_off", "positions_off", "residuals_off", "norms_off", "mask_off", "scale_off"]);
+
+/** Words of a sentence: an attention has that many rows and columns. */
+export const MOST_LONGEST = 512;

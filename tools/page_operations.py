@@ -1,0 +1,93 @@
+"""The list of operations as the page has it, from that of attn_core.steps.
+
+    python -m tools.page_operations    # writes it again, after the list has changed
+
+A test compares what is stored with the list.
+"""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+
+from attn_core.steps.changes import KINDS
+from attn_core.steps.operation import Operation, Parameter, Setting
+from attn_core.steps.operations import OPERATIONS
+from attn_core.views.model_payload import MOST_LONGEST
+
+MODEL = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "core" / "model"
+STORED = MODEL / "declared.js"
+HEAD = """\
+// What each operation takes, as attn_core/steps/operations.py lists it. Not to be changed by hand:
+// python -m tools.page_operations writes it.
+
+/**
+ * kind: "number", "whole", "flag", "choice", "mask" or "text"; without a default a step must have
+ * it; one that is a switch is never in a program.
+ *
+ * @typedef {object} Setting
+ * @property {string} kind
+ * @property {any} [default]
+ * @property {number} [least]
+ * @property {string[]} [choices]
+ * @property {boolean} [is_switch]
+ *
+ * unless: the setting, and its value, with which a step has no such weight.
+ *
+ * @typedef {{ is_optional?: boolean, unless?: [string, string] }} Parameter
+ *
+ * @typedef {object} Declared
+ * @property {[number, number | null]} takes the least and the most inputs; null: any number
+ * @property {string[]} stages the arrays that it makes, its output last
+ * @property {string[]} statistics of each row, one number each
+ * @property {Record<string, Parameter>} parameters
+ * @property {Record<string, Setting>} settings
+ * @property {Record<string, Record<string, any> | null>} switches what a change sets; null: one
+ * head at a time
+ */
+
+"""
+
+
+USUAL = Operation(lambda inputs, weights, settings: {})
+
+
+def said(thing: Operation | Setting | Parameter, usual: object) -> dict:
+    """The fields that differ from the usual ones, as JSON can hold them."""
+    return {
+        one.name: value
+        for one in fields(thing)
+        if (value := getattr(thing, one.name)) != getattr(usual, one.name)
+    }
+
+
+def declared(operation: Operation) -> dict:
+    """An entry as the page has it: all but the formula."""
+    entry = said(operation, USUAL)
+    del entry["formula"]
+    for name, usual in (("settings", Setting("")), ("parameters", Parameter())):
+        if name in entry:
+            entry[name] = {key: said(value, usual) for key, value in entry[name].items()}
+    return entry
+
+
+def text() -> str:
+    usual = {one.name: getattr(USUAL, one.name) for one in fields(USUAL)}
+    del usual["formula"], usual["is_on_page"]
+    entries = (
+        f"  {name}: {{ ...USUAL, {json.dumps(declared(operation))[1:-1]} }},\n"
+        for name, operation in OPERATIONS.items()
+        if operation.is_on_page
+    )
+    return (
+        f"{HEAD}/** @type {{Declared}} */\nconst USUAL = {json.dumps(usual)};\n\n"
+        "/** @type {Record<string, Declared>} */\n"
+        f"export const DECLARED = {{\n{''.join(entries)}}};\n\n".replace("USUAL,  }", "USUAL }")
+        + "/** The kinds of change, in the order in which an address has them. */\n"
+        f"export const KINDS = /** @type {{const}} */ ({json.dumps(KINDS)});\n\n"
+        "/** Words of a sentence: an attention has that many rows and columns. */\n"
+        f"export const MOST_LONGEST = {MOST_LONGEST};\n"
+    )
+
+
+if __name__ == "__main__":
+    STORED.write_text(text(), encoding="utf-8")
