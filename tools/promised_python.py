@@ -1,4 +1,4 @@
-"""The Pythons that pyproject.toml promises; run as a script, it says whether its own is one of them.
+"""The Pythons that pyproject.toml promises; as a script, it says whether its own is one of them.
 
     python3 tools/promised_python.py
 
