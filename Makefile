@@ -42,14 +42,16 @@ GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers
 # What tools.run_tests reads of a group; its target has the group's name.
 REPORT = --junit-xml=.tests/$@.xml
 QUICK := test-code test-pages test-notebooks test-grading
-SLOW := slow-code slow-pages slow-plain slow-grading
+SLOW := slow-code slow-pages slow-plain slow-triton slow-grading
 DEEP := deep-code deep-pages deep-grading
 GROUPS = $(BIN)/python -m tools.run_tests $(if $(LOAD),--load)
 SHAPES := -p tests.shapes --jaxtyping-packages=attn_core,tests.shapes.checked
-# Tests for which the shapes are not checked at run time: errors as a user sees them, kernels that
-# Triton reads as text, calls that the compiler follows, exercises and notebooks as a reader runs them
-# (the check makes a whole model six times as slow); and one that starts a browser of its own.
-PLAIN := tests/errors tests/triton tests/compiling tests/notebooks tests/test_exercises.py tests/test_bench_viewers.py
+# Tests for which the shapes are not checked at run time: errors as a user sees them, calls that the
+# compiler follows, exercises and notebooks as a reader runs them (the check makes a whole model six
+# times as slow); and one that starts a browser of its own.
+PLAIN := tests/errors tests/triton/test_choosing.py tests/compiling tests/notebooks tests/test_exercises.py tests/test_bench_viewers.py
+# Triton's kernels, which it reads as text, in its interpreter or on a GPU.
+TRITON := tests/triton tests/devices/test_notebooks_elsewhere.py attn_core/engines/triton
 # Tests for which a browser is got where there is none.
 PAGES := tests/explorer tests/site tests/test_bench_page.py tests/test_bench_visits.py tests/test_bench_model_pages.py tests/test_machine.py
 WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_BROWSER
@@ -104,7 +106,7 @@ test-table: .venv/test  ## the table of the last run, once more
 
 # The groups do not ask for the book: if it does not build, what has nothing to do with it is still tested.
 test-code: .venv/test
-	@$(PYTEST) $(REPORT) $(SHAPES) -m "not slow and not deep" $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
+	@$(PYTEST) $(REPORT) $(SHAPES) -m "not slow and not deep" $(patsubst %,--ignore %,$(PLAIN) $(PAGES) $(TRITON))
 
 test-pages: .venv/test
 	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) -m "not slow and not deep" $(PAGES)
@@ -119,7 +121,7 @@ test-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m "not slow and not deep"
 
 slow-code: .venv/test
-	@$(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m "slow and not deep" $(patsubst %,--ignore %,$(PLAIN) $(PAGES))
+	@$(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m "slow and not deep" $(patsubst %,--ignore %,$(PLAIN) $(PAGES) $(TRITON))
 
 slow-pages: .venv/test
 	@$(BIN)/python -m tools.browser firefox webkit
@@ -128,6 +130,9 @@ slow-pages: .venv/test
 slow-plain: .venv/test
 	@$(PYTEST) $(REPORT) --dist loadgroup -m "slow and not deep" $(PLAIN)
 
+slow-triton: .venv/triton
+	@$(PYTEST) $(REPORT) --dist loadgroup -m "not deep" $(TRITON)
+
 slow-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m "slow and not deep"
 
@@ -135,7 +140,7 @@ deep-pages: .venv/test
 	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m deep $(PAGES)
 
 deep-code: .venv/test
-	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(filter-out tests/test_exercises.py,$(PLAIN)) $(PAGES))
+	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(filter-out tests/test_exercises.py,$(PLAIN)) $(PAGES) $(TRITON))
 
 deep-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m deep
@@ -173,15 +178,15 @@ bench: .venv-bench/made book  ## measure the pages, the explorer, other viewers,
 	@.venv-bench/bin/python -m benchmarks.gpu unmeasured
 	@.venv-bench/bin/python -m benchmarks.report
 
-bench-gpu: .venv/test  ## measure Triton's kernels on a GPU, beside torch's
+bench-gpu: .venv/triton  ## measure Triton's kernels on a GPU, beside torch's
 	@$(BIN)/python -m benchmarks.gpu bench-gpu
 	@$(BIN)/python -m benchmarks.report
 
-test-gpu: .venv/test  ## on a GPU: the tests of Triton's kernels, and all notebooks
+test-gpu: .venv/triton  ## on a GPU: the tests of Triton's kernels, and all notebooks
 	@$(BIN)/python -m benchmarks.gpu test-gpu
 	@$(BIN)/python -m pytest tests/triton tests/devices
 
-test-devices: .venv/test  ## all notebooks on a pretended device, which mixes no tensors with the CPU's
+test-devices: .venv/triton  ## all notebooks on a pretended device, which mixes no tensors with the CPU's
 	@ALL_NOTEBOOKS=1 $(PYTEST) --dist load tests/devices
 
 # What ONLY asks for: modules of attn_core, the page's script, or all if it is not set.
@@ -254,6 +259,9 @@ $(NPM): package.json package-lock.json | .venv/test
 	@site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
 	  $(BIN)/python -c "$$site" > "$$(.venv-$*/bin/python -c "$$site")/book.pth"
 	@touch $@
+
+# The tests of engines/choose.py need Triton.
+.venv-mutants/made: .venv/triton
 
 # Grading, apart from the readers' environment. bubblewrap and libseccomp are packages of the system.
 SANDBOX := apt-get install -y -q bubblewrap libseccomp2

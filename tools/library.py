@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # Without the plugins of the notebooks, which this environment lacks.
 PYTEST = ["-m", "pytest", "-o", "addopts=", "--strict-markers", "-ra", "--import-mode=importlib"]
-PYTEST += ["--doctest-modules", "-p", "tests.patience", "-p", "tests.trained_model"]
+PYTEST += ["--doctest-modules", "-p", "tests.patience", "-p", "tests.missing"]
 PYTEST += ["-n", "2", "--dist", "loadfile", "-m", "not slow and not deep"]
 # The oldest packages call what newer ones beside them discourage.
 LENIENT = ["-W", "ignore::DeprecationWarning"]

@@ -13,6 +13,7 @@ import nbformat
 import pytest
 import torch
 
+from tests import missing
 from tests.notebooks.execution import execute, wrong_cells
 from tools.notebooks import NOTEBOOKS
 
@@ -20,7 +21,6 @@ DEVICE = "cuda" if torch.cuda.is_available() else "pretend"
 BY_TRITON = ("03", "04", "05", "06", "07")
 # About a minute each on the pretended device: `make test-devices` runs them, too.
 LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "09", "10", "11", "12")
-QUICK = "one_pass"  # says soon whether a notebook runs elsewhere at all
 # What another device may print otherwise, by the cells' ids.
 KNOWN = {
     "own-spy-fast-path": "torch leaves its fast path while its functions are watched",
@@ -49,14 +49,11 @@ def printed(outputs: list) -> list:
 
 @pytest.mark.parametrize(
     "path",
-    [
-        pytest.param(path, id=path.stem, marks=[] if path.stem == QUICK else pytest.mark.slow)
-        for path in NOTEBOOKS
-        if not path.name.startswith(LONG)
-    ],
+    [path for path in NOTEBOOKS if not path.name.startswith(LONG)],
+    ids=lambda path: path.stem,
 )
 def test_its_digits_are_the_stored_ones(path, tmp_path):
-    pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
+    pytest.importorskip("triton", reason=missing.TRITON)
     variables, before = {"ATTN_DEVICE": DEVICE}, ""
     if DEVICE == "pretend":
         variables["TRITON_INTERPRET"] = "1"

@@ -6,6 +6,8 @@ import pytest
 import torch
 from hypothesis import settings
 
+from tests import missing
+
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if DEVICE == "cpu":
     # Read when triton is imported, and so before any test is.
@@ -19,13 +21,21 @@ def pytest_configure(config):
 
 
 @pytest.fixture
-def kernels(monkeypatch):
+def triton():
+    """The engine of Triton's kernels."""
+    pytest.importorskip("triton", reason=missing.TRITON)
+    from attn_core.engines import triton
+
+    return triton
+
+
+@pytest.fixture
+def kernels(triton, monkeypatch):
     """Triton's kernels, which `trace` and `attention` choose on a GPU, and here on the CPU as well.
 
     On the CPU tiles are small, so that short maps cross their ends.
     """
-    pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
-    from attn_core.engines import choose, triton
+    from attn_core.engines import choose
     from attn_core.engines.triton import launch
 
     def chosen(call, output_alone=False):

@@ -53,10 +53,7 @@ def on(device, dtype=torch.float32, widest=64, keep=None, live=()):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
-def test_a_gpu_gets_tritons_kernels(gpu, dtype):
-    pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
-    from attn_core.engines import triton
-
+def test_a_gpu_gets_tritons_kernels(gpu, triton, dtype):
     gpu.setattr(torch_sdpa, "serves_gpu", served(True))
     assert choose.engine_for(on(GPU, dtype, 256)) is triton.TRITON
 
@@ -70,10 +67,7 @@ class Dilated(Keep):
 
 
 @pytest.mark.parametrize("keep", [*MASKS, MASKS[1] & MASKS[2] & MASKS[3]])
-def test_tritons_kernels_know_these_masks_and_no_other(gpu, keep):
-    pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
-    from attn_core.engines import triton
-
+def test_tritons_kernels_know_these_masks_and_no_other(gpu, triton, keep):
     assert choose.engine_for(on(GPU, keep=keep)) is triton.TRITON
     assert choose.engine_for(on(GPU, keep=Dilated(step=2))) is TILED
 
@@ -91,20 +85,14 @@ def test_what_triton_has_no_room_for_gets_torchs(gpu, dtype, widest, serves):
 
 
 @pytest.mark.parametrize("serves", [True, False])
-def test_an_output_alone_is_torchs_where_it_has_tiles(gpu, serves):
-    pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
-    from attn_core.engines import triton
-
+def test_an_output_alone_is_torchs_where_it_has_tiles(gpu, triton, serves):
     gpu.setattr(torch_sdpa, "serves_gpu", served(serves))
     engine = choose.engine_for(on(GPU), output_alone=True)
     assert engine is (torch_sdpa.TORCH_SDPA_ON_GPU if serves else triton.TRITON)
 
 
 @pytest.mark.parametrize("live", "qkv")
-def test_with_gradients_a_gpu_gets_tritons_kernels(gpu, live):
-    pytest.importorskip("triton", reason="Triton is not installed: it has wheels for Linux only")
-    from attn_core.engines import triton
-
+def test_with_gradients_a_gpu_gets_tritons_kernels(gpu, triton, live):
     gpu.setattr(torch_sdpa, "serves_gpu", served(True))
     assert choose.engine_for(on(GPU, live=live), output_alone=True) is triton.TRITON
 
@@ -137,7 +125,7 @@ def test_a_gpu_without_triton_is_one_sentence(gpu):
     )
 
 
-def test_a_gpu_that_is_too_old_is_one_sentence(gpu):
+def test_a_gpu_that_is_too_old_is_one_sentence(gpu, triton):
     gpu.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
     gpu.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
     with pytest.raises(RuntimeError) as caught:

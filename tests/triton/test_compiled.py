@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ SCRIPT = Path(__file__).with_name("compiled.py")
 SMALLEST = 99 * 1024  # bytes that a program may have from compute capability 8.0 on: 8.6 and 8.9
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed: Linux only")
+@pytest.mark.usefixtures("triton")
 @pytest.mark.parametrize("capability", [80, 90])
 def test_tiles_fit_into_a_multiprocessor(capability):
     apart = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}

@@ -77,7 +77,6 @@ def test_one_pass_gives_output_and_row_statistics(shape, mask, dropout):
         close(getattr(record, name), getattr(exact, name))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mask", MASKS)
 def test_any_part_of_any_stage(mask):
     record, exact = both(SHAPES[1], mask, DROPOUTS[1])
@@ -88,7 +87,6 @@ def test_any_part_of_any_stage(mask):
         close(record.stage(stage), exact.stage(stage))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["mean", "max"])
 @pytest.mark.parametrize("mask", MASKS)
 def test_an_overview_is_the_pooled_map(mask, how):
@@ -111,7 +109,6 @@ def test_the_bits_of_dropout_are_those_of_the_cpu():
     assert torch.equal(record.stage("dropped") != 0, survives)
 
 
-@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(calls())
 def test_error_is_at_most_twice_torchs_own_and_one_rounding(call):

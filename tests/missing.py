@@ -1,6 +1,6 @@
-"""Where the trained model of chapters 08 and 10 is missing its tests are skipped, and say so.
+"""Skips the tests of what is not installed, aloud: the model of chapters 08 and 10, Triton.
 
-A pytest plugin. `make test` and the workflows install the model.
+A pytest plugin. `make test` installs the model, and `make slow` Triton.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ PACKAGES = {
     "tokenizers": "tokenizers",
 }
 # Examples in its docstrings, as doctest's items and as those of tests/attn_core/test_doctests.py.
-EXAMPLES = ("attn_core/pretrained.py::", "[attn_core.pretrained-")
+MODEL_EXAMPLES = ("attn_core/pretrained.py::", "[attn_core.pretrained-")
+
+TRITON = "Triton (0.7 GB, for Linux only) is not installed; `make slow-triton` installs it"
+
+
+def pytest_ignore_collect(collection_path):
+    """The kernels cannot be imported without Triton, so their docstrings cannot be read."""
+    kernels = collection_path.parts[-3:] == ("attn_core", "engines", "triton")
+    return True if kernels and find_spec("triton") is None else None
 
 
 def pytest_configure(config):
@@ -29,6 +37,6 @@ def pytest_collection_modifyitems(items):
         return
     skip = pytest.mark.skip(reason=f"the trained model needs what is missing: {', '.join(missing)}")
     for item in items:
-        is_example = any(sign in item.nodeid for sign in EXAMPLES)
+        is_example = any(sign in item.nodeid for sign in MODEL_EXAMPLES)
         if is_example or item.get_closest_marker("trained_model"):
             item.add_marker(skip)
