@@ -8,6 +8,7 @@ torch can be told to take this one for: the same digits are wanted from it, too.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,9 +17,10 @@ import venv
 from pathlib import Path
 
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook, writes
 
 from tests.notebooks.execution import EXECUTE, PLAINEST, wrong_cells
-from tools.notebooks import NOTEBOOKS, ROOT, repository_url
+from tools.notebooks import NOTEBOOKS, ROOT, repository_url, setup_cell
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 OURS = ("attn_core", "__editable__")
@@ -108,6 +110,24 @@ def test_notebook_alone(chapter, machine):
     wrong = wrong_cells(chapter, empty / chapter.name)
     (empty / chapter.name).unlink()
     assert wrong == {}
+
+
+def test_an_install_that_fails_says_so_and_stops_the_notebook(tmp_path):
+    python = environment_without_attn_core(tmp_path)
+    cells = [setup_cell(repository_url()), new_code_cell("import attn_core")]
+    (tmp_path / "new.ipynb").write_text(writes(new_notebook(cells=cells)), encoding="utf-8")
+    done = subprocess.run(
+        [python, "-c", EXECUTE, "new.ipynb", "new.ipynb"],
+        cwd=tmp_path,
+        env=on_that_machine(tmp_path / "no repository"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "SystemExit: attn_core could not be installed; the message of pip" in re.sub(
+        r"\x1b\[\d*m", "", done.stderr
+    )
+    assert "No module named" not in done.stderr
 
 
 def test_the_python_of_these_tests_has_attn_core():

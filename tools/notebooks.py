@@ -36,6 +36,9 @@ import importlib.util
 
 if importlib.util.find_spec("attn_core") is None:
     %pip install -q "attn_core[views] @ git+{url}"
+    importlib.invalidate_caches()
+    if importlib.util.find_spec("attn_core") is None:
+        raise SystemExit("attn_core could not be installed; the message of pip above says why.")
 """
 
 BOX = """\
