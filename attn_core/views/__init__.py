@@ -11,8 +11,11 @@ try:
     from attn_core.views.paste import paste
     from attn_core.views.widget import Explorer
 except ModuleNotFoundError as error:
+    # The extra `views` by the names of its packages, which leave the attn_core that is here alone.
     raise ModuleNotFoundError(
-        f"attn_core.views needs {error.name}: pip install 'attn_core[views]'", name=error.name
+        f"attn_core.views needs {error.name}: "
+        "pip install jinja2 matplotlib ipywidgets anywidget drawsvg",
+        name=error.name,
     ) from None
 
 __all__ = ["Explorer", "OpenModel", "Picture", "explore", "figure", "open_model", "paste", "show"]

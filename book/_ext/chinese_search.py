@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import sys
 from pathlib import Path
 
+import jieba
 from sphinx.search.zh import SearchChinese
 
 SPLIT = Path(__file__).with_name("split_query.js")
@@ -14,6 +17,10 @@ PARTICLES = frozenset(
 )
 # A query is split at everything else, and searchtools.js skips whole numbers.
 SEARCHABLE = re.compile(r"(?!\d+$)\w+")
+
+# By default jieba keeps its dictionary in a file of /tmp, where it may be another user's.
+jieba.dt.tmp_dir = sys.prefix
+jieba.setLogLevel(logging.WARNING)
 
 
 class ChineseSearch(SearchChinese):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from functools import cache
 from string import ascii_letters
 
@@ -11,7 +13,7 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 import exercises
-from tests.conftest import HTML
+from tests.conftest import HTML, ROOT
 from tests.in_both import without_words
 from translation import pages
 from translation.checking import is_complete
@@ -136,6 +138,13 @@ def test_chinese_words_are_found(open_page, site, query, page):
 
 def test_what_no_page_has_is_not_found(open_page, site):
     assert results(open_page, site, "银行") == []
+
+
+def test_the_dictionary_of_the_search_is_kept_apart_from_other_users(tmp_path):
+    code = "import chinese_search, jieba; jieba.lcut('注意力')"
+    variables = {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT / "book" / "_ext")}
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True)
+    assert (done.returncode, done.stderr, [*tmp_path.iterdir()]) == (0, b"", [])
 
 
 def results(open_page, site, query) -> list[str]:
