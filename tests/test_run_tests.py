@@ -33,7 +33,7 @@ PLANTED = {
 MAKEFILE = """
 .PHONY: {all}
 {tests}: %:
-\t@{python} -m pytest -q -p no:cacheprovider $(MORE) --junit-xml=.tests/$@.xml $@.py
+\t@"{python}" -m pytest -q -p no:cacheprovider $(MORE) --junit-xml=.tests/$@.xml $@.py
 killed-worker: MORE := -p xdist -n 1
 plain:
 \t@echo done
