@@ -45,11 +45,12 @@ def up_to_weights(call, engine, name, part: Part, statistics) -> Tensor:
     """Scores, scaled, masked, or else weights."""
     if is_live(call):
         return by_formulas(call, name, part)
-    if name in ("scores", "scaled", "masked"):
-        return engine.cells(call, name, part, None)
     batches, heads, rows, _ = part
-    row_max, row_sum = (each[:, :, as_slice(rows)] for each in statistics(batches, heads))
-    return engine.cells(call, "weights", part, (row_max, row_sum))
+    with torch.no_grad():
+        if name in ("scores", "scaled", "masked"):
+            return engine.cells(call, name, part, None)
+        row_max, row_sum = (each[:, :, as_slice(rows)] for each in statistics(batches, heads))
+        return engine.cells(call, "weights", part, (row_max, row_sum))
 
 
 def by_formulas(call: Call, name: str, part: Part) -> Tensor:

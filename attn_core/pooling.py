@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attn_core.threads import parallel_map
+
 CELLS = 2**22  # of the map at a time
 
 
@@ -35,8 +37,8 @@ def pool(
     reduce = "amax" if how == "max" else "sum"
     # Zeros that were left out count in a mean, and no maximum is below them.
     start_at = -torch.inf if how == "max" and seen is None else 0.0
-    overview = []
-    for r in range(n):
+
+    def row(r: int) -> Tensor:
         rows, parts = range(r * L // n, (r + 1) * L // n), []
         for first in range(0, len(rows), step):
             some = rows[first : first + step]
@@ -48,5 +50,6 @@ def pool(
             parts.append(tile.new_full((m,), start_at).scatter_reduce(0, place, tile, reduce))
         table = torch.stack(parts)
         count = torch.bincount(block, minlength=m) * len(rows)
-        overview.append(table.amax(0) if how == "max" else table.sum(0) / count)
-    return torch.stack(overview)
+        return table.amax(0) if how == "max" else table.sum(0) / count
+
+    return torch.stack(parallel_map(row, range(n), L * width, device))

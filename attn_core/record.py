@@ -215,11 +215,12 @@ class AttentionTrace(Call):
 
         self.check_unchanged()
         # The base class pools any cells, those with gradients, too.
-        engine = Engine() if name == "output" or is_live(self) else self.engine
+        has_gradient = is_live(self) or (name == "output" and torch.is_grad_enabled())
+        engine = Engine() if name == "output" or has_gradient else self.engine
         statistics = None
-        if name in ("weights", "dropped") and not is_live(self):
+        if name in ("weights", "dropped") and not has_gradient:
             statistics = self._row_statistics(b, h)
-        with self._without_autocast():
+        with self._without_autocast(), torch.set_grad_enabled(has_gradient):
             return engine.overview(
                 self, name, (b.start, h.start), shape, how, statistics, derive=cells
             )

@@ -16,6 +16,7 @@ from attn_core.masking import mask_, strips
 from attn_core.masks import Keep
 from attn_core.pooling import pool
 from attn_core.precision import upcast
+from attn_core.threads import parallel_map
 
 SMALL = 2**16  # cells of a map that is made whole
 Rows = Float[Tensor, "B H L"]
@@ -155,16 +156,21 @@ def cells(
     batches, heads, rows, cols = part
     least = -torch.inf if statistics is None else 0.0
     out = queries.new_full(tuple(map(len, part)), least)
-    for strip, seen in strips(call.keep, rows, cols, call.size):
+
+    def derive(place: tuple[slice, slice]) -> None:
+        strip, seen = place
         inside = batches, heads, rows[strip], cols[seen]
         block = stages.scores(queries[:, :, strip], keys[:, :, seen]).mul_(call.scale)
         if statistics is None:
             out[:, :, strip, seen] = mask_(block, call.keep, inside, call.size)
-            continue
+            return
         row_max, row_sum = (each[:, :, strip, None] for each in statistics)
         # Hidden only after exp, which is slow at −inf; of a hidden score it may be infinite.
         mask_(block.sub_(row_max).exp_(), call.keep, inside, call.size, least)
         torch.div(block, row_sum, out=out[:, :, strip, seen])
+
+    places = list(strips(call.keep, rows, cols, call.size))
+    parallel_map(derive, places, out.numel(), out.device)
     return out
 
 

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import groupby
+from math import prod
+from operator import itemgetter
 
 import torch
 from torch import Tensor
@@ -9,7 +12,10 @@ from torch import Tensor
 from attn_core.call import Call
 from attn_core.checks import check_derivative
 from attn_core.engines.formulas import whole
-from attn_core.engines.tiles import tiles
+from attn_core.engines.tiles import HeadRows, Tile, cut
+from attn_core.threads import parallel_map
+
+SHARES = 4  # of a way back at least; a number that doesn't depend on the machine
 
 
 def needs_gradients(*tensors: Tensor) -> bool:
@@ -110,19 +116,36 @@ def through_tiles(
     On a GPU torch.set_float32_matmul_precision holds for these products, as for all of torch's, and
     not for those of the pass.
     """
-    of_q, of_k, of_v = (torch.zeros_like(t, dtype=output.dtype) for t in (call.q, call.k, call.v))
-    for tile in tiles(call):
-        pull = of_output[tile.place]
-        along = (pull * output[tile.place]).sum(-1, keepdim=True)
-        for cols in tile.blocks():
-            weights = tile.masked(cols).sub_(row_max[tile.place][..., None]).exp_()
-            weights.div_(row_sum[tile.place][..., None])
-            of_weights = tile.drop_(pull @ tile.values(cols).mT, cols)
-            of_scores = weights * of_weights.sub_(along) * call.scale
-            of_q[tile.place] += of_scores @ tile.keys(cols)
-            of_k[tile.heads(cols)] += of_scores.mT @ tile.queries
-            of_v[tile.heads(cols)] += tile.drop_(weights, cols).mT @ pull
-    return of_q.to(call.q.dtype), of_k.to(call.k.dtype), of_v.to(call.v.dtype)
+    of_q = torch.zeros_like(call.q, dtype=output.dtype)
+    sums, work = shares(call)
+    of_k, of_v = (t.new_zeros(sums, *t.shape, dtype=output.dtype) for t in (call.k, call.v))
+
+    def back(share: tuple[int, list[HeadRows]]) -> None:
+        number, parts = share
+        for tile in (Tile(call, part) for part in parts):
+            pull = of_output[tile.place]
+            along = (pull * output[tile.place]).sum(-1, keepdim=True)
+            for cols in tile.blocks():
+                weights = tile.masked(cols).sub_(row_max[tile.place][..., None]).exp_()
+                weights.div_(row_sum[tile.place][..., None])
+                of_weights = tile.drop_(pull @ tile.values(cols).mT, cols)
+                of_scores = weights * of_weights.sub_(along) * call.scale
+                of_q[tile.place] += of_scores @ tile.keys(cols)
+                of_k[number][tile.heads(cols)] += of_scores.mT @ tile.queries
+                of_v[number][tile.heads(cols)] += tile.drop_(weights, cols).mT @ pull
+
+    parallel_map(back, work, prod(call.shape), call.q.device)
+    return of_q.to(call.q.dtype), of_k.sum(0).to(call.k.dtype), of_v.sum(0).to(call.v.dtype)
+
+
+def shares(call: Call) -> tuple[int, list[tuple[int, list[HeadRows]]]]:
+    """How many sums of each key's gradient there are, and for each share its sum and its rows.
+
+    No two shares write to one place: each has heads of its own or, where these are few, a sum.
+    """
+    by_heads = [list(rows) for _, rows in groupby(cut(call), key=itemgetter(slice(2)))]
+    sums = SHARES if len(by_heads) < SHARES and call.q.is_cpu else 1
+    return sums, [(n, rows[n::sums]) for rows in by_heads for n in range(sums)]
 
 
 def by_formulas(call_of):

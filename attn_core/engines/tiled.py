@@ -21,7 +21,7 @@ from attn_core.call import Call, as_slice
 from attn_core.engines.finite import check_numbers, check_output, lengths_of
 from attn_core.engines.formulas import Engine, Heads, Map, RowPair, Rows
 from attn_core.engines.gradients import through_tiles, with_gradients
-from attn_core.engines.tiles import tiles
+from attn_core.engines.tiles import Tile, for_each_tile
 
 
 class Tiled(Engine):
@@ -66,7 +66,8 @@ def tiled(call: Call) -> tuple[Heads, Rows, Rows]:
     row_max = call.q.new_empty(call.q.shape[:3], dtype=call.float_type)
     row_sum = torch.empty_like(row_max)
     output = row_max.new_empty(*row_max.shape, call.v.shape[-1])
-    for tile in tiles(call):
+
+    def attend(tile: Tile) -> None:
         highest, total = tile.nothing_yet()
         mixed = row_max.new_zeros(*tile.shape, call.v.shape[-1])
         for cols in tile.blocks():
@@ -74,6 +75,8 @@ def tiled(call: Call) -> tuple[Heads, Rows, Rows]:
             mixed.mul_(shrink[..., None]).add_(tile.drop_(exps, cols) @ tile.values(cols))
         row_max[tile.place], row_sum[tile.place] = highest, total = finished(highest, total)
         output[tile.place] = mixed.div_(total[..., None])
+
+    for_each_tile(attend, call)
     return output, row_max, row_sum
 
 
@@ -81,11 +84,14 @@ def row_statistics(call: Call, batches: range, heads: range) -> RowPair:
     """row_max and row_sum of some heads: the same pass without the values."""
     row_max = call.q.new_empty(call.q.shape[:3], dtype=call.float_type)
     row_sum = torch.empty_like(row_max)
-    for tile in tiles(call.call_with(dropout=None), (batches, heads, range(call.size[0]))):
+
+    def sum_up(tile: Tile) -> None:
         highest, total = tile.nothing_yet()
         for cols in tile.blocks():
             _, highest, total, _ = add_block(tile.masked(cols), highest, total)
         row_max[tile.place], row_sum[tile.place] = finished(highest, total)
+
+    for_each_tile(sum_up, call.call_with(dropout=None), (batches, heads, range(call.size[0])))
     part = as_slice(batches), as_slice(heads)
     return row_max[part], row_sum[part]
 
@@ -93,7 +99,8 @@ def row_statistics(call: Call, batches: range, heads: range) -> RowPair:
 def weights(call: Call) -> Map:
     """The weights of all heads, in tiles of whole rows, each of which meets its keys at once."""
     out = call.q.new_empty(call.shape, dtype=call.float_type)
-    for tile in tiles(call.call_with(dropout=None)):
+
+    def weigh(tile: Tile) -> None:
         seen = tile.seen
         cells = tile.masked(seen)
         is_alive = tile.is_alive or not seen
@@ -104,6 +111,8 @@ def weights(call: Call) -> Map:
         rows = out[tile.place]
         rows[..., : seen.start] = rows[..., seen.stop :] = 0.0
         rows[..., seen.start : seen.stop] = cells
+
+    for_each_tile(weigh, call.call_with(dropout=None))
     return out
 
 

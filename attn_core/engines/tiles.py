@@ -1,6 +1,7 @@
 """A map cut into tiles: some rows of some heads, and the columns that they can see."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import prod
 
 import torch
 from jaxtyping import Float
@@ -9,8 +10,10 @@ from torch import Tensor
 from attn_core.call import Call, as_slice
 from attn_core.masking import mask_
 from attn_core.precision import upcast
+from attn_core.threads import parallel_map
 
 Rows = Float[Tensor, "B H L"]
+HeadRows = tuple[range, range, range]  # batches, heads and rows
 
 WIDTH = 2048  # keys in a block
 CELLS = 2**18  # scores in a block: 1 MB in float32, so that a cache holds them
@@ -22,7 +25,7 @@ WIDEST = 256  # heads for which Triton's tiles fit into a multiprocessor
 class Tile:
     """Some rows of some heads, and what they need of the keys and the values."""
 
-    def __init__(self, call: Call, part: tuple[range, range, range]) -> None:
+    def __init__(self, call: Call, part: HeadRows) -> None:
         self.call, self.keep, self.size = call, call.keep, call.size
         self.batches, self.head_range, self.rows = part
         self.shape = tuple(map(len, part))
@@ -73,20 +76,29 @@ class Tile:
         return cells.mul_(survives).div_(1 - dropout.p)
 
 
-def tiles(call: Call, part: tuple[range, range, range] | None = None) -> Iterator[Tile]:
+def for_each_tile(work: Callable[[Tile], None], call: Call, part: HeadRows | None = None) -> None:
+    """work(tile) for all rows of all heads or of a part; each writes to a place of its own."""
+    part = part or call.everything[:3]
+    cells = prod(map(len, part)) * call.size[1]
+    parallel_map(lambda rows: work(Tile(call, rows)), cut(call, part), cells, call.q.device)
+
+
+def cut(call: Call, part: HeadRows | None = None) -> list[HeadRows]:
     """All rows of all heads or of a part, as many at a time as give blocks of CELLS scores."""
     L, S = call.size
-    batch_range, head_range, row_range = part or (*call.everywhere, range(L))
+    batch_range, head_range, row_range = part or call.everything[:3]
     # The words from which dropout's bits are made take eight bytes each, several times over.
     cells, least, most = (CELLS, 32, 256) if call.dropout is None else (CELLS // 16, 64, 128)
     height = min(L, least if L <= 512 else 64 if L <= 1024 else 128 if L <= 8192 else most)
     if call.q.device.type != "cpu":
         cells, height = GPU_CELLS, min(L, GPU_HEIGHT)
     maps = max(1, cells // (height * min(WIDTH, S)))
-    for batches in parts(batch_range, max(1, maps // len(head_range))):
-        for heads in parts(head_range, maps):
-            for rows in parts(row_range, height):
-                yield Tile(call, (batches, heads, rows))
+    return [
+        (batches, heads, rows)
+        for batches in parts(batch_range, max(1, maps // len(head_range)))
+        for heads in parts(head_range, maps)
+        for rows in parts(row_range, height)
+    ]
 
 
 def parts(whole: range, step: int) -> list[range]:

@@ -277,7 +277,8 @@ def test_how_much_a_tile_holds(sizes, dropout, shape):
     """Rows by the length of the map, and as many heads and batches as keep a block in the cache."""
     B, H, L, S = sizes
     q, k = torch.zeros(B, H, L, 1), torch.zeros(B, H, S, 1)
-    assert next(tiles.tiles(Call(q, k, k, None, 1.0, dropout, ()))).shape == shape
+    first, *_ = tiles.cut(Call(q, k, k, None, 1.0, dropout, ()))
+    assert tuple(map(len, first)) == shape
 
 
 @pytest.mark.parametrize(
@@ -294,7 +295,8 @@ def test_a_tile_on_a_gpu_holds_more(sizes, dropout, shape):
     """On torch's device without memory, which is no CPU either."""
     B, H, L, S = sizes
     q, k = torch.zeros(B, H, L, 1, device="meta"), torch.zeros(B, H, S, 1, device="meta")
-    assert next(tiles.tiles(Call(q, k, k, None, 1.0, dropout, ()))).shape == shape
+    first, *_ = tiles.cut(Call(q, k, k, None, 1.0, dropout, ()))
+    assert tuple(map(len, first)) == shape
 
 
 class TestTorchsOwnOnAGpu:
