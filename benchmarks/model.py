@@ -18,7 +18,8 @@ from attn_core.translators.transformer import stored
 from attn_core.views import OpenModel, open_model, script
 from attn_core.views.payload import inline_json
 from benchmarks import report
-from benchmarks.page import FOLDER, busy, row
+from benchmarks.page import FOLDER, row
+from benchmarks.timing import busy
 from tools.browser import ARGUMENTS, present
 
 VIEWS = Path(script.__file__).parent

@@ -34,14 +34,13 @@ from urllib.parse import unquote, urlsplit
 from playwright.sync_api import Browser, Error, TimeoutError, sync_playwright
 
 from benchmarks import report
-from benchmarks.page import busy
+from benchmarks.timing import NOT_TIMED, busy
 from benchmarks.visits import HTML, once, served, weight
 from tools.browser import ARGUMENTS, present
 
 SITES = Path(__file__).parents[1] / ".venv-bench" / "sites"  # `make book` empties _build
 ADDRESS = "chapters/10_whole_model.html#x-machine"  # by a link: it does not wait for the reader
 ANSWER = 'document.querySelector(".am-written bdi")'  # the first word of the translation
-NOT_TIMED = "time not measured: the machine was busy; the next `make bench` measures it"
 ROUNDS = 3
 LIMIT = 30  # seconds that a page gets to answer
 # llm-viz draws with WebGL; without a GPU the browser's own renderer does it.

@@ -20,6 +20,7 @@ from attn_core.digits import fixed
 from attn_core.views import explore, script
 from attn_core.views.payload import inline_json
 from benchmarks import report
+from benchmarks.timing import busy
 from benchmarks.viewers import HEADS, WIDTH, made_up_model, names, size
 from tools.browser import ARGUMENTS, present
 
@@ -132,12 +133,6 @@ def changes(browser, tokens: int, limit: int) -> list[dict]:
         )
     page.close()
     return rows
-
-
-def busy() -> str:
-    """How many processes wanted the cores in the last minute, if more than there are."""
-    wanted, cores = os.getloadavg()[0], os.cpu_count()
-    return f"{wanted:.0f} processes shared {cores} cores" if wanted > cores + 1 else ""
 
 
 def frames_of(page: Page, act) -> list[float]:

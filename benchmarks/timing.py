@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).parents[1]
+NOT_TIMED = "time not measured: the machine was busy; the next `make bench` measures it"
 
 
 def in_turn(
@@ -68,6 +69,12 @@ def ratio(times: dict[str, list[float]], over: str, under: str) -> tuple[float, 
     """
     each = [a / b for a, b in zip(times[over], times[under], strict=True)]
     return median(each), f"{min(each):.2f} to {max(each):.2f}×"
+
+
+def busy() -> str:
+    """How many processes wanted the cores in the last minute, if more than there are."""
+    wanted, cores = os.getloadavg()[0], os.cpu_count() or 1
+    return f"{wanted:.0f} processes shared {cores} cores" if wanted > cores + 1 else ""
 
 
 def duration(seconds: float) -> str:

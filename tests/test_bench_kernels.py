@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from attn_core import causal, trace
-from benchmarks import every_mask, gpu, kernels, peers, report, timing
+from benchmarks import every_mask, gpu, kernels, peers, report, threads, timing
 
 SHAPE = (2, 3, 7, 4)
 
@@ -72,6 +72,7 @@ def test_every_row_says_what_was_measured(torch_alone):
         lines += kernels.small(rounds=2) + kernels.settings(6, 2, rounds=2)
         qkv = kernels.inputs(*SHAPE)
         lines += every_mask.rows(qkv, 2, kernels.faster, kernels.no_slower)
+        lines += threads.rows(520, "alone", rounds=2) + threads.untimed(520, "alone")
     lines += [line | {"section": "kernels"} for line in gpu.unmeasured()]
     assert all(set(line) == set(report.KEYS) for line in lines)
     assert len(report.table(lines).splitlines()) == len(lines) + 2
@@ -79,7 +80,7 @@ def test_every_row_says_what_was_measured(torch_alone):
         measured = line["measured"]["ours"] != "–"
         assert (line["met"] is None) == (not line["goal"] or not measured), line
     unmeasured = {line["note"] for line in lines if line["measured"]["ours"] == "–"}
-    assert unmeasured == {gpu.NOT_MEASURED}
+    assert unmeasured == {gpu.NOT_MEASURED, timing.NOT_TIMED}
 
 
 def test_what_a_gpu_gave_stays_when_a_machine_without_one_measures(tmp_path, monkeypatch):
