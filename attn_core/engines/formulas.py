@@ -12,7 +12,7 @@ from attn_core import stages
 from attn_core.call import Call, Part
 from attn_core.compiling import is_exporting
 from attn_core.engines.finite import adds_up, check_numbers, check_output
-from attn_core.masking import mask_, strips
+from attn_core.masking import HEIGHT, mask_, strips
 from attn_core.masks import Keep
 from attn_core.pooling import pool
 from attn_core.precision import upcast
@@ -155,22 +155,23 @@ def cells(
         return out if name == "scores" else out.mul_(call.scale)
     batches, heads, rows, cols = part
     least = -torch.inf if statistics is None else 0.0
-    out = queries.new_full(tuple(map(len, part)), least)
+    out = queries.new_empty(tuple(map(len, part)))
 
-    def derive(place: tuple[slice, slice]) -> None:
-        strip, seen = place
-        inside = batches, heads, rows[strip], cols[seen]
-        block = stages.scores(queries[:, :, strip], keys[:, :, seen]).mul_(call.scale)
-        if statistics is None:
-            out[:, :, strip, seen] = mask_(block, call.keep, inside, call.size)
-            return
-        row_max, row_sum = (each[:, :, strip, None] for each in statistics)
-        # Hidden only after exp, which is slow at −inf; of a hidden score it may be infinite.
-        mask_(block.sub_(row_max).exp_(), call.keep, inside, call.size, least)
-        torch.div(block, row_sum, out=out[:, :, strip, seen])
+    def derive(some: slice) -> None:
+        out[:, :, some] = least
+        for _, seen in strips(call.keep, rows[some], cols, call.size):  # none, or one
+            inside = batches, heads, rows[some], cols[seen]
+            block = stages.scores(queries[:, :, some], keys[:, :, seen]).mul_(call.scale)
+            if statistics is None:
+                out[:, :, some, seen] = mask_(block, call.keep, inside, call.size)
+                continue
+            row_max, row_sum = (each[:, :, some, None] for each in statistics)
+            # Hidden only after exp, which is slow at −inf; of a hidden score it may be infinite.
+            mask_(block.sub_(row_max).exp_(), call.keep, inside, call.size, least)
+            torch.div(block, row_sum, out=out[:, :, some, seen])
 
-    places = list(strips(call.keep, rows, cols, call.size))
-    parallel_map(derive, places, out.numel(), out.device)
+    pieces = [slice(first, first + HEIGHT) for first in range(0, len(rows), HEIGHT)]
+    parallel_map(derive, pieces, out.numel(), out.device)
     return out
 
 
