@@ -42,7 +42,7 @@ def checks(names, parameters):
     given = len(answer) == 4 and all(isinstance(name, str) for name in answer)
     each_once = given and set(answer) == set(NAMES)
     named = zip(answer, parameters["wrong_tables"], strict=True) if each_once else []
-    hits = {name: torch.equal(right[name], table) for name, table in named}
+    hits = {name: torch.allclose(right[name], table) for name, table in named}
     return [
         Clue("`what_went_wrong` is a list of the four names, each once", each_once),
         *(
