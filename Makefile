@@ -43,13 +43,18 @@ GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers
 REPORT = --junit-xml=.tests/$@.xml
 QUICK := test-code test-pages test-notebooks test-grading
 SLOW := slow-code slow-pages slow-plain slow-triton slow-grading
-DEEP := deep-code deep-pages deep-grading
-GROUPS = $(BIN)/python -m tools.run_tests $(if $(LOAD),--load)
+DEEP := deep-code deep-processors deep-pages deep-grading
+# Seconds on two quiet processors: what a group should take. The table says which took longer.
+BUDGETS := book=60 test-code=100 test-pages=180 test-notebooks=80 test-grading=60 \
+  slow-code=250 slow-pages=400 slow-plain=250 slow-triton=100 slow-grading=300
+GROUPS = BUDGETS="$(BUDGETS)" $(BIN)/python -m tools.run_tests $(if $(LOAD),--load)
 SHAPES := -p tests.shapes --jaxtyping-packages=attn_core,tests.shapes.checked
 # Tests for which the shapes are not checked at run time: errors as a user sees them, calls that the
 # compiler follows, exercises and notebooks as a reader runs them (the check makes a whole model six
 # times as slow); and one that starts a browser of its own.
-PLAIN := tests/errors tests/triton/test_choosing.py tests/compiling tests/notebooks tests/test_exercises.py tests/test_bench_viewers.py
+PLAIN := tests/errors tests/triton/test_choosing.py tests/compiling tests/notebooks tests/processors tests/test_exercises.py tests/test_bench_viewers.py
+# What is run on a processor that is pretended: all that computes in this process.
+PRETENDED := tests/attn_core tests/errors tests/test_exercises.py attn_core
 # Triton's kernels, which it reads as text, in its interpreter or on a GPU.
 TRITON := tests/triton tests/devices/test_notebooks_elsewhere.py attn_core/engines/triton
 # Tests for which a browser is got where there is none.
@@ -140,7 +145,10 @@ deep-pages: .venv/test
 	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m deep $(PAGES)
 
 deep-code: .venv/test
-	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(filter-out tests/test_exercises.py,$(PLAIN)) $(PAGES) $(TRITON))
+	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(filter-out tests/test_exercises.py tests/processors,$(PLAIN)) $(PAGES) $(TRITON))
+
+deep-processors: .venv/test
+	@PRETEND_PROCESSOR=mixed $(PYTEST) $(REPORT) -m "not slow and not deep" $(PRETENDED) $(patsubst %,--ignore %,$(TRITON))
 
 deep-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m deep

@@ -184,6 +184,7 @@ QUICK, SLOW, DEEP = (
 
 
 MARKED = {"test": "not slow and not deep", "slow": "slow and not deep", "deep": "deep"}
+MARKED["deep-processors"] = MARKED["test"]
 MARKED["slow-triton"] = "not deep"  # all tests of the kernels, as no other group installs Triton
 
 
