@@ -5,9 +5,8 @@ import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anywidget
 import torch
 import traitlets
 from torch import nn
@@ -17,11 +16,14 @@ from attn_core.steps import Steps, recording
 from attn_core.steps.explaining import RecordingError
 from attn_core.views import script
 from attn_core.views.explorer import check_name
-from attn_core.views.live import is_live
-from attn_core.views.markup import element, write_beside
+from attn_core.views.markup import element
 from attn_core.views.model_pass import read_and_written, side_of, word_ids, written
 from attn_core.views.model_payload import LONGEST, check_longest, model_payload
+from attn_core.views.shown import Shown
 from attn_core.views.table import table
+
+if TYPE_CHECKING:
+    from attn_core.views.picture import Picture
 
 HERE = Path(__file__).parent
 MARKS = {"start": "<start>", "end": "<end>", "pad": "<pad>"}
@@ -31,7 +33,7 @@ PARTS = ("sentence", "translation", "likeliest", "steps", "plan", "station", "sw
 CHOSEN = ("say", "taken", "written", "off", "temperature", "at", "stage", "head", "select")
 
 
-class OpenModel(anywidget.AnyWidget):
+class OpenModel(Shown):
     """A model whose every number opens.
 
     say: the sentence. taken: words taken instead of the likeliest, "1:猫". written: how many words
@@ -47,7 +49,6 @@ class OpenModel(anywidget.AnyWidget):
     _esm = script.model_module()
     _css = "\n".join((HERE / name).read_text("utf-8") for name in ("explorer.css", "machine.css"))
 
-    payload = traitlets.Dict().tag(sync=True)
     say = traitlets.Unicode("").tag(sync=True)
     taken = traitlets.Unicode("").tag(sync=True)
     written = traitlets.Int(0, min=0, max=LONGEST).tag(sync=True)
@@ -84,23 +85,18 @@ class OpenModel(anywidget.AnyWidget):
             )
         return proposal["value"]
 
-    @property
-    def html(self) -> str:
-        """The first state for a page: the element, its data, and what stands there unscripted."""
-        return element("attention-model", self.payload, still_table(self.steps, self.payload))
+    def markup(self, widget_id: str = "") -> str:
+        """The first state for a page."""
+        inside = still_table(self.steps, self.payload)
+        return element("attention-model", self.payload, inside, widget_id)
 
-    def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        write_beside(self.payload)
-        data |= {"text/plain": repr(self), "text/html": self.html}
-        if not is_live():
-            from attn_core.views.arcs_still import arcs_still
-            from attn_core.views.model_still import model_still
+    def still(self) -> "Picture":
+        """The drawing in its first state."""
+        from attn_core.views.arcs_still import arcs_still
+        from attn_core.views.model_still import model_still
 
-            still = arcs_still if "arcs" in self.payload["view"] else model_still
-            data["image/png"], said = still(self.steps, self.payload)._repr_png_()
-            metadata = {**metadata, "image/png": said}
-        return data, metadata
+        draw = arcs_still if "arcs" in self.payload["view"] else model_still
+        return draw(self.steps, self.payload)
 
     def __repr__(self) -> str:
         numbers = sum(weight.numel() for weight in self.steps.weights.values())

@@ -34,8 +34,8 @@ class State(traitlets.HasTraits):
     """
 
     record: AttentionTrace
+    payload: traitlets.Dict
 
-    payload = traitlets.Dict().tag(sync=True)
     stage = traitlets.Enum(STAGES, "weights").tag(sync=True)
     batch = traitlets.Int(0, min=0).tag(sync=True)
     head = traitlets.Int(0, min=0).tag(sync=True)

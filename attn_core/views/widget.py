@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anywidget
-
 from attn_core.record import AttentionTrace
 from attn_core.views import script
 from attn_core.views.labels import count_text
-from attn_core.views.live import is_live
-from attn_core.views.markup import markup, write_beside
+from attn_core.views.markup import markup
+from attn_core.views.shown import Shown
 from attn_core.views.state import State, dropout_text
 from attn_core.views.tiles import answer
 
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 
-class Explorer(State, anywidget.AnyWidget):
+class Explorer(State, Shown):
     """A record to play with, in a notebook and on a page."""
 
     _esm = script.module()
@@ -55,19 +53,13 @@ class Explorer(State, anywidget.AnyWidget):
         tokens, names = self.payload["tokens"], self.payload.get("heads")
         return still(self.record, self.payload["view"], tokens, names)
 
-    @property
-    def html(self) -> str:
-        """The first state for a page: the element, its data, and what stands there unscripted."""
-        return markup(self.record, self.payload, self.text)
+    def still(self) -> "attn_core.views.picture.Picture | None":
+        """The picture; a printed tensor is text, which needs none."""
+        return self.picture if self.text is None else None
 
-    def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        write_beside(self.payload)
-        data |= {"text/plain": repr(self), "text/html": self.html}
-        if self.text is None and not is_live():
-            data["image/png"], said = self.picture._repr_png_()
-            metadata = {**metadata, "image/png": said}
-        return data, metadata
+    def markup(self, widget_id: str = "") -> str:
+        """The first state for a page."""
+        return markup(self.record, self.payload, self.text, widget_id)
 
     def __repr__(self) -> str:
         if self.text is not None:

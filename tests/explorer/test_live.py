@@ -1,25 +1,28 @@
 """What a live notebook pays for: no picture that nobody sees, no matplotlib before a picture."""
 
-import json
 import subprocess
 import sys
 
+import nbformat
 import pytest
 from jupyter_client.manager import start_new_kernel
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
 
 from attn_core import views
 
 EXPLORE = """
-import json, sys
+import sys
 from attn_core import toy, trace
 from attn_core.views import explore
 
 words = toy.journey()
 view = explore(trace(words.x, words.x, words.x), tokens=words.tokens, select=(1, 0))
-data, metadata = get_ipython().display_formatter.format(view)
-print(json.dumps([sorted(data), "matplotlib" in sys.modules]))
 """
+HAS_DRAWN = "print('matplotlib' in sys.modules)"
+PAGE_IS_LIVE = "view._handle_custom_msg({'kind': 'live'}, [])"  # as widget.js says it
 WIDGET = "application/vnd.jupyter.widget-view+json"
+STORED = ["text/html", "text/plain"]
 
 
 @pytest.fixture
@@ -30,26 +33,44 @@ def kernel():
     manager.shutdown_kernel(now=True)
 
 
-def printed(client, code, **options):
-    """What a cell prints, sent as a front end sends it."""
-    texts = []
+def run(client, code, **options):
+    """What a cell, sent as a front end sends it, prints or shows: the kinds of each output."""
+    outputs = []
 
     def hear(message):
-        assert message["msg_type"] != "error", "\n".join(message["content"]["traceback"])
+        content = message["content"]
+        assert message["msg_type"] != "error", "\n".join(content["traceback"])
         if message["msg_type"] == "stream":
-            texts.append(message["content"]["text"])
+            outputs.append(content["text"])
+        elif message["msg_type"] in ("display_data", "update_display_data", "execute_result"):
+            outputs.append(sorted(content["data"]))
 
     client.execute_interactive(code, output_hook=hear, **options)
-    return "".join(texts)
+    return outputs
 
 
 @pytest.mark.parametrize("has_reader", [True, False])
 def test_a_still_is_drawn_only_where_no_person_sees_the_explorer(kernel, has_reader):
     """A front end with a person says that it can be asked for input."""
-    names, has_drawn = json.loads(printed(kernel, EXPLORE, allow_stdin=has_reader))
-    stored = ["text/html", "text/plain"] if has_reader else ["image/png", "text/html", "text/plain"]
-    assert names == [WIDGET, *stored]
-    assert has_drawn == (not has_reader)
+    shown = run(kernel, f"{EXPLORE}\nview", allow_stdin=has_reader)
+    assert shown == [[WIDGET if has_reader else "image/png", *STORED]]
+    assert run(kernel, HAS_DRAWN) == [f"{not has_reader}\n"]
+
+
+def test_no_widget_view_is_stored_once_a_page_makes_elements_alive(kernel):
+    """JupyterLab shows an error for a view that it finds in a notebook opened again."""
+    run(kernel, f"{EXPLORE}\nview")
+    assert run(kernel, PAGE_IS_LIVE) == [STORED]
+    assert run(kernel, "view") == [STORED]
+
+
+def test_a_page_of_nbconvert_has_the_table_in_place_of_a_view_that_needs_a_network():
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"{EXPLORE}\nview")])
+    NotebookClient(notebook, store_widget_state=True).execute()
+    assert notebook.metadata["widgets"]
+    html, _ = HTMLExporter().from_notebook_node(notebook)
+    assert html.count(" bgcolor=") == 36
+    assert f'<script type="{WIDGET}">' not in html
 
 
 def test_importing_the_views_loads_no_matplotlib():

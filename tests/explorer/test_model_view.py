@@ -222,8 +222,7 @@ def test_large_data_stand_beside_the_page(monkeypatch, tmp_path):
     assert (tmp_path / "translator.js").read_text(encoding="utf-8").endswith("};\n")
 
 
-def test_the_still_is_the_drawing(monkeypatch):
-    monkeypatch.setattr("attn_core.views.model.is_live", lambda: False)
+def test_the_still_is_the_drawing():
     data, metadata = opened()._repr_mimebundle_()
     picture = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
     assert picture.width > picture.height > 400

@@ -5,12 +5,10 @@ import { Problem } from "./core/problem.js";
 import { Explorer } from "./explorer.js";
 import { fragmentOf, isOnWay, linked, readAddress, writeAddress } from "./ui/address.js";
 import { make } from "./ui/dom.js";
-import { isChinese, load, needed, withParts } from "./ui/loading.js";
+import { inNotebook, isChinese, load, needed, withParts } from "./ui/loading.js";
 import { addSkip, nameSkip } from "./ui/skip.js";
 import { keepPlace, startNow, startWhenNear } from "./ui/waiting.js";
 import { say } from "./words/words.js";
-
-export const inNotebook = () => !!document.querySelector("#jupyter-config-data, body[data-jp-theme-name]");
 
 /**
  * Says why an explorer can't be there.
@@ -57,7 +55,7 @@ const dataOf = (element) => element.querySelector('script[type="application/json
  */
 export function setUp(element) {
   if ((!dataOf(element) && !element.getAttribute("payload")) || element.querySelector(".ax-root")) return;
-  if (inNotebook()) return startWhenNear(element, () => start(element));
+  if (inNotebook()) return dataOf(element) && startWhenNear(element, () => start(element));
   const name = element.getAttribute("name") || "";
   const isLinked = () => name && linked() === name;
   const isAlone = name && new URLSearchParams(location.search).get("embed") === name;
@@ -127,7 +125,11 @@ export function start(element) {
     window.addEventListener("hashchange", () => isOnWay(name) || follow());
     window.addEventListener("popstate", () => isOnWay(name) && follow());
   };
-  const buildOnceLoaded = (payload) => withParts(needs(payload, wanted()), () => build(payload), failed);
+  const buildOnceLoaded = (payload) => {
+    const names = needs(payload, wanted());
+    // A notebook has what came with its widgets, and can load no more: what needs more stays a table.
+    if (isPage || names.every((part) => parts[part])) withParts(names, () => build(payload), failed);
+  };
   try {
     if (script) buildOnceLoaded(JSON.parse(script.textContent));
     else
@@ -141,8 +143,13 @@ export function start(element) {
 
 export class AttentionExplorer extends HTMLElement {
   connectedCallback() {
+    if (parts.live?.enter(this)) return;
     if (document.readyState !== "loading") setUp(this);
     else document.addEventListener("DOMContentLoaded", () => setUp(this), { once: true });
+  }
+
+  disconnectedCallback() {
+    parts.live?.leave(this);
   }
 }
 

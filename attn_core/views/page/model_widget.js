@@ -2,6 +2,7 @@
 
 import { parts } from "./core/parts.js";
 import { Problem } from "./core/problem.js";
+import { live } from "./features/live.js";
 import { fail, speakAs } from "./main.js";
 
 const TRAITS = ["say", "taken", "written", "off", "temperature", "at", "stage", "head", "select"];
@@ -34,4 +35,4 @@ export function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize: live(render), render };

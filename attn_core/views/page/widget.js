@@ -4,6 +4,7 @@ import { fixed } from "./core/digits.js";
 import { parts } from "./core/parts.js";
 import { Problem } from "./core/problem.js";
 import { Explorer } from "./explorer.js";
+import { live } from "./features/live.js";
 import { fail, speakAs } from "./main.js";
 import { make } from "./ui/dom.js";
 import { addWords, say } from "./words/words.js";
@@ -48,8 +49,8 @@ export function render({ model, el }) {
     return fail(el, error);
   }
   const { q, error } = model.get("payload");
-  // On a page this line stands in the stored output, as views/markup.py writes it.
-  if (error !== undefined)
+  // In HTML this line is in the stored output, as views/markup.py writes it.
+  if (error !== undefined && el.localName !== "attention-explorer")
     el.append(make("p", { class: "ax-stored" }, say("stored", { kind: q.dtype, error: fixed(error, 6) })));
   const update = () => {
     const wanted = read();
@@ -63,4 +64,4 @@ export function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize: live(render), render };

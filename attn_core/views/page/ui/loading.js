@@ -8,6 +8,8 @@ import { isLong } from "./grid.js";
 export const ownAddress = /** @type {HTMLScriptElement | null} */ (document.currentScript)?.src ?? "";
 const asked = {};
 
+export const inNotebook = () => !!document.querySelector("#jupyter-config-data, body[data-jp-theme-name]");
+
 /** @type {(lang?: string) => boolean} */
 export const isChinese = (lang) => /^zh/i.test(lang || document.documentElement.lang);
 
