@@ -35,6 +35,7 @@ from attn_core.mistakes import MISTAKES
 from attn_core.views import explore
 from attn_core.views.paste import paste
 from attn_core.views.state import number_in
+from attn_core.views.visible import visible
 from tools.outputs import json_differs
 
 ROOM = 1e-9  # between two numbers of float64, of which 13 digits are written
@@ -42,6 +43,41 @@ STORED = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "
 
 NUMBERS = [0.0, 0.5, 1.5, 0.125, 0.00005, 0.00015, 0.03125, -0.03125, 1 / 3, 9.96e-6, -4.9e-5]
 NUMBERS += [5e-324, 999999.99995, 1e6, 1350000.0, 9.5e6, 1e22, 3e300, 99999999999.03125, -2.5]
+LABELS = [
+    "the",
+    " the",
+    "the ",
+    "New York",
+    "a  b",
+    "   ",
+    "",
+    "\n",
+    "a\r\n",
+    "\t",
+    "\u00a0",
+    "\u3000",
+]
+LABELS += [
+    "\u200b",
+    "\u0007",
+    "\u202e",
+    "\ufeff",
+    "\ud83d",
+    "👩\u200d💻",
+    "👩\u200d",
+    "❤\ufe0f",
+    "\ufe0f",
+    " \ufe0f",
+]
+LABELS += [
+    "می\u200cخواهم",
+    "\u200cخ",
+    "你",
+    "🏴\U000e0067\U000e007f",
+    "\U000e0067",
+    "\u2028",
+    "e\u0301",
+]
 TYPED = ["0.5", "−2", " 1/3 ", "2e-3", ".5", "1e999", "", "one", "1/0", "0x1", "1,5"]
 
 
@@ -218,6 +254,7 @@ def vectors() -> dict:
         "records": {name: of_record(record) for name, record in known.items()},
         "digits": digits(),
         "typed": [{"text": text, "number": str(number_in(text))} for text in TYPED],
+        "labels": [{"token": token, "label": visible(token)} for token in LABELS],
         "dropout": dropout(),
         "pooled": pooled(),
         "mistakes": mistakes(known),

@@ -24,6 +24,7 @@ from attn_core.views.labels import (
 )
 from attn_core.views.multiples import MOST_A_SIDE, describe_heads, draw_heads
 from attn_core.views.picture import MOST_WRITTEN, Picture, colors_of, label_axes, light
+from attn_core.views.visible import visible
 
 MOST_DRAWN = 256
 MAP = 4.8  # inches of a map whose cells have no numbers
@@ -61,7 +62,7 @@ def figure(
     places = check_places(places)
     batch = check_index("batch", batch, record.shape[0])
     select = check_select(record, stage, select)
-    rows, cols = token_lists(record, tokens, key_tokens)
+    rows, cols = ([*map(visible, labels)] for labels in token_lists(record, tokens, key_tokens))
     names = check_head_names(record, head_names)
     if head is None:
         return all_heads(record, stage, batch, how, names)

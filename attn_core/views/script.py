@@ -28,6 +28,7 @@ PARTS = {
     "lab": "features/lab",
     "mistakes": "core/mistakes",
     "philox": "core/philox",
+    "blanks": "core/visible",
     "beside": "features/beside",
     "embed": "features/embed",
     "zh": "features/chinese",

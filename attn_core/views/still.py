@@ -11,6 +11,7 @@ from attn_core.views.heat import INK
 from attn_core.views.heatmap import all_heads, draw, figure
 from attn_core.views.labels import selection_text
 from attn_core.views.picture import Picture
+from attn_core.views.visible import visible
 
 MOST_SHOWN = 32  # the page draws longer axes as a map, which opens near the selected number
 NEAR, SPAN = 3, 10  # how many cells before the selected one, and how many in all
@@ -33,6 +34,7 @@ def still(record: AttentionTrace, view: dict, tokens: dict, names: list[str] | N
         places=min(4, view["places"]),
         **place,
     )
+    tokens = {side: [*map(visible, labels)] for side, labels in tokens.items()}
     below = []
     if select is not None:
         if is_long:

@@ -5,6 +5,7 @@ import math
 
 from attn_core.record import AttentionTrace
 from attn_core.views.heat import INK, MASKED, cell_text, hex_of, ink_on, legend_ends, mix
+from attn_core.views.visible import visible
 
 MOST_IN_TABLE = 32
 
@@ -24,7 +25,7 @@ def table(record: AttentionTrace, view: dict, tokens: dict) -> str:
     is_whole = all(x.is_integer() for row in cells for x in row if math.isfinite(x))
 
     def head(text: str, scope: str) -> str:
-        return f'<th scope="{scope}"><bdi>{html.escape(text)}</bdi></th>'
+        return f'<th scope="{scope}"><bdi>{html.escape(visible(text))}</bdi></th>'
 
     def cell(x: float) -> str:
         back, ink = (

@@ -55,6 +55,15 @@ def test_each_stage_shows_attn_cores_numbers(bare, over):
             assert numbers(page) == wanted_numbers(record, stage), stage
 
 
+def test_blank_tokens_are_seen(bare):
+    x = torch.eye(4)
+    view = explore(trace(x, x, x), tokens=["the", " the", "\n", "\t"], select=(1, 2))
+    page = bare.open(view)
+    heads = page.locator(".ax-head, .ax-side").all_text_contents()
+    assert heads == ["the", "␣the", "⏎", "⇥"] * 2
+    expect(page.locator(".ax-sentence")).to_contain_text("Query ␣the gives 0.2151 to key ⏎")
+
+
 def test_head_and_batch(bare):
     record = projected_record(2)
     page = bare.open(explore(record, name="heads"))
@@ -390,8 +399,9 @@ def test_tokens_are_shown_as_they_are(bare):
     record = trace(x, x, x)
     for over in ("http", "file"):
         page = bare.open(explore(record, tokens=NASTY, name="nasty", select=(0, 1)), over=over)
-        assert page.locator(".ax-side").all_text_contents() == NASTY
-        assert page.locator(".ax-head").all_text_contents() == NASTY
+        labels = [token or "∅" for token in NASTY]
+        assert page.locator(".ax-side").all_text_contents() == labels
+        assert page.locator(".ax-head").all_text_contents() == labels
         assert NASTY[0] in page.locator(".ax-sentence").text_content()
         assert page.evaluate("window.bad") is None
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

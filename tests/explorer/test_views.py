@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -141,6 +142,18 @@ def test_the_stored_html_has_no_style_no_handler_no_address(journey):
     assert "<b>" not in html
     assert "http" not in html
     assert "&lt;b&gt;" in html
+
+
+def test_blank_tokens_are_seen_in_the_figure_the_still_and_the_table():
+    x, tokens = torch.eye(4), ["the", " the", "\n", "\t"]
+    view = explore(trace(x, x, x), tokens=tokens, select=(1, 2))
+    drawn = figure(trace(x, x, x), tokens=tokens, select=(1, 2))
+    labels = ["the", "␣the", "⏎", "⇥"]
+    assert re.findall("<bdi>(.*?)</bdi>", view.html) == labels * 2
+    assert [label.get_text() for label in drawn.axes[0].get_xticklabels()] == labels
+    for alt in (drawn.alt, view.picture.alt):
+        assert alt.endswith("Query ␣the gives 0.2151 to key ⏎.")
+    assert view.payload["tokens"]["keys"] == tokens, "the tokens themselves stay"
 
 
 def test_the_table_has_at_most_32_rows_and_columns():

@@ -6,6 +6,7 @@ import { EditedData } from "./editing.js";
 import { numberIn } from "./numbers.js";
 import { Problem } from "./problem.js";
 import { isWhole, listOf } from "./state.js";
+import { visible } from "./visible.js";
 
 /**
  * @typedef {import("./data.js").Data} Data
@@ -134,7 +135,7 @@ export function edited(data, text) {
 export function named(data, name, place, now) {
   if (isToken(name)) {
     const tokens = name === "keys" ? data.keys : data.queries;
-    return say("token", { name: tokens[place[0]] ?? place, now });
+    return say("token", { name: visible(tokens[place[0]] ?? `${place}`), now: now === undefined ? now : visible(now) });
   }
   const leads = [data.B, data.H].slice(0, place.length - 2);
   const { heads } = arrayOf(data, name);

@@ -19,8 +19,9 @@ import {
 import { numberIn } from "../core/numbers.js";
 import { parts } from "../core/parts.js";
 import { listOf, textSetting } from "../core/state.js";
+import { visible } from "../core/visible.js";
 import { keptTerms } from "../core/workings.js";
-import { make } from "../ui/dom.js";
+import { bdi, make } from "../ui/dom.js";
 import { moved } from "../ui/grid.js";
 import { say } from "../words/words.js";
 import { Feature } from "./feature.js";
@@ -252,7 +253,7 @@ export class Inputs extends Feature {
       });
       const label = isMatrix ? i : data[side][i];
       const token = isMatrix || isBias ? {} : { "data-edit": `${tokensOf(given).length > 1 ? side : "tokens"}.${i}` };
-      const head = isBias ? make("td") : make("th", { scope: "row", ...token }, make("bdi", {}, String(label)));
+      const head = isBias ? make("td") : make("th", { scope: "row", ...token }, bdi(label));
       return make("tr", {}, head, ...cells);
     });
     const isPart = count < rows || width > MOST_COLUMNS;
@@ -333,6 +334,7 @@ export class Inputs extends Feature {
     };
     const apply = () => {
       if (!isOpen) return;
+      if (input.value === input.defaultValue && !this.isNumber(edit)) return leave();
       const text = input.value.trim();
       const [, [why]] = this.explorer.accept({ edits: this.changed(edit, text) });
       note.hidden = !why;
@@ -364,7 +366,9 @@ export class Inputs extends Feature {
     const was = this.isNumber(edit)
       ? numberAt(data, name, place)
       : (name === "keys" ? data.keys : data.queries)[place[0]];
-    const isWas = this.isNumber(edit) ? numberIn(text) === was || plain(Number(was)) === text : text === was;
+    const isWas = this.isNumber(edit)
+      ? numberIn(text) === was || plain(Number(was)) === text
+      : text === was || text === visible(was);
     return [...others, ...(isWas ? [] : [editText(name, place, text)])].join(",");
   }
 }

@@ -53,9 +53,10 @@ export function live(render) {
     const id = model.get("widget_id");
     if (!id || !inNotebook()) return;
     globalThis.attentionWidgets.set(id, (el) => render({ model, el }));
-    // The element's class is of one script, which alone knows what it has to leave.
-    for (const element of document.querySelectorAll(`[widget="${id}"]`))
-      /** @type {any} */ (element).connectedCallback();
+    /** @type {NodeListOf<any>} */
+    const elements = document.querySelectorAll(`[widget="${id}"]`);
+    // Their class is of one script, which alone knows what they have to leave.
+    for (const element of elements) element.connectedCallback();
     model.send({ kind: "live" });
     return () => globalThis.attentionWidgets.delete(id);
   };

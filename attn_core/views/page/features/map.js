@@ -5,7 +5,7 @@ import { fixed } from "../core/digits.js";
 import { parts, views } from "../core/parts.js";
 import { halved, overviewOf, pooled } from "../core/pooling.js";
 import { isWhole, numbersIn, oneOf } from "../core/state.js";
-import { make } from "../ui/dom.js";
+import { make, visible } from "../ui/dom.js";
 import { isLong, moved } from "../ui/grid.js";
 import { HEAT } from "../ui/heat.js";
 import { sentence } from "../ui/panel.js";
@@ -665,7 +665,7 @@ export class AttentionMap {
       context.textBaseline = "middle";
       const from = Math.ceil(view[axis] / every) * every;
       for (let n = from; n < count && (n + 0.5 - view[axis]) * size < this.plot[axis]; n += every) {
-        const text = names ? names[n] : String(n);
+        const text = visible(names ? names[n] : n);
         const at = (n + 0.5 - view[axis]) * size;
         context.save();
         context.translate(axis ? LEFT + at : LEFT - 6, axis ? TOP - 6 : TOP + at);

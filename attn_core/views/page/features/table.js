@@ -2,7 +2,7 @@
 
 import { fixed } from "../core/digits.js";
 import { flag } from "../core/state.js";
-import { make } from "../ui/dom.js";
+import { bdi, make } from "../ui/dom.js";
 import { say } from "../words/words.js";
 import { Feature } from "./feature.js";
 
@@ -22,7 +22,7 @@ function tableOf(attention, { stage, select }) {
   const { data } = attention;
   const isOutput = stage === "output";
   const [rows, columns] = [range(data.L, select?.[0]), range(isOutput ? data.Dv : data.S, select?.[1])];
-  const head = (scope, text) => make("th", { scope }, make("bdi", {}, String(text)));
+  const head = (scope, text) => make("th", { scope }, bdi(text));
   const cell = (i, j) => {
     const isChosen = `${select}` === `${[i, j]}`;
     const number = fixed(attention.cell(stage, i, j), data.places);

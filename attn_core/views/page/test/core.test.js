@@ -14,6 +14,7 @@ import { numberIn } from "../core/numbers.js";
 import { philox, survivors } from "../core/philox.js";
 import { pooled } from "../core/pooling.js";
 import { accepted, changes, flag, settingsOf } from "../core/state.js";
+import { visible } from "../core/visible.js";
 import { Workings } from "../core/workings.js";
 import { BOX_WORDS, tell } from "../words/box.js";
 import { BOX_CHINESE } from "../words/box_zh.js";
@@ -70,6 +71,10 @@ test("digits", () => {
   const rules = { fixed, plain, written };
   for (const { rule, x, more, text } of vectors.digits)
     assert.equal(rules[rule](x, more), text, `${rule} ${x} ${more}`);
+});
+
+test("tokens as labels", () => {
+  for (const { token, label } of vectors.labels) assert.equal(visible(token), label, JSON.stringify(token));
 });
 
 test("numbers as people write them", () => {

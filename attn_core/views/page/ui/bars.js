@@ -3,7 +3,7 @@
 
 import { plain } from "../core/digits.js";
 import { say, sayParts } from "../words/words.js";
-import { make, token } from "./dom.js";
+import { make, token, visible } from "./dom.js";
 
 const MOST_WRITTEN = 16; // numbers of which each product is written under its bar
 const MOST_BARS = 64;
@@ -119,7 +119,7 @@ export function shares(attention, [i, j], isDropped) {
   const parts =
     row.length > MOST_SHARES
       ? [part(total(row.slice(0, j)), -1), part(row[j], j), part(total(row.slice(j + 1)), -1)]
-      : row.map((x, n) => part(x, n, keys[n]));
+      : row.map((x, n) => part(x, n, visible(keys[n])));
   const places = { query: token(queries[i], "q"), key: token(keys[j], "k") };
   return [
     make("div", { class: "ax-shares" }, ...parts),

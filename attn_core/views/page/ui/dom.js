@@ -1,5 +1,7 @@
 // Elements, made in one line. Text from the data reaches the page through textContent alone.
 
+import { parts } from "../core/parts.js";
+
 /**
  * @param {string} tag
  * @param {Record<string, any>} attributes one that begins with "on" is a listener; undefined and false are left out
@@ -16,8 +18,18 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/**
+ * A token as a reader sees it. The script that writes out blanks is there if a token needs it.
+ *
+ * @type {(token: string | number) => string}
+ */
+export const visible = (token) => parts.blanks?.(token) ?? String(token);
+
 /** @type {(text: string, colour: string) => HTMLElement} */
-export const token = (text, colour) => make("bdi", { class: `ax-token ax-${colour}` }, text);
+export const token = (text, colour) => make("bdi", { class: `ax-token ax-${colour}` }, visible(text));
+
+/** @type {(text: string | number) => HTMLElement} */
+export const bdi = (text) => make("bdi", {}, visible(text));
 
 /** @param {import("../core/workings.js").Line} line */
 export function coloured(line) {

@@ -2,7 +2,7 @@
 
 import { fixed } from "../core/digits.js";
 import { say } from "../words/words.js";
-import { make, token } from "./dom.js";
+import { bdi, make, token, visible } from "./dom.js";
 import { CELLS, heat } from "./heat.js";
 
 // More tokens and more cells are drawn on a map: a table of them takes more than a frame to change.
@@ -121,12 +121,13 @@ export class Grid {
     );
     const side = isOutput ? "v" : "k";
     this.heads = cols.map((j) => {
-      const text = isOutput ? String(j) : data.keys[j];
-      return make("th", { scope: "col", class: `ax-head ax-${side}`, title: text }, make("bdi", {}, text));
+      const text = visible(isOutput ? j : data.keys[j]);
+      return make("th", { scope: "col", class: `ax-head ax-${side}`, title: text }, bdi(text));
     });
-    this.sides = rows.map((i) =>
-      make("th", { scope: "row", class: "ax-side ax-q", title: data.queries[i] }, make("bdi", {}, data.queries[i])),
-    );
+    this.sides = rows.map((i) => {
+      const text = visible(data.queries[i]);
+      return make("th", { scope: "row", class: "ax-side ax-q", title: text }, bdi(text));
+    });
     this.cells = rows.map((i) =>
       cols.map((j) =>
         make("td", { class: "ax-cell", role: "gridcell", tabindex: -1, "data-row": i, "data-col": j }, ""),

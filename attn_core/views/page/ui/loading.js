@@ -13,6 +13,8 @@ export const inNotebook = () => !!document.querySelector("#jupyter-config-data, 
 /** @type {(lang?: string) => boolean} */
 export const isChinese = (lang) => /^zh/i.test(lang || document.documentElement.lang);
 
+const MAY_BE_BLANK = /^$|[\p{C}\p{DI}\p{Z}\u2800]/u;
+
 // What is there once all controls are asked for.
 export const ALL_CONTROLS = ["lab", "heads"];
 // The settings of every explorer, and of long maps; any other belongs to a further control.
@@ -25,12 +27,15 @@ const FIRST = ["stage", "batch", "head", "scale", "mask", "select", "hide", "at"
  * @param {import("../core/state.js").State | null} wanted
  */
 export function needed(payload, wanted) {
-  const { form, q, k, v, dropout, mistakes, view, lang } = payload || {};
+  const { form, q, k, v, tokens, dropout, mistakes, view, lang } = payload || {};
   const isPrint = form === "tensor";
   const isFurther = Object.keys(wanted || {}).some((name) => !FIRST.includes(name));
   const isLab = !isPrint && (mistakes || view?.show?.length || isFurther);
   const asks = {
     zh: isChinese(lang),
+    blanks: Object.values(tokens ?? {})
+      .flat()
+      .some((token) => MAY_BE_BLANK.test(token)),
     print: isPrint,
     map: !isPrint && isLong(q?.shape?.[2], k?.shape?.[2], v?.shape?.[3]),
     heads: isLab && q?.shape?.[1] > 1,

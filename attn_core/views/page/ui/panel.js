@@ -5,7 +5,7 @@ import { STAGES } from "../core/stages.js";
 import { Workings } from "../core/workings.js";
 import { say, sayParts, sentenceKey } from "../words/words.js";
 import { barsAlone, productRow, shares } from "./bars.js";
-import { coloured, make, token } from "./dom.js";
+import { bdi, coloured, make, token, visible } from "./dom.js";
 
 /**
  * One sentence about a number, as parts of an element.
@@ -95,11 +95,11 @@ export class Panel {
       make(
         "tr",
         {},
-        make("th", { scope: "row", class: `ax-${colour}` }, make("bdi", {}, label), " ", make("i", {}, variable)),
+        make("th", { scope: "row", class: `ax-${colour}` }, bdi(label), " ", make("i", {}, variable)),
         ...Array.from(numbers, (x, n) =>
           make(
             "td",
-            { class: `ax-${colour}`, title: edit ? undefined : data.keys[n], "data-edit": edit?.(n) },
+            { class: `ax-${colour}`, title: edit ? undefined : visible(data.keys[n]), "data-edit": edit?.(n) },
             plain(x),
           ),
         ),
