@@ -12,6 +12,7 @@ import nbformat
 import yaml
 from babel.messages.extract import extract_from_file
 
+from attn_core.diagnosis.slips import SLIPS
 from attn_core.mistakes import MISTAKES
 from attn_core.views import drawings
 from translation.docstrings import parts
@@ -147,7 +148,7 @@ def of_exercises() -> Iterator[tuple[str, str]]:
     from translation.exercises import texts
 
     yield from of_python(BOXES + CHECK)
-    for mistake in MISTAKES.values():
+    for mistake in (MISTAKES | SLIPS).values():
         yield mistake.title, "title of a mistake"
     for exercise in exercises.load().values():
         yield from texts(exercise)

@@ -3,7 +3,7 @@
 from functools import cache
 
 from attn_core.diagnosis.comparing import agree, candidate, compared_stages, rooms_of
-from attn_core.mistakes import MISTAKES
+from attn_core.diagnosis.slips import REPLAYED
 from attn_core.mistakes.questions import questions
 
 
@@ -14,13 +14,12 @@ def classes_of(number: int, stage: str) -> dict[str, int]:
     rooms = rooms_of(record, 2**-23, 0.0)
     kinds = [candidate(stage, "", compared_stages(record), rooms)]
     classes = {}
-    for mistake in MISTAKES.values():
-        if mistake.is_replayed:
-            made = compared_stages(record, mistake)
-            ours = [agree(made[stage], kind) for kind in kinds]
-            classes[mistake.name] = ours.index(True) if True in ours else len(kinds)
-            if classes[mistake.name] == len(kinds):
-                kinds.append(candidate(stage, "", made, rooms))
+    for name, mistake in REPLAYED.items():
+        made = compared_stages(record, mistake)
+        ours = [agree(made[stage], kind) for kind in kinds]
+        classes[name] = ours.index(True) if True in ours else len(kinds)
+        if classes[name] == len(kinds):
+            kinds.append(candidate(stage, "", made, rooms))
     return classes
 
 

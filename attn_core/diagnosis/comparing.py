@@ -7,12 +7,13 @@ import torch
 from torch import Tensor
 
 from attn_core.checks import STAGES
-from attn_core.mistakes import MISTAKES
-from attn_core.mistakes.mistake import Mistake, right_stages
+from attn_core.diagnosis.slips import REPLAYED, SLIPS
+from attn_core.mistakes.mistake import Variant, right_stages
 from attn_core.record import AttentionTrace
 
 SMALLEST_HALF = 2.0**-24  # between it and 0 float16 has no numbers
 MOST_SHARE = 0.9  # below 1, or zeros would be the same as anything
+MOST_SHARE_OF_SLIP = 0.1
 
 
 class Room(NamedTuple):
@@ -49,7 +50,7 @@ def bare(cells: Tensor) -> Tensor:
     return cells
 
 
-def compared_stages(record: AttentionTrace, mistake: Mistake | None = None) -> dict[str, Tensor]:
+def compared_stages(record: AttentionTrace, mistake: Variant | None = None) -> dict[str, Tensor]:
     """The six stages, right or as a mistake makes them, and "size": Σ |dropped|·|v|."""
     stages = right_stages(record) if mistake is None else mistake.apply(record)
     taken = record if mistake is None or mistake.inputs is None else mistake.inputs(record)
@@ -109,17 +110,27 @@ def differing(cells: Tensor, candidate: Candidate) -> Tensor:
     return ~near
 
 
+def is_vague(cells: Tensor, candidate: Candidate) -> bool:
+    """Whether a slip agrees as equal weights would, too: its room is too wide to name it."""
+    if candidate.mistake not in SLIPS:
+        return False
+    axis = -2 if candidate.stage == "output" else -1
+    seen = cells.isfinite() & (cells != 0)
+    sums = torch.where(seen, cells, 0.0).sum(axis, keepdim=True)
+    flat = torch.where(seen, sums / seen.sum(axis, keepdim=True), cells)
+    return candidate.room.share > MOST_SHARE_OF_SLIP or agree(flat, candidate)
+
+
 def wrong_candidates(
     record: AttentionTrace, right: dict[str, Tensor], rooms: dict[str, Room], only: str | None
 ) -> Iterator[Candidate]:
     """Each stage of each mistake that differs from the right one on this input."""
-    for name, mistake in MISTAKES.items():
-        if mistake.is_replayed:
-            made = compared_stages(record, mistake)
-            for stage in STAGES:
-                wrong = candidate(stage, name, made, rooms)
-                if only in (None, stage) and not agree(right[stage], wrong):
-                    yield wrong
+    for name, mistake in REPLAYED.items():
+        made = compared_stages(record, mistake)
+        for stage in STAGES:
+            wrong = candidate(stage, name, made, rooms)
+            if only in (None, stage) and not agree(right[stage], wrong):
+                yield wrong
 
 
 def factor_of(cells: Tensor, candidate: Candidate) -> float | None:

@@ -14,16 +14,20 @@ from attn_core.diagnosis.comparing import (
     candidate,
     compared_stages,
     factor_of,
+    is_vague,
     rooms_of,
     wrong_candidates,
 )
 from attn_core.diagnosis.merging import unmerged_heads
+from attn_core.diagnosis.partly import dropped_anew, of_heads
 from attn_core.diagnosis.sentences import (
     NAMES,
     Diagnosis,
     is_right,
     is_wrong,
     nearest,
+    of_dropout,
+    of_some,
     places,
 )
 from attn_core.diagnosis.yours import check_fits_a_stage, check_no_nan, check_yours
@@ -52,8 +56,10 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     Two numbers are the same if they differ by no more than a few roundings of the coarser dtype;
     for weights the roundings of their scores count as well. If all of yours have three to five
     decimals, half of the last is granted, too. Every mistake that gives these numbers is named, and
-    if there are several, `tell_apart` is an input on which they differ. It never guesses. Taught in
-    chapters 03 and 12.
+    if there are several, `tell_apart` is an input on which they differ. It never guesses.
+    Beside the mistakes of the gallery it knows some slips, as softmax taken twice; one head alone,
+    the mean of the heads and their sum; and weights of which dropout, left on, took a part away.
+    Taught in chapters 03 and 12.
     """
     check_made_by_trace("trace", trace, AttentionTrace)
     if stage is not None:
@@ -62,9 +68,13 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     cells = bare(cells)
     decimals = f", to the {places(slack)} decimals given" if slack else ""
     rooms = rooms_of(trace, eps, slack)
+    merged = None
     if stage in (None, "output") and (heads := unmerged_heads(cells, trace)):
-        return of_merged(heads, trace, rooms, decimals)
-    return of_stage(cells, trace, stage, rooms, decimals)
+        merged = of_merged(heads, trace, rooms, decimals)
+    is_open = merged is None or merged.verdict == "unknown"
+    if is_open and (found := of_heads(cells, trace, rooms, stage)):
+        return of_some(found, trace.shape[1], decimals)
+    return merged or of_stage(cells, trace, stage, rooms, decimals)
 
 
 def of_stage(
@@ -81,10 +91,14 @@ def of_stage(
     if fitting:
         seen = {c.mistake for c in wrong_candidates(record, stages, rooms, fitting[0].stage)}
         return is_right(fitting, seen, decimals)
-    wrong = [c for c in wrong_candidates(record, stages, rooms, stage) if agree(cells, c)]
+    known = wrong_candidates(record, stages, rooms, stage)
+    wrong = [c for c in known if agree(cells, c) and not is_vague(cells, c)]
     if wrong:
         return is_wrong(wrong, right, decimals)
     check_no_nan(cells)
+    weights = candidate("weights", "", stages, rooms)
+    if stage in (None, "weights", "dropped") and (factor := dropped_anew(cells, weights)):
+        return of_dropout(cells, factor, record.dropout is not None, decimals)
     return of_other(cells, right)
 
 

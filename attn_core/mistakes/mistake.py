@@ -64,8 +64,39 @@ class Run(NamedTuple):
     names: dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Mistake:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Variant:
+    """Formulas in the place of the right ones, or other inputs, under a name."""
+
+    name: str  # "softmax-over-queries"
+    title: str  # what "the weights with …" ends with
+    where: str  # the first stage that it can touch, or the module
+    formulas: Mapping[str, Formula] = field(default_factory=dict)  # those of FORMULAS it changes
+    inputs: Callable[[AttentionTrace], AttentionTrace] | None = None  # or what it makes of a record
+
+    @property
+    def is_formula(self) -> bool:
+        """True if it changes a formula, False if it changes how a module uses them."""
+        return bool(self.formulas)
+
+    @property
+    def is_replayed(self) -> bool:
+        """True if it can be made again from any record; else it needs its own module."""
+        return self.is_formula or self.inputs is not None
+
+    @property
+    def first_stage(self) -> str:
+        """The first stage that it can touch."""
+        return self.where if self.where in STAGES else "scores"
+
+    def apply(self, record: AttentionTrace) -> dict[str, Tensor]:
+        """All six stages as this mistake makes them of a record, in the rank that was traced."""
+        check_is_formula(self.name, self.is_replayed)
+        return wrong_stages(record, self)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mistake(Variant):
     """A wrong version of attention that people write, and the line that finds it.
 
     >>> from attn_core import toy, trace
@@ -81,8 +112,6 @@ class Mistake:
     Chapters 02 to 09 show some of them, chapter 12 all.
     """
 
-    name: str  # "softmax-over-queries"
-    title: str  # what "the weights with …" ends with
     does: str
     symptom: str
     invisible: str  # on which inputs it changes nothing
@@ -90,29 +119,11 @@ class Mistake:
     right: str
     check: str  # an expression that is true for the right version and false for the wrong one
     source: tuple[str, ...]  # where it was reported: "owner/repository#number", or an erratum's id
-    where: str  # the first stage that it can touch, or the module
-    formulas: Mapping[str, Formula] = field(default_factory=dict)  # those of FORMULAS it changes
-    inputs: Callable[[AttentionTrace], AttentionTrace] | None = None  # or what it makes of a record
     seen_on: Callable[[], AttentionTrace] | None = None  # a record on which it is seen
     unseen_on: Callable[[], AttentionTrace] | None = None  # a record on which it is not
     run: Callable[[bool, bool], Run] | None = None  # of a module: (wrong?, where it is unseen?)
     replaces: tuple[type, ...] = ()  # of a module: the wrong classes, each on top of its right one
     silent_from: str = "scores"  # where it is unseen: the stage from which on all are right
-
-    @property
-    def is_formula(self) -> bool:
-        """True if it changes a formula, False if it changes how a module uses them."""
-        return bool(self.formulas)
-
-    @property
-    def is_replayed(self) -> bool:
-        """True if it can be made again from any record; else it needs its own module."""
-        return self.is_formula or self.inputs is not None
-
-    def apply(self, record: AttentionTrace) -> dict[str, Tensor]:
-        """All six stages as this mistake makes them of a record, in the rank that was traced."""
-        check_is_formula(self.name, self.is_replayed)
-        return wrong_stages(record, self)
 
     def pair(self, *, hidden: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
         """Of a module: the right and the wrong record, from the same x and the same weights."""
@@ -148,7 +159,7 @@ def right_stages(record: AttentionTrace) -> dict[str, Tensor]:
     return {stage: record.stage(stage).detach() for stage in STAGES}
 
 
-def wrong_stages(record: AttentionTrace, mistake: Mistake) -> dict[str, Tensor]:
+def wrong_stages(record: AttentionTrace, mistake: Variant) -> dict[str, Tensor]:
     check_cells("weights", record.shape)
     record.check_unchanged()
     if mistake.inputs is not None:

@@ -9,7 +9,8 @@ from torch import Tensor
 from attn_core.checks import STAGES
 from attn_core.diagnosis.classes import classes_of
 from attn_core.diagnosis.comparing import bare, compared_stages, rooms_of
-from attn_core.diagnosis.sentences import NAMES, first_stage
+from attn_core.diagnosis.sentences import NAMES
+from attn_core.diagnosis.slips import REPLAYED, SLIPS
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.questions import Question, questions
 from attn_core.record import AttentionTrace
@@ -56,7 +57,6 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
     if cells > MOST_CELLS:
         raise ValueError(f"record must have at most {MOST_CELLS} weights, got {cells}")
     pool = Pool(record.float_type)
-    known = [mistake for mistake in MISTAKES.values() if mistake.is_replayed]
     sizes = [" × ".join(map(str, stages[stage].shape)) for stage in ("weights", "output")]
     return Box(
         {
@@ -65,7 +65,8 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
             "sizes": f"{sizes[0]} (the output {sizes[1]})",
             "names": NAMES,
             "output": list(record.output.shape),
-            "titles": {name: mistake.title for name, mistake in MISTAKES.items()},
+            "drops": record.dropout is not None,
+            "titles": {name: mistake.title for name, mistake in (MISTAKES | SLIPS).items()},
             # A list is read as float64.
             "rooms": {
                 stage: [room.base, room.share]
@@ -74,11 +75,12 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
             "right": pool.put(stages),
             "mistakes": [
                 {
-                    "name": mistake.name,
-                    "first": first_stage(mistake.name),
+                    "name": name,
+                    "first": mistake.first_stage,
                     "stages": pool.put(compared_stages(record, mistake)),
+                    **({"slip": True} if name in SLIPS else {}),
                 }
-                for mistake in known
+                for name, mistake in REPLAYED.items()
             ],
             "questions": [
                 {

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from attn_core import Dropout, causal, diagnose, toy, trace
 from attn_core.checks import STAGES
-from attn_core.diagnosis.sentences import NAMES, first_stage
+from attn_core.diagnosis.sentences import NAMES
 from attn_core.mistakes import MISTAKES, mistake
 from attn_core.mistakes.questions import questions
 from tests.attn_core.reference import cases
@@ -81,7 +81,7 @@ def test_what_is_wrong_in_half_precision_is_not_right(dtype, T):
     over_queries = torch.softmax(q @ k.T / 8, 0)
     for made in (over_queries, over_queries @ v):
         assert diagnose(made, record).mistakes == ("softmax-over-queries",)
-    for made in (torch.full((T, T), 1 / T), torch.softmax(q @ k.T / 64, -1), torch.zeros(T, T)):
+    for made in (torch.full((T, T), 1 / T), torch.softmax(q @ k.T / 32, -1), torch.zeros(T, T)):
         assert diagnose(made.to(dtype), record).verdict == "unknown"
     for made in (torch.zeros(T, 64), v.flip(0), v.mean(0).expand(T, 64)):
         assert diagnose(made.to(dtype), record).verdict == "unknown"
@@ -176,9 +176,102 @@ def test_a_mistake_is_named_wherever_it_shows(name, asked):
                 shown += 1
                 assert mistake.name in answer.mistakes
                 assert mistake.title in str(answer)
-            elif STAGES.index(stage) >= STAGES.index(first_stage(mistake.name)):
+            elif STAGES.index(stage) >= STAGES.index(mistake.first_stage):
                 assert mistake.name in answer.unseen
     assert shown
+
+
+def in_one_head(record, mask):
+    scaled = record.stage("scaled")
+    return torch.softmax(scaled.masked_fill(~mask, -torch.inf), -1)
+
+
+def drop(weights, p=0.5):
+    survives = torch.rand(weights.shape, generator=torch.Generator().manual_seed(0)) >= p
+    return weights * survives / (1 - p)
+
+
+TRIANGLE = torch.ones(6, 6, dtype=torch.bool)
+# What students bring that the gallery does not show; a sentence, and a word about dropped rows.
+SLIPPED = {
+    "the diagonal hidden, so that no word sees itself": [
+        (causal(), lambda record: in_one_head(record, TRIANGLE.tril(-1))),
+        (causal(), lambda record: in_one_head(record, TRIANGLE.tril(-1)).nan_to_num()),
+    ],
+    "one key too many seen, the one after each word": [
+        (causal(), lambda record: in_one_head(record, TRIANGLE.tril(1)))
+    ],
+    "scores divided by d_k, not by √d_k": [
+        (keep, lambda record: trace(record.q, record.k, record.v, keep=record.keep, scale=1 / 3))
+        for keep in (None, causal())
+    ],
+    "scores multiplied by √d_k, not divided by it": [
+        (None, lambda record: trace(record.q, record.k, record.v, scale=3**0.5))
+    ],
+    "softmax taken twice": [
+        (None, lambda record: torch.softmax(record.stage("weights"), -1)),
+        (causal(), lambda record: torch.softmax(record.stage("weights"), -1)),
+    ],
+    "dropout left on: 23 of 36 are 0, and the others are 2.0000 times as large": [
+        (None, lambda record: drop(record.stage("weights")))
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "keep", "make"), [(said, *case) for said, all in SLIPPED.items() for case in all]
+)
+def test_a_slip_that_the_gallery_does_not_show_is_named(said, keep, make):
+    record = journey(keep=keep)
+    made = make(record)
+    yours = made if isinstance(made, torch.Tensor) else made.stage("weights").view(6, 6)
+    for each in (yours, torch.round(yours.double(), decimals=4)):
+        answer = diagnose(each, record)
+        assert answer.verdict == "mistake"
+        assert str(answer).startswith("these are the weights with ")
+        assert said in str(answer).replace(", to the 4 decimals given", "")
+        assert len(answer.mistakes) == 1
+    assert diagnose(yours @ toy.journey().x, record).mistakes in (answer.mistakes, ())
+
+
+@pytest.mark.parametrize(
+    ("stage", "take", "said"),
+    [
+        (
+            "weights",
+            lambda w: w.mean(1),
+            "these are the weights, averaged over the 3 heads, as torch",
+        ),
+        ("weights", lambda w: w[0, 1], "these are the weights of head 1 alone, one of 3"),
+        (
+            "output",
+            lambda o: o.sum(1),
+            "this is the output, the 3 heads added up; they belong side",
+        ),
+        ("output", lambda o: o[:, 2], "this is the output of head 2 alone, one of 3"),
+        ("scores", lambda s: s.mean(1), "these are the scores, averaged over the 3 heads"),
+    ],
+)
+def test_heads_in_one_are_told(stage, take, said):
+    record = two_heads()
+    for name in (None, stage):
+        assert str(diagnose(take(record.stage(stage)), record, stage=name)).startswith(said)
+    with pytest.raises(ValueError, match="yours must have the shape of a stage"):
+        diagnose(take(record.stage(stage)) + 0.1, record)
+
+
+def test_no_slip_is_named_that_was_not_made():
+    """Rows that add up to 1 after cells were hidden, one row alone, other numbers."""
+    made = torch.Generator().manual_seed(0)
+    for keep in (None, causal()):
+        record = journey(keep=keep)
+        weights = record.stage("weights")
+        hidden = drop(weights)[:, :] * 0.5
+        hidden = hidden / hidden.sum(-1, keepdim=True).clamp(min=1e-9)
+        for yours in (hidden, weights * 2, weights.tril(-1), torch.rand(6, 6, generator=made)):
+            assert diagnose(yours, record).verdict in ("unknown", "factor"), yours
+    one = trace(toy.journey().x[:1], toy.journey().x, toy.journey().x)
+    assert diagnose(drop(one.stage("weights")), one).verdict == "unknown"
 
 
 def test_what_it_cannot_tell_it_names_and_proposes_an_input_that_does():
@@ -228,7 +321,7 @@ def test_what_is_small_is_not_a_stage_times_a_factor():
     assert diagnose((made * 1e-3).half(), journey()).verdict == "unknown"
     for dtype, T in HALVES:
         q, k, _, record = drawn(dtype, T)
-        for yours in (torch.softmax(q @ k.T / 64, -1), torch.full((T, T), 1 / T, dtype=dtype)):
+        for yours in (torch.softmax(q @ k.T / 32, -1), torch.full((T, T), 1 / T, dtype=dtype)):
             assert diagnose(yours, record).verdict == "unknown"
 
 

@@ -44,6 +44,17 @@ export const BOX_WORDS = {
     "the first row that differs is {row}",
   nearest: "Nearest: {stage}",
   besideEach: "{name}, its heads side by side",
+  oneHead: "{name} of head {head} alone, one of {count}",
+  meanOfHeads: "{name}, averaged over the {count} heads",
+  asTorch: ", as torch's need_weights gives them",
+  sumOfHeads: "{name}, the {count} heads added up",
+  sideBySide: "; they belong side by side",
+  dropoutOn:
+    "{name} with dropout left on{decimals}: {gone} of {all} are 0, and the others are {factor} times as large, " +
+    "as p = {p} makes them. model.eval() turns dropout off",
+  droppedAnew:
+    "{name} with another draw of dropout{decimals}: {gone} of {all} are 0, and the others are {factor} times as large, " +
+    "as p = {p} makes them",
   merged: "{name} with {title}{decimals}. Each head is right",
   sized: "not recognised. It has the size of the output with {title}, but not its numbers",
 

@@ -36,6 +36,17 @@ export const BOX_CHINESE = {
   unknown: "认不出。{nearest}，最多差 {far}；{all} 行里有 {equal} 行相同，最先不同的行是{row}",
   nearest: "最接近的是“{stage}”",
   besideEach: "{name}，各头并排",
+  oneHead: "{name}，但只是 {count} 个头里头 {head} 的",
+  meanOfHeads: "{name}，但对 {count} 个头取了平均",
+  asTorch: "，torch 的 need_weights 给的就是这个",
+  sumOfHeads: "{name}，但把 {count} 个头加在了一起",
+  sideBySide: "；各头的输出应当并排",
+  dropoutOn:
+    "{name}，但随机失活没有关{decimals}：{all} 个里有 {gone} 个是 0，其余的都是原来的 {factor} 倍，" +
+    "正是 p = {p} 的结果。用 model.eval() 关掉它",
+  droppedAnew:
+    "{name}，但随机失活抽的是另一次{decimals}：{all} 个里有 {gone} 个是 0，其余的都是原来的 {factor} 倍，" +
+    "正是 p = {p} 的结果",
   merged: "{name}，错在“{title}”{decimals}。每个头都对",
   sized: "认不出。大小与错在“{title}”时的输出一样，数却不一样",
 

@@ -18,6 +18,7 @@ import {
   slackOf,
   transposed,
 } from "./comparing.js";
+import { droppedAnew, inOne, isVague } from "./partly.js";
 import { must, read, shown } from "./pasted.js";
 
 /**
@@ -39,6 +40,8 @@ import { must, read, shown } from "./pasted.js";
  * @property {Question | null} question
  */
 
+const UNTOLD = { unseen: /** @type {string[]} */ ([]), question: null };
+
 export class Answers {
   /** @param {any} payload what views/paste.py wrote */
   constructor(payload) {
@@ -50,7 +53,9 @@ export class Answers {
     this.output = payload.output;
     /** @type {Record<string, [number, number]>} */
     this.rooms = payload.rooms;
-    /** @type {{ name: string, first: string, stages: Stages }[]} */
+    /** @type {boolean} */
+    this.drops = payload.drops;
+    /** @type {{ name: string, first: string, stages: Stages, slip?: boolean }[]} */
     this.mistakes = payload.mistakes;
     /** @type {Question[]} */
     this.questions = payload.questions;
@@ -59,7 +64,9 @@ export class Answers {
       const Kind = dtype === "float64" ? Float64Array : Float32Array; // not decode: a mistake gives NaN
       return { shape, cells: Float64Array.from(new Kind(bytesOf(data).buffer)) };
     });
-    this.right = STAGES.map((stage) => this.made(stage, payload.right));
+    /** @type {Stages} */
+    this.places = payload.right;
+    this.right = STAGES.map((stage) => this.made(stage, this.places));
   }
 
   /**
@@ -67,15 +74,16 @@ export class Answers {
    *
    * @param {string} stage
    * @param {Stages} stages
+   * @param {Table[]} pool
    * @returns {Candidate}
    */
-  made(stage, stages) {
-    const cellsOf = (/** @type {string} */ name) => this.pool[stages[name]].cells;
+  made(stage, stages, pool = this.pool) {
+    const cellsOf = (/** @type {string} */ name) => pool[stages[name]].cells;
     const most = (/** @type {string} */ name) => cellsOf(name).reduce((max, cell) => Math.max(max, Math.abs(cell)), 0);
     let [base, share] = this.rooms[stage];
     if (share) share = Math.min(0.9, share + (this.rooms.scores[0] * most("scaled")) / (most("scores") || 1));
     const sizes = cellsOf(stage === "output" ? "size" : stage);
-    return { stage, mistake: "", ...this.pool[stages[stage]], sizes, room: [base, share] };
+    return { stage, mistake: "", ...pool[stages[stage]], sizes, room: [base, share] };
   }
 
   /**
@@ -92,9 +100,10 @@ export class Answers {
     const decimals = places ? tell("decimals", { places }) : "";
     const heads = stage === null || stage === "output" ? headsOf(yours, this.output) : {};
     const ways = Object.keys(heads);
-    if (!ways.length) return this.ofStage(yours, stage, slack, decimals);
     const answers = ways.map((way) => this.ofStage(bare(heads[way]), "output", slack, decimals));
-    return this.ofMerged(ways, answers, decimals);
+    const merged = ways.length ? this.ofMerged(ways, answers, decimals) : null;
+    if (merged && merged.verdict !== "unknown") return merged;
+    return this.ofHeads(yours, stage, slack, decimals) ?? merged ?? this.ofStage(yours, stage, slack, decimals);
   }
 
   /**
@@ -114,11 +123,95 @@ export class Answers {
       const seen = this.wrong(equal[0].stage, same).map((candidate) => candidate.mistake);
       return this.isRight(equal, seen, decimals);
     }
-    const wrong = this.wrong(stage, same).filter((candidate) => same(yours, candidate));
+    const wrong = this.wrong(stage, same).filter(
+      (candidate) => same(yours, candidate) && !(candidate.isSlip && isVague(yours, candidate, slack)),
+    );
     if (wrong.length) return this.isWrong(wrong, slack, decimals);
     const nan = yours.cells.findIndex(Number.isNaN);
     if (nan >= 0) throw must(tell("holdNumbers"), tell("nanAt", { place: shown(placeOf(nan, yours.shape)) }));
+    if (stage === null || stage === "weights" || stage === "dropped") {
+      const factor = droppedAnew(yours, this.right[STAGES.indexOf("weights")], slack);
+      if (factor) return this.isDropped(yours, factor, decimals);
+    }
     return this.isOther(yours, right, slack, same);
+  }
+
+  /**
+   * One head of several, or all of them in one.
+   *
+   * @param {Table} yours
+   * @param {string | null} only
+   * @param {number} slack
+   * @param {string} decimals
+   * @returns {Answer | null}
+   */
+  ofHeads(yours, only, slack, decimals) {
+    const count = this.output.length < 3 ? 1 : this.output.slice(-3)[0];
+    if (count === 1) return null;
+    const heads = Array.from({ length: count }, (_, h) => String(h));
+    /** @type {{ stage: string, way: string }[]} */
+    const found = [];
+    for (const way of ["mean", "sum", ...heads]) {
+      const taken = this.taken(way);
+      for (const stage of STAGES) {
+        if (only !== null && stage !== only) continue;
+        const made = this.made(stage, taken.places, taken.pool);
+        if (sameShape(yours, made) && !differing(yours, made, slack).includes(1)) found.push({ stage, way });
+      }
+    }
+    if (!found.length) return null;
+    const [{ stage }] = found;
+    const ways = found.filter((each) => each.stage === stage).map(({ way }) => way);
+    const text = ways.map((way) => this.headsText(way, stage, count)).join(tell("orElse")) + decimals;
+    const mistakes = ways.map((way) => ({ mean: "mean-of-heads", sum: "sum-of-heads" })[way] ?? "one-head");
+    return { ...UNTOLD, text, verdict: "mistake", stages: [stage], mistakes: [...new Set(mistakes)] };
+  }
+
+  /**
+   * The right stages with their heads in one.
+   *
+   * @param {string} way
+   */
+  taken(way) {
+    const names = Object.keys(this.places);
+    const pool = names.map((name) => inOne(this.pool[this.places[name]], this.output, way));
+    return { pool, places: Object.fromEntries(names.map((name, n) => [name, n])) };
+  }
+
+  /**
+   * @param {string} way
+   * @param {string} stage
+   * @param {number} count
+   */
+  headsText(way, stage, count) {
+    const name = this.names[stage];
+    if (way === "mean") {
+      const asTorch = stage === "weights" || stage === "dropped" ? tell("asTorch") : "";
+      return tell("meanOfHeads", { name, count }) + asTorch;
+    }
+    if (way === "sum") return tell("sumOfHeads", { name, count }) + (stage === "output" ? tell("sideBySide") : "");
+    return tell("oneHead", { name, head: way, count });
+  }
+
+  /**
+   * Weights of which a random part is 0.
+   *
+   * @param {Table} yours
+   * @param {number} factor
+   * @param {string} decimals
+   * @returns {Answer}
+   */
+  isDropped(yours, factor, decimals) {
+    const text = tell(this.drops ? "droppedAnew" : "dropoutOn", {
+      name: this.names.weights,
+      decimals,
+      gone: yours.cells.filter((cell) => cell === 0).length,
+      all: yours.cells.length,
+      factor: fixed(factor),
+      p: fixed(1 - 1 / factor),
+    });
+    const mistake = this.drops ? "dropout-drawn-anew" : "dropout-left-on";
+    return { ...UNTOLD, text, verdict: "mistake", stages: ["weights"], mistakes: [mistake] };
   }
 
   /**
@@ -163,12 +256,12 @@ export class Answers {
   wrong(only, same) {
     /** @type {Candidate[]} */
     const candidates = [];
-    for (const { name, stages } of this.mistakes) {
+    for (const { name, stages, slip: isSlip } of this.mistakes) {
       const masked = this.pool[stages.masked];
       for (const stage of STAGES) {
         if (only !== null && stage !== only) continue;
         const isLate = STAGES.indexOf(stage) >= STAGES.indexOf("weights");
-        const candidate = { ...this.made(stage, stages), mistake: name, empty: isLate ? masked : null };
+        const candidate = { ...this.made(stage, stages), mistake: name, isSlip, empty: isLate ? masked : null };
         if (!same(this.right[STAGES.indexOf(stage)], candidate)) candidates.push(candidate);
       }
     }
@@ -188,7 +281,7 @@ export class Answers {
     if (stages.length > 1) text += tell("sameHere", { stages: called.join(tell("and")) });
     const reaches = (/** @type {{ first: string }} */ { first }) => STAGES.indexOf(stages[0]) >= STAGES.indexOf(first);
     const unseen = this.mistakes
-      .filter((mistake) => !seen.includes(mistake.name) && reaches(mistake))
+      .filter((mistake) => !mistake.slip && !seen.includes(mistake.name) && reaches(mistake))
       .map(({ name }) => name);
     /** @type {Question | null} */
     let question = null;

@@ -8,7 +8,7 @@ import { must, shown } from "./pasted.js";
  *
  * A stage as it should be, or as a mistake makes it; cells may differ by a base and a share of their sizes.
  * @typedef {Table & { sizes: Float64Array, room: [base: number, share: number], empty?: Table | null }} Numbers
- * @typedef {Numbers & { stage: string, mistake: string }} Candidate
+ * @typedef {Numbers & { stage: string, mistake: string, isSlip?: boolean }} Candidate
  */
 
 export const BESIDE = "beside";
@@ -36,7 +36,7 @@ export function headsOf({ shape, cells }, output) {
 }
 
 /** @type {(list: number[]) => number} */
-const lastOf = (list) => list[list.length - 1];
+export const lastOf = (list) => list[list.length - 1];
 
 /** @type {(a: { shape: number[] }, b: { shape: number[] }) => boolean} */
 export const sameShape = (a, b) => String(a.shape) === String(b.shape);
