@@ -7,6 +7,7 @@ import { Attention } from "../core/attention.js";
 import { firstDifference } from "../core/compare.js";
 import { Data } from "../core/data.js";
 import { Answers } from "../core/diagnosis/answers.js";
+import { read } from "../core/diagnosis/pasted.js";
 import { fixed, plain, written } from "../core/digits.js";
 import { edited } from "../core/edits.js";
 import { MISTAKES } from "../core/mistakes.js";
@@ -134,6 +135,41 @@ test("a change reaches what follows from it", () => {
   assert.equal(firstDifference(attentionOf(data), attentionOf(changed)), "scores");
   assert.equal(firstDifference(attentionOf(data), attentionOf(edited(data, ""))), undefined);
   assert.throws(() => edited(data, "x.0.2.9:1"), { message: "there is no number x[0, 2, 9]" });
+});
+
+const PASTED = {
+  "[[1.5, 2], [-0.25, -inf]]": [
+    "Array([[ 1.5 ,  2.  ],\n       [-0.25,  -inf]], dtype=float32)",
+    "w = Array([[1.5, 2.], [-0.25, -inf]], dtype=float32, weak_type=True)",
+    "<tf.Tensor: shape=(2, 2), dtype=float32, numpy=\narray([[ 1.5 ,  2.  ],\n       [-0.25,  -inf]], dtype=float32)>",
+    "<tf.Variable 'w:0' shape=(2, 2) dtype=float32, numpy=array([[1.5, 2.], [-0.25, -inf]], dtype=float32)>",
+    "tf.Tensor(\n[[ 1.5   2.  ]\n [-0.25  -inf]], shape=(2, 2), dtype=float32)",
+    "tensor([[1.5, 2.], [-0.25, -inf]], device='cuda:0', grad_fn=<SoftmaxBackward0>)",
+    "weights = [[1.5, 2], [−0.25, −inf]]",
+    "[1.5 2; -0.25 -Inf]",
+    "A = [1.5, 2;\n     -0.25, -Inf];",
+    "A =\n\n    1.5000    2.0000\n   -0.2500      -Inf\n",
+    "1.5 2; -0.25 -inf",
+    "1.5;2\n-0.25;-inf",
+    "1.5\t2\n−0.25\t−∞",
+    "[1.5，2；－0.25，-inf]",
+  ],
+  "[[0.1385, 0.2379], [0.5, 1]]": [
+    "0,1385;0,2379\n0,5;1",
+    "0,1385\t0,2379\r\n0,5\t1",
+    "0,1385 0,2379\n0,5 1",
+    "0.1385,0.2379\n0.5,1",
+  ],
+  "[[0.1385, 0.2379]]": ["0,1385;0,2379", "0.1385,0.2379", "0.1385, 0.2379;"],
+  "[[1, 2], [3, 4]]": ["1,2\n3,4", "1, 2; 3, 4", "[1,2;3,4]", "[1 2\n3 4;]", "1 2\n3 4"],
+};
+test("numbers are read as they are printed", () => {
+  for (const [wanted, texts] of Object.entries(PASTED))
+    for (const text of texts) {
+      const { shape, cells } = read(text);
+      const rows = Array.from({ length: shape[0] }, (_, i) => [...cells.slice(i * shape[1], (i + 1) * shape[1])]);
+      assert.deepEqual(rows, JSON.parse(wanted.replace("-inf", "-1e999")), text);
+    }
 });
 
 test("what the box says of pasted numbers", () => {

@@ -1,5 +1,5 @@
-// What was pasted: nested lists, or rows of numbers, as Python, NumPy and torch print them. Each step
-// takes time in proportion to the text, whatever it holds.
+// What was pasted: nested lists, or rows of numbers, as Python, NumPy, torch, JAX, TensorFlow and MATLAB
+// print them, or a spreadsheet. Each step takes time in proportion to the text, whatever it holds.
 
 import { tell } from "../../words/box.js";
 
@@ -16,8 +16,15 @@ export class Refused extends Error {}
 const MOST_LETTERS = 200_000;
 const MOST_AXES = 8;
 const NUMBER = /^[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf|nan)$/;
-const START = /^(?:[\w.]+\s*=\s*)?(?:\w+\.)*(?:tensor|array|Tensor|Parameter containing:\s*tensor)\s*\(/;
-const SAID = /^\s*(dtype|device|grad_fn|requires_grad)\s*=/;
+const NAME = /^[\w.]+\s*=(?!=)\s*/;
+const START =
+  /^(?:(?:\w+\.)*(?:tensor|array|Tensor|Array|Parameter containing:\s*tensor)\s*\(|<tf\.(?:Tensor|Variable)[^[]*\bnumpy=\s*(?:array\()?)/;
+const SAID = /^\s*(dtype|device|grad_fn|requires_grad|shape|size|weak_type)\s*=/;
+// As mathematics and Chinese keyboards write them.
+/** @type {Record<string, string>} */
+const TYPED = { "−": "-", "–": "-", "－": "-", "∞": "inf", "，": ",", "；": ";" };
+// A comma between digits: it stands for a point where something else parts the numbers.
+const DECIMAL_COMMA = /^[+-]?\d+(,\d+)?(e[+-]?\d+)?$/i;
 
 /** @type {(what: string, got: string | number) => Refused} */
 export const must = (what, got) => new Refused(tell("must", { what, got }));
@@ -30,9 +37,9 @@ export const must = (what, got) => new Refused(tell("must", { what, got }));
  */
 export function read(text) {
   if (text.length > MOST_LETTERS) throw must(tell("haveLetters", { most: MOST_LETTERS }), text.length);
-  const bare = unwrapped(text.trim());
+  const bare = unwrapped(text.replace(/[−–－∞，；]/g, (sign) => TYPED[sign]).trim());
   if (!bare) throw must(tell("holdNumbers"), tell("nothing"));
-  const tree = bare.includes("[") ? nested(bare) : lines(bare);
+  const tree = bare.includes("[") ? (rowsInBrackets(bare) ?? nested(bare)) : lines(bare);
   /** @type {number[]} */
   const cells = [];
   const shape = measure(tree, cells);
@@ -49,12 +56,14 @@ export const shown = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," 
  * @param {string} text
  */
 function unwrapped(text) {
-  const [start = ""] = START.exec(text) || [];
-  let inside = text.slice(start.length);
-  for (const end of [";", ")"]) if (inside.endsWith(end)) inside = inside.slice(0, -1).trimEnd();
+  const named = text.replace(NAME, "");
+  const [start = ""] = START.exec(named) || [];
+  let inside = named.slice(start.length);
+  for (const end of [";", ">", ")"]) if (inside.endsWith(end)) inside = inside.slice(0, -1).trimEnd();
   const close = inside.lastIndexOf("]") + 1;
   const after = inside
     .slice(close)
+    .replace(/=\s*\([^()]*\)/g, "=")
     .split(",")
     .filter((part) => !SAID.test(part));
   return (inside.slice(0, close) + after.join(",")).trim();
@@ -71,13 +80,37 @@ function number(given) {
 /** @type {(text: string) => string[]} */
 const words = (text) => text.split(/[\s,;|]+/).filter(Boolean);
 
-/** @type {(text: string) => Tree} */
-const lines = (text) =>
-  text
-    .split("\n")
-    .map(words)
-    .filter((row) => row.length)
-    .map((row) => row.map(number));
+/** @type {(rows: string[][]) => Tree} */
+const table = (rows) => rows.filter((row) => row.length).map((row) => row.map(number));
+
+/**
+ * Rows without brackets. A comma stands for a point if each could and something else parts the numbers.
+ * In a single line a semicolon ends a row where something else parts its numbers.
+ *
+ * @param {string} text
+ * @returns {Tree}
+ */
+function lines(text) {
+  const rows = text.split("\n").map((line) => line.trim());
+  const cells = rows.map((row) => row.split(/[\s;|]+/).filter(Boolean));
+  const isDecimal =
+    text.includes(",") && cells.flat().every((cell) => DECIMAL_COMMA.test(cell)) && cells.some((row) => row.length > 1);
+  if (isDecimal) return table(cells.map((row) => row.map((cell) => cell.replace(",", "."))));
+  const parts = rows.length === 1 ? rows[0].split(";").map(words) : [];
+  return table(parts.some((row) => row.length > 1) ? parts : rows.map(words));
+}
+
+/**
+ * As in MATLAB: in one pair of brackets, each row ended by a semicolon or a line.
+ *
+ * @param {string} text
+ * @returns {Tree | null}
+ */
+function rowsInBrackets(text) {
+  const inside = text.slice(1, -1);
+  const isMatlab = text.startsWith("[") && text.endsWith("]") && !/[[\]]/.test(inside) && inside.includes(";");
+  return isMatlab ? table(inside.split(/[;\n]/).map(words)) : null;
+}
 
 /**
  * @param {string} text
