@@ -100,7 +100,7 @@ def trace(
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         check_no_sample(name, tensor)
     call = Call.of(q, k, v, keep, scale, dropout)
-    if source is not None and torch.is_autocast_enabled(q.device.type):
+    if source is not None and is_made_by_autocast(q):
         source = source.each(as_multiplied)
     return recorded(call, engine_for(call), source)
 
@@ -122,6 +122,12 @@ def without_autocast(device: torch.device) -> AbstractContextManager:
     """Lower precision is the caller's to choose, by the dtype of q, k and v."""
     is_on = torch.is_autocast_enabled(device.type)
     return torch.autocast(device.type, enabled=False) if is_on else nullcontext()
+
+
+def is_made_by_autocast(tensor: Tensor) -> bool:
+    """Whether autocast is on and gives products this dtype."""
+    kind = tensor.device.type
+    return torch.is_autocast_enabled(kind) and tensor.dtype == torch.get_autocast_dtype(kind)
 
 
 def as_multiplied(tensor: Tensor) -> Tensor:
