@@ -16,6 +16,16 @@ def font_families(text: str) -> list[str]:
 
 
 @cache
+def weights_of(family: str) -> set[int | str]:
+    return {font.weight for font in font_manager.fontManager.ttflist if font.name == family}
+
+
+def has_bold(families: list[str]) -> bool:
+    """Whether each has a bold face; matplotlib writes of one that has none to stderr."""
+    return all(weights_of(family) & {"bold", 700} for family in families)
+
+
+@cache
 def cjk_font() -> str:
     spec = find_spec(CJK_FONTS)
     if spec is None or spec.submodule_search_locations is None:

@@ -4,6 +4,7 @@ import math
 import textwrap
 
 from attn_core.record import AttentionTrace
+from attn_core.views.fonts import font_families
 from attn_core.views.heat import INK, MASKED, Color, mix, rgb_of
 from attn_core.views.labels import count_text
 
@@ -46,7 +47,10 @@ def draw_heads(picture, maps: list, names: list[str], head: int | None) -> float
         colored = [[color_of(x, end) for x in row] for row in cells]
         axes.imshow(colored, aspect="auto", interpolation="nearest")
         axes.set(xticks=[], yticks=[])
-        axes.set_title(names[place].replace("$", r"\$"), fontsize=7.5, color=INK, pad=2)
+        fonts = font_families(names[place])
+        axes.set_title(
+            names[place].replace("$", r"\$"), fontsize=7.5, color=INK, pad=2, family=fonts
+        )
         chosen = place == head
         axes.spines[:].set(color=INK if chosen else "#c4c4cc", linewidth=2 if chosen else 0.6)
     for axes in picture.axes[len(maps) :]:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image
 
+from attn_core.views.fonts import font_families, has_bold
 from attn_core.views.heat import INK, KEY, QUERY, VALUE, mix
 
 MOST_WRITTEN = 12
@@ -26,7 +27,8 @@ class Picture(Figure):
     def draw(self, renderer) -> None:
         with warnings.catch_warnings():
             # A token may hold a character that no font here has; it is drawn as a box.
-            warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from font")
+            warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from")
+            warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
             super().draw(renderer)
 
     def part_images(self) -> list[Image.Image]:
@@ -93,7 +95,7 @@ def light(axes, stage: str, n: int, m: int, i: int, j: int) -> None:
     axes.add_patch(lines((j - 0.5, i - 0.5), 1, 1, edgecolor=INK, lw=2.2))
     for axis, place in ((axes.yaxis, i), (axes.xaxis, j)):
         for label, at in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True):
-            if at == place:
+            if at == place and has_bold(label.get_fontfamily()):
                 label.set_fontweight("bold")
 
 
@@ -105,7 +107,8 @@ def label_axes(axes, stage: str, rows: list[str], cols: list[str], fonts: list[s
         places = range(0, len(labels), step)
         axis.set_ticks(places, [labels[i].replace("$", r"\$") for i in places])
         for label in axis.get_ticklabels():
-            label.set(color=color, family=fonts, fontsize=9 if len(labels) <= 24 else 8)
+            label.set(color=color, fontsize=9 if len(labels) <= 24 else 8)
+            label.set_fontfamily(font_families(label.get_text()))
     if max(len(text) for text in cols) > 6 or len(cols) > MOST_WRITTEN:
         axes.tick_params(axis="x", rotation=90 if len(cols) > MOST_WRITTEN else 40)
     axes.tick_params(length=0)
