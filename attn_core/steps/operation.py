@@ -167,7 +167,9 @@ class Operation:
             unless, value = parameter.unless or ("", None)
             is_without = parameter.unless is not None and settings.get(unless) == value
             if is_without and role in roles:
-                raise ValueError(f"{name} must have no {role} where its {unless} is {value}")
+                raise ValueError(
+                    f"{name} must have no {role} where its {unless} is {value}, got one"
+                )
             if role not in roles and not (parameter.is_optional or is_without):
                 raise ValueError(f"{name} must have the parameter {role}, got none")
 

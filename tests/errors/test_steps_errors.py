@@ -108,7 +108,7 @@ STEPS = recorded("transformer")
                 [Step("at", "add_positions", ("x",), {"table": "t"}, {"kind": "sinusoids"})]
             ),
             ValueError,
-            "at must have no table where its kind is sinusoids",
+            "at must have no table where its kind is sinusoids, got one",
         ),
         (
             lambda: Steps([Step("at", "add_positions", ("x",), {}, {"kind": "rotary"})]),
