@@ -27,9 +27,12 @@ function numberOf(token) {
   return numberIn(token);
 }
 
+// What torch, NumPy, JAX and TensorFlow print around the numbers.
+const PRINTED = /<tf\.[^[]*numpy=|(?:\w+\.)*(?:tensor|array)\(|,\s*[a-z_]+=(?:\([^()]*\)|[^,()]*)|[()]|(?<=\))>\s*$/gi;
+
 // What was typed, or what Python printed, as rows of numbers; a string says what is wrong with it.
 function read(text, key) {
-  let bare = text.replace(/[−–]/g, "-").replace(/tensor\(|array\(|,\s*dtype=[\w.]+|[()]/g, " ");
+  let bare = text.replace(/[−–]/g, "-").replace(PRINTED, " ");
   const isWhole = key.rows * key.columns === 1 && key.places === 0;
   if (isWhole && /^\s*-?[1-9]\d{0,2}(,\d{3})+\s*$/.test(bare)) {
     bare = bare.replaceAll(",", "");

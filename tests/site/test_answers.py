@@ -135,6 +135,10 @@ def test_ways_to_write_a_table(chapter):
         f"[{listed}]",
         f"tensor([{listed}])",
         f"tensor([{listed}], dtype=torch.float64)",
+        f"tensor([{listed}], device='cuda:0', grad_fn=<SoftmaxBackward0>)",
+        f"Array([{listed}], dtype=float32)",
+        f"tf.Tensor([{listed}], shape=(2, 3), dtype=float32)",
+        f"<tf.Tensor: shape=(2, 3), dtype=float32, numpy=\narray([{listed}], dtype=float32)>",
     ):
         assert ask(chapter("06"), TABLE, 0, text) == ("Right.", "right"), text
 
