@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import torch
 
 from attn_core import toy, trace
 from attn_core.views import explore, figure, show
+from attn_core.views.model import open_model
 from attn_core.views.payload import inline_json
 
 
@@ -135,3 +137,22 @@ def test_a_selection_that_is_none_is_said(view, select, said):
 def test_mistakes_that_are_none_are_said(mistakes, said):
     with pytest.raises(TypeError, match=f"^{said}$"):
         explore(journey(), mistakes=mistakes)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (5, "model must be a torch module, got 5"),
+        (
+            torch.nn.Linear(4, 3),
+            "model must be called as model(source, target) or model(source, lengths, target), "
+            "got a Linear, whose forward takes input",
+        ),
+    ],
+    ids=repr,
+)
+def test_what_is_no_model_of_two_sentences_is_said(model, said):
+    marks = ["<pad>", "<start>", "<end>"]
+    words = {"source": [*marks, "Tom"], "target": [*marks, "汤姆"]}
+    with pytest.raises(TypeError, match=f"^{re.escape(said)}$"):
+        open_model(model, words, "Tom")

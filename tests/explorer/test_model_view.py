@@ -121,23 +121,6 @@ def test_errors_say_what_must_be(ask, said):
         ask()
 
 
-@pytest.mark.parametrize(
-    ("model", "said"),
-    [
-        (5, "model must be a torch module, got 5"),
-        (
-            nn.Linear(4, 3),
-            "model must be called as model(source, target) or model(source, lengths, target), "
-            "got a Linear, whose forward takes input",
-        ),
-    ],
-    ids=repr,
-)
-def test_what_is_no_model_of_two_sentences_is_said(model, said):
-    with pytest.raises(TypeError, match=f"^{re.escape(said)}$"):
-        open_model(model, WORDS, SAY)
-
-
 @pytest.mark.parametrize("say", ["tom chases jerry", "Tom chases Jerry.", "Tom，chases JERRY！"])
 def test_a_sentence_is_read_as_the_page_reads_it(say):
     assert f"<p>{say} → 汤姆 追逐 杰瑞 &lt;end&gt;</p>" in opened(say, examples=[say]).html
