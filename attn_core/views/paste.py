@@ -69,7 +69,7 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
             "titles": {name: mistake.title for name, mistake in (MISTAKES | SLIPS).items()},
             # A list is read as float64.
             "rooms": {
-                stage: [room.base, room.share]
+                stage: [six_digits(room.base), six_digits(room.share)]
                 for stage, room in rooms_of(record, torch.finfo(torch.float64).eps, 0.0).items()
             },
             "right": pool.put(stages),
@@ -116,6 +116,11 @@ class Pool:
         self.arrays.append(array(cells.to(self.dtype)))
         self.kept.append(cells)
         return len(self.arrays) - 1
+
+
+def six_digits(room: float) -> float:
+    """What a room is for needs no more, and the next ones differ from processor to processor."""
+    return float(f"{room:.6g}")
 
 
 def are_equal(kept: Tensor, cells: Tensor) -> bool:
