@@ -4,6 +4,7 @@ import json
 import re
 
 from tools import node, page_vectors
+from tools.outputs import vectors_differ
 
 TESTS = "attn_core/views/page/test/*.test.js"
 
@@ -15,7 +16,7 @@ def test_node_finds_the_core_right():
 
 
 def test_the_vectors_are_those_of_attn_core():
-    wrong = page_vectors.differs()
+    wrong = vectors_differ(page_vectors.STORED, page_vectors.text())
     assert not wrong, f"python -m tools.page_vectors writes these again: {wrong}"
 
 

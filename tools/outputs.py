@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -27,6 +28,8 @@ PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=\s]+)")
 UNITS = 16
 # Half a dozen pixels may flip with another rasteriser; the smallest digit that changes moves more.
 PIXEL_LEVELS, PIXEL_COUNT = 24, 4
+
+VECTORS = 1e-9  # between two numbers of float64, of which 13 digits are written
 
 SKIPPED = {"application/vnd.jupyter.widget-view+json"}  # an id drawn anew in each run
 
@@ -87,6 +90,12 @@ def json_differs(stored, new, where: str = "payload", *, room: float = 0.0) -> s
     else:
         return f"{where}: stored {str(stored)[:200]}, now {str(new)[:200]}"
     return next(filter(None, (json_differs(*pair, room=room) for pair in pairs)), None)
+
+
+def vectors_differ(stored: Path, made: str) -> str | None:
+    """Where vectors for the page's script are not what a file has, but for float64's rounding."""
+    before = json.loads(stored.read_text(encoding="utf-8"))
+    return json_differs(before, json.loads(made), "vectors", room=VECTORS)
 
 
 def is_near(a: object, b: object, room: float) -> bool:

@@ -36,9 +36,8 @@ from attn_core.views import explore
 from attn_core.views.paste import paste
 from attn_core.views.state import number_in
 from attn_core.views.visible import visible
-from tools.outputs import json_differs
+from tools.outputs import vectors_differ
 
-ROOM = 1e-9  # between two numbers of float64, of which 13 digits are written
 STORED = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "vectors.json"
 
 NUMBERS = [0.0, 0.5, 1.5, 0.125, 0.00005, 0.00015, 0.03125, -0.03125, 1 / 3, 9.96e-6, -4.9e-5]
@@ -279,11 +278,5 @@ def text() -> str:
     return "{\n" + ",\n".join(groups) + "\n}\n"
 
 
-def differs() -> str | None:
-    """Where the stored vectors are not what attn_core gives now."""
-    stored = json.loads(STORED.read_text(encoding="utf-8"))
-    return json_differs(stored, json.loads(text()), "vectors", room=ROOM)
-
-
-if __name__ == "__main__" and differs():
+if __name__ == "__main__" and vectors_differ(STORED, text()):
     STORED.write_text(text(), encoding="utf-8")
