@@ -15,16 +15,14 @@ def check_numbers(
     k: Tensor,
     v: Tensor,
     scale: float,
-    lengths: Tensor | None = None,
     lead: tuple[int, ...] | None = None,
 ) -> float:
     """`check_finite` and `check_scores`, in one pass over each tensor as long as all is well.
 
-    lengths: those of q, k and v, if they have been asked for. lead: the caller's axes before the
-    last two, if they are others than those of q, k and v. Gives what no number of v is larger than,
-    which `check_output` wants.
+    lead: the caller's axes before the last two, if they are others than those of q, k and v. Gives
+    what no number of v is larger than, which `check_output` wants.
     """
-    sizes = at_most(lengths_of(q, k, v) if lengths is None else lengths)
+    sizes = at_most(lengths_of(q, k, v))
     most = torch.finfo(float_type(q)).max
     scores = q.shape[-1] * sizes[0] * sizes[1] * max(1.0, abs(scale))
     if not (scores < most and sizes[2] < most):

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from attn_core.call import Call, as_slice
-from attn_core.engines.finite import check_numbers, check_output, lengths_of
+from attn_core.engines.finite import check_numbers, check_output
 from attn_core.engines.formulas import Engine, Heads, Map, RowPair, Rows
 from attn_core.engines.gradients import through_tiles, with_gradients
 from attn_core.engines.tiles import Tile, for_each_tile
@@ -36,9 +36,8 @@ class Tiled(Engine):
 
     def checked(self, call: Call) -> tuple[Tensor, ...]:
         """One pass, and a look at its numbers; a GPU computes before it is waited for."""
-        lengths = lengths_of(call.q, call.k, call.v)
         output, *kept = self.one_pass(call)
-        size = check_numbers(call.q, call.k, call.v, call.scale, lengths, call.lead)
+        size = check_numbers(call.q, call.k, call.v, call.scale, call.lead)
         check_output(output, size, call.dropout, call.v.dtype)
         return output, *kept
 

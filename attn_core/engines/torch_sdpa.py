@@ -15,6 +15,7 @@ from torch.backends.cuda import SDPAParams, can_use_efficient_attention, can_use
 from torch.nn.functional import scaled_dot_product_attention
 
 from attn_core.call import Call, as_slice
+from attn_core.engines.gradients import through_tiles
 from attn_core.engines.tiled import Tiled
 from attn_core.engines.tiles import parts
 from attn_core.masks import Keep, in_four_axes
@@ -175,12 +176,17 @@ def serves_gpu(call: Call) -> bool:
 
 
 class TorchSdpaOnGpu(Tiled):
-    """In the dtype of q, without gradients."""
+    """In the dtype of q; chosen where no tensor asks for gradients."""
 
     def one_pass(self, call: Call) -> tuple[Tensor]:
         is_causal, scale = call.keep is not None, call.scale
         q, k, v = call.q, call.k, call.v
         return (scaled_dot_product_attention(q, k, v, is_causal=is_causal, scale=scale),)
+
+    def way_back(self, call: Call, of_output: Tensor, output: Tensor, *kept: Tensor):
+        """torch.func asks for gradients of tensors that do not say so."""
+        statistics = self.row_statistics(call, *call.everywhere)
+        return through_tiles(call, upcast(of_output), upcast(output), *statistics)
 
     def statistics_of(self, kept: list[Tensor]) -> None:
         return None

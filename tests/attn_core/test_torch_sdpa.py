@@ -1,12 +1,15 @@
 """torch's own attention: what it is told of a mask. test_routes.py has its numbers."""
 
+from functools import partial
+
 import pytest
 import torch
 
-from attn_core import causal, padding, prefill, window
+from attn_core import attention, causal, padding, prefill, window
 from attn_core.call import Call
 from attn_core.engines.formulas import FORMULAS
 from attn_core.engines.torch_sdpa import TORCH_SDPA, TORCH_SDPA_ON_GPU, strips
+from tests.attn_core.derivatives import by_formula, loss, of_samples, reverse_over_forward
 from tests.attn_core.reference import drawn
 
 
@@ -75,3 +78,16 @@ def test_what_a_gpu_is_asked_for_is_the_same_attention(keep):
     call = Call.of(*(drawn(i, 2, 3, 20, 4) for i in (1, 2, 3)), keep, 0.7)
     (output,) = TORCH_SDPA_ON_GPU.one_pass(call)
     torch.testing.assert_close(output, FORMULAS.forward(call)[0])
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
+@pytest.mark.parametrize("way", [of_samples, reverse_over_forward], ids=lambda way: way.__name__)
+def test_it_has_a_way_back_for_tensors_that_do_not_ask_for_gradients(way, monkeypatch):
+    monkeypatch.setattr("attn_core.api.engine_for", lambda *asked, **how: TORCH_SDPA_ON_GPU)
+    x = drawn(4, 1, 1, 20, 12)
+    ours, formula = (
+        partial(attention, keep=causal()),
+        partial(by_formula, keep=torch.ones(20, 20).tril() > 0),
+    )
+    computed, wanted = (way(partial(loss, attend, "chunks", 4), x) for attend in (ours, formula))
+    torch.testing.assert_close(computed, wanted)

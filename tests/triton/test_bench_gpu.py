@@ -6,8 +6,12 @@ import torch
 from benchmarks import gpu, report
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-# Where there is no GPU, FlexAttention is not compiled, and says so.
-pytestmark = pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+pytestmark = [
+    # Where there is no GPU, FlexAttention is not compiled, and says so.
+    pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile"),
+    # What compiles it uses what torch no longer wants to be used.
+    pytest.mark.filterwarnings("ignore:`torch.jit.script"),
+]
 
 
 @pytest.mark.usefixtures("kernels")

@@ -15,6 +15,8 @@ pytestmark = [
     pytest.mark.usefixtures("kernels"),
     # torch says it of itself when forward mode is first asked for.
     pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated"),
+    # And this of the thread that goes the way back.
+    pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS"),
 ]
 
 

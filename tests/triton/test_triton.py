@@ -56,10 +56,10 @@ def close(mine, exact, most=3e-6):
     torch.testing.assert_close(mine, exact.to(mine.dtype), rtol=most, atol=most)
 
 
-def both(shape, mask, dropout=None, dtype=torch.float32):
+def both(shape, mask, dropout=None, dtype=torch.float32, scale=None):
     """The record of Triton's kernels, and the one in float64, which torch's operations make."""
     q, k, v = inputs(*shape, dtype)
-    settings = {"keep": masks(*shape[:4])[mask], "dropout": dropout}
+    settings = {"keep": masks(*shape[:4])[mask], "dropout": dropout, "scale": scale}
     exact = trace(q.double(), k.double(), v.double(), **settings)
     record = trace(q, k, v, **settings)
     assert is_tritons(record)
@@ -75,6 +75,13 @@ def test_one_pass_gives_output_and_row_statistics(shape, mask, dropout):
     assert len(record.known) == 1, "they were on the way"
     for name in ("output", "row_max", "row_sum", "lse"):
         close(getattr(record, name), getattr(exact, name))
+
+
+@pytest.mark.parametrize("scale", [-1.3, 0.0, 1e-60, 200.0])
+def test_any_scale(scale):
+    record, exact = both(SHAPES[1], "cells and window", DROPOUTS[1], scale=scale)
+    for name in ("output", "row_max", "row_sum"):
+        close(getattr(record, name), getattr(exact, name), 3e-6 if abs(scale) < 10 else 1e-4)
 
 
 @pytest.mark.parametrize("mask", MASKS)

@@ -16,14 +16,17 @@ import triton.language as tl
 from torch import Tensor
 
 from attn_core.call import Call
-from attn_core.engines.triton.blocks import clear, exp, kept, rows_of, seen, survivors
+from attn_core.engines.triton.blocks import clear, kept, rows_of, seen, survivors
 from attn_core.engines.triton.launch import INTERPRETED, bits, current, plan, tiling, width
+
+LOG2_E = tl.constexpr(1.4426950408889634)
+SMALLEST = 2.0**-149  # of float32: less is 0
 
 
 @triton.jit
 def add_block(
     most, total, mixed, start, stop, queries, k, v, dense, lengths, batch, head, rows,
-    L, S, scale, before, after, stride_b, stride_h, stride_l, stride_s,
+    L, S, scale_log2, before, after, stride_b, stride_h, stride_l, stride_s,
     seed, threshold, survivor_scale,
     D: tl.constexpr, Dv: tl.constexpr, D_PAD: tl.constexpr, DV_PAD: tl.constexpr,
     M: tl.constexpr, N: tl.constexpr, banded: tl.constexpr, padded_keys: tl.constexpr,
@@ -33,17 +36,18 @@ def add_block(
     for column in range(start, stop, N):
         cols = column + tl.arange(0, N)
         keys = rows_of(k, cols, S, D, D_PAD, is_clear, as_float32)
-        masked = tl.dot(queries, tl.trans(keys), input_precision="ieee") * scale
+        cells = tl.dot(queries, tl.trans(keys), input_precision="ieee")
         if not is_clear:
             keep = kept(dense, lengths, batch, head, rows, cols, L, S, before, after,
                         stride_b, stride_h, stride_l, stride_s,
                         banded, padded_keys, has_dense)  # fmt: skip
-            masked = tl.where(keep, masked, float("-inf"))
-        now = tl.maximum(most, tl.max(masked, 1))
+            cells = tl.where(keep, cells, float("-inf"))
+        now = tl.maximum(most, tl.max(cells, 1))
         # A row that has seen nothing yet: −inf − 0 is still −inf, and no NaN arises.
         shift = now if is_clear else tl.where(now == float("-inf"), 0.0, now)
-        exps = exp(masked - shift[:, None])
-        shrink = exp(most - shift)
+        # Scaled after the difference, which loses nothing where scores are close.
+        exps = tl.exp2((cells - shift[:, None]) * scale_log2)
+        shrink = tl.exp2((most - shift) * scale_log2)
         total = total * shrink + tl.sum(exps, 1)
         if drops:
             survives = survivors(seed, threshold, batch, head, rows, column, M, N)
@@ -64,7 +68,7 @@ def attend(
     M: tl.constexpr, N: tl.constexpr, banded: tl.constexpr, padded_keys: tl.constexpr,
     has_dense: tl.constexpr, drops: tl.constexpr, as_float32: tl.constexpr,
 ):  # fmt: skip
-    """One tile of rows of one head: its output, its row_max and its row_sum."""
+    """One tile of rows of one head: its output, row_max and row_sum. The scale is above 0."""
     n_tiles = (L + M - 1) // M
     pair, turn = tl.program_id(0) // n_tiles, tl.program_id(0) % n_tiles
     batch, head = pair // H, pair % H
@@ -93,13 +97,13 @@ def attend(
             lo, hi = to_clear, stop
         most, total, mixed = add_block(
             most, total, mixed, lo, hi, queries, k, v, dense, lengths, batch, head, rows,
-            L, S, scale, before, after, stride_b, stride_h, stride_l, stride_s,
+            L, S, scale * LOG2_E, before, after, stride_b, stride_h, stride_l, stride_s,
             seed, threshold, survivor_scale, D, Dv, D_PAD, DV_PAD, M, N, banded, padded_keys,
             has_dense, drops, as_float32, stretch == 1,
         )  # fmt: skip
     dead = most == float("-inf")
     total = tl.where(dead, 1.0, total)
-    tl.store(row_max + base * L + rows, tl.where(dead, 0.0, most), rows < L)
+    tl.store(row_max + base * L + rows, tl.where(dead, 0.0, most * scale), rows < L)
     tl.store(row_sum + base * L + rows, total, rows < L)
     columns = tl.arange(0, DV_PAD)
     place = output + base * L * Dv + rows[:, None].to(tl.int64) * Dv + columns[None, :]
@@ -107,18 +111,26 @@ def attend(
     tl.store(place, mixed / total[:, None], inside)
 
 
+def positive(q: Tensor, scale: float) -> tuple[Tensor, float]:
+    """Queries and a scale above 0 that give the same, as the kernel finds the largest score."""
+    if abs(scale) < SMALLEST:
+        return torch.zeros_like(q), 1.0
+    return (q, scale) if scale > 0 else (-q, -scale)
+
+
 def one_pass(call: Call) -> tuple[Tensor, Tensor, Tensor]:
     """output [B, H, L, Dv]; row_max and row_sum [B, H, L]: all in float32, without gradient."""
     B, H, L, D = call.q.shape
     S, Dv = call.v.shape[2:]
     q, k, v = (tensor.detach().contiguous() for tensor in (call.q, call.k, call.v))
+    q, scale = positive(q, call.scale)
     output = torch.empty(B, H, L, Dv, dtype=torch.float32, device=q.device)
     row_max, row_sum = torch.empty(2, B, H, L, dtype=torch.float32, device=q.device)
     running, compiled = plan(call.keep, q.device).arguments(q, (L, S))
     tile = tiling(q.dtype, max(D, Dv))
     with current(q.device):
         attend[(triton.cdiv(L, tile.M) * B * H,)](
-            q, k, v, output, row_max, row_sum, H=H, L=L, S=S, scale=call.scale,
+            q, k, v, output, row_max, row_sum, H=H, L=L, S=S, scale=scale,
             **running, **bits(call.dropout),
             D=D, Dv=Dv, D_PAD=width(D), DV_PAD=width(Dv), **asdict(tile), **compiled,
             drops=call.dropout is not None, as_float32=INTERPRETED,

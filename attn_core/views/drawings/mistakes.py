@@ -51,9 +51,9 @@ to 1. No mask: hidden words weigh. Softmax over queries: columns add up to 1.
     if unknown:
         raise ValueError(f"names must be among MISTAKES, got {unknown[0]}")
     right = record.tile("weights", range(rows), range(cols)).detach()
-    keep = torch.ones(rows, cols, dtype=torch.bool)
+    keep = torch.ones_like(right, dtype=torch.bool)
     if record.keep is not None:
-        keep = record.keep.dense(rows, cols, "cpu")[0, 0]
+        keep = record.keep.dense(rows, cols, right.device)[0, 0]
     panels = [("right", right, Seen("rows add up to 1", []))]
     for name in names:
         made = MISTAKES[name].apply(record)["weights"]
