@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
-from attn_core import Projection, causal, padding, toy, trace, workings
+from attn_core import causal, padding, toy, workings
 from attn_core.modules import (
     CausalAttention,
     MultiHeadAttention,
@@ -142,18 +142,6 @@ def test_a_trace_under_autocast_is_of_what_the_module_computes(name, of_x):
     score = workings(record, "scores", 1, 0).value
     assert score == pytest.approx(record.tile("scores", range(1, 2), range(1)).item(), rel=0.05)
     assert "w_query" in explorer.html
-
-
-def test_autocast_does_not_hide_a_source_that_does_not_fit():
-    x, w = toy.journey().x, torch.eye(3)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        qkv = Projection(x, w, w, w).project()
-        with pytest.raises(TypeError, match=r"^x of source must be a torch tensor, got 3$"):
-            trace(*qkv, source=Projection(3, w, w, w))
-        with pytest.raises(TypeError, match=r"^biases of source must be three tensors or None"):
-            trace(*qkv, source=Projection(x, w, w, w, 3))
-        with pytest.raises(ValueError, match=r"^source must give q, got numbers that are off"):
-            trace(*qkv, source=Projection(x + 1, w, w, w))
 
 
 def test_a_trace_reaches_down_to_x_and_gives_the_output():

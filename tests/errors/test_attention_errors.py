@@ -4,6 +4,7 @@ Without the shape checker of the other tests, which would speak before attn_core
 """
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -742,6 +743,22 @@ SOURCES = {
 @pytest.mark.parametrize(("make", "kind", "message"), SOURCES.values(), ids=SOURCES)
 def test_source(make, kind, message):
     refused(make, kind, message)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "message"),
+    [
+        ({"x": 3}, TypeError, "x of source must be a torch tensor, got 3"),
+        ({"biases": 3}, TypeError, "biases of source must be three tensors or None, got 3"),
+        ({"x": X + 1}, ValueError, "source must give q, got numbers that are off by 2.5"),
+    ],
+    ids=["x", "biases", "numbers"],
+)
+def test_autocast_hides_no_source_that_does_not_fit(changes, kind, message):
+    right = Projection(X, W, W, W)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        qkv = right.project()
+        refused(lambda: trace(*qkv, source=replace(right, **changes)), kind, message)
 
 
 def test_the_source_of_these_tests_is_right_otherwise():

@@ -67,6 +67,7 @@ TRY = """async ([payload, fragment, typed]) => {
 @pytest.fixture(scope="module")
 def page(bare_folder, browser):
     folder, address = bare_folder
+    steps()  # made here: Hypothesis wants no random number drawn beside its own
     text = script.files()["explorer.js"] + script.files()["explorer-model.js"]
     # The last model that was made is there to be asked for its state.
     told = "parts.model = Model;"
