@@ -117,7 +117,7 @@ def one_attention(kind: type[DecoderLayer], hidden: bool) -> Run:
 
 def after_norm(kind: type[Residual], hidden: bool) -> Run:
     residual = filled(kind(4, dropout=0.0 if hidden else 0.5, seed=7))
-    nn.init.constant_(residual.norm.bias, 0.125)
+    nn.init.constant_(residual.norm.bias, 0.25)
     x = wide_words()
     stream = residual(x, torch.zeros_like)
     return Run(reading(stream), {"stream": stream, "norm": residual.norm, "x": x})

@@ -25,6 +25,7 @@ from attn_core.views.labels import (
 from attn_core.views.multiples import MOST_A_SIDE, describe_heads, draw_heads
 from attn_core.views.picture import MOST_WRITTEN, Picture, colors_of, label_axes, light
 from attn_core.views.visible import visible
+from attn_core.views.wide import in_float64
 
 MOST_DRAWN = 256
 MAP = 4.8  # inches of a map whose cells have no numbers
@@ -71,7 +72,7 @@ def figure(
     if stage == "output":
         cols = [str(d) for d in range(width)]
     said = selection_text(record, stage, select, rows, cols, batch, head)
-    cells = cells_of(record, stage, batch, head, how, MOST_DRAWN)
+    cells = cells_of(in_float64(record), stage, batch, head, how, MOST_DRAWN)
     n, m = len(cells), len(cells[0])
     is_pooled = (n, m) != (L, width)
     if is_pooled:
@@ -109,7 +110,8 @@ def all_heads(
     """The small maps of all heads, the chosen one in a frame."""
     count = record.shape[1]
     names = names or [f"head {h}" for h in range(count)]
-    maps = [cells_of(record, stage, batch, h, how, MOST_A_SIDE) for h in range(count)]
+    wide = in_float64(record)
+    maps = [cells_of(wide, stage, batch, h, how, MOST_A_SIDE) for h in range(count)]
     picture = Picture(dpi=110, facecolor="white", layout="constrained")
     end = draw_heads(picture, maps, names, chosen)
     title = f"{stage}, {count} heads, paper 0, ink {fixed(end)}"
@@ -129,7 +131,7 @@ def cells_of(
         cells = record.pooled(stage, (min(L, most), min(width, most)), how, **place)
     else:
         cells = record.tile(stage, slice(None), slice(None), **place)
-    return cells.detach().double().cpu().tolist()
+    return cells.tolist()
 
 
 def written(x: float, is_whole: bool, places: int) -> str:

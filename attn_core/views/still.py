@@ -12,6 +12,7 @@ from attn_core.views.heatmap import all_heads, draw, figure
 from attn_core.views.labels import selection_text
 from attn_core.views.picture import Picture
 from attn_core.views.visible import visible
+from attn_core.views.wide import in_float64
 
 MOST_SHOWN = 32  # the page draws longer axes as a map, which opens near the selected number
 NEAR, SPAN = 3, 10  # how many cells before the selected one, and how many in all
@@ -68,7 +69,7 @@ def near(
     sizes = record.shape[2], record.columns(stage)
     starts = [max(0, min(n - NEAR, size - SPAN)) for n, size in zip(select, sizes, strict=True)]
     rows, cols = (range(a, min(a + SPAN, n)) for a, n in zip(starts, sizes, strict=True))
-    cells = record.tile(stage, rows, cols, **place).detach().double().cpu().tolist()
+    cells = in_float64(record).tile(stage, rows, cols, **place).tolist()
     keys = [str(d) for d in cols] if stage == "output" else tokens["keys"][cols.start : cols.stop]
     inside = [n - start for n, start in zip(select, starts, strict=True)]
     queries = tokens["queries"][rows.start : rows.stop]

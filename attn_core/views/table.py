@@ -6,6 +6,7 @@ import math
 from attn_core.record import AttentionTrace
 from attn_core.views.heat import INK, MASKED, cell_text, hex_of, ink_on, legend_ends, mix
 from attn_core.views.visible import visible
+from attn_core.views.wide import in_float64
 
 MOST_IN_TABLE = 32
 
@@ -20,7 +21,7 @@ def table(record: AttentionTrace, view: dict, tokens: dict) -> str:
     cols = cols[:MOST_IN_TABLE]
     part = slice(0, MOST_IN_TABLE)
     place = {"batch": view["batch"], "head": view["head"]}
-    cells = record.tile(stage, part, part, **place).detach().double().tolist()
+    cells = in_float64(record).tile(stage, part, part, **place).tolist()
     _, _, end = legend_ends(cells)
     is_whole = all(x.is_integer() for row in cells for x in row if math.isfinite(x))
 

@@ -19,7 +19,7 @@ from torch.nn.attention import bias
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-RULES = ("up", "down", "mixed")
+RULES = ("up", "down", "mixed", "exact")
 FIXED = {"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal"}
 # They change a dtype or a layout, or give memory in which nothing is written yet.
 NOT_COMPUTED = {"_to_copy", "copy", "set", "resize", "empty_like", "new_empty", "new_empty_strided"}
@@ -34,7 +34,8 @@ WITHIN_1 = {"tanh", "sigmoid", "_softmax", "sin", "cos", "special_ndtr"}
 class Processor(TorchDispatchMode):
     """While it is entered, torch rounds float32 as another processor might do it.
 
-    rule: whether neighbours are above, below, or above, below and neither by their places.
+    rule: whether neighbours are above, below, or above, below and neither by place and number;
+    none are as far as a number goes that is rounded exactly.
     """
 
     def __init__(self, rule: str) -> None:
@@ -75,7 +76,7 @@ class Processor(TorchDispatchMode):
         """A float64 result in float32, at a neighbour of where it belongs."""
         rounded, sizes = exact.float(), sizes.abs().float()
         unit = torch.nextafter(sizes, torch.full_like(sizes, torch.inf)) - sizes
-        neighbour = rounded + self.direction(exact) * unit
+        neighbour = rounded + self.direction(rounded) * unit
         if name in WITHIN_1:
             neighbour = neighbour.clamp(-1, 1)
         # What is too small for float32 is 0 everywhere.
@@ -84,9 +85,10 @@ class Processor(TorchDispatchMode):
 
     def direction(self, cells: Tensor) -> Tensor | float:
         if self.rule != "mixed":
-            return 1.0 if self.rule == "up" else -1.0
-        place = torch.arange(cells.numel())
-        return ((place * 2654435761 >> 7) % 3 - 1).float().view(cells.shape)
+            return {"up": 1.0, "down": -1.0, "exact": 0.0}[self.rule]
+        # By the bits, too: a single number is not always moved.
+        place = torch.arange(cells.numel()).view(cells.shape) + cells.view(torch.int32)
+        return ((place * 2654435761 >> 7) % 3 - 1).float()
 
 
 def is_single(leaf: object) -> bool:

@@ -64,7 +64,8 @@ cut into the weights: with 0.2689, one 0.7311.
     )
     sheet.text(kind, LEFT, 15, align="start", bold=True)
     score_bars(sheet, row.tolist(), tokens, numbers, top)
-    words = f"exp({kind[:-1]} − {plain(largest)})" if subtract_max else f"exp({kind[:-1]})"
+    most = numbers[int(row.argmax())]
+    words = f"exp({kind[:-1]} − {most})" if subtract_max else f"exp({kind[:-1]})"
     sheet.text(words, LEFT, stairs - 17, align="start", bold=True)
     sheet.text(f"→ divided by their sum, {total}", WIDEST - LEFT, stairs - 17, align="end")
     steps = zip(names, exps.tolist(), shares, strict=True)
