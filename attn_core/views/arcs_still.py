@@ -6,7 +6,7 @@ from matplotlib.path import Path
 from matplotlib.text import Text
 
 from attn_core.steps import Pass, Steps
-from attn_core.views.fonts import font_families
+from attn_core.views.fonts import boxes_for_what_is_missing, font_families
 from attn_core.views.heat import INK, VALUE, legend_ends
 from attn_core.views.heatmap import draw_map
 from attn_core.views.model_pass import read_and_written
@@ -75,7 +75,8 @@ def write(axes: Axes, words: list[str], y: float, color: str) -> list[float]:
 
 def width(text: Text) -> float:
     """Inches."""
-    return text.get_window_extent(dpi=72).width / 72
+    with boxes_for_what_is_missing():
+        return text.get_window_extent(dpi=72).width / 72
 
 
 def join(axes: Axes, start: tuple, end: tuple, height: float, weight: float, color: str) -> None:

@@ -1,5 +1,8 @@
 """The fonts of pictures: matplotlib's own, and for Chinese one from a package."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +16,15 @@ def font_families(text: str) -> list[str]:
     """matplotlib's own font, and for Chinese one from a package rather than from the machine."""
     needs_cjk = any("\u2e80" <= character <= "\u9fff" for character in text)
     return ["DejaVu Sans", *([cjk_font()] if needs_cjk and cjk_font() else [])]
+
+
+@contextmanager
+def boxes_for_what_is_missing() -> Iterator[None]:
+    """A character that no font here has is drawn as a box, without a warning."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from")
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        yield
 
 
 @cache

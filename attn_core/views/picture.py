@@ -3,7 +3,6 @@
 import base64
 import io
 import math
-import warnings
 from functools import partial
 
 from matplotlib.colors import ListedColormap
@@ -11,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from attn_core.views.fonts import font_families, has_bold
+from attn_core.views.fonts import boxes_for_what_is_missing, font_families, has_bold
 from attn_core.views.heat import INK, KEY, QUERY, VALUE, mix
 
 MOST_WRITTEN = 12
@@ -25,10 +24,7 @@ class Picture(Figure):
     summary = "Figure"
 
     def draw(self, renderer) -> None:
-        with warnings.catch_warnings():
-            # A token may hold a character that no font here has; it is drawn as a box.
-            warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from")
-            warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        with boxes_for_what_is_missing():
             super().draw(renderer)
 
     def part_images(self) -> list[Image.Image]:

@@ -236,6 +236,13 @@ def test_the_still_of_arcs_has_a_curve_for_each_weight_that_the_page_draws():
     assert "chases from Jerry" in still.alt
 
 
+def test_a_still_without_a_font_for_its_words_is_no_warning(monkeypatch):
+    """As where no package and no font of the machine has Chinese characters: Colab, say."""
+    monkeypatch.setattr("attn_core.views.fonts.cjk_font", lambda: "")
+    view = opened(show=("sentence",), arcs=(("encoder.1.attention", 2), (CROSS, 3)))
+    arcs_still(view.steps, view.payload).png()
+
+
 def test_what_was_counted_is_of_what_can_be_switched():
     for name, steps in counting.recorded().items():
         assert list(switched(name)["counts"]) == counting.switches(steps), name
