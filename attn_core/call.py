@@ -18,7 +18,7 @@ from attn_core.checks import (
     shape_of,
 )
 from attn_core.dropout import Dropout
-from attn_core.masks import Keep, check_broadcast, of_cells
+from attn_core.masks import Keep, as_slice, check_broadcast, of_cells
 from attn_core.precision import float_type, upcast
 
 DEVICES = ("cpu", "cuda")
@@ -111,10 +111,6 @@ class Call:
             rule = replace(rule, cells=cells_of(rule.cells, self.lead, self.shape))
         rule.check(self.shape, self.q.device)
         return rule
-
-
-def as_slice(part: range) -> slice:
-    return slice(part.start, part.stop, part.step)
 
 
 def with_four_axes(tensor: Tensor) -> Tensor:

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from attn_core import stages
-from attn_core.call import Call, Part, as_slice
+from attn_core.call import Call, Part
 from attn_core.engines.formulas import Engine, RowPair
-from attn_core.masks import of_heads
+from attn_core.masks import as_slice, of_heads
 
 CELLS = 2**22  # of a mask that is looked at at a time
 

@@ -46,7 +46,7 @@ class Keep:
 
         Batch and head axes that make no difference have size 1.
         """
-        row, col = (slice(part.start, part.stop, part.step) for part in (rows, cols))
+        row, col = as_slice(rows), as_slice(cols)
         return self._kept(numbers(rows, device), numbers(cols, device), (row, col), shape)
 
     def _kept(
@@ -244,6 +244,10 @@ def of_cells(cells: Bool[Tensor, "..."]) -> Keep:
 
 def in_four_axes(cells: Bool[Tensor, "..."]) -> Bool[Tensor, "B H L S"]:
     return cells.reshape((1,) * (4 - cells.ndim) + cells.shape)
+
+
+def as_slice(part: range) -> slice:
+    return slice(part.start, part.stop, part.step)
 
 
 def numbers(part: range, device: torch.device | str | None) -> Tensor:

@@ -11,11 +11,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attn_core import stages
-from attn_core.call import Call, as_slice
+from attn_core.call import Call
 from attn_core.checks import brief, check_cells, check_index, check_stage, check_tile, check_whole
 from attn_core.compiling import between_graphs
 from attn_core.derive import dead_rows, is_live, part_of_stage
 from attn_core.engines.formulas import Engine, RowPair
+from attn_core.masks import as_slice
 from attn_core.source import Projection
 from attn_core.stamps import Stamp, counting
 

@@ -17,11 +17,12 @@ there. Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018
 import torch
 from torch import Tensor
 
-from attn_core.call import Call, as_slice
+from attn_core.call import Call
 from attn_core.engines.finite import check_numbers, check_output
 from attn_core.engines.formulas import Engine, Heads, Map, RowPair, Rows
 from attn_core.engines.gradients import through_tiles, with_gradients
 from attn_core.engines.tiles import Tile, for_each_tile
+from attn_core.masks import as_slice
 
 
 class Tiled(Engine):

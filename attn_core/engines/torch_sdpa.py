@@ -14,11 +14,11 @@ from torch import Tensor, finfo, float32
 from torch.backends.cuda import SDPAParams, can_use_efficient_attention, can_use_flash_attention
 from torch.nn.functional import scaled_dot_product_attention
 
-from attn_core.call import Call, as_slice
+from attn_core.call import Call
 from attn_core.engines.gradients import through_tiles
 from attn_core.engines.tiled import Tiled
 from attn_core.engines.tiles import parts
-from attn_core.masks import Keep, in_four_axes
+from attn_core.masks import Keep, as_slice, in_four_axes
 from attn_core.precision import upcast
 
 # What scaled_dot_product_attention calls on a CPU: by name, to have its way back without a graph,

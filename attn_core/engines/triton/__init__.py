@@ -5,11 +5,12 @@ float16, bfloat16 and float32, computed in float32. The way back is that of the 
 
 from torch import Tensor
 
-from attn_core.call import Call, Part, as_slice
+from attn_core.call import Call, Part
 from attn_core.engines.formulas import Engine, Map, RowPair
 from attn_core.engines.tiled import Tiled
 from attn_core.engines.triton.derive import cells, overview_of
 from attn_core.engines.triton.passes import one_pass
+from attn_core.masks import as_slice
 
 
 class Triton(Tiled):
