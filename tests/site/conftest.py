@@ -25,32 +25,25 @@ def all_pages():
     return [page for page in pages if page not in {"index.html", "zh/index.html"}]
 
 
-# A Chinese page is its English one in other words, which a quick test holds: so the slow tests open
-# one of each kind, and the deep ones all.
-IN_CHINESE = {
-    "zh/book/about.html",
+# What is asked of one page after another at length, or in each browser, is asked of these; every
+# page is visited once by test_visits.py, and asked all of it by the deep tests.
+OF_EACH_KIND = [
+    "book/about.html",
+    "book/for_engineers.html",
+    "book/index.html",
+    "book/worksheet_by_hand.html",
+    "chapters/03_self_attention.html",
+    "chapters/09_transformer.html",
+    "chapters/12_mistakes.html",
     "zh/book/index.html",
-    "zh/book/worksheet_by_hand.html",
     "zh/chapters/06_masking.html",
-    "zh/chapters/12_mistakes.html",
-}
-PARTS = {
-    "chapters": lambda page: page.startswith("chapters/"),
-    "others": lambda page: not page.startswith(("chapters/", "zh/")),
-    "zh": lambda page: page in IN_CHINESE,
-    "zh, the others": lambda page: page.startswith("zh/") and page not in IN_CHINESE,
-}
+]
 
 
-DEEP = {"zh, the others"}
-
-
-@pytest.fixture(
-    params=[pytest.param(name, marks=pytest.mark.deep) if name in DEEP else name for name in PARTS]
-)
-def part(request, all_pages):
-    """The pages of a part of the book, for a test that opens each of them."""
-    return [page for page in all_pages if PARTS[request.param](page)]
+@pytest.fixture(params=["one of each kind", pytest.param("all", marks=pytest.mark.deep)])
+def kinds(request, all_pages):
+    """Pages, for a test that opens each of them."""
+    return all_pages if request.param == "all" else OF_EACH_KIND
 
 
 @pytest.fixture(params=["", "zh/"], ids=["en", "zh"])

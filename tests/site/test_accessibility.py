@@ -1,4 +1,4 @@
-"""axe-core on every page, light and dark. What the theme itself gets wrong is listed, with why."""
+"""axe-core on pages, light and dark. What the theme itself gets wrong is listed, with why."""
 
 from __future__ import annotations
 
@@ -45,18 +45,13 @@ def excused(rule, html):
     return any(rule == known and sign in html for known, sign in OF_THE_THEME)
 
 
-@pytest.mark.parametrize(
-    "scheme",
-    [
-        pytest.param("light", marks=pytest.mark.slow),
-        pytest.param("dark", marks=pytest.mark.deep),
-    ],
-)
-def test_axe(browser, site, part, scheme):
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", RULES)
+def test_axe(browser, site, kinds, scheme):
     context = browser.new_context(color_scheme=scheme)
     page = context.new_page()
     wrong = {}
-    for name in part:
+    for name in kinds:
         page.goto(f"{site}/{name}", wait_until="load")
         page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
         page.add_style_tag(content=STILL)

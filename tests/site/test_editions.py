@@ -180,7 +180,7 @@ def test_the_student_edition_has_every_exercise(student):
             assert page.count(f'"id": "{exercise.id}"') == 1, number
 
 
-@pytest.mark.slow
+@pytest.mark.deep  # it is the public one with its boxes for instructors
 def test_the_instructor_edition_has_all(instructor):
     pages = {name: bare(text) for name, text in texts(instructor).items() if name.endswith("html")}
     for exercise in ALL.values():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 
-import pytest
 from fontTools.ttLib import TTFont
 from icon_font import FONT, icons
 from math_font import signs
@@ -56,30 +55,8 @@ def fonts_of(page, selector: str) -> dict[str, bool]:
     return fonts
 
 
-@pytest.mark.slow
-def test_every_formula_and_every_chinese_word_is_drawn_with_the_books_fonts(browser, site, part):
-    page = browser.new_page()
-    formulas, words, wrong = 0, 0, {}
-    for name in part:
-        page.goto(f"{site}/{name}", wait_until="load")
-        page.evaluate(MARK, CHINESE)
-        page.wait_for_function(LOADED)
-        in_formulas, in_words = fonts_of(page, FORMULAS), fonts_of(page, WORDS)
-        formulas, words = formulas + bool(in_formulas), words + bool(in_words)
-        of_words = {HAN: True} if name.startswith("zh/") else {}
-        if in_formulas not in ({}, MATH, MATH | of_words):
-            wrong[name] = in_formulas
-        # Latin letters beside them come from the machine.
-        if in_words and [font for font in in_words if in_words[font]] != [HAN]:
-            wrong[name] = in_words
-    page.close()
-    assert wrong == {}
-    assert formulas == sum("<math" in (HTML / name).read_text("utf-8") for name in part) > 0
-    assert words >= len(part) - 1  # of the slides only the first is seen
-
-
 def test_a_sign_that_the_font_lacks_is_seen(open_page, site):
-    """The test above can fail: browsers say of each sign with which font they draw it.
+    """What test_visits.py asks can fail: browsers say of each sign with which font they draw it.
 
     The sign is one that every machine has some font for.
     """

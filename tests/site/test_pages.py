@@ -11,7 +11,6 @@ from bs4 import BeautifulSoup
 
 from tests.conftest import HTML, ROOT
 from tests.site.conftest import ENGLISH_FIRST, explorers_in
-from tests.site.listening import Listener
 
 # A small phone, or a window of 1280 pixels whose reader enlarges the page four times.
 PHONE = {"width": 320, "height": 800}
@@ -31,22 +30,8 @@ FOUND = """() => {
 }"""
 
 
-@pytest.mark.slow
-def test_no_other_host_and_no_error(browser, site, part):
-    """Over http; from a folder, test_the_site_opens_from_its_zip opens each page."""
-    context = browser.new_context()
-    page = context.new_page()
-    listener = Listener(context, lambda url: url.startswith(site))
-    for name in ["index.html", *part]:
-        listener.current = name
-        page.goto(f"{site}/{name}", wait_until="networkidle")
-    faults = listener.faults()
-    context.close()
-    assert faults == []
-
-
 def test_another_host_is_noticed(open_page, site):
-    """The test above can fail: a request to another host is one that Playwright reports."""
+    """What test_visits.py asks can fail: Playwright reports a request to another host."""
     page = open_page(f"{site}/book/about.html")
     with page.expect_request(lambda r: "example.invalid" in r.url):
         page.evaluate("fetch('https://example.invalid/').catch(() => null)")
@@ -78,12 +63,12 @@ def test_the_landing_page_opens_with_a_model(open_page, site, edition):
     assert box["height"] > 100
 
 
-def test_scripts_off_leaves_numbers(browser, site, part):
+def test_scripts_off_leaves_numbers(browser, site, kinds):
     """Each explorer is a table, or a printed tensor, with numbers in it that the reader sees."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     seen = 0
-    for name in part:
+    for name in kinds:
         page.goto(f"{site}/{name}", wait_until="load")
         for explorer in page.locator("attention-explorer").all():
             numbers = explorer.locator("table, pre").first
@@ -94,7 +79,7 @@ def test_scripts_off_leaves_numbers(browser, site, part):
         for model in page.locator("attention-model").all():
             assert model.get_by_text("→").first.is_visible(), f"{name}: no translation"
     context.close()
-    assert seen == explorers_in(part) > 0
+    assert seen == explorers_in(kinds) > 0
 
 
 @ENGLISH_FIRST

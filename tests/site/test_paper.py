@@ -168,7 +168,7 @@ def test_the_numbers_of_a_chapter_are_the_sites(printed, chapter):
     assert differing(numbers(runs(printed(chapter))), wanted, name) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.deep  # the test above asks it of three chapters
 @in_one_process
 def test_the_numbers_of_the_book_are_the_sites(printed):
     pdf = Pdf.open(printed())
@@ -297,9 +297,11 @@ def test_nothing_is_so_wide_that_all_was_made_smaller(printed):
 
 @pytest.mark.slow
 @in_one_process
-@pytest.mark.parametrize("language", WORDS)
+@pytest.mark.parametrize(
+    "language", [pytest.param("en", marks=pytest.mark.deep), "zh"], ids=["en", "zh"]
+)
 def test_no_part_of_the_book_is_wider_than_its_paper(chromium, tmp_path, language):
-    """The same, asked of the document before it is printed, in both languages."""
+    """The same, asked of the document before it is printed: in Chinese, too."""
     book, every = book_of(HTML, language, "public", "a4")
     document = whole_book(book, every)
     rules, _ = fonts.write("".join(sorted(set(document))), book.site, tmp_path)

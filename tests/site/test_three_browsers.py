@@ -33,12 +33,12 @@ def book():
 TOGETHER = 8  # pages that one browser opens: WebKit keeps the explorers of all in memory
 
 
-def test_every_page_and_explorer_without_an_error(engine, book, part):
+def test_every_page_and_explorer_without_an_error(engine, book, kinds):
     explorers = 0
-    for first in range(0, len(part), TOGETHER):
+    for first in range(0, len(kinds), TOGETHER):
         with engine() as tab:
-            explorers += count(tab, book, part[first : first + TOGETHER])
-    assert explorers >= explorers_in(part) > 0
+            explorers += count(tab, book, kinds[first : first + TOGETHER])
+    assert explorers >= explorers_in(kinds) > 0
 
 
 def count(tab, book, pages):
