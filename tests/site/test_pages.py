@@ -12,15 +12,6 @@ from bs4 import BeautifulSoup
 from tests.conftest import HTML, ROOT
 from tests.site.conftest import ENGLISH_FIRST, explorers_in
 
-# A small phone, or a window of 1280 pixels whose reader enlarges the page four times.
-PHONE = {"width": 320, "height": 800}
-
-CODE = ".bd-article div.cell_input pre, .highlight-python pre"
-CUT_CODE = """(code) => [...document.querySelectorAll(code)]
-  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
-  .map(({ textContent }) => textContent.slice(0, 40))"""
-
-
 # Of each chapter that a search found: its address, and the text below its link.
 FOUND = """() => {
   const links = document.querySelectorAll("#search-results a[href^='chapters/'][href$='.html']");
@@ -35,23 +26,6 @@ def test_another_host_is_noticed(open_page, site):
     page = open_page(f"{site}/book/about.html")
     with page.expect_request(lambda r: "example.invalid" in r.url):
         page.evaluate("fetch('https://example.invalid/').catch(() => null)")
-
-
-def test_phone_width_needs_no_sideways_scrolling(browser, site, all_pages):
-    """The page itself stays, and code wraps; a wide table, matrix or printout scrolls."""
-    context = browser.new_context(viewport=PHONE, is_mobile=True, has_touch=True)
-    page = context.new_page()
-    wide = {}
-    for name in all_pages:
-        page.goto(f"{site}/{name}", wait_until="load")
-        page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-        width = page.evaluate("document.documentElement.scrollWidth")
-        if width > PHONE["width"]:
-            wide[name] = width
-        if lines := page.evaluate(CUT_CODE, CODE):
-            wide[name] = lines
-    context.close()
-    assert wide == {}
 
 
 def test_the_landing_page_opens_with_a_model(open_page, site, edition):

@@ -21,6 +21,16 @@ MOST, MOST_WITH_A_MODEL = 270_000, 350_000
 FONT, MOST_OF_THE_FONT = "zh/_static/noto-serif-sc.woff2", 700_000
 WITH_A_MODEL = LANDING, "chapters/10_whole_model.html"  # at once; others wait for who comes near
 
+# A small phone, or a window of 1280 pixels whose reader enlarges the page four times.
+PHONE = {"width": 320, "height": 800}
+# The page itself stays, and code wraps; a wide table, matrix or printout scrolls.
+WIDE = """() => [
+  ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
+  ...[...document.querySelectorAll(".bd-article div.cell_input pre, .highlight-python pre")]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+    .map(({ textContent }) => textContent.slice(0, 40)),
+]"""
+
 
 @dataclass
 class Visit:
@@ -29,6 +39,7 @@ class Visit:
     missing: dict[str, list[str]]  # rules of the theme's sheets that it uses and has not
     in_formulas: dict[str, bool]  # fonts, and whether they are the site's
     in_words: dict[str, bool]
+    wide: list[str]  # what needs sideways scrolling on a phone, with all folds open
 
 
 def visit(browser, site: str, name: str) -> Visit:
@@ -43,9 +54,9 @@ def visit(browser, site: str, name: str) -> Visit:
     rules = missing(page)
     page.evaluate(MARK, CHINESE)
     page.wait_for_function(LOADED)
-    made = Visit(
-        list(paths), listener.faults(), rules, fonts_of(page, FORMULAS), fonts_of(page, WORDS)
-    )
+    fonts = fonts_of(page, FORMULAS), fonts_of(page, WORDS)
+    page.set_viewport_size(PHONE)
+    made = Visit(list(paths), listener.faults(), rules, *fonts, page.evaluate(WIDE))
     context.close()
     return made
 
@@ -102,3 +113,7 @@ def test_every_formula_and_every_chinese_word_is_drawn_with_the_books_fonts(visi
     assert [name for name in pages if visits[name].in_formulas] == formulas != []
     # Of the slides only the first is seen.
     assert all(visits[name].in_words for name in pages if "slides" not in name)
+
+
+def test_a_phone_needs_no_sideways_scrolling(visits):
+    assert {name: visit.wide for name, visit in visits.items() if visit.wide} == {}
