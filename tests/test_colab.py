@@ -94,9 +94,10 @@ def machine(tmp_path_factory):
 
 
 def each_chapter():
-    """One chapter in every run, which installs attn_core; all others take long together."""
+    """Two chapters among the slow tests, and the others deep: nbval runs them all in each run."""
     for path in CHAPTERS:
-        yield pytest.param(path, id=path.stem, marks=pytest.mark.slow)
+        mark = pytest.mark.slow if path.name.startswith(("03", "11")) else pytest.mark.deep
+        yield pytest.param(path, id=path.stem, marks=mark)
 
 
 @pytest.mark.parametrize("chapter", list(each_chapter()))

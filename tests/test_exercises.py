@@ -47,8 +47,8 @@ ALL = exercises.load(Path(os.environ.get("EXERCISES", exercises.HERE)))
 CHAPTERS = sorted(path.name[:2] for path in ROOT.glob("chapters/*.ipynb"))
 FEW = (0, 1, 2**32 - 1)
 A_FEW = (5, 6, 7)  # as many as grading asks a function for
-MANY = (*range(2, 11), 2**40 + 1)
-MORE = range(11, 99)  # with the few and the many: a hundred
+MANY = (2, 2**40 + 1)
+MORE = range(3, 98)  # with the few and the many: a hundred
 
 
 def slip(*_):
@@ -104,14 +104,22 @@ def exercise(request):
     return request.param
 
 
+@cache
+def ran_once(exercise: Exercise) -> dict:
+    return exercise.run(exercise.solution)
+
+
+def solved(exercise: Exercise) -> dict:
+    """The names of the solution, which is run once: some translate with a whole model."""
+    return dict(ran_once(exercise))
+
+
 def faults(exercise: Exercise, seed: int) -> list[str]:
     """What is wrong with one variant, a sentence each."""
-    right, blank = (
-        observe(exercise, exercise.run(code, seed), seed)
-        for code in (exercise.solution, exercise.starter)
-    )
+    right = observed(exercise, exercise.solution, seed)
+    blank = observe(exercise, exercise.run(exercise.starter, seed), seed)
     wrong = [f"the solution fails: {sentence}" for sentence, passed in right.checks if not passed]
-    if not holds(exercise, right, seed):
+    if seed == 1 and not holds(exercise, observe(exercise, solved(exercise), seed), seed):
         wrong.append("the solution answers a probe in two ways")
     wrong += [f"the starter passes: {sentence}" for sentence, passed in blank.checks if passed]
     if exercise.earned(right.checks) != exercise.points or exercise.earned(blank.checks) != 0:
@@ -143,8 +151,9 @@ def earns_all(exercise: Exercise, names: dict, seed: int = 0) -> bool:
     """Whether an answer passes all checks and probes. Here no net is spread below the checks."""
     heard = exercise.hear(names)
     checks = exercise.checks({**names, **heard}, exercise.parameters(seed))
-    seen = observe(exercise, names, seed)
-    return all(passed for _, passed in checks) and holds(exercise, seen, seed)
+    if not all(passed for _, passed in checks):
+        return False
+    return not exercise.probes or holds(exercise, observe(exercise, names, seed), seed)
 
 
 def turning(calls: int, function, value):
@@ -159,7 +168,7 @@ def turning(calls: int, function, value):
 
 
 def test_no_odd_answer_trips_the_checks_or_earns_all(exercise):
-    right = exercise.run(exercise.solution)
+    right = solved(exercise)
     for name, (what, value) in product(exercise.answers, ODD.items()):
         answers = [value]
         if name in exercise.functions:
@@ -179,7 +188,7 @@ def in_form(value, form):
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 def test_a_right_answer_may_come_in_any_form(exercise, form):
-    right = exercise.run(exercise.solution)
+    right = solved(exercise)
     answers = {name: right[name] for name in exercise.answers}
     for name, value in answers.items():
         if name in exercise.functions:
@@ -256,7 +265,7 @@ def test_a_function_that_empties_its_input_earns_by_what_it_says(exercise):
     """In-place code changes no right answer, and a right one loses nothing by it."""
     if not exercise.functions:
         return
-    right = exercise.run(exercise.solution)
+    right = exercise.run(exercise.solution)  # what it holds is emptied, too
 
     def emptying(ask):
         def answer(*arguments):
@@ -538,7 +547,7 @@ def test_a_coarse_dtype_is_compared_as_closely_as_it_can_be():
     ids=lambda exercise: exercise.id,
 )
 def test_parts_may_come_by_their_names(exercise):
-    right = exercise.run(exercise.solution)
+    right = solved(exercise)
     for name in exercise.functions:
         right[name] = lambda *arguments, ask=right[name]: dict(
             reversed([*zip(exercise.parts, ask(*arguments), strict=True)])

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,36 +45,78 @@ no-target:
 """
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+# By each group: how many tests passed, failed, met an error and were skipped, and its fault.
+NO_REPORT = "ended with status 2, without a report"
+ENDS = {
+    "green": (2, 0, 0, 0, ""),
+    "failing": (1, 1, 0, 0, ""),
+    "crash-at-collection": (0, 0, 1, 0, ""),
+    "error": (0, 0, 1, 0, ""),
+    "skipping": (0, 0, 0, 1, ""),
+    "empty": (0, 0, 0, 0, "found no test"),
+    "killed-worker": (1, 0, 1, 0, ""),
+    "killed": (0, 0, 0, 0, NO_REPORT),
+    "plain": (0, 0, 0, 0, ""),
+    "plain-red": (0, 0, 0, 0, NO_REPORT),
+    "no-target": (0, 0, 0, 0, NO_REPORT),
+    "nowhere": (0, 0, 0, 0, NO_REPORT),
+}
+RED = [name for name in ENDS if name not in ("green", "skipping", "plain")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """A project whose Makefile has the planted groups."""
+    folder = tmp_path_factory.mktemp("project")
     for name, text in PLANTED.items():
-        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text("[pytest]\njunit_family = xunit1\n", encoding="utf-8")
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\njunit_family = xunit1\n", encoding="utf-8")
     others = ["plain", "plain-red", "no-report", "no-target"]
     text = MAKEFILE.format(
         all=" ".join([*PLANTED, *others]), tests=" ".join(PLANTED), python=sys.executable
     )
-    (tmp_path / "Makefile").write_text(text, encoding="utf-8")
-    (tmp_path / ".tests").mkdir()
-    monkeypatch.chdir(tmp_path)
-    # The outer run's own words do not reach the inner ones.
-    for name in [*os.environ]:
-        if name.startswith(("PYTEST_", "MAKE")) or name == "MFLAGS":
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # it takes longer than the tests
-    return tmp_path
+    (folder / "Makefile").write_text(text, encoding="utf-8")
+    return folder
 
 
-def run(*arguments):
-    """`python -m tools.run_tests` in the project of the test."""
+@pytest.fixture(scope="module")
+def done(folder):
+    """`python -m tools.run_tests` with all groups, once."""
+    return run(folder, *ENDS)
+
+
+def inner() -> dict[str, str]:
+    """The environment without the outer run's own words, which would reach the inner one."""
+    ours = ("PYTEST_", "MAKE", "MFLAGS")
+    environment = {name: of for name, of in os.environ.items() if not name.startswith(ours)}
+    # To load all plugins takes longer than the tests.
+    return environment | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
+def run(folder, *arguments):
+    """`python -m tools.run_tests` in a project."""
     return subprocess.run(
         [sys.executable, "-m", "tools.run_tests", *arguments],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        cwd=folder, env=inner(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def here(monkeypatch, capsys):
+    """The same in this process, which has read its modules: its end, and what it printed."""
+
+    def run_here(folder, *arguments):
+        monkeypatch.chdir(folder)
+        for name in os.environ.keys() - inner().keys():
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        monkeypatch.setattr(sys, "argv", ["run_tests", *arguments])
+        with pytest.raises(SystemExit) as end:
+            run_tests.main()
+        monkeypatch.undo()
+        return end.value.code, capsys.readouterr().out
+
+    return run_here
 
 
 def lines_of(out: str) -> dict[str, list[str]]:
@@ -82,36 +125,14 @@ def lines_of(out: str) -> dict[str, list[str]]:
     return {line.split()[0]: line.split()[1:] for line in table if line and line[0].islower()}
 
 
-@pytest.mark.parametrize(
-    ("name", "passed", "failed", "errors", "skipped", "fault"),
-    [
-        ("green", 2, 0, 0, 0, ""),
-        ("failing", 1, 1, 0, 0, ""),
-        ("crash-at-collection", 0, 0, 1, 0, ""),
-        ("error", 0, 0, 1, 0, ""),
-        ("skipping", 0, 0, 0, 1, ""),
-        ("empty", 0, 0, 0, 0, "found no test"),
-        ("killed-worker", 1, 0, 1, 0, ""),
-        ("killed", 0, 0, 0, 0, "ended with status 2, without a report"),
-        ("plain", 0, 0, 0, 0, ""),
-        ("plain-red", 0, 0, 0, 0, "ended with status 2, without a report"),
-        ("no-target", 0, 0, 0, 0, "ended with status 2, without a report"),
-        ("nowhere", 0, 0, 0, 0, "ended with status 2, without a report"),
-    ],
-)
-def test_every_end_of_a_group_is_seen(folder, name, passed, failed, errors, skipped, fault):
-    group = run_tests.run_group(name, folder / ".tests")
-    assert group.fault == fault
-    counts = {"passed": passed, "failed": failed, "errors": errors, "skipped": skipped}
-    assert group.counts == {word: count for word, count in counts.items() if count}
-    assert group.is_red == (name not in {"green", "skipping", "plain"})
-
-
-def test_a_report_of_an_earlier_run_does_not_count(folder):
-    (folder / "killed.py").write_text(PLANTED["green"], encoding="utf-8")
-    assert not run_tests.run_group("killed", folder / ".tests").is_red
-    (folder / "killed.py").write_text(PLANTED["killed"], encoding="utf-8")
-    assert run_tests.run_group("killed", folder / ".tests").tests is None
+def test_every_end_of_a_group_is_seen(folder, done):
+    groups = {group.name: group for group in run_tests.last_run(folder / ".tests")}
+    assert list(groups) == list(ENDS)
+    for name, (*counts, fault) in ENDS.items():
+        assert groups[name].fault == fault
+        words = zip(("passed", "failed", "errors", "skipped"), counts, strict=True)
+        assert groups[name].counts == {word: count for word, count in words if count}, name
+        assert groups[name].is_red == (name in RED)
 
 
 def test_a_status_is_red_though_the_report_is_green():
@@ -126,38 +147,40 @@ def test_a_report_cut_off_is_none(tmp_path):
     assert run_tests.read_report(tmp_path / "a.xml") is None
 
 
-def test_all_groups_run_and_one_table_ends_it(folder):
-    names = ["failing", "plain-red", "crash-at-collection", "skipping", "green"]
-    done = run(*names)
+def test_all_groups_run_and_one_table_ends_it(folder, done, here):
     assert done.returncode == 1
-    assert done.stderr.strip().endswith("red: failing, plain-red, crash-at-collection")
+    assert done.stderr.strip().endswith(f"red: {', '.join(RED)}")
     rows = lines_of(done.stdout)
-    assert list(rows) == [*names, "all"]
-    assert rows["failing"][:4] == ["1", "1", "0", "0"]
+    assert list(rows) == [*ENDS, "all"]
+    for name, (*counts, _) in ENDS.items():
+        has_none = name.startswith(("plain", "no", "killed")) and name != "killed-worker"
+        assert rows[name][:4] == (["–"] * 4 if has_none else [str(count) for count in counts])
     assert rows["failing"][5:] == ["–", "red"]
-    assert rows["plain-red"][:4] == ["–"] * 4
-    assert rows["green"][:4] == ["2", "0", "0", "0"]
     assert len(rows["green"]) == 6
-    assert rows["all"][:4] == ["3", "1", "1", "1"]
+    assert rows["all"][:4] == ["4", "1", "3", "1"]
     assert "failing.py::test_ten\n      assert (5 + 5) == 11" in done.stdout
     assert "1 ×  no moon tonight" in done.stdout
     slowest = done.stdout[done.stdout.index("The slowest 10") : done.stdout.index("Skipped")]
-    assert re.findall(r"s  green.py::(\w+)", slowest) == ["test_one", "test_two"]
+    assert {"test_one", "test_two"} <= {*re.findall(r"s  green.py::(\w+)", slowest)}
     assert f"Python {sys.version.split()[0]}" in done.stdout
-    again = run()
+    again = run(folder)
     assert again.returncode == 1
     assert lines_of(again.stdout) == rows
 
 
-def test_green_is_green(folder):
-    done = run("green", "plain")
-    assert (done.returncode, done.stderr) == (0, "")
+def test_green_is_green(folder, done):
+    again = run(folder, "green", "plain")
+    assert (again.returncode, again.stderr) == (0, "")
 
 
-def test_before_any_run_there_is_no_table(folder):
-    done = run()
-    assert done.returncode == 1
-    assert done.stderr == "nothing was run yet: run `make test`\n"
+def test_a_report_of_an_earlier_run_does_not_count(folder, done, here):
+    (folder / ".tests" / "plain.xml").write_text("<testsuites/>", encoding="utf-8")
+    here(folder, "plain")
+    assert not (folder / ".tests" / "plain.xml").exists()
+
+
+def test_before_any_run_there_is_no_table(tmp_path, here):
+    assert here(tmp_path)[0] == "nothing was run yet: run `make test`"
 
 
 def test_at_most_ten_of_the_slowest_are_named():
@@ -188,6 +211,7 @@ MARKED["deep-processors"] = MARKED["test"]
 MARKED["slow-triton"] = "not deep"  # all tests of the kernels, as no other group installs Triton
 
 
+@cache
 def words(group: str) -> list[str]:
     """The words of the command that a group of the project is."""
     plan = ["make", "--dry-run", "--no-print-directory", "-C", ROOT, "-o", ".venv/test"]
@@ -258,7 +282,9 @@ def test_where(n, worker_id):
 def test_one_process_runs_the_tests_that_share_what_takes_long(tmp_path):
     """pytest-xdist has once forgotten its groups, and said nothing: the book was printed twice."""
     (tmp_path / "test_where.py").write_text(GROUPED)
-    call = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-rP", tmp_path]
-    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
+    call = [sys.executable, "-m", "pytest", "-p", "xdist", "-n", "2", "--dist", "loadgroup", "-rP"]
+    done = subprocess.run(
+        [*call, tmp_path], cwd=tmp_path, env=inner(), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout
     assert len(set(re.findall(r"ran on (\w+)", done.stdout))) == 1

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 
 from attn_core import Dropout, causal, diagnose, toy, trace
 from attn_core.checks import STAGES
+from attn_core.diagnosis import classes, comparing
 from attn_core.diagnosis.sentences import NAMES
 from attn_core.mistakes import MISTAKES, mistake
-from attn_core.mistakes.questions import questions
+from attn_core.mistakes.questions import Question, questions
 from tests.attn_core.reference import cases
 
 REPLAYED = [m for m in MISTAKES.values() if m.is_replayed]
@@ -22,14 +23,27 @@ def journey(**others):
     return trace(*[toy.journey().x] * 3, **others)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_each_stage_is_right_as_a_tensor_an_array_and_a_list(stage):
+@pytest.fixture(scope="module")
+def made_once():
+    """Each wrong version of a record is made once, and each question is asked once."""
+    once = functools.cache
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mistake, "wrong_stages", once(mistake.wrong_stages))
+        patch.setattr(Question, "trace", once(Question.trace))
+        patch.setattr(classes, "questions", once(classes.questions))
+        for module in (comparing, classes):
+            patch.setattr(module, "compared_stages", once(comparing.compared_stages))
+        yield
+
+
+def test_each_stage_is_right_as_a_tensor_an_array_and_a_list(made_once):
     record = journey(keep=causal(), dropout=Dropout(0.5, 7))
-    cells = record.stage(stage)
-    for yours in (cells, cells[None, None], cells.double(), cells.numpy(), cells.tolist()):
-        answer = diagnose(yours, record)
-        assert answer.verdict == "right"
-        assert answer.stages == (stage,)
+    for stage in STAGES:
+        cells = record.stage(stage)
+        for yours in (cells, cells[None, None], cells.double(), cells.numpy(), cells.tolist()):
+            answer = diagnose(yours, record)
+            assert answer.verdict == "right"
+            assert answer.stages == (stage,)
 
 
 @settings(max_examples=25)
@@ -156,12 +170,9 @@ def test_the_values_of_another_head_have_their_own_room():
 
 
 @pytest.fixture(scope="module")
-def asked():
-    """The records of all questions, of which each wrong version is made once and not for each
-    mistake."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mistake, "wrong_stages", functools.cache(mistake.wrong_stages))
-        yield [question.trace() for question in questions()]
+def asked(made_once):
+    """The records of all questions."""
+    return [question.trace() for question in classes.questions()]
 
 
 @pytest.mark.parametrize("name", [replayed.name for replayed in REPLAYED])

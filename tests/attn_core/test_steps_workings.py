@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 import re
+from functools import cache
 
 import pytest
 import torch
@@ -43,17 +44,41 @@ def some(done, count, seed=0):
         yield step.name, stage, tuple(dice.randrange(size) for size in shape)
 
 
+@cache
+def array(done, name, stage=None):
+    """The numbers of a stage; they stay as they are."""
+    return done.value(name, stage)
+
+
+@cache
+def what_goes_in(done, name):
+    """The weights and the inputs of a step, each number of which asks for them."""
+    step = done.steps[name]
+    weights = done.steps.weights
+    return (
+        {role: weights[parameter].double() for role, parameter in step.parameters.items()},
+        [done.value(source)[0].tolist() for source in step.inputs],
+    )
+
+
+@cache
+def kept_cells(done, name):
+    """The mask of an attention, [heads, rows, columns] as lists; None without one."""
+    settings, (q, k, _) = done.steps[name].settings, what_goes_in(done, name)[1]
+    if settings["keep"] is None:
+        return None
+    cells = settings["keep"].dense(len(q), len(k))
+    return cells.expand(1, settings["num_heads"], -1, -1)[0].tolist()
+
+
 def value_from_inputs(done, name, stage, index):
     """A number by its operation's formula, in Python's own arithmetic, from what came before it."""
     step = done.steps[name]
-    weight = {
-        role: done.steps.weights[parameter].double() for role, parameter in step.parameters.items()
-    }
-    inputs = [done.value(source)[0].tolist() for source in step.inputs]
+    weight, inputs = what_goes_in(done, name)
     off = step.settings.get("off")
 
     def of(stage, *index):
-        return done.value(name, stage)[(0, *index)].tolist()
+        return array(done, name, stage)[(0, *index)].tolist()
 
     def products(row, column):
         return math.fsum(x * y for x, y in zip(row, column, strict=True))
@@ -141,16 +166,14 @@ def value_from_inputs(done, name, stage, index):
 
 def attention_value(done, step, stage, index, inputs, of):
     q, k, v = inputs
-    heads, keep = step.settings["num_heads"], step.settings["keep"]
+    heads, cells = step.settings["num_heads"], kept_cells(done, step.name)
     if stage == "merged":
         width = len(v[0]) // heads
         head, column = divmod(index[1], width)
         is_off = head in step.settings.get("heads_off", ())
         return 0.0 if is_off else of("output", head, index[0], column)
     head, row, *rest = index
-    kept = [True] * len(k)
-    if keep is not None:
-        kept = keep.dense(len(q), len(k)).expand(1, heads, -1, -1)[0, head, row].tolist()
+    kept = cells[head][row] if cells else [True] * len(k)
     if stage == "scores":
         width = len(q[0]) // heads
         part = slice(head * width, (head + 1) * width)
@@ -185,7 +208,7 @@ def check(done, name, stage, index):
     step = done.steps[name]
     is_output = stage == step.stages[-1]
     assert (term.name, term.index) == (name if is_output else f"{name}.{stage}", index)
-    assert term.value == done.value(name, stage)[(0, *index)].item()
+    assert term.value == array(done, name, stage)[(0, *index)].item()
     assert same(term.value, value_from_inputs(done, name, stage, index)), term
     assert "\n" not in term.text
     if step.operation != "words":
@@ -194,7 +217,7 @@ def check(done, name, stage, index):
     for part in term.parts:
         place = done.steps.get(part.name)
         owner, of_stage = (part.name, None) if place else part.name.rsplit(".", 1)
-        assert part.value == done.value(owner, of_stage)[(0, *part.index)].item()
+        assert part.value == array(done, owner, of_stage)[(0, *part.index)].item()
         assert owner in {*step.inputs, name}
         if step.operation not in ("words", "last_row", "concat", "repeat", "embed"):
             assert written_in(part.value, term.how), (part, term)

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from functools import partial
+from itertools import product
 
 import pytest
 import torch
@@ -67,9 +68,19 @@ def between_operations(call, q, k, v):
     return call(q.sin(), k + 1, v * 2).cos()
 
 
-@pytest.mark.parametrize("T", [SHORT, LONG])
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("backend", BACKENDS)
+# What inductor gets, eager has followed: what stands before and after the call. A few show it.
+FEW = {("causal", LONG), ("dropout", SHORT), ("a tile", LONG), ("a sweep", SHORT)}
+COMPILED = [
+    *product(["eager"], CALLS, [SHORT, LONG]),
+    *(
+        pytest.param("inductor", name, T, marks=[mark, needs_a_compiler])
+        for name, T in product(CALLS, [SHORT, LONG])
+        for mark in [pytest.mark.slow if (name, T) in FEW else pytest.mark.deep]
+    ),
+]
+
+
+@pytest.mark.parametrize(("backend", "name", "T"), COMPILED)
 def test_a_compiled_call_gives_what_it_gives(backend, name, T):
     call = partial(between_operations, CALLS[name])
     compiled = torch.compile(call, backend=backend)

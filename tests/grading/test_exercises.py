@@ -36,15 +36,6 @@ def graded(chapter: str, code) -> dict[str, marks.Mark]:
     return by_id
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_the_solution_gets_all_and_the_starter_nothing(chapter):
-    for mark in graded(chapter, lambda exercise: exercise.solution).values():
-        assert mark.status == ("by hand" if KNOWN[mark.exercise].kind == "text" else "right"), mark
-    for mark in graded(chapter, lambda exercise: exercise.starter).values():
-        assert (mark.status, mark.score) == ("blank", 0), mark
-
-
 # Without a sandbox tests/test_exercises.py has all mistakes; this is their way through one.
 @pytest.mark.parametrize(
     "numbers",
@@ -95,10 +86,30 @@ def ragged(exercise) -> str:
     return "\n".join(f"{name} = {says[name in exercise.functions]}" for name in exercise.answers)
 
 
-@pytest.mark.slow
+def is_right(mark: marks.Mark) -> bool:
+    return mark.status == ("by hand" if KNOWN[mark.exercise].kind == "text" else "right")
+
+
+def is_nothing(mark: marks.Mark) -> bool:
+    return (mark.status, mark.score) in (("wrong", 0), ("blank", 0))
+
+
+# What an exercise is answered with, and what it gets for it.
+ANSWERS = [
+    (lambda exercise: exercise.solution, is_right),
+    (lambda exercise: exercise.starter, lambda mark: (mark.status, mark.score) == ("blank", 0)),
+    (in_form, is_right),
+    (ragged, is_nothing),
+]
+SHARES = [pytest.param(0, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.slow)]
+SHARES += [pytest.param(share, marks=pytest.mark.deep) for share in (2, 3)]
+
+
+@pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_another_form_gets_all_and_what_holds_no_numbers_nothing(chapter):
-    for mark in graded(chapter, in_form).values():
-        assert mark.status == ("by hand" if KNOWN[mark.exercise].kind == "text" else "right"), mark
-    for mark in graded(chapter, ragged).values():
-        assert (mark.status, mark.score) in (("wrong", 0), ("blank", 0)), mark
+def test_the_solution_gets_all_in_another_form_too_and_the_starter_nothing(chapter, share):
+    """The solution and one other answer to each exercise, and deep the others, all of which
+    tests/test_exercises.py gives without a sandbox."""
+    turns = {name: 1 + (turn + share) % 3 if share else 0 for turn, name in enumerate(KNOWN)}
+    for mark in graded(chapter, lambda exercise: ANSWERS[turns[exercise.id]][0](exercise)).values():
+        assert ANSWERS[turns[mark.exercise]][1](mark), mark

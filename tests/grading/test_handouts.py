@@ -16,7 +16,7 @@ from grading.notebooks import task
 from grading.numbers import given, seed_of
 
 ALL = exercises.load()
-FEW, MANY, ALL_OF_A_CLASS = 12, 60, 300
+FEW, MANY, ALL_OF_A_CLASS = 4, 24, 300
 CODE = re.compile(r"`([^`]+)`")
 NUMBER = re.compile(r"(?<![\w.])[−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?!\w)")
 ELSEWHERE = re.compile(

@@ -18,8 +18,15 @@ def test_there_are_many_of_many_kinds():
     assert len(STUDENTS) > 80
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("oddities", STUDENTS, ids=" + ".join)
+# tests/test_exercises.py has the forms without a sandbox; this is their way out of one.
+@pytest.mark.parametrize(
+    "oddities",
+    [
+        pytest.param(oddities, marks=pytest.mark.deep if number % 3 else pytest.mark.slow)
+        for number, oddities in enumerate(STUDENTS)
+    ],
+    ids=" + ".join,
+)
 def test_it_gets_all_points(course, oddities):
     wanted = Assignment("odd", tuple(course.known[name] for name in EXERCISES))
     raw = hand_in(build(course, wanted, "ada", "solution"), oddities)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import cache
 
 import nbformat
 import pytest
@@ -23,6 +24,7 @@ TEXTS = {name for name, exercise in ALL.items() if exercise.kind == "text"}
 BLANK = "not answered yet."
 RIGHT = "right."
 ENGLISH = re.compile(r"\b[A-Za-z]+ [a-z]+ [a-z]+\b")
+SAY = chinese()
 CODE = re.compile(r"`[^`]*`|\w+Error: .*")
 
 
@@ -65,50 +67,68 @@ def test_no_solution_in_a_blank_notebook(chapter):
             assert exercise.starter in text
 
 
-@pytest.mark.slow
-def test_solved_notebooks_run_and_are_right(tmp_path):
+# Of three chapters among the slow tests, and deep of all: what `check` says, the tests below ask.
+FEW = [chapter for chapter in chapters() if str(chapter).startswith(("03", "08", "12"))]
+SOME = [
+    pytest.param(FEW, id="some", marks=pytest.mark.slow),
+    pytest.param(chapters(), id="all", marks=pytest.mark.deep),
+]
+
+
+def run_by_nbval(*notebooks):
+    command = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT]
+    done = subprocess.run(
+        [*command, "--nbval", "--nbval-current-env", "-q", *notebooks],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize("of", SOME)
+def test_solved_notebooks_run_and_are_right(of, tmp_path):
     """By nbval, with the outputs that they should have."""
-    for chapter in chapters():
+    for chapter in of:
         made = with_outputs(
             notebook(chapter, solved=True),
             lambda name: "written. A person reads it." if name in TEXTS else RIGHT,
         )
         (tmp_path / f"{chapter}_solved.ipynb").write_text(nbformat.writes(made), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT]
-    done = subprocess.run(
-        [*command, "--nbval", "--nbval-current-env", "-q", tmp_path],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-    assert " passed" in done.stdout
+    run_by_nbval(tmp_path)
 
 
-@pytest.mark.slow
-def test_chinese_notebooks_print_what_is_stored():
+@pytest.mark.parametrize("of", SOME)
+def test_chinese_notebooks_print_what_is_stored(of):
     """Their outputs are made without a run; here they are run."""
-    command = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT]
-    done = subprocess.run(
-        [*command, "--nbval", "--nbval-current-env", "-q", FOLDER / "zh"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-    assert " passed" in done.stdout
+    run_by_nbval(*(FOLDER / "zh" / stored(chapter).name for chapter in of))
+
+
+@cache
+def ran(exercise, code):
+    """Its names, run once: some exercises translate with a whole model."""
+    return exercise.run(code)
+
+
+@cache
+def said(exercise, code):
+    """What a code is told in English."""
+    return told(exercise, ran(exercise, code))
 
 
 @pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
 def test_check_says_right_and_not_answered(exercise):
     right = "written. A person reads it." if exercise.kind == "text" else RIGHT
-    assert told(exercise, exercise.run(exercise.solution)) == f"{exercise.id}: {right}"
-    assert told(exercise, exercise.run(exercise.starter)) == f"{exercise.id}: {BLANK}"
+    assert said(exercise, exercise.solution) == f"{exercise.id}: {right}"
+    assert said(exercise, exercise.starter) == f"{exercise.id}: {BLANK}"
     assert told(exercise, {}) == f"{exercise.id}: {BLANK}"
 
 
 @pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
 def test_check_gives_the_hint_of_each_known_mistake(exercise):
     for mistake in exercise.mistakes:
-        said = told(exercise, exercise.run(mistake.code))
-        assert " ".join(mistake.hint.split()) in " ".join(said.split())
-        assert RIGHT not in said.split("\n")[0]
+        told_of_it = said(exercise, mistake.code)
+        assert " ".join(mistake.hint.split()) in " ".join(told_of_it.split())
+        assert RIGHT not in told_of_it.split("\n")[0]
 
 
 def test_check_prints_for_the_cell_that_calls(capsys):
@@ -140,10 +160,9 @@ def test_an_unknown_exercise_is_said_in_a_sentence():
 def test_check_says_in_chinese_what_it_says_in_english(exercise):
     """The same ticks, and nothing in English but what Python itself says of an error."""
     codes = [exercise.solution, exercise.starter, *(mistake.code for mistake in exercise.mistakes)]
-    say = chinese()
+    translated = exercise.translated(SAY)
     for code in codes:
-        english = told(exercise, exercise.run(code))
-        there = told(exercise.translated(say), exercise.run(code), say)
+        english, there = said(exercise, code), told(translated, ran(exercise, code), SAY)
         assert [line[:4] for line in there.split("\n") if line[:2] == "  "] == [
             line[:4] for line in english.split("\n") if line[:2] == "  "
         ]

@@ -1,6 +1,6 @@
-"""The proof that the comparison can fail: errors planted in copies of five chapters are all seen.
+"""The proof that the comparison can fail: errors planted in a copy of a chapter are all seen.
 
-Each error sits in a cell of its own, so one run of the chapters shows whether each is reported
+Each error sits in a cell of its own, so one run of the chapter shows whether each is reported
 and that nothing else is.
 """
 
@@ -25,8 +25,8 @@ from tools.notebooks import NOTEBOOKS
 from tools.outputs import PAYLOAD
 
 ROOT = Path(__file__).parents[2]
-# They have a place for each kind of error, and run in seconds.
-CHAPTERS = [path for path in NOTEBOOKS if path.name.startswith(("03", "04", "05", "06", "07"))]
+# It has a place for each kind of error, and runs in seconds.
+CHAPTERS = [path for path in NOTEBOOKS if path.name.startswith("03")]
 DECIMAL = re.compile(r"-?\d+\.\d+(?:e[+-]\d+)?")
 
 
