@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+
 import pytest
 
+from grading import __main__ as commands
 from grading.course import Course, start
 from tests.grading.students import EXERCISES
 
@@ -42,6 +50,23 @@ def hand_in(course: Course, assignment: str, student: str, raw: bytes, file: str
     path = course.folder / "submitted" / student / assignment / (file or f"{assignment}.ipynb")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(raw)
+
+
+def run(*arguments) -> subprocess.CompletedProcess:
+    """A command in this process, as a new one reads nbgrader for seconds; what it said."""
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as after:
+        patch.setattr(sys, "argv", ["grading", *map(str, arguments)])
+        after.callback(os.umask, os.umask(0o022))
+        after.callback(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+        after.enter_context(contextlib.redirect_stdout(out))
+        after.enter_context(contextlib.redirect_stderr(err))
+        try:
+            commands.main()
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(bool(end.code))
+            err.write(f"{end.code}\n" if isinstance(end.code, str) else "")
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture

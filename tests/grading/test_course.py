@@ -29,6 +29,7 @@ from grading.numbers import given, seed_of
 from grading.sandbox import CannotGrade
 from grading.seams import write_settings
 from tests.grading.conftest import hand_in, make
+from tests.grading.conftest import run as run_here
 from tests.grading.students import EXERCISES
 
 ROOT = Path(__file__).parents[2]
@@ -138,14 +139,14 @@ def test_an_interrupt_while_modules_are_read_is_a_sentence(monkeypatch):
 @pytest.mark.slow
 def test_handouts_are_never_deleted(tmp_path):
     course = own_course(tmp_path)
-    assert run("make", course.folder).returncode == 0
+    assert run_here("make", course.folder).returncode == 0
     before = sorted(course.folder.glob("handout/*/*/*"))
     assert len(before) == 2
     settings = course.folder / "course.toml"
     text = settings.read_text(encoding="utf-8")
     for line, code in (('numbers = "per-student"\n', 1), ('numbers = "class"\n', 0)):
         settings.write_text(line + text, encoding="utf-8")
-        assert run("make", course.folder).returncode == code
+        assert run_here("make", course.folder).returncode == code
         assert sorted(course.folder.glob("handout/*/*/*")) == before
 
 
@@ -155,7 +156,7 @@ def test_a_wrong_solution_stops_before_anything_is_released(tmp_path):
     settings = course.folder / "course.toml"
     fine = '[assignments.fine]\nexercises = ["06-mask-in-training"]\n'
     settings.write_text(fine + settings.read_text(encoding="utf-8"), encoding="utf-8")
-    done = run("make", course.folder)
+    done = run_here("make", course.folder)
     assert done.returncode == 1
     assert "the solution of 03-own must be graded right" in done.stderr
     assert "nothing was released" in done.stderr

@@ -21,8 +21,9 @@ from grading import grade as grading
 from grading.course import Course
 from grading.notebooks import build
 from grading.one import digest, is_done, still_holds, stored
-from tests.grading.conftest import hand_in
-from tests.grading.test_course import own_course, run
+from tests.grading.conftest import hand_in, run
+from tests.grading.test_course import own_course
+from tests.grading.test_course import run as run_apart
 
 ROOT = Path(__file__).parents[2]
 TEXT = "answer-06-mask-in-training"
@@ -218,7 +219,9 @@ def test_a_failure_of_ours_is_no_mark_and_is_tried_again(course, tmp_path, monke
     fake.chmod(0o755)
     path = os.environ["PATH"]
     monkeypatch.setenv("PATH", f"{fake.parent}:{path}")
-    said = graded(course, code=1)
+    done = run_apart("grade", course.folder)  # which looks for the sandbox anew
+    said = done.stdout + done.stderr
+    assert done.returncode == 1
     assert "not graded: ada, own: the sandbox did not start (no room here)" in said
     assert "2 not graded" in said
     assert row(course)["status"] == "not graded"
