@@ -27,8 +27,8 @@ from grading.one import digest
 from grading.report import heading, localized
 from grading.sandbox import CannotGrade
 from grading.words import points
-from tests.grading.conftest import hand_in
-from tests.grading.test_course import ROOT, run
+from tests.grading.conftest import hand_in, run
+from tests.grading.test_course import ROOT
 from tests.grading.test_handouts import NUMBER, seeds
 
 ZH = words.words("zh")

@@ -12,7 +12,7 @@ import pytest
 from grading.course import Course
 from grading.notebooks import build
 from grading.sandbox import PYTHON
-from tests.grading.test_course import run
+from tests.grading.conftest import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "book" / "for_instructors.md"
