@@ -20,18 +20,50 @@ POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self
 class _Strict(http.server.SimpleHTTPRequestHandler):
     def end_headers(self):
         self.send_header("Content-Security-Policy", POLICY)
+        if self.path.partition("?")[0].endswith(".html"):  # the next test writes another one
+            self.send_header("Cache-Control", "no-store")
         super().end_headers()
 
     def log_message(self, *args):
         pass
 
 
+# What of a page can be set again for the next test.
+MEDIA = ("media", "color_scheme", "reduced_motion", "forced_colors")
+SIZE = {"width": 1280, "height": 720}
+
+
+class Tabs:
+    """Pages that one test after another uses: to make a page takes longer than to load it."""
+
+    def __init__(self, browser):
+        self.browser, self.idle, self.heard, self.asked = browser, [], [], []
+
+    def take(self, *, viewport=SIZE, **media):
+        page = self.idle.pop() if self.idle else self.listened(self.browser.new_context())
+        page.set_viewport_size(viewport)
+        page.emulate_media(**{name: media.get(name, "null") for name in MEDIA})
+        return page
+
+    def listened(self, context):
+        page = context.new_page()
+        page.on("console", lambda message: self.heard.append(message.text))
+        page.on("pageerror", lambda error: self.heard.append(str(error)))
+        page.on("request", lambda request: self.asked.append(request.url))
+        return page
+
+    def give_back(self, page):
+        page.mouse.move(0, 0)  # or it would point at something of the next page
+        page.goto("about:blank")  # or another fragment would be the same page
+        self.idle.append(page)
+
+
 class Bare:
     """Writes bare pages into a folder and opens them; hears everything that the console says."""
 
-    def __init__(self, folder, browser, address):
-        self.folder, self.browser, self.address = folder, browser, address
-        self.contexts, self.heard, self.asked = [], [], []
+    def __init__(self, folder, tabs, address):
+        self.folder, self.tabs, self.address = folder, tabs, address
+        self.taken, self.contexts, self.heard, self.asked = [], [], tabs.heard, tabs.asked
 
     def write(self, body, theme="light", script="module"):
         tag = '<script type="module" src="explorer.js"></script>'
@@ -48,20 +80,39 @@ class Bare:
         path.write_text(text, encoding="utf-8")
         return path
 
+    def new_page(self, **how):
+        """A page that the test has for itself."""
+        self.contexts.append(self.tabs.browser.new_context(**how))
+        return self.tabs.listened(self.contexts[-1])
+
     def open(
-        self, *bodies, over="http", fragment="", scripts=True, script=None, theme="light", **how
+        self,
+        *bodies,
+        over="http",
+        fragment="",
+        scripts=True,
+        script=None,
+        theme="light",
+        alone=False,
+        **how,
     ):
+        """alone: in a context that no other test uses, for what would stay, as a clock does."""
         body = "\n".join(body if isinstance(body, str) else body.html for body in bodies)
         path = self.write(body, theme, script or ("module" if over == "http" else "classic"))
-        context = self.browser.new_context(java_script_enabled=scripts, **how)
-        self.contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: self.heard.append(message.text))
-        page.on("pageerror", lambda error: self.heard.append(str(error)))
-        page.on("request", lambda request: self.asked.append(request.url))
+        if scripts and not alone and set(how) <= {"viewport", *MEDIA}:
+            page = self.tabs.take(**how)
+            self.taken.append(page)
+        else:
+            page = self.new_page(java_script_enabled=scripts, **how)
         address = f"{self.address}/page.html" if over == "http" else path.as_uri()
         page.goto(address + fragment)
         return page
+
+    def show(self, page, fragment):
+        """The same page, opened anew at another place."""
+        address = page.url.partition("#")[0]
+        page.goto("about:blank")
+        page.goto(address + fragment)
 
 
 @contextmanager
@@ -120,15 +171,25 @@ def bare_folder(tmp_path_factory):
         server.shutdown()
 
 
+@pytest.fixture(scope="session")
+def tabs(browser):
+    return Tabs(browser)
+
+
 @pytest.fixture
-def bare(bare_folder, browser):
+def bare(bare_folder, tabs):
     """Opens bare pages; at the end the console must have been silent, and no other host asked."""
-    bare = Bare(bare_folder[0], browser, bare_folder[1])
+    tabs.heard.clear()
+    tabs.asked.clear()
+    bare = Bare(bare_folder[0], tabs, bare_folder[1])
     yield bare
     for context in bare.contexts:
         context.close()
+    for page in bare.taken:
+        tabs.give_back(page)
     assert bare.heard == []
-    outside = [url for url in bare.asked if not url.startswith((bare.address, "file://"))]
+    inside = (bare.address, "file://", "about:blank")
+    outside = [url for url in bare.asked if not url.startswith(inside)]
     assert outside == []
 
 

@@ -611,9 +611,7 @@ def test_a_number_of_the_table_opens_too(bare):
 
 def test_one_explorer_alone(bare, explorer):
     path = bare.write("\n".join([journey_lab().html, explorer.html]), script="classic")
-    context = bare.browser.new_context()
-    bare.contexts.append(context)
-    page = context.new_page()
+    page = bare.new_page()
     page.goto(path.as_uri() + "?embed=journey#x-journey?stage=scores")
     expect(page.locator("html")).to_have_class(re.compile("ax-embed"))
     expect(page.locator('attention-explorer[name="journey"] .ax-grid')).to_be_visible()
@@ -626,9 +624,7 @@ def test_one_explorer_alone(bare, explorer):
 def test_the_explorer_speaks_the_pages_language(bare):
     path = bare.write(journey_lab().html, script="classic")
     path.write_text(path.read_text().replace('<html lang="en"', '<html lang="zh-CN"'))
-    context = bare.browser.new_context()
-    bare.contexts.append(context)
-    page = context.new_page()
+    page = bare.new_page()
     page.goto(path.as_uri() + ALL)
     expect(page.locator(".ax-stage").first).to_have_text("得分")
     cell(page, 1, 0).click()

@@ -127,7 +127,7 @@ def test_no_word_and_too_many_are_said(play):
 
 
 def test_the_translation_is_written_word_by_word_and_played(play):
-    page = play()
+    page = play(alone=True)
     all_words, _ = translated(SAY)
     back, on = (page.get_by_role("button", name=name) for name in ("one word back", "next word"))
     expect(on).to_be_disabled()

@@ -575,9 +575,7 @@ def test_a_script_that_runs_before_the_page_is_read_waits_for_its_data(bare, exp
     path = bare.write(explorer.html, script="classic")
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("<script defer", "<script"), encoding="utf-8")
-    context = bare.browser.new_context()
-    bare.contexts.append(context)
-    page = context.new_page()
+    page = bare.new_page()
     page.goto(path.as_uri())
     assert numbers(page) == wanted_numbers(explorer.record, "weights")
 
@@ -645,7 +643,7 @@ def test_a_long_token_stays_inside(bare):
     x = toy.journey().x
     tokens = ["a" * 5000, "猫" * 5000, "ش" * 5000, "d e" * 2000, "e", "f"]
     size = {"width": 390, "height": 800}
-    for name in (0, 1, 2, 3):
+    for name in range(4):
         view = explore(trace(x, x, x), tokens=tokens, name="long", select=(name, name))
         page = bare.open(view, fragment="#x-long?all=1&table=1", viewport=size)
         page.locator(".ax-inputs > summary").click()
@@ -655,7 +653,6 @@ def test_a_long_token_stays_inside(bare):
         )
         assert wide == 0
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        bare.contexts.pop().close()
 
 
 SEEN = """(css) => Array.from(document.querySelectorAll(css), (e) => {
@@ -669,9 +666,7 @@ def test_on_a_page_from_right_to_left_nothing_is_turned_round(bare, explorer):
     there = bare.open(explorer, fragment="#x-journey?select=2,1")
     path = bare.write(explorer.html)
     path.write_text(path.read_text().replace('lang="en"', 'lang="ar" dir="rtl"'))
-    context = bare.browser.new_context()
-    bare.contexts.append(context)
-    page = context.new_page()
+    page = bare.new_page()
     page.goto(f"{bare.address}/page.html#x-journey?select=2,1")
     assert there.evaluate("getComputedStyle(document.body).direction") == "ltr"
     assert page.evaluate("getComputedStyle(document.body).direction") == "rtl"
