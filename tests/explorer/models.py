@@ -24,8 +24,13 @@ def stored():
 
 def opened(say=SAY, **how):
     """The translator of chapter 09 on a page."""
-    how = {"name": "translator", "switched": switched("transformer")} | how
+    how = {"name": "translator", "switched": counted()} | how
     return open_model(stored(), WORDS, say, **how)
+
+
+@cache
+def counted():
+    return switched("transformer")
 
 
 @cache

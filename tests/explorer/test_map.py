@@ -1,6 +1,7 @@
 """A long matrix is drawn on a canvas: pooled from afar, cell by cell from near."""
 
 import re
+from copy import deepcopy
 
 import pytest
 import torch
@@ -512,9 +513,16 @@ def long_heads():
     return trace(q, k, torch.randn(2, 3, 550, 2, generator=made), keep=causal())
 
 
+@pytest.fixture(scope="module")
+def payload_of_long_heads(long_heads):
+    return payload(long_heads)
+
+
 @pytest.mark.parametrize("how", ["max", "mean"])
-def test_an_overview_stands_there_before_any_cell_is_derived(inside, long_heads, how):
-    data = payload(long_heads)
+def test_an_overview_stands_there_before_any_cell_is_derived(
+    inside, long_heads, payload_of_long_heads, how
+):
+    data = payload_of_long_heads
     rows, columns = data["overview"][how]["shape"][2:]
     preview = inside.evaluate(PREVIEW, [data, {}, how])
     assert not preview["isDone"]
@@ -528,14 +536,15 @@ def test_an_overview_stands_there_before_any_cell_is_derived(inside, long_heads,
         assert pixel in [light(preview["shades"][200 + shade]) for shade in near], n
 
 
-@pytest.mark.parametrize("changed", [{"scale": 0.1}, {"mask": "none"}, {"drawn": [[0, 0]]}])
-def test_an_overview_is_not_shown_for_changed_settings(inside, long_heads, changed):
-    preview = inside.evaluate(PREVIEW, [payload(long_heads), changed, "max"])
-    assert (preview["height"], preview["width"]) == (47, 128)  # one query in 13
+def test_an_overview_is_not_shown_for_changed_settings(inside, payload_of_long_heads):
+    for changed in ({"scale": 0.1}, {"mask": "none"}, {"drawn": [[0, 0]]}):
+        preview = inside.evaluate(PREVIEW, [payload_of_long_heads, changed, "max"])
+        size = preview["height"], preview["width"]
+        assert size == (47, 128), changed  # one query in 13
 
 
-def test_an_overview_that_does_not_fit_is_said(inside, long_heads):
-    data = payload(long_heads)
+def test_an_overview_that_does_not_fit_is_said(inside, payload_of_long_heads):
+    data = deepcopy(payload_of_long_heads)
     data["overview"]["max"]["shape"][2] += 1
     with pytest.raises(Exception, match="its overview must fit q and k"):
         inside.evaluate(PREVIEW, [data, {}, "max"])
@@ -608,9 +617,10 @@ def test_the_page_derives_what_python_does_not_give(inside, very_long, settings,
     assert long_map["done"] > 0
 
 
-@pytest.mark.parametrize("at", ["1e9,0", "0,0,0.5", "99,0,10"])
-def test_a_place_that_is_none_is_said(bare, at):
+def test_a_place_that_is_none_is_said(bare):
     x = torch.randn(40, 3, generator=torch.Generator().manual_seed(1))
-    page = bare.open(explore(trace(x, x, x), name="long"), fragment=f"#x-long?at={at}")
-    said = f"at must be a row, a column and a count of columns, got {at}"
-    expect(page.locator(".ax-notice").first).to_contain_text(said)
+    page = bare.open(explore(trace(x, x, x), name="long"))
+    for at in ("1e9,0", "0,0,0.5", "99,0,10"):
+        bare.show(page, f"#x-long?at={at}")
+        said = f"at must be a row, a column and a count of columns, got {at}"
+        expect(page.locator(".ax-notice").first).to_contain_text(said)

@@ -336,40 +336,43 @@ def test_a_switch_breaks_what_python_breaks_beside_the_right_one(play):
     assert words(page) == wanted
 
 
-@pytest.mark.parametrize(
-    ("kind", "step", "name"),
-    [
-        ("heads_off", CROSS, "head 3"),
-        ("mask_off", "decoder.0.self_attention", "mask"),
-        ("scale_off", CROSS, "scale"),
-        ("residuals_off", "decoder.0.residuals.0.sum", "residual"),
-        ("norms_off", NORM, "norm"),
-    ],
-)
-def test_each_switch_is_attn_cores(play, kind, step, name):
-    wanted = [(step, 3)] if kind == "heads_off" else [step]
+SWITCHES = [
+    ("heads_off", CROSS, "head 3"),
+    ("mask_off", "decoder.0.self_attention", "mask"),
+    ("scale_off", CROSS, "scale"),
+    ("residuals_off", "decoder.0.residuals.0.sum", "residual"),
+    ("norms_off", NORM, "norm"),
+]
+
+
+def test_each_switch_is_attn_cores(play):
     say = "the big dog follows the old cat"
-    page = play(f"#x-translator?say={say.replace(' ', '+')}&at={step}")
-    page.locator(".am-switches").get_by_label(name).click()
-    translation, chances = translated(say, Changes(**{kind: wanted}))
-    assert words(page) == translation
-    assert shares(page) == [percent(share) for share in chances]
+    page = play(f"#x-translator?say={say.replace(' ', '+')}")
+    for kind, step, name in SWITCHES:
+        station(page, step).click()
+        switch = page.locator(".am-switches").get_by_label(name)
+        switch.click()
+        wanted = [(step, 3)] if kind == "heads_off" else [step]
+        translation, chances = translated(say, Changes(**{kind: wanted}))
+        assert words(page) == translation, kind
+        assert shares(page) == [percent(share) for share in chances], kind
+        switch.click()
+    assert words(page) == translated(say)[0]
 
 
-@pytest.mark.parametrize(
-    ("step", "named"),
-    [
+def test_each_switch_says_what_to_look_for(play):
+    page = play()
+    for step, named in (
         ("decoder.0.self_attention", ["head", "mask", "scale"]),
         (CROSS, ["head", "scale"]),
         (NORM, ["norm"]),
         ("decoder.0.residuals.0.sum", ["residual"]),
         ("source_places", ["positions"]),
-    ],
-)
-def test_each_switch_says_what_to_look_for(play, step, named):
-    page = play(f"#x-translator?at={step}")
-    looks = page.locator(".am-switches .am-look").all_text_contents()
-    assert [re.match(r"Switch (?:a|the) (\w+) off: ", look)[1] for look in looks] == named
+    ):
+        station(page, step).click()
+        looks = page.locator(".am-switches .am-look").all_text_contents()
+        found = [re.match(r"Switch (?:a|the) (\w+) off: ", look)[1] for look in looks]
+        assert found == named, step
 
 
 def test_what_was_counted_of_a_switch_is_said_and_shown(play):
@@ -410,36 +413,38 @@ def test_all_is_on_again_at_once(play):
     assert words(page) == translated(SAY)[0]
 
 
-@pytest.mark.parametrize(
-    ("fragment", "said"),
-    [
-        ("say=Tom+barks", "the model does not know the word barks"),
-        ("say=", "a sentence must have a word"),
-        ("off=heads_off:nowhere.1", "there is nothing to switch called heads_off nowhere"),
-        ("off=norms_off:source", "there is nothing to switch called norms_off source"),
-        ("taken=1:cat", "taken must be places with words"),
-        ("temperature=0", "temperature must be a number above 0"),
-        ("temperature=nan", "temperature must be a number above 0"),
-        ("at=nowhere", "at must be the name of a step"),
-        ("written=-1", "written must be a whole number up to 64"),
-        ("head=4", "head must be a whole number below 4"),
-        ("select=1,x", "select must be two or three whole numbers"),
-        ("colour=red", "there is no setting called colour"),
-    ],
-)
-def test_a_crafted_address_is_said_and_loses_nothing(play, fragment, said):
-    page = play(f"#x-translator?{fragment}")
+# What an address asks for that cannot be: what is said of it.
+CRAFTED = [
+    ("say=Tom+barks", "the model does not know the word barks"),
+    ("say=", "a sentence must have a word"),
+    ("off=heads_off:nowhere.1", "there is nothing to switch called heads_off nowhere"),
+    ("off=norms_off:source", "there is nothing to switch called norms_off source"),
+    ("taken=1:cat", "taken must be places with words"),
+    ("temperature=0", "temperature must be a number above 0"),
+    ("temperature=nan", "temperature must be a number above 0"),
+    ("at=nowhere", "at must be the name of a step"),
+    ("written=-1", "written must be a whole number up to 64"),
+    ("head=4", "head must be a whole number below 4"),
+    ("select=1,x", "select must be two or three whole numbers"),
+    ("colour=red", "there is no setting called colour"),
+]
+
+
+def test_a_crafted_address_is_said_and_loses_nothing(play, bare):
+    """A place that a station has not is left out without a word."""
+    page = play(f"#x-translator?{CRAFTED[0][0]}")
     notice = page.locator(".am-root > .ax-notice")
-    expect(notice).to_contain_text(said)
-    expect(notice).to_contain_text("The rest is shown.")
-    assert words(page) == translated(SAY)[0]
-
-
-@pytest.mark.parametrize("fragment", ["select=99,99", "select=0", "stage=weights", "head=3"])
-def test_a_place_that_a_station_has_not_is_left_out(play, fragment):
-    page = play(f"#x-translator?at={NORM}&{fragment}")
-    assert words(page) == translated(SAY)[0]
-    assert page.locator(".am-panel > .ax-tree").is_hidden()
+    for n, (fragment, said) in enumerate(CRAFTED):
+        if n:  # the first stood there when the page was opened
+            page.evaluate("(hash) => { location.hash = hash; }", f"#x-translator?{fragment}")
+        expect(notice).to_contain_text(said)
+        expect(notice).to_contain_text("The rest is shown.")
+        assert words(page) == translated(SAY)[0], fragment
+    for fragment in ("select=99,99", "select=0", "stage=weights", "head=3"):
+        bare.show(page, f"#x-translator?at={NORM}&{fragment}")
+        page.wait_for_selector(".am-root")
+        assert words(page) == translated(SAY)[0], fragment
+        assert page.locator(".am-panel > .ax-tree").is_hidden(), fragment
 
 
 def changed(change):
@@ -450,33 +455,35 @@ def changed(change):
     return view
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda p: p.update(version=2), "its version must be 1"),
-        (lambda p: p.pop("view"), "its view must name a sentence"),
-        (lambda p: p["view"].update(at="nowhere"), "its view must name a sentence"),
-        (lambda p: p["view"].update(say=3), "its view must name a sentence"),
-        (lambda p: p["view"].update(say="Tom barks"), "does not know the word barks"),
-        (lambda p: p["view"].update(head=9), "its view cannot have the head 9"),
-        (lambda p: p["view"].update(examples="Tom"), "its view must name a sentence"),
-        (lambda p: p["view"].update(arcs={"within": {"step": "source", "head": 0}}), "view"),
-        (lambda p: p["steps"].clear(), "it must have 1 to 1000 steps"),
-        (lambda p: p["steps"].pop(), "must be a softmax"),
-        (lambda p: p["steps"][3].update(operation="eval"), "a known operation"),
-        (lambda p: p["weights"].clear(), "a weight"),
-    ],
-)
-def test_a_crafted_payload_is_said_and_what_stands_there_stays(bare, change, said):
+MALFORMED = [
+    (lambda p: p.update(version=2), "its version must be 1"),
+    (lambda p: p.pop("view"), "its view must name a sentence"),
+    (lambda p: p["view"].update(at="nowhere"), "its view must name a sentence"),
+    (lambda p: p["view"].update(say=3), "its view must name a sentence"),
+    (lambda p: p["view"].update(say="Tom barks"), "does not know the word barks"),
+    (lambda p: p["view"].update(head=9), "its view cannot have the head 9"),
+    (lambda p: p["view"].update(examples="Tom"), "its view must name a sentence"),
+    (lambda p: p["view"].update(arcs={"within": {"step": "source", "head": 0}}), "view"),
+    (lambda p: p["steps"].clear(), "it must have 1 to 1000 steps"),
+    (lambda p: p["steps"].pop(), "must be a softmax"),
+    (lambda p: p["steps"][3].update(operation="eval"), "a known operation"),
+    (lambda p: p["weights"].clear(), "a weight"),
+]
+
+
+def test_a_crafted_payload_is_said_and_what_stands_there_stays(bare):
     good = opened().html
-    start = good.index('<script type="application/json">')
-    view = changed(change)
-    data = json.dumps(view.payload).replace("<", "\\u003c")
-    body = f'{good[:start]}<script type="application/json">{data}</script></attention-model>'
-    page = bare.open(body, fragment="#x-translator", script="classic")
-    expect(page.locator("attention-model > .ax-notice")).to_contain_text(said)
-    assert page.locator("attention-model .ax-notice").count() == 1
-    expect(page.locator("attention-model > table")).to_be_visible()
+    start, end = '<script type="application/json">', "</script></attention-model>"
+    good = good[: good.index(start)]
+    payloads = [json.dumps(changed(change).payload) for change, _ in MALFORMED]
+    bodies = [f"{good}{start}{text.replace('<', chr(92) + 'u003c')}{end}" for text in payloads]
+    page = bare.open(*bodies, script="classic")
+    models = page.locator("attention-model")
+    for model, (_, said) in zip(models.all(), MALFORMED, strict=True):
+        model.scroll_into_view_if_needed()
+        expect(model.locator("> .ax-notice")).to_contain_text(said)
+        assert model.locator(".ax-notice").count() == 1
+        expect(model.locator("> table")).to_be_visible()
 
 
 def test_without_scripts_there_are_the_translation_and_a_table(bare):
@@ -487,15 +494,15 @@ def test_without_scripts_there_are_the_translation_and_a_table(bare):
     expect(summary).to_have_text("The words that it knows")
 
 
-@pytest.mark.parametrize("width", [320, 390, 450, 1200])
-def test_nothing_is_wider_than_the_screen(play, width):
-    page = play(
-        f"#x-translator?say=the+big+old+dog+sees+Tom&at=words_out&select=1,30&off=norms_off:{NORM}",
-        viewport={"width": width, "height": 800},
-    )
+def test_nothing_is_wider_than_the_screen(play):
+    say = "say=the+big+old+dog+sees+Tom"
+    page = play(f"#x-translator?{say}&at=words_out&select=1,30&off=norms_off:{NORM}")
     for name in ("words_out", CROSS, "probabilities"):
         station(page, name).click()
-        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), name
+        for width in (320, 390, 450, 1200):
+            page.set_viewport_size({"width": width, "height": 800})
+            fits = "() => document.documentElement.scrollWidth <= innerWidth"
+            assert page.evaluate(fits), (name, width)
 
 
 def test_a_number_that_was_led_to_is_in_sight(play):
@@ -547,15 +554,11 @@ def test_under_a_finger_the_sign_of_an_open_line_stands_beside_its_text(play):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(play, theme):
     page = play(f"#x-translator?at={NORM}&select=1,5&off=norms_off:{NORM}", theme=theme)
-    violations = Axe().run(page, context="main").response["violations"]
-    assert [
-        (fault["id"], [node["html"] for node in fault["nodes"]][:3]) for fault in violations
-    ] == []
-    station(page, CROSS).click()
-    violations = Axe().run(page, context="main").response["violations"]
-    assert [
-        (fault["id"], [node["html"] for node in fault["nodes"]][:3]) for fault in violations
-    ] == []
+    for name in (NORM, CROSS):
+        station(page, name).click()
+        found = Axe().run(page, context="main").response["violations"]
+        faults = [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found]
+        assert faults == [], name
 
 
 def test_dark_ink_is_other_ink(play):
