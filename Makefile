@@ -148,7 +148,7 @@ deep-pages: .venv/test
 	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m deep $(PAGES)
 
 deep-code: .venv/test
-	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(filter-out tests/test_exercises.py tests/processors,$(PLAIN)) $(PAGES) $(TRITON))
+	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(filter-out tests/compiling tests/notebooks tests/test_exercises.py tests/processors,$(PLAIN)) $(PAGES) $(TRITON))
 
 deep-processors: .venv/test
 	@PRETEND_PROCESSOR=mixed $(PYTEST) $(REPORT) -m "not slow and not deep" $(PRETENDED) $(patsubst %,--ignore %,$(TRITON))
