@@ -46,7 +46,12 @@ def browser(playwright):
     browser.close()
 
 
-@pytest.fixture(scope="session", params=["chromium", "firefox", "webkit"])
+# In Chromium, other tests ask the same and more: the quick ones of the explorer and of the site,
+# test_visits.py of each page, and node, of its engine, for all numbers.
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param("chromium", marks=pytest.mark.deep), "firefox", "webkit"],
+)
 def engine(request, playwright):
     """One of three browsers: engine(dark=True) gives a tab of it."""
     browser = found(request.param)

@@ -112,7 +112,8 @@ class PlaywrightTab(Tab):
         return self.page.evaluate(script, arg)
 
     def wait(self, script: str, arg: Any = None) -> Any:
-        return self.page.wait_for_function(script, arg=arg).json_value()
+        # Not in each frame, or a page with much to draw never gets to it.
+        return self.page.wait_for_function(script, arg=arg, polling=50).json_value()
 
     def click(self, css: str) -> None:
         self.page.locator(css).first.click()

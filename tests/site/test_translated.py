@@ -7,7 +7,7 @@ import re
 from functools import cache
 
 import pytest
-from bs4 import BeautifulSoup, Comment
+from bs4 import BeautifulSoup, Comment, SoupStrainer
 
 from tests.conftest import HTML
 from translation import pages
@@ -30,8 +30,9 @@ def bare(text: str) -> str:
     return re.sub(r"[^a-z]+", " ", html.unescape(text).lower()).strip()
 
 
+@cache
 def shown(message: str) -> str:
-    return bare(BeautifulSoup(parser().renderInline(message), "html.parser").get_text())
+    return bare(re.sub("<[^>]*>", "", parser().renderInline(message)))
 
 
 @cache
@@ -44,8 +45,7 @@ def shared() -> str:
 
 def unsaid(page: str, known: str) -> list[str]:
     """The text of a page that no message has."""
-    soup = BeautifulSoup(page, "html.parser")
-    article = soup.find("article")
+    article = BeautifulSoup(page, "lxml", parse_only=SoupStrainer("article"))
     for apart in article.select(APART):
         apart.decompose()
     texts = [text for text in article.find_all(string=True) if not isinstance(text, Comment)]

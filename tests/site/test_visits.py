@@ -10,6 +10,7 @@ import pytest
 from benchmarks.visits import CHAPTER, LANDING, weight
 from tests.conftest import HTML
 from tests.site.listening import Listener
+from tests.site.test_drawings import DRAWN, WRONG
 from tests.site.test_fonts import CHINESE, FORMULAS, HAN, LOADED, MARK, MATH, WORDS, fonts_of
 from tests.site.test_styles import missing
 
@@ -21,8 +22,9 @@ MOST, MOST_WITH_A_MODEL = 270_000, 350_000
 FONT, MOST_OF_THE_FONT = "zh/_static/noto-serif-sc.woff2", 700_000
 WITH_A_MODEL = LANDING, "chapters/10_whole_model.html"  # at once; others wait for who comes near
 
-# A small phone, or a window of 1280 pixels whose reader enlarges the page four times.
-PHONE = {"width": 320, "height": 800}
+PHONE = {"width": 390, "height": 844}
+# Or a window of 1280 pixels whose reader enlarges the page four times.
+SMALL_PHONE = {"width": 320, "height": 800}
 # The page itself stays, and code wraps; a wide table, matrix or printout scrolls.
 WIDE = """() => [
   ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
@@ -39,7 +41,8 @@ class Visit:
     missing: dict[str, list[str]]  # rules of the theme's sheets that it uses and has not
     in_formulas: dict[str, bool]  # fonts, and whether they are the site's
     in_words: dict[str, bool]
-    wide: list[str]  # what needs sideways scrolling on a phone, with all folds open
+    drawings: list[str]  # words of drawings that a phone cuts, or shows too small or over others
+    wide: list[str]  # what needs sideways scrolling on a small phone, with all folds open
 
 
 def visit(browser, site: str, name: str) -> Visit:
@@ -55,8 +58,11 @@ def visit(browser, site: str, name: str) -> Visit:
     page.evaluate(MARK, CHINESE)
     page.wait_for_function(LOADED)
     fonts = fonts_of(page, FORMULAS), fonts_of(page, WORDS)
+    page.emulate_media(reduced_motion="reduce")
     page.set_viewport_size(PHONE)
-    made = Visit(list(paths), listener.faults(), rules, *fonts, page.evaluate(WIDE))
+    drawings = page.evaluate(WRONG)
+    page.set_viewport_size(SMALL_PHONE)
+    made = Visit(list(paths), listener.faults(), rules, *fonts, drawings, page.evaluate(WIDE))
     context.close()
     return made
 
@@ -115,5 +121,10 @@ def test_every_formula_and_every_chinese_word_is_drawn_with_the_books_fonts(visi
     assert all(visits[name].in_words for name in pages if "slides" not in name)
 
 
-def test_a_phone_needs_no_sideways_scrolling(visits):
+def test_on_a_phone_every_word_of_a_drawing_is_whole_and_alone(visits):
+    assert {name: visit.drawings for name, visit in visits.items() if visit.drawings} == {}
+    assert set(DRAWN) <= set(visits)
+
+
+def test_a_small_phone_needs_no_sideways_scrolling(visits):
     assert {name: visit.wide for name, visit in visits.items() if visit.wide} == {}
