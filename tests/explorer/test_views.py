@@ -24,6 +24,7 @@ from attn_core.views.fonts import cjk_font
 from attn_core.views.heat import mix
 from attn_core.views.heatmap import written
 from attn_core.views.payload import array, inline_json
+from attn_core.views.wide import in_float64
 from tests.explorer.cases import projected_record
 
 
@@ -381,11 +382,11 @@ def test_all_heads_are_drawn_small_in_the_same_colours():
     record = trace(x, x * torch.arange(1, 13).view(12, 1, 1), x)
     picture = figure(record, head=None, head_names=[f"layer 0, head {h}" for h in range(12)])
     assert [axes.get_title() for axes in picture.axes] == [f"layer 0, head {h}" for h in range(12)]
-    weights = record.stage("weights")[0]
+    weights = in_float64(record).stage("weights")[0]
     for axes, cells in zip(picture.axes, weights, strict=True):
         colours = torch.from_numpy(axes.images[0].get_array()).double()
         share = cells / weights.max()
-        wanted = torch.tensor([[mix(s) for s in row] for row in share.double().tolist()]).double()
+        wanted = torch.tensor([[mix(s) for s in row] for row in share.tolist()]).double()
         assert torch.allclose(colours, wanted)
     largest = weights.amax((1, 2)).argmax()
     assert picture.alt.endswith(f"The largest number is in layer 0, head {largest}.")
