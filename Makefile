@@ -48,7 +48,8 @@ DEEP := deep-code deep-processors deep-pages deep-grading
 BUDGETS := book=60 test-code=100 test-pages=180 test-notebooks=80 test-grading=60 \
   slow-code=250 slow-pages=400 slow-plain=250 slow-triton=100 slow-grading=300
 GROUPS = BUDGETS="$(BUDGETS)" $(BIN)/python -m tools.run_tests $(if $(LOAD),--load)
-# Shapes are checked at run time in the modules that name some; `make test-library` checks all modules.
+# Shapes are checked at run time in the modules that name some, by the tests of the library alone; `make
+# test-library` checks all modules.
 SHAPED = $(shell grep -lrwE 'jaxtyping|Rows|Heads|Map|Tokens' attn_core --include='*.py' \
   | sed 's,\.py$$,,; s,/__init__$$,,; y,/,.,' | sort | paste -sd, -)
 SHAPES = -p tests.shapes --jaxtyping-packages=$(SHAPED),tests.shapes.checked
@@ -117,7 +118,7 @@ test-code: .venv/test
 	@$(PYTEST) $(REPORT) $(SHAPES) -m "not slow and not deep" $(patsubst %,--ignore %,$(PLAIN) $(PAGES) $(TRITON))
 
 test-pages: .venv/test
-	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) -m "not slow and not deep" $(PAGES)
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) -m "not slow and not deep" $(PAGES)
 
 test-script: .venv/test  ## the page's core alone, by node: a second
 	@$(NODE) npm test --silent
@@ -133,7 +134,7 @@ slow-code: .venv/test
 
 slow-pages: .venv/test
 	@$(BIN)/python -m tools.browser firefox webkit
-	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m "slow and not deep" $(PAGES)
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) --dist loadgroup -m "slow and not deep" $(PAGES)
 
 slow-plain: .venv/test
 	@$(PYTEST) $(REPORT) --dist loadgroup -m "slow and not deep" $(PLAIN)
@@ -145,7 +146,7 @@ slow-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m "slow and not deep"
 
 deep-pages: .venv/test
-	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m deep $(PAGES)
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) --dist loadgroup -m deep $(PAGES)
 
 deep-code: .venv/test
 	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(filter-out tests/compiling tests/notebooks tests/test_exercises.py tests/processors,$(PLAIN)) $(PAGES) $(TRITON))
