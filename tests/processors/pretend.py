@@ -34,8 +34,8 @@ WITHIN_1 = {"tanh", "sigmoid", "_softmax", "sin", "cos", "special_ndtr"}
 class Processor(TorchDispatchMode):
     """While it is entered, torch rounds float32 as another processor might do it.
 
-    rule: whether neighbours are above, below, or above, below and neither by place and number;
-    none are as far as a number goes that is rounded exactly.
+    rule: "up" and "down" take the neighbour above or below, "mixed" either or none by place and
+    number, "exact" the rounded number itself.
     """
 
     def __init__(self, rule: str) -> None:
