@@ -3,12 +3,13 @@
 import triton
 import triton.language as tl
 
+LOG2_E = tl.constexpr(1.4426950408889634)
+
 
 @triton.jit
 def exp(x):
-    """e^x, and 0 for what is below 2^−126: `tl.exp` keeps that, which makes the loop over the keys
-    a quarter longer."""
-    return tl.exp2(x * 1.4426950408889634)
+    """e^x, and 0 for what is below 2^−126: `tl.exp` keeps that, which takes longer."""
+    return tl.exp2(x * LOG2_E)
 
 
 @triton.jit

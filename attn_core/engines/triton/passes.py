@@ -16,10 +16,9 @@ import triton.language as tl
 from torch import Tensor
 
 from attn_core.call import Call
-from attn_core.engines.triton.blocks import clear, kept, rows_of, seen, survivors
+from attn_core.engines.triton.blocks import LOG2_E, clear, kept, rows_of, seen, survivors
 from attn_core.engines.triton.launch import INTERPRETED, bits, current, plan, tiling, width
 
-LOG2_E = tl.constexpr(1.4426950408889634)
 SMALLEST = 2.0**-149  # of float32: less is 0
 
 
