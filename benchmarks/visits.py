@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import unquote, urlsplit
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import report
 from benchmarks.page import busy, row
@@ -71,11 +71,16 @@ def weight(path: Path) -> int:
 def asked_for(browser: Browser, address: str) -> list[str]:
     """The paths that a first visit asks for, until the network rests, each once, in their order."""
     context = browser.new_context()
-    page = context.new_page()
+    paths = visit(context.new_page(), address)
+    context.close()
+    return paths
+
+
+def visit(page: Page, address: str) -> list[str]:
+    """The same of a page that is new, and stays open."""
     paths = []
     page.on("request", lambda request: paths.append(unquote(urlsplit(request.url).path)))
     page.goto(address, wait_until="networkidle")
-    context.close()
     return list(dict.fromkeys(path.lstrip("/") for path in paths))
 
 

@@ -147,7 +147,7 @@ def test_a_report_cut_off_is_none(tmp_path):
     assert run_tests.read_report(tmp_path / "a.xml") is None
 
 
-def test_all_groups_run_and_one_table_ends_it(folder, done, here):
+def test_all_groups_run_and_one_table_ends_it(folder, done):
     assert done.returncode == 1
     assert done.stderr.strip().endswith(f"red: {', '.join(RED)}")
     rows = lines_of(done.stdout)

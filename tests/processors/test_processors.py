@@ -43,17 +43,17 @@ OF_EXERCISES = sorted(ROOT.glob("exercises/notebooks/*.ipynb"))
 OFTEN = "mixed"
 
 
-def rules(often=()):
-    """The pretended processors: `often` marks the one that is asked in each run."""
-    return [
-        pytest.param(rule, id=rule, marks=often if rule == OFTEN else pytest.mark.deep)
-        for rule in RULES
-    ]
-
-
+RULE = pytest.mark.parametrize(
+    "rule", [pytest.param(rule, marks=() if rule == OFTEN else pytest.mark.deep) for rule in RULES]
+)
 SETTINGS = [
-    pytest.param("", {"PRETEND_PROCESSOR": rule.values[0]}, id=rule.id, marks=rule.marks)
-    for rule in rules(pytest.mark.slow)
+    pytest.param(
+        "",
+        {"PRETEND_PROCESSOR": rule},
+        id=rule,
+        marks=pytest.mark.slow if rule == OFTEN else pytest.mark.deep,
+    )
+    for rule in RULES
 ]
 SETTINGS += [pytest.param(*how, id=name, marks=pytest.mark.deep) for name, how in REAL.items()]
 
@@ -101,7 +101,7 @@ def test_exercises_give_what_is_stored(capability, variables, tmp_path):
     assert differing(path, tmp_path / "new", capability, variables) == {}
 
 
-@pytest.mark.parametrize("rule", rules())
+@RULE
 @pytest.mark.parametrize("vectors", [page_vectors, model_vectors], ids=["page", "model"])
 def test_vectors_are_the_stored_ones(vectors, rule):
     with Processor(rule):
@@ -118,7 +118,7 @@ def handouts() -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("rule", rules())
+@RULE
 def test_handouts_are_the_same(rule):
     here = handouts()
     with Processor(rule):

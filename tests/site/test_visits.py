@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from benchmarks import visits as bench
 from benchmarks.visits import CHAPTER, LANDING, weight
 from tests.conftest import HTML
 from tests.site.listening import Listener
@@ -50,10 +50,7 @@ def visit(browser, site: str, name: str) -> Visit:
     listener = Listener(context, lambda url: url.startswith(site))
     listener.current = name
     page = context.new_page()
-    urls = []
-    page.on("request", lambda request: urls.append(request.url))
-    page.goto(f"{site}/{name}", wait_until="networkidle")
-    paths = dict.fromkeys(unquote(urlsplit(url).path).lstrip("/") for url in urls)
+    asked = bench.visit(page, f"{site}/{name}")
     rules = missing(page)
     page.evaluate(MARK, CHINESE)
     page.wait_for_function(LOADED)
@@ -62,7 +59,7 @@ def visit(browser, site: str, name: str) -> Visit:
     page.set_viewport_size(PHONE)
     drawings = page.evaluate(WRONG)
     page.set_viewport_size(SMALL_PHONE)
-    made = Visit(list(paths), listener.faults(), rules, *fonts, drawings, page.evaluate(WIDE))
+    made = Visit(asked, listener.faults(), rules, *fonts, drawings, page.evaluate(WIDE))
     context.close()
     return made
 
