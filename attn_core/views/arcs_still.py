@@ -18,6 +18,7 @@ RISE, LEAST_RISE, BELOW = 1.4, 0.35, 0.9  # the highest arc, the lowest, down to
 CELL = 0.58, 0.42
 LABELS, AXIS = 0.8, 0.62  # left of the numbers and below them
 SPACE, HALF = 0.24, 0.14  # between words; half a line
+LOOP = 0.3, 0.42  # half the width of what a word takes from itself, and its height
 THICKEST, LEAST_SEEN = 6, 0.02  # points; the weight below which the page draws no arc, either
 ARC = "#a98fd8"
 
@@ -38,7 +39,9 @@ def arcs_still(steps: Steps, payload: dict) -> Picture:
     above, below = write(axes, read, ground, INK), write(axes, wrote, ground - BELOW, VALUE)
     for x, row in zip(above, within, strict=True):
         for to, weight in zip(above, row, strict=True):
-            if weight >= LEAST_SEEN and x != to:
+            if weight >= LEAST_SEEN and x == to:
+                loop(axes, (x, ground + HALF), weight)
+            elif weight >= LEAST_SEEN:
                 rise = max(LEAST_RISE, RISE * abs(to - x) / (above[-1] - above[0]))
                 join(axes, (x, ground + HALF), (to, ground + HALF), ground + rise, weight, ARC)
     for x, row in zip(below, across, strict=False):
@@ -81,8 +84,18 @@ def width(text: Text) -> float:
 
 def join(axes: Axes, start: tuple, end: tuple, height: float, weight: float, color: str) -> None:
     """A curve from one place to another, as thick as the weight is large."""
-    between = [(x, height) for x, _ in (start, end)]
-    curve = Path([start, *between, end], [Path.MOVETO, *[Path.CURVE4] * 3])
+    bend(axes, [start, *((x, height) for x, _ in (start, end)), end], weight, color)
+
+
+def loop(axes: Axes, start: tuple[float, float], weight: float) -> None:
+    """What a word takes from itself: from the word back to it."""
+    x, y = start
+    between = [(x + side * LOOP[0], y + LOOP[1]) for side in (-1, 1)]
+    bend(axes, [start, *between, start], weight, ARC)
+
+
+def bend(axes: Axes, points: list[tuple[float, float]], weight: float, color: str) -> None:
+    curve = Path(points, [Path.MOVETO, *[Path.CURVE4] * 3])
     thick = THICKEST * weight
     axes.add_patch(PathPatch(curve, fill=False, edgecolor=color, linewidth=thick, alpha=0.75))
 
@@ -92,8 +105,8 @@ def described(read: list[str], wrote: list[str], within: list[list[float]]) -> s
     most = [words_taken(read, row) for row in within]
     pairs = ", ".join(f"{word} from {taken}" for word, taken in zip(read, most, strict=True))
     return (
-        f"The sentence {' '.join(read)} under arcs, which show what each word takes from the "
-        f"others in one head: most, {pairs}. Below it the translation {' '.join(wrote)}, each word "
+        f"The sentence {' '.join(read)} under arcs, which show what each word takes from each in "
+        f"one head: most, {pairs}. Below it the translation {' '.join(wrote)}, each word "
         "joined to those that it was made of. Beside it the head's weights as numbers."
     )
 

@@ -11,7 +11,7 @@ import torch
 import traitlets
 from torch import nn
 
-from attn_core.checks import brief
+from attn_core.checks import brief, check_whole
 from attn_core.steps import Steps, recording
 from attn_core.steps.explaining import RecordingError
 from attn_core.views import script
@@ -123,6 +123,7 @@ def open_model(
     arcs: tuple[tuple[str, int], tuple[str, int]] | None = None,
     marks: Mapping[str, str] = MARKS,
     longest: int = LONGEST,
+    longest_trained: int | None = None,
 ) -> OpenModel:
     """A trained model that reads and writes on the page, every number of which opens.
 
@@ -151,7 +152,8 @@ def open_model(
     arcs: ((step, head) within the sentence, (step, head) from the translation to it): in the place
     of the drawing of the machine, the sentence with arcs of these weights.
     marks: the words that mean start, end and pad. longest: how many words a sentence may have, 512
-    at most.
+    at most. longest_trained: how many words the longest sentence of its training had; of a longer
+    one the page says so.
 
     The page gets the weights, the words and the steps, and computes everything else itself.
     TypeError or ValueError says what it cannot take, such as a module that is called otherwise, or
@@ -194,6 +196,8 @@ def open_model(
         view["examples"] = list(examples)
     if switched is not None:
         view["switched"] = dict(switched)
+    if longest_trained is not None:
+        view["longest_trained"] = check_whole("longest_trained", longest_trained, least=1)
     if arcs is not None:
         (inner, inner_head), (across, across_head) = arcs
         view["arcs"] = {

@@ -9,8 +9,7 @@ from playwright.sync_api import expect
 
 from attn_core import trace
 from attn_core.views import explore, script
-
-MOST_BYTES = 25_000  # of what an ordinary page loads, compressed with gzip
+from benchmarks.page import MOST_SCRIPT
 
 
 def asked_scripts(bare):
@@ -27,7 +26,7 @@ def test_the_sizes_of_the_scripts(record_property):
     sizes = {name: len(gzip.compress(text.encode(), mtime=0)) for name, text in files.items()}
     said = ", ".join(f"{name} {size:,} B" for name, size in sizes.items())
     record_property("summary", f"scripts, gzip: {said}")
-    assert sizes["explorer.js"] < MOST_BYTES
+    assert sizes["explorer.js"] < MOST_SCRIPT
     assert set(sizes) == {"explorer.js", *(f"explorer-{part}.js" for part in script.PARTS)}
 
 

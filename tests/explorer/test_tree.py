@@ -176,3 +176,17 @@ def test_of_many_heads_only_the_values_that_were_sent_can_be_changed(bare):
     expect(captions).to_have_text(["q", "k", "v"])
     page.locator('[data-control="head"] select').select_option("2")
     expect(captions).to_have_text(["q", "k"])
+
+
+def test_terms_that_a_sum_leaves_out_are_written_when_asked_for(bare):
+    x = torch.arange(60.0).sin().round(decimals=2).reshape(3, 20)
+    record = trace(x, x, x)
+    page = opened(bare, record, "stage=scores&select=2,1")
+    line = page.locator(".ax-tree summary").first
+    expect(leaf(page, "q[2]")).to_have_count(13)
+    assert Axe().run(page, context=".ax-tree").response["violations"] == []
+    page.get_by_role("button", name="Write out all terms").first.click()
+    expect(line).to_be_focused()
+    assert line.text_content().count("·") == 20
+    assert leaf(page, "q[2]").all_text_contents() == [f"{number:g}" for number in x[2].tolist()]
+    assert page.locator(".ax-tree .ax-rest").count() == 0

@@ -9,7 +9,14 @@ export const MOST_TERMS = 16; // longer sums are written with their first twelve
  * A line is a list of texts, some with a colour; a term has a line and, on demand, the terms it is made of.
  *
  * @typedef {[text: string, colour?: string][]} Line
- * @typedef {{ name: string, index: number[], line: Line, parts?: () => Term[] }} Term
+ *
+ * @typedef {object} Term
+ * @property {string} name
+ * @property {number[]} index
+ * @property {Line} line
+ * @property {() => Term[]} [parts]
+ * @property {number} [most] terms of a sum in its line
+ *
  * @typedef {import("./attention.js").Attention} Attention
  * @typedef {import("./data.js").Side} Side
  */
@@ -25,10 +32,13 @@ export function factor(x, colour, beside) {
   return [text.startsWith("-") ? `(${text})` : text, colour];
 }
 
-/** @param {number} count */
-export function keptTerms(count) {
+/**
+ * @param {number} count
+ * @param {number} [most] a sum of more is shortened
+ */
+export function keptTerms(count, most = MOST_TERMS) {
   const all = [...Array(count).keys()];
-  return count <= MOST_TERMS ? all : [...all.slice(0, 12), count - 1];
+  return count <= most ? all : [...all.slice(0, 12), count - 1];
 }
 
 /**
@@ -36,12 +46,13 @@ export function keptTerms(count) {
  *
  * @param {number} count
  * @param {(n: number) => Line} write
- * @param {string} between
+ * @param {string} [between]
+ * @param {number} [most]
  * @returns {Line}
  */
-export function listed(count, write, between = ", ") {
-  const shown = keptTerms(count).map(write);
-  if (count > MOST_TERMS) shown.splice(-1, 0, [[say("moreTerms", { count: count - 13 })]]);
+export function listed(count, write, between = ", ", most = MOST_TERMS) {
+  const shown = keptTerms(count, most).map(write);
+  if (count > most) shown.splice(-1, 0, [[say("moreTerms", { count: count - 13 }), "rest"]]);
   return shown.flatMap((line, n) => (n ? [[between], ...line] : line));
 }
 
@@ -53,17 +64,20 @@ const result = (x) => [written(x), "result"];
  * @param {ArrayLike<number>} b
  * @param {string} [ca] the colours
  * @param {string} [cb]
+ * @param {number} [most]
  */
-export const sumOfProducts = (a, b, ca, cb) =>
-  listed(a.length, (n) => [factor(a[n], ca, b[n]), ["·"], factor(b[n], cb, a[n])], " + ");
+export const sumOfProducts = (a, b, ca, cb, most) =>
+  listed(a.length, (n) => [factor(a[n], ca, b[n]), ["·"], factor(b[n], cb, a[n])], " + ", most);
 
 export class Workings {
   /**
    * @param {Attention} attention
    * @param {number} i the row
+   * @param {number} [most] terms of a sum; a longer one is shortened
    */
-  constructor(attention, i) {
+  constructor(attention, i, most = MOST_TERMS) {
     this.attention = attention;
+    this.most = most;
     this.data = attention.data;
     this.i = i;
     this.query = this.data.vector("q", attention.batch, attention.head, i);
@@ -85,7 +99,7 @@ export class Workings {
   term(name, index, how, parts, colour) {
     /** @type {Line} */
     const line = [[`${name}[${index.join(", ")}]`, colour || "name"], [" = "], ...how];
-    return { name, index, line, parts };
+    return { name, index, line, parts, most: this.most };
   }
 
   /** @param {number} j */
@@ -93,7 +107,11 @@ export class Workings {
     const { attention, i } = this;
     const key = this.data.vector("k", attention.batch, attention.head, j);
     /** @type {Line} */
-    const how = [...sumOfProducts(this.query, key, "q", "k"), [" = "], result(attention.cell("scores", i, j))];
+    const how = [
+      ...sumOfProducts(this.query, key, "q", "k", this.most),
+      [" = "],
+      result(attention.cell("scores", i, j)),
+    ];
     return this.term("scores", [i, j], how, () => [this.vector("q", i), this.vector("k", j)]);
   }
 
@@ -127,7 +145,7 @@ export class Workings {
     const [masked] = this.rows("masked");
     const { isDead, max } = this.attention.statistics(this.i);
     if (isDead) return this.term("row_max", [this.i], [result(0), [say("keepsNothing")]]);
-    const cells = listed(masked.length, (n) => [[written(masked[n])]]);
+    const cells = listed(masked.length, (n) => [[written(masked[n])]], undefined, this.most);
     return this.term("row_max", [this.i], [["max("], ...cells, [") = "], result(max)]);
   }
 
@@ -136,8 +154,8 @@ export class Workings {
     const { isDead, max, exps, sum } = this.attention.statistics(this.i);
     if (isDead) return this.term("row_sum", [this.i], [result(1), [say("keepsNothing")]]);
     const shift = factor(max)[0];
-    const summands = listed(masked.length, (n) => [[`exp(${written(masked[n])} - ${shift})`]], " + ");
-    const values = listed(exps.length, (n) => [[written(exps[n])]], " + ");
+    const summands = listed(masked.length, (n) => [[`exp(${written(masked[n])} - ${shift})`]], " + ", this.most);
+    const values = listed(exps.length, (n) => [[written(exps[n])]], " + ", this.most);
     /** @type {Line} */
     const how = [...summands, [" = "], ...values, [" = "], result(sum)];
     return this.term("row_sum", [this.i], how);
@@ -161,10 +179,10 @@ export class Workings {
   /** @param {number} d */
   output(d) {
     const { attention, i } = this;
-    const products = sumOfProducts(attention.row("dropped", i), attention.values(d), "w", "v");
+    const products = sumOfProducts(attention.row("dropped", i), attention.values(d), "w", "v", this.most);
     /** @type {Line} */
     const how = [...products, [" = "], result(attention.cell("output", i, d))];
-    const shown = keptTerms(this.data.S);
+    const shown = keptTerms(this.data.S, this.most);
     const parts = () => [...shown.map((j) => this.dropped(j)), ...shown.map((j) => this.number("v", j, d))];
     return this.term("output", [i, d], how, parts);
   }
@@ -176,8 +194,8 @@ export class Workings {
   vector(name, position) {
     const row = this.data.vector(name, this.attention.batch, this.attention.head, position);
     /** @type {Line} */
-    const how = [["("], ...listed(row.length, (n) => [[written(row[n]), name]]), [")"]];
-    const parts = () => keptTerms(row.length).map((d) => this.number(name, position, d));
+    const how = [["("], ...listed(row.length, (n) => [[written(row[n]), name]], undefined, this.most), [")"]];
+    const parts = () => keptTerms(row.length, this.most).map((d) => this.number(name, position, d));
     return this.term(name, [position], how, this.data.source ? parts : undefined, name);
   }
 
@@ -197,7 +215,7 @@ export class Workings {
     const { x, w, hasBias, bias } = data.origin(name, batch, position, column);
     /** @type {Line} */
     const added = hasBias ? [[" + "], [written(bias)]] : [];
-    const how = [...sumOfProducts(x, w), ...added];
+    const how = [...sumOfProducts(x, w, undefined, undefined, this.most), ...added];
     return this.term(name, [position, d], [...how, [" = "], value], undefined, name);
   }
 }

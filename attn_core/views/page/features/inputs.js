@@ -160,18 +160,19 @@ export class Inputs extends Feature {
   }
 
   // The inputs that a line at the end of the arithmetic is written with, in their order there.
-  inputsIn({ name, index: [i, d] }) {
+  inputsIn({ name, index: [i, d], most }) {
     const {
       data,
       state: { batch, head },
     } = this.explorer;
     const { source } = data;
     if (!source) {
-      const columns = d === undefined ? keptTerms(data[name].shape[3]) : [d];
+      const columns = d === undefined ? keptTerms(data[name].shape[3], most) : [d];
       return columns.map((n) => this.inputAt(name, [batch, head, i, n]) ?? "");
     }
     const [side, column] = [SIDES[name], head * data[name].shape[3] + d];
-    const pairs = keptTerms(source.x.shape[2]).flatMap((e) => [`x.${batch}.${i}.${e}`, `w_${side}.${e}.${column}`]);
+    const terms = keptTerms(source.x.shape[2], most);
+    const pairs = terms.flatMap((e) => [`x.${batch}.${i}.${e}`, `w_${side}.${e}.${column}`]);
     return source[`b_${side}`] ? [...pairs, `b_${side}.${column}`] : pairs;
   }
 

@@ -31,7 +31,13 @@ export const token = (text, colour) => make("bdi", { class: `ax-token ax-${colou
 /** @type {(text: string | number) => HTMLElement} */
 export const bdi = (text) => make("bdi", {}, visible(text));
 
-/** @param {import("../core/workings.js").Line} line */
-export function coloured(line) {
-  return line.map(([text, colour]) => (colour ? make("span", { class: `ax-${colour}` }, text) : text));
-}
+/**
+ * @param {import("../core/workings.js").Line} line
+ * @param {() => void} [onclick] of what stands for the terms that the line leaves out
+ */
+export const coloured = (line, onclick) =>
+  line.map(([text, colour]) => {
+    if (!colour) return text;
+    const isButton = onclick && colour === "rest";
+    return make(isButton ? "button" : "span", { class: `ax-${colour}`, ...(isButton && { onclick }) }, text);
+  });

@@ -44,6 +44,8 @@ export class Panel {
     this.explorer = explorer;
     /** @type {Record<string, boolean>} what is open, by its path in the tree */
     this.open = {};
+    /** @type {number | undefined} how many terms of a sum are written, where the reader asked for all */
+    this.most = undefined;
     this.close = make(
       "button",
       { type: "button", class: "ax-close", "aria-label": say("closeLabel"), onclick: () => explorer.leave() },
@@ -79,8 +81,16 @@ export class Panel {
     const { attention, more } = explorer.compared(select, explorer.state);
     line.replaceChildren(...sentence(attention, stage, select), ...more);
     if (hasVectors) this.drawVectors();
-    const workings = new Workings(explorer.attention(explorer.explained(explorer.state)), select[0]);
+    const workings = new Workings(explorer.attention(explorer.explained(explorer.state)), select[0], this.most);
     tree.replaceChildren(this.branch(workings[stage](select[1]), `${[stage, select]}`, true));
+  }
+
+  // Every sum of the arithmetic with all of its terms, from now on.
+  writeOut() {
+    this.most = Infinity;
+    this.shown = "";
+    this.render();
+    this.tree.querySelector("summary").focus();
   }
 
   // The two rows behind the selected number.
@@ -168,14 +178,19 @@ export class Panel {
    */
   branch(term, path, isFirst) {
     const line = coloured(term.line);
+    const isShortened = term.line.some(([, colour]) => colour === "rest");
+    const rest = isShortened
+      ? [make("button", { class: "ax-rest", onclick: () => this.writeOut() }, say("allTerms"))]
+      : [];
     if (!term.parts) {
-      const leaf = make("div", { class: "ax-leaf" }, ...line);
+      const leaf = make("div", { class: "ax-leaf" }, ...line, ...rest);
       for (const feature of this.explorer.features) feature.leafDrawn(term, leaf);
       return leaf;
     }
     const inside = make("div", { class: "ax-parts" });
     const fill = () => {
-      if (!inside.firstChild) inside.append(...term.parts().map((part, n) => this.branch(part, `${path}.${n}`)));
+      if (inside.firstChild) return;
+      inside.append(...rest, ...term.parts().map((part, n) => this.branch(part, `${path}.${n}`)));
     };
     const open = this.open[path] ?? isFirst;
     if (open) fill();

@@ -89,9 +89,10 @@ export const MACHINE_WORDS = {
   does_repeat: "The same vector for every word that is written.",
 
   arcWords: "the sentence; press a word to see what it takes",
-  arcHint: "Press a word: its arcs are what it takes from the others.",
+  arcHint: "Press a word: its arcs are what it takes from each word, and a loop is what it takes from itself.",
   arcSays: "{word} takes {list}.",
   arcShare: "{share} from {word}",
+  arcTable: "The shares as numbers",
 
   madeOf: "made of",
   goesInto: "goes into",
@@ -143,7 +144,14 @@ export const MACHINE_WORDS = {
   number: "In the row of {word}, {column} is {number}.",
   numberWas: "In the row of {word}, {column} is {number}; with everything on it is {was}.",
   goThere: "Go to where {name} is made",
+  trail: "from the number that you selected to this one",
+  chancesAtOne: "These are the chances at temperature 1. For the words above, the scores were divided by {t} first.",
+  chancesThen:
+    "The chance on a word above is from the moment it was written. With the mask off, a row also takes from the words that came later, so its chances here are others.",
 
+  stillShown: "What is shown below is still for: {text}",
+  longerThanTraining:
+    "This sentence has {count} words. The model was trained on sentences of up to {most}, so it may lose some.",
   takenForm: "taken must be places with words that it knows, as 1:猫,3:狗",
   writtenForm: "a whole number up to {most}",
   temperatureForm: "a number above 0, at most {most}",

@@ -88,9 +88,10 @@ export const MACHINE_CHINESE = {
   does_repeat: "写每个词时都用同一个向量。",
 
   arcWords: "句子；按一个词，看它取走什么",
-  arcHint: "按一个词：弧线是它从其他词取走的份额。",
+  arcHint: "按一个词：弧线是它从每个词取走的份额，圆环是它从自己取走的。",
   arcSays: "{word}：{list}。",
   arcShare: "从 {word} 取走 {share}",
+  arcTable: "这些份额的数值",
 
   ways: "这些数从哪里来，到哪里去",
   madeOf: "来自",
@@ -135,8 +136,13 @@ export const MACHINE_CHINESE = {
   hintNumber: "选择一个数，就能读到它的算式；算式里的每个数都通到算出它的地方。",
   number: "在 {word} 这一行，{column}是 {number}。",
   numberWas: "在 {word} 这一行，{column}是 {number}；全部打开时是 {was}。",
+  trail: "从你选的数到这个数",
+  chancesAtOne: "这里是温度为 1 时的概率。写上面的词时，得分先除以了 {t}。",
+  chancesThen: "上面每个词的概率是写下它的那一刻的。关掉掩码后，一行也会用到后来才写的词，所以这里的概率不同。",
   goThere: "到算出 {name} 的地方",
 
+  stillShown: "下面显示的仍是：{text}",
+  longerThanTraining: "这个句子有 {count} 个词。训练这个模型的句子最多 {most} 个词，所以它可能漏译。",
   takenForm: "taken 必须是位置和它认识的词，例如 1:猫,3:狗",
   writtenForm: "不大于 {most} 的非负整数",
   temperatureForm: "大于 0、不大于 {most} 的数",

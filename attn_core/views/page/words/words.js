@@ -84,6 +84,7 @@ export const WORDS = {
   sayScores: "Query {query} and key {key} have the score {number}.",
   sayScaled: "Query {query} and key {key} have the scaled score {number}.",
 
+  allTerms: "Write out all terms",
   moreTerms: "… {count} more …",
   notKept: ", because the mask does not keep it",
   keepsNothing: ", because the row keeps nothing",

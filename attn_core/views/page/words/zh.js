@@ -81,6 +81,7 @@ export const CHINESE = {
   sayScores: "查询 {query} 与键 {key} 的得分是 {number}。",
   sayScaled: "查询 {query} 与键 {key} 缩放后的得分是 {number}。",
 
+  allTerms: "写出所有项",
   moreTerms: "… 还有 {count} 个 …",
   notKept: "，因为掩码不保留它",
   keepsNothing: "，因为这一行什么也不保留",

@@ -50,9 +50,9 @@ function switchedOff(place, step, what) {
  * @param {NumberArray | undefined} bias
  * @returns {Line}
  */
-function linearLine({ col, value }, x, weight, bias) {
+function linearLine({ col, most, value }, x, weight, bias) {
   const added = bias ? ` + ${signed(bias.numbers[col])}` : "";
-  return [...sumOfProducts(x, rowIn(weight, col)), [`${added} = `], result(value)];
+  return [...sumOfProducts(x, rowIn(weight, col), undefined, undefined, most), [`${added} = `], result(value)];
 }
 
 /**
@@ -141,14 +141,14 @@ export const LINES = {
   "layer_norm.mean"(place) {
     const [x] = place.inputs;
     const row = place.row(x);
-    const sum = listed(row.length, (n) => [factor(row[n])], " + ");
+    const sum = listed(row.length, (n) => [factor(row[n])], " + ", place.most);
     return [[["("], ...sum, [`) / ${row.length} = `], result(place.value)], () => place.shown(x)];
   },
 
   "layer_norm.variance"(place) {
     const [x] = place.inputs;
     const [row, [mean]] = [place.row(x), place.own("mean")];
-    const sum = listed(row.length, (n) => [[`(${written(row[n])} - ${signed(mean)})²`]], " + ");
+    const sum = listed(row.length, (n) => [[`(${written(row[n])} - ${signed(mean)})²`]], " + ", place.most);
     const parts = () => [...place.shown(x), place.ofStage("mean", 0)];
     return [[["("], ...sum, [`) / ${row.length} = `], result(place.value)], parts];
   },

@@ -1,6 +1,6 @@
 // A number of a pass that is to be written out, and its way to the numbers that it is made of.
 
-import { keptTerms } from "../workings.js";
+import { keptTerms, MOST_TERMS } from "../workings.js";
 
 /**
  * @typedef {import("../workings.js").Line} Line
@@ -16,11 +16,12 @@ import { keptTerms } from "../workings.js";
  * @property {number} value
  * @property {Line} line
  * @property {(() => Term[])} [parts]
+ * @property {(() => Term)} [whole] the same with all terms of a sum that the line shortens
  *
  * What stands behind the name, and the parts.
  * @typedef {[how: Line, parts?: () => Term[]]} How
  *
- * @typedef {(pass: Pass, step: Step, stage: string, index: number[]) => Term} Write
+ * @typedef {(pass: Pass, step: Step, stage: string, index: number[], most?: number) => Term} Write
  */
 
 /** @param {Step} step */
@@ -33,8 +34,9 @@ export class Place {
    * @param {string} stage
    * @param {number[]} index
    * @param {Write} write how its parts are written out
+   * @param {number} [most] terms of a sum; a longer one is shortened
    */
-  constructor(pass, step, stage, index, write) {
+  constructor(pass, step, stage, index, write, most = MOST_TERMS) {
     const [t, col = 0] = index;
     this.pass = pass;
     this.step = step;
@@ -43,6 +45,7 @@ export class Place {
     this.t = t;
     this.col = col;
     this.write = write;
+    this.most = most;
     this.inputs = step.inputs;
   }
 
@@ -73,11 +76,14 @@ export class Place {
    * @returns {Term}
    */
   term([how, parts]) {
-    const { index, stage, step, value } = this;
+    const { index, pass, stage, step, value, write } = this;
     const name = stage === lastStage(step) ? step.name : `${step.name}.${stage}`;
     /** @type {Line} */
     const line = [[`${name}[${index.join(", ")}]`, "name"], [" = "], ...how];
-    return { name, step: step.name, stage, index, value, line, parts };
+    const whole = line.some(([, colour]) => colour === "rest")
+      ? () => write(pass, step, stage, index, Infinity)
+      : undefined;
+    return { name, step: step.name, stage, index, value, line, parts, whole };
   }
 
   /**
@@ -110,6 +116,6 @@ export class Place {
    * @param {number} [first]
    */
   shown(step, t = this.t, width = step.width, first = 0) {
-    return keptTerms(width).map((n) => this.number(step, t, first + n));
+    return keptTerms(width, this.most).map((n) => this.number(step, t, first + n));
   }
 }

@@ -16,7 +16,7 @@ class RowWorkings extends Workings {
    * @param {Place} place of the number that is asked for
    */
   constructor(attention, t, place) {
-    super(attention, t);
+    super(attention, t, place.most);
     this.place = place;
     /** What stands before row and column in an index. @type {number[]} */
     this.before = [];
@@ -31,7 +31,7 @@ class RowWorkings extends Workings {
 
   shownCells() {
     const { exps, isDead } = this.attention.statistics(this.i);
-    return isDead ? [] : keptTerms(exps.length).map((j) => this.masked(j));
+    return isDead ? [] : keptTerms(exps.length, this.most).map((j) => this.masked(j));
   }
 
   rowMax() {

@@ -15,10 +15,10 @@ function lineOf(rows, stage, col) {
 }
 
 /** @type {import("./place.js").Write} */
-function write(pass, step, stage, index) {
+function write(pass, step, stage, index, most) {
   const { operation } = step;
   const isLast = stage === lastStage(step);
-  const place = new Place(pass, step, stage, index, write);
+  const place = new Place(pass, step, stage, index, write, most);
   if (operation === "softmax") return lineOf(new ShareWorkings(place), isLast ? "weights" : stage, place.col);
   if (operation === "attention" && !isLast) return lineOf(new HeadWorkings(place), stage, index[2]);
   return place.term(LINES[isLast ? operation : `${operation}.${stage}`](place));

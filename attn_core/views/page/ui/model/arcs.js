@@ -1,7 +1,8 @@
-// A sentence whose words are joined by arcs: the thicker, the more one word takes from another. The word that
-// is chosen fans its own; below stands the translation, each of its words joined to what it was made of.
+// A sentence whose words are joined by arcs: the thicker, the more one word takes from another, and a loop is what it
+// takes from itself. The row of the selected number is lit; below is the translation, each of its words joined to what
+// it was made of.
 
-import { plain } from "../../core/digits.js";
+import { fixed } from "../../core/digits.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
 
@@ -9,12 +10,31 @@ const SVG = "http://www.w3.org/2000/svg";
 const TALLEST = 120; // pixels of the arcs
 const LEAST_SEEN = 0.02; // weights below this have no arc
 const THICKEST = 9;
+const LOOP = { wide: 13, high: 30 }; // pixels
 
 const element = (tag, attributes) => {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
   return made;
 };
+
+/**
+ * From the top of one word to that of another, or back to its own.
+ *
+ * @typedef {{ x: number, top: number }} Top
+ * @type {(from: Top, to: Top) => string}
+ */
+function arc(from, to) {
+  if (from === to) {
+    const { x, top } = from;
+    const high = top - LOOP.high;
+    return `M${x} ${top} C${x - LOOP.wide * 2} ${high} ${x + LOOP.wide * 2} ${high} ${x} ${top}`;
+  }
+  // Words in two rows: above the higher one.
+  const high = Math.min(TALLEST - 8, 14 + Math.abs(to.x - from.x) * 0.32);
+  const peak = Math.min(from.top, to.top) - high * 1.3;
+  return `M${from.x} ${from.top} C${from.x} ${peak} ${to.x} ${peak} ${to.x} ${to.top}`;
+}
 
 export class Arcs {
   /** @param {import("./model.js").Model} model */
@@ -27,8 +47,8 @@ export class Arcs {
     this.words = make("div", { class: "am-arc-words", role: "group", "aria-label": say("arcWords") });
     this.said = make("p", { class: "am-arc-said", role: "status" });
     this.element = make("div", { class: "am-arcs-box" }, this.svg, this.words, this.said);
-    /** @type {number | null} */
-    this.chosen = null;
+    /** @type {number | null} the word that is pointed at */
+    this.pointed = null;
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
@@ -41,6 +61,13 @@ export class Arcs {
     return Array.from({ length: pass.length(step) }, (_, t) => pass.row(step, "weights", t, head));
   }
 
+  /** The word whose row has the selected number. @returns {number | null} */
+  get chosen() {
+    const { at, select } = this.model.state;
+    const { row, head } = this.model.selectedRow();
+    return select && at === this.within.step && head === this.within.head ? row : null;
+  }
+
   render() {
     const { translation, pass } = this.model;
     const english = pass.labels(this.within.step);
@@ -48,7 +75,7 @@ export class Arcs {
     const key = JSON.stringify([english, chinese]);
     if (key !== this.key) {
       this.key = key;
-      if (this.chosen !== null && this.chosen >= english.length) this.chosen = null;
+      this.pointed = null; // its button goes without a word
       const button = (word, n) =>
         make(
           "button",
@@ -74,10 +101,12 @@ export class Arcs {
     this.draw();
   }
 
-  /** @param {number} n */
+  /** Selects the largest share of a word, or no number if it was that word's. @param {number} n */
   choose(n) {
-    this.chosen = this.chosen === n ? null : n;
-    this.draw();
+    const { step, head } = this.within;
+    const row = this.model.pass.row(step, "weights", n, head);
+    const select = this.chosen === n ? null : [head, n, row.indexOf(Math.max(...row))];
+    this.model.choose({ at: step, stage: "weights", head, select }, true);
   }
 
   /** @param {number | null} n */
@@ -89,33 +118,33 @@ export class Arcs {
   draw() {
     if (!this.element.isConnected || !this.tops) return;
     const around = this.element.getBoundingClientRect();
-    const middle = (box) => box.left + box.width / 2 - around.left;
-    const [tops, bottoms] = [this.tops, this.bottoms].map((all) => all.map((each) => each.getBoundingClientRect()));
-    const ground = (tops[0]?.top ?? 0) - around.top;
+    const boxOf = (each) => {
+      const { left, width, top, bottom } = each.getBoundingClientRect();
+      return { x: left + width / 2 - around.left, top: top - around.top, bottom: bottom - around.top };
+    };
+    const [tops, bottoms] = [this.tops, this.bottoms].map((all) => all.map(boxOf));
     const fan = this.pointed ?? this.chosen;
     const rows = this.weights(this.within);
+    const kind = (isLit) => (fan === null ? "" : isLit ? " am-arc-lit" : " am-arc-faint");
     const paths = [];
     for (const [i, row] of rows.entries()) {
-      if (fan !== null && i !== fan) continue;
       for (const [j, weight] of row.entries()) {
-        if (weight < LEAST_SEEN || i === j) continue;
-        const [x0, x1] = [middle(tops[i]), middle(tops[j])];
-        const high = Math.min(TALLEST - 8, 14 + Math.abs(x1 - x0) * 0.32);
-        const d = `M${x0} ${ground} C${x0} ${ground - high * 1.3} ${x1} ${ground - high * 1.3} ${x1} ${ground}`;
-        paths.push(this.line(d, weight, fan === null ? "am-arc" : "am-arc am-arc-lit"));
+        if (weight < LEAST_SEEN) continue;
+        paths.push(this.line(arc(tops[i], tops[j]), weight, `am-arc${kind(i === fan)}`));
       }
     }
     const below = this.weights(this.across);
-    for (const [t, box] of bottoms.entries()) {
+    for (const [t, to] of bottoms.entries()) {
       for (const [j, weight] of (below[t] ?? []).entries()) {
-        if (weight < LEAST_SEEN || (fan !== null && j !== fan)) continue;
-        const [from, to] = [tops[j], box];
-        const [y0, y1] = [from.bottom - around.top, to.top - around.top];
-        const [x0, x1, half] = [middle(from), middle(to), (y0 + y1) / 2];
-        const d = `M${x1} ${y1} C${x1} ${half} ${x0} ${half} ${x0} ${y0}`;
-        paths.push(this.line(d, weight, "am-arc am-arc-across"));
+        if (weight < LEAST_SEEN) continue;
+        const from = tops[j];
+        const half = (from.bottom + to.top) / 2;
+        const d = `M${to.x} ${to.top} C${to.x} ${half} ${from.x} ${half} ${from.x} ${from.bottom}`;
+        paths.push(this.line(d, weight, `am-arc am-arc-across${kind(j === fan)}`));
       }
     }
+    // What is lit lies over what is not.
+    paths.sort((a, b) => Number(b.matches(".am-arc-faint")) - Number(a.matches(".am-arc-faint")));
     this.svg.replaceChildren(...paths);
     for (const [n, word] of this.tops.entries()) word.setAttribute("aria-pressed", String(n === this.chosen));
     this.tell(fan, rows);
@@ -135,7 +164,7 @@ export class Arcs {
       return;
     }
     const order = [...rows[fan].keys()].sort((a, b) => rows[fan][b] - rows[fan][a]).slice(0, 3);
-    const list = order.map((j) => say("arcShare", { word: words[j], share: plain(Number(rows[fan][j].toFixed(2))) }));
+    const list = order.map((j) => say("arcShare", { word: words[j], share: fixed(rows[fan][j], 2) }));
     this.said.textContent = say("arcSays", { word: words[fan], list: list.join(", ") });
   }
 }

@@ -77,6 +77,7 @@ export class Heads {
       // A stage as it is shown, with a number in it, has its name.
       if (select) wanted.stage = stage;
       model.choose(wanted, true);
+      if (select) model.station.showLine();
     };
     this.explorer = new Explorer(this.element, { data, name: step.name }, { start, chosen });
     if (place) this.element.querySelector(place)?.focus({ preventScroll: true });

@@ -1,22 +1,120 @@
-// The arithmetic of a number: its line, inside it the numbers that it is made of, and the way to where each was made.
+// The arithmetic of a number: its line, below it the numbers that it is made of, each with the way to where it was
+// made. One level at a time: a number that is opened takes the place of the line, below the path that led to it.
 
 import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
 
 /** @typedef {import("../../core/model/place.js").Term} Term */
 
+const MOST_CRUMBS = 6; // of a longer path the first number and the last ones
+
 export class Lines {
   /** @param {import("./model.js").Model} model */
   constructor(model) {
     this.model = model;
-    /** @type {Record<string, boolean>} what is open, by its path */
-    this.open = {};
-    this.element = make("div", { class: "ax-tree", onpointerleave: () => model.plan.point(null) });
+    /** @type {Record<string, number[]>} the parts that were opened one in the other, by the number they began with */
+    this.trails = {};
+    /** @type {Set<string>} where all terms of a sum are written */
+    this.whole = new Set();
+    this.path = make("ol", { class: "am-trail", "aria-label": say("trail") });
+    this.line = make("p", { class: "am-line", tabindex: -1 });
+    this.parts = make("div", { class: "ax-parts" });
+    this.element = make(
+      "div",
+      { class: "ax-tree", onpointerleave: () => model.plan.point(null) },
+      this.path,
+      this.line,
+      this.parts,
+    );
   }
 
   /** @param {Term} term @param {string} at */
   render(term, at) {
-    this.element.replaceChildren(this.branch(term, at, true));
+    this.term = term;
+    this.at = at;
+    this.draw();
+  }
+
+  get trail() {
+    return this.trails[this.at] ?? [];
+  }
+
+  /** The number that was asked for, and those that were opened, one in the other. */
+  opened() {
+    const terms = [this.written(this.term, [])];
+    const trail = [];
+    for (const n of this.trail) {
+      // With other words a sum may have fewer terms.
+      const part = terms.at(-1).parts?.()[n];
+      if (!part) break;
+      trail.push(n);
+      terms.push(this.written(part, trail));
+    }
+    this.trails[this.at] = trail;
+    return terms;
+  }
+
+  /** @param {number[]} trail */
+  keyOf(trail) {
+    return `${this.at}/${trail}`;
+  }
+
+  /** A number as it is shown: with all of its terms, if the reader asked for them. @param {Term} term @param {number[]} trail */
+  written(term, trail) {
+    return (this.whole.has(this.keyOf(trail)) && term.whole?.()) || term;
+  }
+
+  draw() {
+    const terms = this.opened();
+    const term = terms.at(-1);
+    this.path.hidden = terms.length < 2;
+    this.path.replaceChildren(...this.crumbs(terms));
+    this.line.replaceChildren(...coloured(this.lineOf(term), () => this.writeOut()));
+    this.parts.replaceChildren(...(term.parts?.() ?? []).map((part, n) => this.part(part, n)));
+    this.parts.hidden = !this.parts.firstChild;
+  }
+
+  writeOut() {
+    this.whole.add(this.keyOf(this.trail));
+    this.move(this.trail);
+  }
+
+  /** Shows another level, and the keyboard goes with it. @param {number[]} trail */
+  move(trail) {
+    this.trails[this.at] = trail;
+    this.draw();
+    this.model.plan.point(null);
+    this.line.focus({ preventScroll: true });
+    if (this.element.getBoundingClientRect().top < 0) this.element.scrollIntoView({ block: "start" });
+  }
+
+  /** @param {Term[]} terms */
+  crumbs(terms) {
+    const above = terms.slice(0, -1);
+    const button = (term, n) => {
+      const back = () => this.move(this.trail.slice(0, n));
+      return make(
+        "li",
+        {},
+        make("button", { type: "button", class: "am-crumb", onclick: back }, this.lineOf(term)[0][0]),
+      );
+    };
+    const all = above.map(button);
+    if (all.length <= MOST_CRUMBS) return all;
+    return [all[0], make("li", {}, "…"), ...all.slice(1 - MOST_CRUMBS)];
+  }
+
+  /**
+   * Its line; where a page shows one attention alone, without that one's name.
+   *
+   * @param {Term} term
+   * @returns {import("../../core/workings.js").Line}
+   */
+  lineOf({ line, step }) {
+    const { arcs } = this.model.payload.view;
+    const [[name, colour], ...rest] = line;
+    const isOwn = step === arcs?.within.step && name.startsWith(`${step}.`);
+    return isOwn ? [[name.slice(step.length + 1), colour], ...rest] : line;
   }
 
   /** The place of a term, as the drawing marks it. @param {Term} term */
@@ -46,32 +144,14 @@ export class Lines {
     );
   }
 
-  /**
-   * @param {Term} term
-   * @param {string} path
-   * @param {boolean} [isFirst]
-   * @returns {HTMLElement}
-   */
-  branch(term, path, isFirst = false) {
-    const line = coloured(term.line);
-    const onpointerover = (event) => {
-      event.stopPropagation();
-      this.model.plan.point(isFirst ? null : this.placeOf(term));
-    };
-    // Beside the line, not in it: a summary is a button itself.
-    const led = (own) => (isFirst ? own : make("div", { class: "am-led", onpointerover }, this.lead(term), own));
-    if (!term.parts) return led(make("div", { class: "ax-leaf", onpointerover }, ...line));
-    const inside = make("div", { class: "ax-parts" });
-    const fill = () => {
-      if (!inside.firstChild) inside.append(...term.parts().map((part, n) => this.branch(part, `${path}.${n}`)));
-    };
-    const open = this.open[path] ?? isFirst;
-    if (open) fill();
-    const ontoggle = ({ target }) => {
-      fill();
-      this.open[path] = target.open;
-    };
-    const summary = make("summary", { onclick: fill, onpointerover }, ...line);
-    return led(make("details", { open, ontoggle }, summary, inside));
+  /** @param {Term} term @param {number} n */
+  part(term, n) {
+    const onpointerover = () => this.model.plan.point(this.placeOf(term));
+    const opens = term.parts || term.whole;
+    const open = () => this.move([...this.trail, n]);
+    const line = opens
+      ? make("button", { type: "button", class: "am-opens", onclick: open }, ...coloured(this.lineOf(term)))
+      : make("div", { class: "ax-leaf" }, ...coloured(this.lineOf(term)));
+    return make("div", { class: "am-led", onpointerover }, this.lead(term), line);
   }
 }

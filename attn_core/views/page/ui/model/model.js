@@ -42,6 +42,8 @@ export class Model {
   /** @type {Translation | null} the same sentence with everything on, if something is off or was taken */ right = null;
   /** @type {Map<string, Translation>} the last ones, by what they were made of */ made = new Map();
   /** @type {Pass | null} the same words read with everything on, if something is off */ plain = null;
+  /** @type {{ at: string, stage: string, select: number[] } | null} a number that these words do not have */
+  waiting = null;
 
   /**
    * @param {Element} host
@@ -91,7 +93,16 @@ export class Model {
     for (const part of PARTS) this.root.classList.toggle(`am-no-${part}`, !show.includes(part));
     const drawn = this.arcs?.element ?? this.plan.element;
     const sentence = make("div", { class: "am-sentences" }, this.typed.element, this.written.element);
-    this.root.append(sentence, this.noticeLine, this.offs.element, drawn, this.station.element, this.foot);
+    // Heard even where a page leaves the translation out.
+    this.root.append(
+      sentence,
+      this.written.heard,
+      this.noticeLine,
+      this.offs.element,
+      drawn,
+      this.station.element,
+      this.foot,
+    );
     // A notebook would take plain keys for commands.
     this.root.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -121,6 +132,7 @@ export class Model {
    * @param {boolean} [isStep]
    */
   choose(wanted, isStep = false) {
+    if ("select" in wanted) this.waiting = null;
     const [next, [why]] = this.accept(wanted);
     const { say: before } = this.state;
     this.enter(next, why ? `${why}.` : "");
@@ -167,6 +179,7 @@ export class Model {
    */
   open(wanted) {
     this.state = { ...this.first };
+    this.waiting = null;
     this.apply(wanted);
   }
 
@@ -227,6 +240,7 @@ export class Model {
     this.keepInside();
     this.noticeLine.textContent = notice;
     this.shared.textContent = "";
+    this.tip.hide(); // it may tell of other words
     this.render();
   }
 
@@ -285,16 +299,20 @@ export class Model {
     return { row: select.at(-2) ?? select[0], head: select.length === 3 ? select[0] : undefined };
   }
 
-  // A selection outside the station's numbers is none.
+  // A selection outside the station's numbers waits until a longer sentence has them again.
   keepInside() {
     const { state, pass, machine } = this;
     const step = machine.step(state.at);
     state.head = Math.min(state.head, (step.settings.num_heads ?? 1) - 1);
     if (!step.stages.includes(state.stage)) state.stage = "";
-    if (!state.select) return;
-    const shape = pass.shape(state.at, state.stage || undefined);
-    const fits = state.select.length === shape.length && state.select.every((n, axis) => n < shape[axis]);
-    if (!fits) state.select = null;
+    const { at, stage } = state;
+    const select =
+      state.select ?? (this.waiting?.at === at && this.waiting.stage === stage ? this.waiting.select : null);
+    if (!select) return;
+    const shape = pass.shape(at, stage || undefined);
+    const fits = select.length === shape.length && select.every((n, axis) => n < shape[axis]);
+    state.select = fits ? select : null;
+    this.waiting = fits ? null : { at, stage, select };
   }
 
   render() {

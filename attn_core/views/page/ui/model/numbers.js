@@ -85,7 +85,10 @@ export class Numbers {
   make(data) {
     const hadFocus = this.element.contains(document.activeElement);
     const grid = new Table(data);
-    grid.onselect = (select) => this.model.choose({ select }, true);
+    grid.onselect = (select) => {
+      this.model.choose({ select }, true);
+      this.model.station.showLine();
+    };
     grid.onpoint = (place) => this.point(place);
     grid.element.addEventListener("scroll", () => this.fadeSoon(), { passive: true });
     this.grid = grid;

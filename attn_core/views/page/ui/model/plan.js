@@ -160,8 +160,10 @@ export class Plan {
     const { model } = this;
     if (!model.hasPlan) return;
     const { at } = model.state;
-    const { name, row, head } = this.pointed ?? { name: at, ...model.selectedRow() };
+    const { name, row: wanted, head } = this.pointed ?? { name: at, ...model.selectedRow() };
     const step = model.machine.step(name);
+    // The words may have become fewer under a pointer that rests.
+    const row = wanted < model.pass.length(name) ? wanted : undefined;
     const after = this.after(step);
     const fed = row === undefined ? new Map() : feeding(model.pass, step, row, head);
     for (const { step: each, button, strip } of this.stations.values()) {

@@ -58,6 +58,7 @@ export function checkView(machine, view) {
     [...[examples, show].flat(), ...texts, together].every(isText),
     explorer !== null && typeof explorer === "object",
     select === null || Array.isArray(select),
+    Number.isInteger(view.longest_trained ?? 1),
   ];
   if (!isRight.every(Boolean)) throw new Problem(say("viewForm"));
   for (const { step, head } of arcs ? [arcs.within ?? {}, arcs.across ?? {}] : []) {

@@ -17,6 +17,7 @@ export class StationPanel {
   constructor(model) {
     this.model = model;
     this.name = make("p", { class: "am-name", role: "status", tabindex: -1 });
+    this.code = make("code", { class: "am-code" });
     this.does = make("p", { class: "am-does" });
     this.ways = make("div", { class: "am-ways", role: "group", "aria-label": say("ways") });
     this.switches = new Switches(model);
@@ -28,12 +29,14 @@ export class StationPanel {
     this.sentence = make("p", { class: "ax-sentence am-sentence", role: "status" });
     this.lines = new Lines(model);
     this.hint = make("p", { class: "am-look" }, say("hintNumber"));
-    this.top = make("div", {}, this.name, this.does, this.ways, this.switches.element, this.stages);
+    this.why = make("p", { class: "am-look am-why" });
+    this.top = make("div", {}, this.name, this.code, this.does, this.ways, this.switches.element, this.stages);
     this.element = make(
       "div",
       { class: "am-panel" },
       this.top,
       this.numbers,
+      this.why,
       this.sentence,
       this.lines.element,
       this.hint,
@@ -47,19 +50,23 @@ export class StationPanel {
 
   render() {
     const { step, model } = this;
-    const name = model.nameOf(step);
+    // Beside arcs the table says the same as they do.
+    const name = model.arcs ? say("arcTable") : model.nameOf(step);
     if (this.name.textContent !== name) this.name.textContent = name;
+    this.code.textContent = step.name;
     this.does.textContent = say(`does_${step.operation}`);
     this.renderWays(step);
     this.renderStages(step);
     this.renderNumbers(step);
+    this.why.textContent = this.whyOther(step);
+    this.why.hidden = !this.why.textContent;
     this.renderWorkings(step);
     this.switches.render(step);
   }
 
   // What it is led to by the keyboard: the arithmetic, or the name of the station.
   focus() {
-    const target = this.lines.element.querySelector("summary") ?? this.name;
+    const target = this.lines.element.hidden ? this.name : this.lines.line;
     target.focus({ preventScroll: true });
   }
 
@@ -70,6 +77,11 @@ export class StationPanel {
     if (top.top >= 0 && (isTall ? top.top < innerHeight / 2 : numbers.bottom <= innerHeight)) return;
     if (isTall || top.top < 0) this.top.scrollIntoView({ block: "start" });
     else this.numbers.scrollIntoView({ block: "end" });
+  }
+
+  // The arithmetic of a number that was pressed comes into sight.
+  showLine() {
+    if (!this.lines.element.hidden) this.lines.line.scrollIntoView({ block: "nearest" });
   }
 
   /** @param {Step} step */
@@ -149,6 +161,15 @@ export class StationPanel {
     const term = workings(pass, step.name, state.select, state.stage || undefined);
     this.lines.render(term, `${state.at}.${state.stage}.${state.select}`);
     this.sentence.textContent = this.sayNumber(step, term.value);
+  }
+
+  /** Why the chances on the words above are other numbers than this station's. @param {Step} step */
+  whyOther(step) {
+    const { machine, pass, state, translation } = this.model;
+    if (step !== machine.steps.at(-1)) return "";
+    if (state.temperature !== 1) return say("chancesAtOne", { t: state.temperature });
+    const isOther = ({ id, probability }, n) => Math.abs(probability - pass.value(step.name, [n, id])) > 1e-9;
+    return translation.words.some(isOther) ? say("chancesThen") : "";
   }
 
   // A number, and what it is with everything on, in a sentence.

@@ -7,6 +7,31 @@ import { make } from "../dom.js";
 import { refill } from "./refill.js";
 
 let count = 0; // for the names of fields
+let isPressing = false;
+for (const [name, is] of /** @type {[string, boolean][]} */ ([
+  ["pointerdown", true],
+  ["pointerup", false],
+  ["pointercancel", false],
+]))
+  addEventListener(
+    name,
+    () => {
+      isPressing = is;
+    },
+    true,
+  );
+
+/**
+ * Once a press that may be under way has reached its target: what moved under the pointer would miss it.
+ *
+ * @param {() => void} act
+ */
+function afterPress(act) {
+  // On a touch screen all events of a press come in one go.
+  const soon = () => setTimeout(act);
+  if (isPressing) addEventListener("pointerup", soon, { once: true });
+  else soon();
+}
 
 export class Typed {
   /** @param {import("./model.js").Model} model */
@@ -23,10 +48,12 @@ export class Typed {
       spellcheck: "false",
       "aria-describedby": `${id}-said`,
       oninput: () => this.typed(),
-      onchange: () => this.entered(),
+      onchange: () => afterPress(() => this.entered()),
     });
     this.read = make("p", { class: "am-read", lang: "en" }); // where a page leaves the field out
     this.said = make("p", { id: `${id}-said`, class: "ax-notice am-said", role: "status" });
+    this.still = make("p", { class: "am-look am-still", lang: say("lang"), hidden: true });
+    this.long = make("p", { class: "am-look am-long", role: "status", hidden: true });
     this.fits = make("div", { class: "am-fits", role: "group", "aria-label": say("fittingWords") });
     this.element = make(
       "div",
@@ -36,6 +63,8 @@ export class Typed {
       this.read,
       this.fits,
       this.said,
+      this.still,
+      this.long,
       this.buildExamples(),
       make("details", { class: "am-all" }, make("summary", {}, say("allWords")), this.buildWords()),
     );
@@ -83,10 +112,23 @@ export class Typed {
     }
   }
 
-  /** @param {string} text */
+  /** Why a sentence is not taken, and what is shown instead; "" if it is. @param {string} text */
   tell(text) {
+    const { root, state } = this.model;
     this.said.textContent = text;
     this.input.setAttribute("aria-invalid", String(!!text));
+    this.still.hidden = !text;
+    this.still.textContent = text && say("stillShown", { text: state.say });
+    root.classList.toggle("am-stale", !!text);
+  }
+
+  // Training has its end: what a longer sentence loses is no fault of the page.
+  renderLength() {
+    const { payload, state } = this.model;
+    const most = payload.view.longest_trained ?? Infinity;
+    const count = wordsIn(state.say).length;
+    this.long.hidden = count <= most;
+    this.long.textContent = count > most ? say("longerThanTraining", { count, most }) : "";
   }
 
   // A word that is still being typed waits; those before it are said at once if the model does not know them.
@@ -100,7 +142,8 @@ export class Typed {
   }
 
   entered() {
-    this.set(wordsIn(this.input.value));
+    const words = wordsIn(this.input.value);
+    if (words.join(" ").toLowerCase() !== this.model.state.say.toLowerCase()) this.set(words);
     this.suggest();
   }
 
@@ -113,7 +156,10 @@ export class Typed {
   suggest() {
     const words = wordsIn(this.input.value);
     const at = words.findIndex((word) => !this.knows(word));
-    const list = at < 0 ? [] : fitting(this.model.machine, words[at]);
+    const { machine } = this.model;
+    const near = at < 0 ? [] : fitting(machine, words[at]);
+    // A word that none is like, and that is no longer being typed, may be replaced by any.
+    const list = at < 0 || near.length || !this.said.textContent ? near : knownWords(machine);
     const take = (word) => {
       const now = wordsIn(this.input.value);
       this.input.value = now
@@ -135,6 +181,7 @@ export class Typed {
   render() {
     const { state, machine } = this.model;
     this.read.textContent = state.say;
+    this.renderLength();
     const own = wordsIn(this.input.value);
     const isSame = own.join(" ").toLowerCase() === state.say.toLowerCase();
     const isTyping = document.activeElement === this.input && own.some((word) => !this.knows(word));

@@ -28,7 +28,6 @@ export class Written {
       this.right,
       this.buildSteps(),
       this.likeliest,
-      this.heard,
     );
   }
 

@@ -1,0 +1,207 @@
+"""A model to play with while its sentence changes: presses, resting pointers, open numbers."""
+
+import pytest
+from playwright.sync_api import expect
+
+from attn_core.steps import workings
+from attn_core.translators.grammar import CHINESE, ENGLISH
+from tests.explorer.models import CROSS, SAY, counted, opened, passed, translated
+
+NORM = "encoder.0.residuals.0.norm"
+INNER = "encoder.1.attention"
+ARCS = ((INNER, 2), (CROSS, 3))
+LINE = ".am-panel .am-line"
+
+
+@pytest.fixture
+def play(bare):
+    """play(fragment, …) is a page with the translator, started."""
+
+    def play(fragment="", *, view=None, **how):
+        fragment = f"#x-translator{fragment}"
+        page = bare.open(view or opened(), fragment=fragment, script="classic", **how)
+        page.wait_for_selector(".am-root")
+        return page
+
+    return play
+
+
+@pytest.fixture
+def arcs(play):
+    """arcs(…) is a page with the sentence under arcs, as the landing page has it."""
+
+    def arcs(say=SAY, **how):
+        view = opened(say, switched=None, at=INNER, stage="weights", select=(2, 1, 2), arcs=ARCS)
+        return play(view=view, **how)
+
+    return arcs
+
+
+def field(page):
+    return page.get_by_label("your sentence")
+
+
+def is_in_sight(page, css):
+    box, height = page.locator(css).bounding_box(), page.viewport_size["height"]
+    return box["y"] >= 0 and box["y"] + box["height"] <= height
+
+
+@pytest.mark.parametrize("typed", ["Tom sees Jerry", "Tom sees xyl", "Tom se"])
+def test_the_first_press_after_typing_arrives(play, typed):
+    page = play()
+    field(page).fill(typed)
+    word = page.locator(".am-written .am-word").nth(1)
+    word.hover()
+    page.mouse.down()
+    page.wait_for_timeout(80)  # as long as a finger presses
+    page.mouse.up()
+    expect(word).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_pointer_at_rest_survives_a_shorter_sentence(arcs, play):
+    page = arcs("the big dog chases Jerry")
+    page.locator(".am-arc-word").nth(4).hover()
+    field(page).fill("the dog")
+    expect(page.locator("button.am-arc-word")).to_have_text(["the", "dog"])
+    page = play(f"?say=the+big+dog+chases+Jerry&at={NORM}")
+    page.locator('.am-table [data-row="4"][data-col="3"]').hover()
+    field(page).fill("Tom sees Jerry")
+    expect(page.locator(".am-table tbody tr")).to_have_count(3)
+
+
+def test_a_number_waits_for_the_words_that_are_still_typed(play):
+    page = play(f"?at={NORM}&select=2,5")
+    field(page).fill("Tom")
+    expect(page.locator(LINE)).to_be_hidden()
+    field(page).fill("Tom sees Jerry")
+    done = passed("Tom sees Jerry", translated("Tom sees Jerry")[0][:-1])
+    expect(page.locator(LINE)).to_have_text(workings(done, NORM, (2, 5)).text)
+    field(page).fill("Tom")
+    page.locator('.am-table [data-row="0"][data-col="1"]').click()
+    field(page).fill("Tom sees Jerry")
+    expect(page.locator(LINE)).to_contain_text(f"{NORM}[0, 1]")
+
+
+@pytest.mark.parametrize("at", [NORM, CROSS])
+def test_the_arithmetic_of_a_number_that_is_pressed_is_in_sight(play, at):
+    page = play(f"?at={at}", viewport={"width": 390, "height": 560})
+    cell = page.locator('.am-numbers [data-row="0"][data-col="1"]')
+    cell.scroll_into_view_if_needed()
+    cell.click()
+    expect(page.locator(LINE)).to_be_visible()
+    assert is_in_sight(page, LINE)
+
+
+def test_what_is_shown_while_a_word_is_refused_is_named_and_dim(play):
+    page = play()
+    dim = "() => getComputedStyle(document.querySelector('.am-written')).opacity < 1"
+    field(page).fill("Tom chaes ")
+    expect(page.locator(".am-still")).to_have_text(f"What is shown below is still for: {SAY}")
+    assert page.evaluate(dim)
+    field(page).fill("Tom sees Jerry")
+    expect(page.locator(".am-still")).to_be_hidden()
+    assert not page.evaluate(dim)
+
+
+def test_a_word_that_none_is_like_has_all_words_to_choose_from(arcs):
+    page = arcs()
+    field(page).fill("Tom chases dinosaurs ")
+    expect(page.locator(".am-fits button")).to_have_count(len(ENGLISH) - 3)
+    page.locator(".am-fits").get_by_text("Spike", exact=True).click()
+    expect(field(page)).to_have_value("Tom chases Spike")
+
+
+def test_a_translation_is_announced_where_it_is_not_drawn(arcs):
+    page = arcs()
+    status = page.get_by_role("status").filter(has_text="Translation")
+    field(page).fill("Tom sees Jerry")
+    expect(status).to_have_text(f"Translation: {' '.join(translated('Tom sees Jerry')[0])}")
+
+
+def test_other_chances_than_on_the_words_have_their_reason(play):
+    why = ".am-panel .am-why"
+    page = play("?at=probabilities")
+    expect(page.locator(why)).to_be_hidden()
+    page.get_by_label("temperature").fill("1")
+    expect(page.locator(why)).to_contain_text("divided by 2")
+    page = play("?at=probabilities&off=mask_off:decoder.0.self_attention")
+    expect(page.locator(why)).to_contain_text("the moment it was written")
+
+
+def test_a_deep_number_is_read_at_full_width_below_its_path(play):
+    page = play(f"?at=probabilities&select=0,{CHINESE.index('汤姆')}")
+    wide = page.locator(LINE).bounding_box()["width"]
+    for _ in range(30):
+        opens = page.locator(".am-opens")
+        if not opens.count():
+            break
+        name = opens.last.locator(".ax-name").text_content()
+        opens.last.click()
+        expect(page.locator(f"{LINE} .ax-name")).to_have_text(name)
+        assert page.evaluate(f"() => document.activeElement.matches('{LINE}')")
+    assert page.locator(".am-crumb").count() == 6
+    assert page.locator(LINE).bounding_box()["width"] == wide
+    page.locator(".am-crumb").first.click()
+    expect(page.locator(f"{LINE} .ax-name")).to_contain_text("probabilities[0")
+    expect(page.locator(".am-trail")).to_be_hidden()
+
+
+def test_terms_that_a_sum_leaves_out_are_written_when_asked_for(play):
+    done = passed(SAY, translated(SAY)[0][:-1])
+    page = play("?at=encoder.0.feed_forward.widen&select=1,5")
+    shown = page.locator(".ax-parts > .am-led")
+    expect(shown).to_have_count(13)
+    page.get_by_role("button", name="more").click()
+    width = done.value(NORM).shape[-1]
+    expect(shown).to_have_count(width)
+    assert page.locator(LINE).text_content().count("·") == width
+    assert "more" not in page.locator(LINE).text_content()
+
+
+def test_arcs_and_table_show_the_same_word(arcs):
+    page = arcs("the big dog chases Jerry")
+    pressed = page.locator('button.am-arc-word[aria-pressed="true"]')
+    expect(pressed).to_have_text("big")
+    page.locator("button.am-arc-word").nth(3).click()
+    expect(page.locator(".am-explorer [aria-selected=true]")).to_have_attribute("data-row", "3")
+    page.locator('.am-explorer [data-row="0"][data-col="2"]').click()
+    expect(pressed).to_have_text("the")
+    page.mouse.move(0, 0)
+    expect(page.locator(".am-arc-said")).to_contain_text("the takes")
+
+
+def test_each_share_has_its_arc_between_the_words_of_both_rows(arcs):
+    page = arcs("the big dog chases Jerry in the park", viewport={"width": 360, "height": 800})
+    ends = page.evaluate(
+        """() => {
+          const box = document.querySelector(".am-arcs-box").getBoundingClientRect();
+          const tops = [...document.querySelectorAll("button.am-arc-word")].map((word) => {
+            const { left, width, top } = word.getBoundingClientRect();
+            return [left + width / 2 - box.left, top - box.top];
+          });
+          const near = ([x, y]) => tops.findIndex(([a, b]) => Math.hypot(a - x, b - y) < 1);
+          const arcs = document.querySelectorAll(".am-arc:not(.am-arc-across)");
+          return [...arcs].map((arc) => [0, arc.getTotalLength()].map((at) => {
+            const { x, y } = arc.getPointAtLength(at);
+            return near([x, y]);
+          }));
+        }"""
+    )
+    done = passed("the big dog chases Jerry in the park", [])
+    weights = done.value(INNER, "weights")[0, 2]
+    seen = [(i, j) for i, row in enumerate(weights) for j, w in enumerate(row) if w >= 0.02]
+    assert sorted(map(tuple, ends)) == seen
+    assert len({round(top) for top in tops_of(page)}) > 1, "the words fill two rows"
+
+
+def tops_of(page):
+    words = page.locator("button.am-arc-word").all()
+    return [word.bounding_box()["y"] for word in words]
+
+
+def test_a_sentence_longer_than_those_of_training_is_said_to_be(play):
+    page = play(view=opened(switched=counted(), longest_trained=5))
+    note = page.locator(".am-long")
+    expect(note).to_be_hidden()
+    field(page).fill("the big dog chases Jerry in")
+    expect(note).to_contain_text("has 6 words. The model was trained on sentences of up to 5")
