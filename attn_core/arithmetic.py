@@ -111,6 +111,9 @@ class Workings:
             p = record.dropout.p
             where = range(batch, batch + 1), range(head, head + 1), part, range(self.width)
             self.survives = record.dropout.survives(*where)[0, 0, 0].tolist()
+        # A stage that leaves every number as it is needs no line among the parts of another.
+        self.before_softmax = "scaled" if record.keep is None else "masked"
+        self.mixing = "weights" if record.dropout is None else "dropped"
         pairs = zip(self.weights, self.survives, strict=True)
         self.dropped = [weight * survives / (1 - p) for weight, survives in pairs]
 
@@ -151,7 +154,7 @@ class Workings:
             (self.row, j),
             value,
             how,
-            lambda: (self.masked_term(j), self.row_max_term(), self.row_sum_term()),
+            lambda: (self.term(self.before_softmax, j), self.row_max_term(), self.row_sum_term()),
         )
 
     def row_max_term(self) -> Term:
@@ -187,7 +190,7 @@ class Workings:
 
         def parts() -> Iterator[Term]:
             shown = kept_terms(self.width)
-            yield from (self.dropped_term(j) for j in shown)
+            yield from (self.term(self.mixing, j) for j in shown)
             yield from (self.number("v", j, d) for j in shown)
 
         return Term("output", (self.row, d), value, how, parts)

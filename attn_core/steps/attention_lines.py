@@ -36,7 +36,7 @@ def statistic_parts(cell: Cell, lines: Workings) -> Iterable[Cell]:
     head, row = cell.index
     if lines.is_dead:
         return ()
-    shown = [cell.at("masked", head, row, j) for j in kept_terms(lines.width)]
+    shown = [cell.at(lines.before_softmax, head, row, j) for j in kept_terms(lines.width)]
     return shown if cell.stage == "row_max" else [*shown, cell.at("row_max", head, row)]
 
 
@@ -54,13 +54,13 @@ def parts(cell: Cell, lines: Workings) -> Iterable[Cell]:
         return [cell.at("scaled", *cell.index)] if lines.keeps[column] else ()
     if cell.stage == "weights":
         statistics = cell.at("row_max", head, row), cell.at("row_sum", head, row)
-        return [cell.at("masked", *cell.index), *statistics]
+        return [cell.at(lines.before_softmax, *cell.index), *statistics]
     if cell.stage == "dropped":
         return [cell.at("weights", *cell.index)]
     shown = kept_terms(lines.width)
     width = cell.run.record(cell.step.name).columns("output")
     return [
-        *(cell.at("dropped", head, row, j) for j in shown),
+        *(cell.at(lines.mixing, head, row, j) for j in shown),
         *(cell.input(VALUES, j, head * width + column) for j in shown),
     ]
 

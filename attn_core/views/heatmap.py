@@ -91,7 +91,9 @@ def figure(
         loc="left",
     )
     picture.summary = f"Figure: {count_text(record, stage)}"
-    picture.alt = describe(record, stage, cells, rows, cols) + (f" {said}" if said else "")
+    name = names[head] if names else f"head {head}"
+    where = shown_of(record, batch, name)
+    picture.alt = describe(record, stage, cells, rows, cols, where) + (f" {said}" if said else "")
     if said:
         picture.supxlabel(
             said.replace("$", r"\$"), fontsize=9.5, color=INK, family=font_families(said)
@@ -200,11 +202,24 @@ def draw_map(
     return image
 
 
+def shown_of(record: AttentionTrace, batch: int, head: str) -> str:
+    """The sequence and the head that a heatmap shows, where there are several."""
+    B, H = record.shape[:2]
+    places = [head] * (H > 1) + [f"sequence {batch}"] * (B > 1)
+    return f" in {' of '.join(places)}" if places else ""
+
+
 def describe(
-    record: AttentionTrace, stage: str, cells: list[list[float]], rows: list[str], cols: list[str]
+    record: AttentionTrace,
+    stage: str,
+    cells: list[list[float]],
+    rows: list[str],
+    cols: list[str],
+    where: str,
 ) -> str:
+    """The heatmap in words; where: the head that it shows, if there are several."""
     places = [(x, i, j) for i, row in enumerate(cells) for j, x in enumerate(row)]
     x, i, j = max(places, key=lambda place: place[0])
     kind = "column" if stage == "output" else "key"
-    largest = f"The largest number is {fixed(x)}, query {rows[i]}, {kind} {cols[j]}."
+    largest = f"The largest number{where} is {fixed(x)}, query {rows[i]}, {kind} {cols[j]}."
     return f"Heatmap of {count_text(record, stage)}. {largest}"

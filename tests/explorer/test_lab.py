@@ -542,8 +542,13 @@ def test_a_link_is_copied_or_shown(bare):
     """By a button that every explorer has."""
     page = bare.open(journey_lab(), permissions=["clipboard-read", "clipboard-write"])
     choose(page, "scores")
-    page.get_by_role("button", name="Share this view").click()
-    expect(page.locator(".ax-notice").first).to_have_text("The link is copied.")
+    share, said = page.get_by_role("button", name="Share this view"), page.locator(".ax-shared")
+    share.scroll_into_view_if_needed()
+    before = share.bounding_box()
+    share.click()
+    expect(said).to_have_text("The link is copied.")
+    assert share.bounding_box() == before, "the button stays under the pointer"
+    assert 0 < said.bounding_box()["y"] - before["y"] < 100
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.endswith("/page.html#x-lab?stage=scores")
     page = bare.open(journey_lab(), over="file")

@@ -392,7 +392,10 @@ def test_what_was_counted_of_a_switch_is_said_and_shown(play):
 
 def test_a_link_is_copied_or_shown_beside_its_button(play):
     page = play(f"#x-translator?at={NORM}", permissions=["clipboard-read", "clipboard-write"])
-    share, said = page.get_by_role("button", name="Share this view"), page.locator(".am-shared")
+    share, said = (
+        page.get_by_role("button", name="Share this view"),
+        page.locator(".am-root > .ax-foot > .ax-shared"),
+    )
     share.click()
     expect(said).to_have_text("The link is copied.")
     gap = said.bounding_box()["y"] - share.bounding_box()["y"]

@@ -227,8 +227,8 @@ def test_the_still_of_arcs_has_a_curve_for_each_weight_that_the_page_draws():
         done.value(step, "weights")[0, head] for step, head in ((encoder, 2), (CROSS, 3))
     )
     drawn = [curve.get_linewidth() / THICKEST for curve in sentence.patches]
-    apart = within[~torch.eye(3, dtype=bool)]
-    wanted = [*apart, *across[:3].flatten()]  # the row that ends the translation writes no word
+    # The row that ends the translation writes no word.
+    wanted = [*within.flatten(), *across[:3].flatten()]
     assert drawn == pytest.approx([float(w) for w in wanted if w >= LEAST_SEEN])
     words = [text.get_text() for text in sentence.texts]
     assert words == ["Tom", "chases", "Jerry", "汤姆", "追逐", "杰瑞"]

@@ -356,6 +356,11 @@ def test_a_picture_is_told_in_words(journey):
         "Heatmap of weights, 6 queries × 6 keys, 1 head. "
         "The largest number is 0.2070, query journey, key journey."
     )
+    x = record.q.expand(2, 2, 6, 3)
+    assert figure(trace(x, x, x), tokens=tokens, head=1).alt == (
+        "Heatmap of weights, 6 queries × 6 keys, 2 heads, batch of 2. "
+        "The largest number in head 1 of sequence 0 is 0.2070, query journey, key journey."
+    )
 
 
 def test_a_selected_number_is_framed_and_told(journey):

@@ -25,11 +25,12 @@ WITH_A_MODEL = LANDING, "chapters/10_whole_model.html"  # at once; others wait f
 PHONE = {"width": 390, "height": 844}
 # Or a window of 1280 pixels whose reader enlarges the page four times.
 SMALL_PHONE = {"width": 320, "height": 800}
-# The page itself stays, and code wraps; a wide table, matrix or printout scrolls.
+# The page itself stays; code or a printout that scrolls says so by a shade.
 WIDE = """() => [
   ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
-  ...[...document.querySelectorAll(".bd-article div.cell_input pre, .highlight-python pre")]
+  ...[...document.querySelectorAll(".bd-article pre:not(.ax-print)")]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+    .filter((pre) => getComputedStyle(pre).backgroundImage === "none")
     .map(({ textContent }) => textContent.slice(0, 40)),
 ]"""
 

@@ -225,6 +225,7 @@ export class Explorer {
     this.changes = make("span");
     const reset = make("button", { type: "button", class: "ax-reset", onclick: () => this.reset() }, say("reset"));
     this.share = this.asking("share", !this.link);
+    this.shared = make("p", { class: "ax-shared", role: "status" });
     this.change = this.asking("change");
     this.map.append(this.legend);
     this.root.append(
@@ -237,6 +238,7 @@ export class Explorer {
         make("p", { class: "ax-changes" }, this.changes, " ", reset),
         this.change,
         this.share,
+        this.shared,
       ),
     );
   }
@@ -459,6 +461,7 @@ export class Explorer {
     this.formula.hidden = !this.shows("formula");
     this.controls.render();
     this.noticeLine.textContent = this.notice;
+    this.shared.textContent = "";
   }
 
   renderLegend({ high, low, end, hasMasked, isClipped, ramp, write }) {

@@ -39,6 +39,7 @@ export class Attention {
     this.formulas = { ...FORMULAS, ...formulas };
     const masks = mask.split("+").map((part) => (part === "given" ? data.keepJson : maskJson(part)));
     this.masks = masks.filter((json) => json !== null);
+    this.hasMask = this.masks.length > 0 || drawn.length > 0;
     this.rules = this.masks.map((json) => keepRule(json, data.L, data.S));
     this.isGiven = scale === data.scale && mask === "given" && !drawn.length && formulas === FORMULAS && !data.base;
     /** @type {Float64Array[]} */

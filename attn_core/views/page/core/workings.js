@@ -131,13 +131,19 @@ export class Workings {
     return this.term("masked", [i, j], [result(attention.cell("masked", i, j))], () => [this.scaled(j)]);
   }
 
+  // A stage that leaves every number as it is needs no line among the parts of another.
+  /** @param {number} j */
+  beforeSoftmax(j) {
+    return this[this.attention.hasMask ? "masked" : "scaled"](j);
+  }
+
   /** @param {number} j */
   weights(j) {
     const [masked, weights] = this.rows("masked", "weights");
     const { max, sum } = this.attention.statistics(this.i);
     /** @type {Line} */
     const how = [[`exp(${written(masked[j])} - ${factor(max)[0]}) / ${written(sum)} = `], result(weights[j])];
-    const parts = () => [this.masked(j), this.rowMax(), this.rowSum()];
+    const parts = () => [this.beforeSoftmax(j), this.rowMax(), this.rowSum()];
     return this.term("weights", [this.i, j], how, parts);
   }
 
@@ -183,7 +189,8 @@ export class Workings {
     /** @type {Line} */
     const how = [...products, [" = "], result(attention.cell("output", i, d))];
     const shown = keptTerms(this.data.S, this.most);
-    const parts = () => [...shown.map((j) => this.dropped(j)), ...shown.map((j) => this.number("v", j, d))];
+    const mixing = attention.dropout ? "dropped" : "weights";
+    const parts = () => [...shown.map((j) => this[mixing](j)), ...shown.map((j) => this.number("v", j, d))];
     return this.term("output", [i, d], how, parts);
   }
 

@@ -5,11 +5,11 @@ import { make } from "../ui/dom.js";
 import { say } from "../words/words.js";
 
 /** @param {import("../explorer.js").Explorer} explorer */
-parts.share = ({ link, state, first, noticeLine }) => {
+parts.share = ({ link, state, first, shared }) => {
   const url = link?.(state, first);
   const tell = (...what) => {
-    noticeLine.replaceChildren(...what);
-    noticeLine.hidden = false;
+    shared.replaceChildren(...what);
+    shared.scrollIntoView({ block: "nearest" });
   };
   const show = () => {
     const input = make("input", {

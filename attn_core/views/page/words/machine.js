@@ -144,6 +144,7 @@ export const MACHINE_WORDS = {
   number: "In the row of {word}, {column} is {number}.",
   numberWas: "In the row of {word}, {column} is {number}; with everything on it is {was}.",
   goThere: "Go to where {name} is made",
+  hintLine: "Press a line to see what it is made of, or → to go to the station that made its number.",
   trail: "from the number that you selected to this one",
   chancesAtOne: "These are the chances at temperature 1. For the words above, the scores were divided by {t} first.",
   chancesThen:

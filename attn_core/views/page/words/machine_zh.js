@@ -136,6 +136,7 @@ export const MACHINE_CHINESE = {
   hintNumber: "选择一个数，就能读到它的算式；算式里的每个数都通到算出它的地方。",
   number: "在 {word} 这一行，{column}是 {number}。",
   numberWas: "在 {word} 这一行，{column}是 {number}；全部打开时是 {was}。",
+  hintLine: "按一行，看它由哪些数组成；按 →，到算出这个数的那一站。",
   trail: "从你选的数到这个数",
   chancesAtOne: "这里是温度为 1 时的概率。写上面的词时，得分先除以了 {t}。",
   chancesThen: "上面每个词的概率是写下它的那一刻的。关掉掩码后，一行也会用到后来才写的词，所以这里的概率不同。",

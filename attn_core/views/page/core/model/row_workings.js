@@ -31,7 +31,7 @@ class RowWorkings extends Workings {
 
   shownCells() {
     const { exps, isDead } = this.attention.statistics(this.i);
-    return isDead ? [] : keptTerms(exps.length, this.most).map((j) => this.masked(j));
+    return isDead ? [] : keptTerms(exps.length, this.most).map((j) => this.beforeSoftmax(j));
   }
 
   rowMax() {
@@ -92,7 +92,7 @@ export class ShareWorkings extends RowWorkings {
   }
 
   /** @param {number} j */
-  masked(j) {
+  beforeSoftmax(j) {
     return this.place.number(this.place.inputs[0], this.i, j);
   }
 }

@@ -14,17 +14,21 @@ export class Lines {
     this.model = model;
     /** @type {Record<string, number[]>} the parts that were opened one in the other, by the number they began with */
     this.trails = {};
+    /** @type {number[]} the trail as far as the words that are read have its numbers */
+    this.trail = [];
     /** @type {Set<string>} where all terms of a sum are written */
     this.whole = new Set();
     this.path = make("ol", { class: "am-trail", "aria-label": say("trail") });
     this.line = make("p", { class: "am-line", tabindex: -1 });
     this.parts = make("div", { class: "ax-parts" });
+    this.hint = make("p", { class: "am-look" }, say("hintLine"));
     this.element = make(
       "div",
       { class: "ax-tree", onpointerleave: () => model.plan.point(null) },
       this.path,
       this.line,
       this.parts,
+      this.hint,
     );
   }
 
@@ -35,22 +39,17 @@ export class Lines {
     this.draw();
   }
 
-  get trail() {
-    return this.trails[this.at] ?? [];
-  }
-
   /** The number that was asked for, and those that were opened, one in the other. */
   opened() {
     const terms = [this.written(this.term, [])];
-    const trail = [];
-    for (const n of this.trail) {
-      // With other words a sum may have fewer terms.
+    this.trail = [];
+    for (const n of this.trails[this.at] ?? []) {
+      // With fewer words a sum has fewer terms.
       const part = terms.at(-1).parts?.()[n];
       if (!part) break;
-      trail.push(n);
-      terms.push(this.written(part, trail));
+      this.trail.push(n);
+      terms.push(this.written(part, this.trail));
     }
-    this.trails[this.at] = trail;
     return terms;
   }
 
@@ -71,7 +70,7 @@ export class Lines {
     this.path.replaceChildren(...this.crumbs(terms));
     this.line.replaceChildren(...coloured(this.lineOf(term), () => this.writeOut()));
     this.parts.replaceChildren(...(term.parts?.() ?? []).map((part, n) => this.part(part, n)));
-    this.parts.hidden = !this.parts.firstChild;
+    this.parts.hidden = this.hint.hidden = !this.parts.firstChild;
   }
 
   writeOut() {

@@ -83,7 +83,7 @@ export class Model {
       { type: "button", class: "ax-reset", hidden: !this.link, onclick: () => this.share() },
       say("share"),
     );
-    this.shared = make("p", { class: "ax-notice am-shared", role: "status" });
+    this.shared = make("p", { class: "ax-shared", role: "status" });
     this.foot = make("div", { class: "ax-foot" }, reset, share, this.shared);
     // Where arcs tell of the sentence, the drawing of the whole machine is left out.
     const show = this.payload.view.show ?? PARTS;
@@ -194,11 +194,11 @@ export class Model {
 
   // Said beside the button: the sentence may be far above it.
   share() {
-    const { link, state, first, shared: noticeLine } = this;
+    const { link, state, first, shared } = this;
     const failed = ({ message }) => {
-      noticeLine.textContent = `${message}.`;
+      shared.textContent = `${message}.`;
     };
-    withParts(ALL_CONTROLS, () => parts.share({ link, state, first, noticeLine }), failed);
+    withParts(ALL_CONTROLS, () => parts.share({ link, state, first, shared }), failed);
   }
 
   /**
