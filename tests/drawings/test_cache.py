@@ -23,16 +23,3 @@ def test_the_cache_grows_by_one(prompt):
 def test_masked_cells_stand_only_where_words_are_read_together():
     svg = drawings.prefill_decode(RECORD, WORDS, prompt=3).svg()
     assert svg.count('class="masked"') == 3
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"prompt": 6}, "prompt must be from 1 to 5, got 6"),
-        ({"tokens": WORDS[:2]}, "tokens must be 6 words, got 2"),
-        ({"record": trace(X[:2], X, X)}, "record must have 2 to 6 words .* got 2 × 6"),
-    ],
-)
-def test_bad_input(how, says):
-    with pytest.raises(ValueError, match=says):
-        drawings.prefill_decode(**{"record": RECORD, "tokens": WORDS, **how})

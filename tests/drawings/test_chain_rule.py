@@ -36,19 +36,3 @@ def test_its_words_tell_the_same_numbers():
     for n in re.findall(r">×(−?[\d.]+)<", drawing.svg()):
         assert n in drawing.alt
     assert "the weight that one gives to step" in drawing.alt
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"word": 6}, "word must be from 0 to 5, got 6"),
-        ({"target": -1}, "target must be from 0 to 5, got -1"),
-        ({"number": (3, 0)}, r"number must be a place in w_query, \[3, 2\], got \(3, 0\)"),
-        ({"tokens": WORDS[:2]}, "tokens must be 6 words, got 2"),
-        ({"x": X.repeat(2, 1)}, "source must have at most 6 words, got 12"),
-    ],
-)
-def test_bad_input(how, says):
-    source = head().source(how.pop("x", X).double())
-    with pytest.raises(ValueError, match=says):
-        drawings.chain_rule(source, **{"word": 4, "target": 5, "tokens": WORDS, **how})

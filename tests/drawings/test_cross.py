@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from attn_core import toy, trace
 from attn_core.views import drawings
 
@@ -28,18 +26,3 @@ def test_what_is_read_aloud_is_the_row_of_the_query():
     for word, share in zip(english, row, strict=True):
         assert f"{share:.2f} for {word}" in told
     assert "The row of 追逐" in told
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"head": 1}, "head must be from 0 to 0, got 1"),
-        ({"query": 4}, "query must be from 0 to 3, got 4"),
-        ({"written": ["汤姆"]}, "written must be 4 words, got 1"),
-        ({"read": ["Tom"]}, "read must be 3 words, got 1"),
-    ],
-)
-def test_bad_input(how, says):
-    made, chinese, english = record()
-    with pytest.raises(ValueError, match=says):
-        drawings.cross_attention(made, **{"written": chinese, "read": english, **how})

@@ -47,8 +47,3 @@ def test_an_opposite_arrow_throws_its_shadow_back():
 
 def test_the_warmup_has_the_numbers_of_its_page():
     assert "is the dot product, 3." in drawings.warmup_dot_product().alt
-
-
-def test_a_vector_of_zeros_has_no_angle():
-    with pytest.raises(ValueError, match="key must have a length, got only zeros"):
-        drawings.dot_product(X[0], torch.zeros(3), ("Your", "nothing"))

@@ -64,17 +64,6 @@ def test_lines_are_the_survivors():
     assert f"sum {row.sum():.2f}" in drawing.alt
 
 
-def test_a_record_without_dropout_is_refused():
-    plain = trace(X, X, X)
-    for draw in (drawings.dropout, drawings.training_steps):
-        with pytest.raises(ValueError, match="record must have a dropout"):
-            draw(plain, WORDS)
-    with pytest.raises(ValueError, match="steps must be 1 to 3, got 4"):
-        drawings.training_steps(RECORD, WORDS, steps=4)
-    with pytest.raises(ValueError, match="tokens must be 6 words, got 5"):
-        drawings.dropout(RECORD, WORDS[:5])
-
-
 def test_another_p_has_another_factor():
     record = trace(X, X, X, dropout=Dropout(0.1, seed=7))
     assert "grows by 1/(1 − p) = 1.1111" in drawings.dropout(record, WORDS).alt

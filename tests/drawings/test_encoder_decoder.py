@@ -52,21 +52,3 @@ def test_a_line_is_as_wide_as_its_weight():
     lines = re.findall(r'<path[^>]*stroke-width="([\d.]+)"[^>]*stroke-opacity', first)
     wide, *thin = map(float, lines)
     assert thin == pytest.approx([wide / 8] * 2, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("states", "words", "told"),
-    [
-        (STATES[:2], WORDS, r"states must have a row for each of the 3 words .* shape \(2, 2\)"),
-        (STATES, [], "english must have 1 to 4 words, got 0"),
-        (STATES, ["a"] * 5, "english must have 1 to 4 words, got 5"),
-    ],
-)
-def test_states_must_fit_the_words(states, words, told):
-    with pytest.raises(ValueError, match=told):
-        drawings.encoder_decoder(states, words, CHINESE)
-
-
-def test_weights_must_have_a_row_for_each_written_word():
-    with pytest.raises(ValueError, match=r"weights must have .*\(3, 3\), got \(2, 3\)"):
-        drawings.contexts(STATES, WEIGHTS[:2], WORDS, CHINESE)

@@ -42,17 +42,3 @@ def test_with_one_tile_everything_moves_once():
     drawing = drawings.fast_memory(64, 8, 64)
     assert "k and v are read once" in drawing.alt
     assert drawing.svg().count(">once<") == 4
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"rows": 0}, "rows must be from 1 to 4096, got 0"),
-        ({"rows": 4097}, "rows must be from 1 to 4096, got 4097"),
-        ({"words": 0}, "words and width must be at least 1, got 0 and 64"),
-        ({"width": 0}, "words and width must be at least 1, got 4096 and 0"),
-    ],
-)
-def test_bad_input(how, says):
-    with pytest.raises(ValueError, match=says):
-        drawings.fast_memory(**how)

@@ -26,16 +26,3 @@ def test_the_first_and_the_last_number_are_written():
     shown = re.findall(r"<text[^>]*>(\d\.\d{3})</text>", drawing.svg())
     assert shown == ["0.000", "2.000", "0.400", "0.200"]
     assert "trained: 0.400 on the first, 0.200 on the last." in drawing.alt
-
-
-@pytest.mark.parametrize(
-    ("strengths", "told"),
-    [
-        ({}, r"strengths must have rows of one length, 2 to 40, got \[\]"),
-        ({"a": [1.0, 2.0], "b": [1.0] * 3}, r"one length, 2 to 40, got \[2, 3\]"),
-        ({"a": [1.0, -0.5]}, "strengths must not be negative, got -0.5"),
-    ],
-)
-def test_what_does_not_fit_is_said(strengths, told):
-    with pytest.raises(ValueError, match=told):
-        drawings.influence(strengths)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-import torch
 
 from attn_core import toy, trace
 from attn_core.digits import fixed
@@ -48,25 +47,3 @@ def test_a_dictionary_has_one_hit_and_attention_many():
     # One line to its key and one from its value; then three and three.
     assert len(re.findall(r'<path[^>]*class="query-line"', drawing.svg())) == 4
     assert len(re.findall(r'<path[^>]*class="value-line"', drawing.svg())) == 4
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ((RECORD, 4, CHINESE, ENGLISH), "query must be 0 to 3, got 4"),
-        ((RECORD, 0, CHINESE[:3], ENGLISH), "tokens must have 4 words, got 3"),
-        ((RECORD, 0, CHINESE, ENGLISH[:2]), "key_tokens must have 3 words, got 2"),
-        (
-            (trace(torch.ones(1, 3), torch.ones(1, 3), torch.ones(1, 3)), 0, ["a"], ["b"]),
-            "q must have two numbers a vector, got 3",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_said(given, told):
-    with pytest.raises(ValueError, match=told):
-        drawings.three_stages(*given)
-
-
-def test_the_key_must_be_one_of_the_words():
-    with pytest.raises(ValueError, match="key must be one of Tom, chases, Jerry, got 'Spike'"):
-        drawings.look_up(RECORD, 1, "Spike", CHINESE, ENGLISH)

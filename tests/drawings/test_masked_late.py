@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 import torch
 
 from attn_core.views import drawings
@@ -30,10 +29,3 @@ def test_a_large_hidden_score_leaves_nothing_to_divide():
     assert "0/0 = nan" in drawing.svg()
     assert "Divided by that: 0/0, nan. −∞ before softmax: a 0.2689, b 0.7311." in drawing.alt
     assert len(lengths(drawing, "more")) == 2
-
-
-def test_rows_of_two_lengths_are_refused():
-    with pytest.raises(ValueError, match=r"of one length, got \[4\] and \[3\]"):
-        drawings.masked_late(torch.zeros(4), SEES, ["a", "b", "c"])
-    with pytest.raises(ValueError, match="tokens must be 3 words, got 1"):
-        drawings.masked_late(torch.zeros(3), SEES, ["a"])

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 import torch
 
 from attn_core import causal, padding, window
@@ -57,8 +56,3 @@ def test_without_a_mask_the_answer_is_framed():
     drawing = drawings.next_words(Keep(), ["Your", "journey", "starts"])
     assert counted(drawing, "accent-line") == 2
     assert drawing.alt.endswith("The answer stands in 2 of the lines.")
-
-
-def test_more_than_three_masks_are_refused():
-    with pytest.raises(ValueError, match="keeps must be one to three masks, got 4"):
-        drawings.masks({str(n): causal() for n in range(4)}, WORDS)

@@ -42,10 +42,3 @@ def test_rows_that_see_something_leak_nothing():
     drawing = drawings.masks_added(x @ x.T, masks, words, -1e9)
     assert frames(drawing) == 0
     assert drawing.alt.endswith("No row is without a key.")
-
-
-def test_bad_input():
-    with pytest.raises(ValueError, match=r"scores must be 4 × 4, got \[3, 4\]"):
-        drawings.masks_added(torch.zeros(3, 4), MASKS, TOKENS, -1e9)
-    with pytest.raises(ValueError, match="keeps must be two masks, got 1"):
-        drawings.masks_added(torch.zeros(4, 4), {"causal": causal()}, TOKENS, -1e9)

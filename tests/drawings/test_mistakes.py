@@ -40,21 +40,3 @@ def test_what_gives_it_away(name, says, cells):
     keep = torch.ones(3, 3).tril().bool()
     seen = given_away(MISTAKES[name].apply(RECORD)["weights"], RECORD.stage("weights"), keep)
     assert seen == (says, cells)
-
-
-@pytest.mark.parametrize(
-    ("names", "says"),
-    [
-        ([], "names must be one to five, got 0"),
-        (["no-skale"], "names must be among MISTAKES, got no-skale"),
-    ],
-)
-def test_bad_names(names, says):
-    with pytest.raises(ValueError, match=says):
-        drawings.mistaken_maps(RECORD, names)
-
-
-def test_a_record_that_is_too_large():
-    x = toy.journey().x
-    with pytest.raises(ValueError, match="record must have at most 3 × 3 weights, got 6 × 6"):
-        drawings.mistaken_maps(trace(x, x, x), ["no-scale"])

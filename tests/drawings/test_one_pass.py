@@ -35,17 +35,3 @@ def test_it_says_when_nothing_is_mended():
     told = drawings.one_pass(SCORES, X).alt
     assert told.count("no higher score") == 2
     assert "shrinks by" not in told
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"size": 0}, "size must be from 1 to 6, got 0"),
-        ({"tokens": ["one"]}, "tokens must be 6 words or none, got 1"),
-        ({"values": X[:2]}, r"values must be \[6, 3 at most\], got \[2, 3\]"),
-        ({"scores": SCORES[:1]}, r"scores must be 2 to 6 in a row, got \[1\]"),
-    ],
-)
-def test_bad_input(how, says):
-    with pytest.raises(ValueError, match=says):
-        drawings.one_pass(**{"scores": SCORES, "values": X, **how})

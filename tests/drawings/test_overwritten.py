@@ -42,16 +42,3 @@ def test_the_parts_add_up_to_the_memory():
 def test_the_words_are_read_aloud_with_what_is_left_of_the_first():
     drawing = drawings.overwritten(VECTORS, WORDS)
     assert drawing.alt.endswith("Of “Tom” 1/8 is left: (1, 0).")
-
-
-@pytest.mark.parametrize(
-    ("vectors", "keep", "told"),
-    [
-        (VECTORS[:2], 0.5, "vectors must have two numbers for each of the 3 words"),
-        ([(1.0,)] * 3, 0.5, "vectors must have two numbers for each of the 3 words"),
-        (VECTORS, 1.0, "keep must lie between 0 and 1, got 1.0"),
-    ],
-)
-def test_what_does_not_fit_is_said(vectors, keep, told):
-    with pytest.raises(ValueError, match=told):
-        drawings.overwritten(vectors, WORDS, keep)

@@ -46,17 +46,3 @@ def test_thick_is_what_the_pass_waits_for(width, ratio, longest):
     assert arithmetic[-1][1] == pytest.approx(height(layer.prefill(longest)[0]), abs=0.1)
     assert in_decode[-1][1] == pytest.approx(height(layer.decode(longest)[1]), abs=0.1)
     assert in_decode[-1][0] - in_decode[0][0] == pytest.approx(WIDE, abs=0.2)
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"width": 0}, "width must be at least 1, got 0"),
-        ({"ratio": 1}, "ratio must be above 1, got 1"),
-        ({"longest": 128}, "longest must be a power of 2 above the ratio, got 128"),
-        ({"longest": 3000}, "longest must be a power of 2 above the ratio, got 3000"),
-    ],
-)
-def test_bad_input(how, says):
-    with pytest.raises(ValueError, match=says):
-        drawings.pass_times(**how)

@@ -36,13 +36,3 @@ def test_a_way_is_a_chain_from_the_place_to_the_word():
     assert len(chain) == 6
     assert [start for start, _ in chain[:-1]] == [end for _, end in chain[1:]]
     assert chain[-1][0] == (0, 0)
-
-
-def test_a_net_too_shallow_is_refused():
-    with pytest.raises(ValueError, match="nets must let the end words meet, and cnn does not"):
-        drawings.path_lengths({"cnn": convolution(6, 2)}, WORDS)
-
-
-def test_one_word_has_no_path():
-    with pytest.raises(ValueError, match="tokens must be two words at least, got 1"):
-        drawings.path_lengths({"rnn": recurrent(1)}, WORDS[:1])

@@ -26,15 +26,3 @@ def test_a_table_with_another_rate_turns_otherwise():
     told = drawings.position_waves(TABLE, (1, 3)).alt
     assert "Pair 1: from 2 to 5 by 97 degrees and from 14 to 17 by 97 degrees" in told
     assert "97" not in drawings.position_waves(sinusoids(25, 16), (1, 3)).alt
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"pairs": (0, 16)}, r"pairs must be two from 0 to 15, got \[0, 16\]"),
-        ({"starts": (2, 22)}, r"starts must be two from 0 to 21, got \[2, 22\]"),
-    ],
-)
-def test_bad_input(how, says):
-    with pytest.raises(ValueError, match=says):
-        drawings.position_waves(TABLE, **how)

@@ -2,10 +2,9 @@
 
 import re
 
-import pytest
 import torch
 
-from attn_core import Projection, modules, toy
+from attn_core import modules, toy
 from attn_core.views import drawings
 
 WORDS, X = toy.journey()
@@ -34,18 +33,3 @@ def test_each_part_keeps_its_color():
     for part in ("query", "key", "value"):
         assert re.search(rf'class="{part}"[^>]*>w_{part}<', svg)
         assert f'class="{part}-wash"' in svg
-
-
-def test_a_bias_is_told():
-    torch.manual_seed(1)
-    source = modules.SelfAttention(3, 2, bias=True).source(X)
-    with pytest.raises(ValueError, match="source must have no biases"):
-        drawings.query_key_value(source, 1)
-
-
-def test_what_does_not_fit():
-    wide = torch.ones(3, 4)
-    with pytest.raises(ValueError, match="at most 4 rows and 2 columns, got 3 × 4"):
-        drawings.query_key_value(Projection(X, wide, wide, wide))
-    with pytest.raises(ValueError, match="token must be one of the 6 rows of x, got 7"):
-        drawings.query_key_value(head().source(X), 7)

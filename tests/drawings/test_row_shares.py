@@ -59,12 +59,3 @@ def test_the_alt_tells_the_numbers():
     assert "+ attention: word 0.8000, position -0.1000, attention 0.3000" in (
         drawings.row_shares(SHARES).alt
     )
-
-
-def test_bad_input():
-    with pytest.raises(ValueError, match="shares must have a station, got none"):
-        drawings.row_shares({})
-    with pytest.raises(ValueError, match=r"'a' must add up to 1, got 0\.9000"):
-        drawings.row_shares({"a": {"word": 0.9}})
-    with pytest.raises(ValueError, match="'b' must begin with those before it, word; got place"):
-        drawings.row_shares({"a": {"word": 1.0}, "b": {"place": 1.0}})

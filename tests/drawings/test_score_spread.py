@@ -41,8 +41,3 @@ def test_the_spread_is_the_root_of_the_width():
     alt = drawings.score_spread([1, 9, 100]).alt
     assert "is 1, 3 and 10" in alt
     assert "all three have the spread 1" in alt
-
-
-def test_bad_input():
-    with pytest.raises(ValueError, match=r"widths must be whole numbers from 1, got \[0\]"):
-        drawings.score_spread([0])

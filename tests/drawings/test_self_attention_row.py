@@ -42,10 +42,3 @@ def test_sentences_are_short():
     says = [part.args["data-says"] for part in steps.parts]
     assert max(map(len, says)) <= 115
     assert "0.55·0.43 + 0.87·0.15 + 0.66·0.89 = 0.9544" in says[1]
-
-
-def test_bad_input():
-    with pytest.raises(ValueError, match=r"x must have 6 rows of at most 3 numbers, got \[6, 4\]"):
-        drawings.self_attention_row(X[:, [0, 1, 2, 0]], 1, WORDS)
-    with pytest.raises(ValueError, match=r"query must be one of the 6 rows of x, got 6"):
-        drawings.self_attention_row(X, 6, WORDS)

@@ -26,16 +26,3 @@ def test_areas_are_to_scale(lengths, width):
     for n in lengths:
         assert f">{n * n:,}<" in svg
         assert f">{2 * n * width:,}<" in svg
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"lengths": (8,)}, r"lengths must be two or three, the largest last, got \[8\]"),
-        ({"lengths": (8, 4)}, r"lengths must be two or three, the largest last, got \[8, 4\]"),
-        ({"width": 0}, "width must be at least 1, got 0"),
-    ],
-)
-def test_bad_input(how, says):
-    with pytest.raises(ValueError, match=says):
-        drawings.map_sizes(**how)

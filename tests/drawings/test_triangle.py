@@ -68,18 +68,3 @@ def test_the_dashed_line_goes_through_the_output(without):
 
 def test_who_hardly_moves_has_no_arrow():
     assert drawings.triangle(RECORD, TOKENS).svg().count(" Q") == 2
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"record": trace(X[:2], X, X)}, r"record must have 3 queries and 3 keys, got \[2, 3\]"),
-        ({"tokens": TOKENS[:2]}, "tokens must be 3 names, got 2"),
-        ({"without": 3}, "without must be from 0 to 2, got 3"),
-        ({"record": trace(X, X, X[[0, 1, 1]])}, "values that are not nearly on one line"),
-        ({"record": trace(X, X, X[[0, 1, 0]])}, "values that are not nearly on one line"),
-    ],
-)
-def test_bad_input(how, says):
-    with pytest.raises(ValueError, match=says):
-        drawings.triangle(**{"record": RECORD, "tokens": TOKENS, **how})

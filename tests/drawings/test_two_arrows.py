@@ -28,9 +28,3 @@ def test_each_arrow_ends_at_its_crossing():
     lines = re.findall(r'<path d="M158,122 L(\d+),(\d+)" class="\w+-line" stroke-width="3"', svg)
     handles = re.findall(r'<circle cx="(\d+)" cy="(\d+)"', svg)
     assert lines == handles == [("266", "86"), ("14", "230")]
-
-
-@pytest.mark.parametrize("wrong", [(5, 0), (0, 4), (0.5, 1)])
-def test_an_arrow_beyond_the_grid_is_refused(wrong):
-    with pytest.raises(ValueError, match="b must be whole numbers of at most 4 and 3, got"):
-        drawings.two_arrows((1, 1), wrong)

@@ -40,16 +40,3 @@ def test_it_says_what_can_be_reached(wanted, says):
     drawing = drawings.within_reach(VALUES, wanted, **WHO)
     assert drawing.alt.endswith(says)
     assert ("nearest:" in drawing.svg()) == ("nearest" in says)
-
-
-@pytest.mark.parametrize(
-    ("values", "wanted", "says"),
-    [
-        (torch.zeros(3, 2), (1, 1), "values must be two rows of two numbers from 0 up"),
-        (-VALUES, (1, 1), "values must be two rows of two numbers from 0 up"),
-        (VALUES, (1, -1), r"wanted must be two numbers from 0 up, got \[1, -1\]"),
-    ],
-)
-def test_bad_input(values, wanted, says):
-    with pytest.raises(ValueError, match=says):
-        drawings.within_reach(values, wanted, **WHO)
