@@ -101,7 +101,7 @@ def fill(course, names: list[str]) -> dict[str, tuple | None]:
         if number % 10 == 9:
             student = hostile[HOSTILE[number // 10 % len(HOSTILE)]]
             # Theirs are another's numbers: that shows in the one exercise that asks for values.
-            raw, wanted[name] = student.raw, student.statuses[1:]
+            raw, wanted[name] = student.hand_in, student.statuses[1:]
         else:
             notebook, wanted[name] = build(course, assignment, name, "solution"), RIGHT[1:]
             if number % 10 > 5:
