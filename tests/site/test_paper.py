@@ -39,7 +39,10 @@ LEFT, TOP = (margin * MILLIMETRE for margin in MARGINS)
 BOTTOM = 22 * MILLIMETRE
 FONTS = ("SourceSerif4", "SourceSans3", "SourceCodePro", "DejaVuSans", "STIXTwoMath", "NotoSerifSC")
 
-in_one_process = pytest.mark.xdist_group("paper")
+
+def of_pdfs(test):
+    """Marks a test of printed documents, each of which one process makes once."""
+    return pytest.mark.slow(pytest.mark.xdist_group("paper")(test))
 
 
 @pytest.fixture(scope="session")
@@ -157,8 +160,7 @@ def pieces_of(name: str, what: str) -> list[str]:
     return [text for tag in page.select(what) for text in pieces(tag)]
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 @pytest.mark.parametrize("chapter", EACH)
 def test_the_numbers_of_a_chapter_are_the_sites(printed, chapter):
     name = f"chapters/{chapter}"
@@ -169,7 +171,7 @@ def test_the_numbers_of_a_chapter_are_the_sites(printed, chapter):
 
 
 @pytest.mark.deep  # the test above asks it of three chapters
-@in_one_process
+@of_pdfs
 def test_the_numbers_of_the_book_are_the_sites(printed):
     pdf = Pdf.open(printed())
     pages, (_, every) = pages_of(pdf), parts(HTML)
@@ -201,8 +203,7 @@ def is_embedded(font) -> bool:
     return any(name in descriptor for name in ("/FontFile", "/FontFile2", "/FontFile3"))
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 def test_every_font_is_embedded_and_one_of_ours(printed):
     pdf, fonts = Pdf.open(printed()), {}
     for page in pdf.pages:
@@ -238,8 +239,7 @@ def unmapped(pdf: Pdf) -> tuple[int, list[int]]:
     return seen, pages
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 def test_no_sign_lacks_its_glyph(printed):
     seen, pages = unmapped(Pdf.open(printed()))
     assert seen > 10_000
@@ -265,8 +265,7 @@ def outside(page) -> list[tuple[str, tuple]]:
     return beyond
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 def test_nothing_is_cut_or_beyond_the_margins(printed):
     by_page = {}
     with pypdfium2.PdfDocument(printed()) as pdf:
@@ -286,8 +285,7 @@ def sizes(page) -> Counter:
     return counts
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 def test_nothing_is_so_wide_that_all_was_made_smaller(printed):
     """Chromium makes a whole document smaller if something of it is wider than its pages."""
     for path in map(printed, (THE_BOOK, *FEW)):
@@ -295,8 +293,7 @@ def test_nothing_is_so_wide_that_all_was_made_smaller(printed):
             assert sum(map(sizes, pdf), Counter()).most_common(1)[0][0] == 10.5, path.stem
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 @pytest.mark.parametrize(
     "language", [pytest.param("en", marks=pytest.mark.deep), "zh"], ids=["en", "zh"]
 )
@@ -335,8 +332,7 @@ def below(pdf: pypdfium2.PdfDocument, page: int, top: float) -> str:
     return plain(text.get_text_bounded(bottom=top - 22 * MILLIMETRE, top=top + 2))
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 @pytest.mark.parametrize("name", [THE_BOOK, FEW[0], FEW[-1]])
 def test_bookmarks_lead_to_their_headings(printed, name):
     pdf, wrong = Pdf.open(printed(name)), []
@@ -351,8 +347,7 @@ def test_bookmarks_lead_to_their_headings(printed, name):
     assert wrong == []
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 def test_links_say_the_page_that_they_lead_to(printed):
     """Each that leads to a place: "page 57", or a line of the contents that ends in a number."""
     pdf = Pdf.open(printed())
@@ -378,8 +373,7 @@ def test_links_say_the_page_that_they_lead_to(printed):
     assert wrong == []
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 def test_a_place_is_where_its_heading_stands(printed):
     """Of the sections of the chapters: a link to one shows its heading at the top."""
     pdf, (_, every) = Pdf.open(printed()), parts(HTML)
@@ -412,8 +406,7 @@ def roles(pdf: Pdf) -> Counter:
     return counts
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 def test_it_is_tagged_for_screen_readers(printed):
     pdf = Pdf.open(printed())
     assert pdf.Root.MarkInfo.Marked
@@ -426,8 +419,7 @@ def test_it_is_tagged_for_screen_readers(printed):
     assert counts["a figure without words"] == 0
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 @pytest.mark.parametrize("chapter", EACH)
 def test_answers_stand_after_all_questions(printed, chapter):
     """No answer stands under its question: all are behind the last exercise."""
@@ -442,8 +434,7 @@ def test_answers_stand_after_all_questions(printed, chapter):
         assert first < behind
 
 
-@pytest.mark.slow
-@in_one_process
+@of_pdfs
 def test_letter_is_another_size_with_the_same_words(chromium, tmp_path):
     (letter,) = make(chromium, HTML, "en", "public", "letter", tmp_path, ["02"])
     assert letter.name == "02_three_stages-letter.pdf"
@@ -482,29 +473,76 @@ def article(folder: Path, text: str, language: str = "en"):
     return Maker(folder, "a", WORDS[language], {"a", "b"}).sheet().article
 
 
+def said(made, selector: str = "p") -> list[str]:
+    """The texts of what a selector finds, with a ~ for each space at which no line breaks."""
+    return [tag.get_text().replace("\N{NO-BREAK SPACE}", "~") for tag in made.select(selector)]
+
+
+WHY = '<a href="b.html">why</a>'
+TITLE = '<a href="b.html#two">两条规则</a>'
+# A paragraph of a page, and what stands in its place on paper.
+PARAGRAPHS = [
+    # No brackets stand in brackets.
+    ("en", f"({WHY}).", "(why, page~000)."),
+    ("en", f"(see {WHY}, which", "(see why~(page~000), which"),
+    ("en", f"See {WHY}.", "See why~(page~000)."),
+    ("en", f"(a) and {WHY})", "(a) and why~(page~000))"),
+    ("zh", f"（{WHY}）。", "（why，第~000~页）。"),
+    # What belongs together stays on a line.
+    ("en", f"→ {WHY}, so p = 0.5, a == 1.", "→~why~(page~000), so p~=~0.5, a == 1."),
+    ("en", "<code>p = 0.5</code>", "p = 0.5"),
+    ("en", "In chapter <em>03</em>, or <em>04</em>.", "In chapter~03, or 04."),
+    ("en", "<strong>Difficulty</strong> ●●○ of (2, 3, 4)", "Difficulty~●●○ of (2,~3,~4)"),
+    ("en", "a, b (no, not a single word of these)", "a, b (no, not a single word of these)"),
+    # A title that a Chinese sentence names is quoted; a chapter has its page behind its name.
+    ("zh", f"见{TITLE}。", "见“两条规则”（第~000~页）。"),
+    ("zh", TITLE, "两条规则（第~000~页）"),
+    ("zh", f"《{TITLE}》里", "《两条规则（第~000~页）》里"),
+    ("zh", '见<a href="b.html#two">规则</a>。', "见规则（第~000~页）。"),
+    ("zh", '见第 <a href="b.html">03</a> 章。', "见第 03 章（第~000~页）。"),
+    # What is done at an explorer is done elsewhere.
+    ("en", "On paper: from 4. Here: read row 1.", "On paper: from 4. On the site: read row 1."),
+    ("en", "Here: read row 1.", "Here: read row 1."),
+    ("en", "On paper it is 4. Here is why.", "On paper it is 4. Here is why."),
+    ("zh", "纸上：第 4 行。这里：读。", "纸上：第 4 行。网页上：读。"),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "wanted"), PARAGRAPHS)
+def test_a_paragraph_on_paper(tmp_path, language, text, wanted):
+    assert said(article(tmp_path, f"<p>{text}</p>", language)) == [wanted]
+
+
+def cell(lines: int) -> str:
+    """A cell of so many lines, and its output."""
+    code = "<div class='highlight-ipython3'><pre>" + "x = 1\n" * lines + "</pre></div>"
+    output = "<div class='cell_output'><pre>1</pre></div>"
+    return f"<div class='cell'><div class='cell_input'>{code}</div>{output}</div>"
+
+
+def tensor(lines: int) -> str:
+    return "<div class='cell_output'><pre>" + "\n".join(["[0.5]"] * lines) + "</pre></div>"
+
+
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "what", "kept"),
     [
-        ("<p><strong>Mask</strong></p><table></table>", True),
-        ("<p><strong>Mask</strong> and more.</p>", False),
-        ("<p>These are:</p><ul></ul>", True),
-        ("<div><h2>Heads</h2><p>One line.</p><ul></ul></div>", True),
-        ("<div><h2>Heads</h2><p>One line.</p></div>", False),
-        (f"<h2>Heads</h2><p>{'Many lines. ' * 20}</p>", False),
-        ("<p>First.</p><p>One line.</p>", False),
+        ("<p><strong>Mask</strong></p><table></table>", "p.keep", True),
+        ("<p><strong>Mask</strong> and more.</p>", "p.keep", False),
+        ("<p>These are:</p><ul></ul>", "p.keep", True),
+        ("<div><h2>Heads</h2><p>One line.</p><ul></ul></div>", "p.keep", True),
+        ("<div><h2>Heads</h2><p>One line.</p></div>", "p.keep", False),
+        (f"<h2>Heads</h2><p>{'Many lines. ' * 20}</p>", "p.keep", False),
+        ("<p>First.</p><p>One line.</p>", "p.keep", False),
+        (cell(SHORT), ".cell_input.keep", True),
+        (cell(SHORT + 1), ".cell_input.keep", False),
+        (tensor(TABLE), "pre.whole", True),
+        (tensor(TABLE + 1), "pre.whole", False),
     ],
 )
-def test_a_line_that_leads_on_stays_with_what_follows(tmp_path, text, kept):
-    *_, line = article(tmp_path, text).select("p")
-    assert ("keep" in line.get("class", [])) is kept
-
-
-@pytest.mark.parametrize(("lines", "kept"), [(SHORT, True), (SHORT + 1, False)])
-def test_short_code_stays_with_its_output(tmp_path, lines, kept):
-    code = "<div class='highlight-ipython3'><pre>" + "x = 1\n" * lines + "</pre></div>"
-    cell = f"<div class='cell_input'>{code}</div><div class='cell_output'><pre>1</pre></div>"
-    made = article(tmp_path, f"<div class='cell'>{cell}</div>").select_one(".cell_input")
-    assert ("keep" in made["class"]) is kept
+def test_what_stays_with_what_follows(tmp_path, text, what, kept):
+    """A line that leads on, short code with its output, the lines of a printed tensor."""
+    assert (article(tmp_path, text).select_one(what) is not None) is kept
 
 
 @pytest.mark.parametrize(("wide", "smaller"), [(0, False), (1, True), (16, True), (20, False)])
@@ -512,34 +550,6 @@ def test_wide_code_gets_smaller_letters_or_wraps(tmp_path, wide, smaller):
     code = article(tmp_path, f"<pre>{'x' * (COLUMNS + wide)}</pre>").select_one("pre")
     assert code.has_attr("style") is smaller
     assert not smaller or 7 <= 8.3 * float(re.search(r"[\d.]+", code["style"])[0]) < 8.3
-
-
-@pytest.mark.parametrize(
-    ("language", "before", "after", "wanted"),
-    [
-        ("en", "(", ").", "(why, page 000)."),
-        ("en", "(see ", ", which", "(see why (page 000), which"),
-        ("en", "See ", ".", "See why (page 000)."),
-        ("en", "(a) and ", ")", "(a) and why (page 000))"),
-        ("zh", "（", "）。", "（why，第 000 页）。"),
-    ],
-)
-def test_no_brackets_stand_in_brackets(tmp_path, language, before, after, wanted):
-    made = article(tmp_path, f'<p>{before}<a href="b.html">why</a>{after}</p>', language)
-    assert made.select_one("p").get_text().replace("\N{NO-BREAK SPACE}", " ") == wanted
-
-
-def test_what_belongs_together_stays_on_a_line(tmp_path):
-    text = (
-        '<p>→ <a href="b.html">b</a>, so p = 0.5, a == 1.</p><p><code>p = 0.5</code></p>'
-        "<p>In chapter <em>03</em>, or <em>04</em>.</p>"
-    )
-    line, code, chapter = article(tmp_path, text).select("p")
-    space = "\N{NO-BREAK SPACE}"
-    assert chapter.get_text() == f"In chapter{space}03, or 04."
-    wanted = f"→{space}b{space}(page{space}000), so p{space}={space}0.5, a == 1."
-    assert line.get_text() == wanted
-    assert code.get_text() == "p = 0.5"
 
 
 def test_an_address_breaks_behind_its_signs(tmp_path):
@@ -559,27 +569,20 @@ def test_hidden_code_is_printed_where_other_code_calls_it(tmp_path):
     assert "drawn" not in made.get_text()
 
 
-def test_paper_says_what_only_the_site_can_do(tmp_path):
+DATA = '<script type="application/json">{"mistakes":[]}</script>'
+
+
+@pytest.mark.parametrize(
+    ("explorer", "wanted"),
+    [
+        ('<attention-model name="one"></attention-model>', [ENGLISH.live]),
+        (f'<attention-explorer name="two">{DATA}</attention-explorer>', [ENGLISH.switched]),
+        ('<attention-explorer name="three"></attention-explorer>', []),
+    ],
+)
+def test_paper_says_what_only_the_site_can_do(tmp_path, explorer, wanted):
     still = '<img class="ax-still" src="a.png" alt="" width="40"/>'
-    data = '<script type="application/json">{"mistakes":[]}</script>'
-    model, mistaken, other = (
-        article(tmp_path, f'<div class="cell">{explorer}{still}</div>').select_one("p.live")
-        for explorer in (
-            '<attention-model name="one"></attention-model>',
-            f'<attention-explorer name="two">{data}</attention-explorer>',
-            '<attention-explorer name="three"></attention-explorer>',
-        )
-    )
-    assert model.get_text() == ENGLISH.live
-    assert mistaken.get_text() == ENGLISH.switched
-    assert other is None
-
-
-def test_no_line_ends_within_a_shape_or_before_the_dots(tmp_path):
-    line = "<strong>Difficulty</strong> ●●○ of (2, 3, 4), a, b (no, not a single word of these)"
-    made, gap = article(tmp_path, f"<p>{line}</p>").p.get_text(), "\N{NO-BREAK SPACE}"
-    rest = "a, b (no, not a single word of these)"
-    assert made == f"Difficulty{gap}●●○ of (2,{gap}3,{gap}4), {rest}"
+    assert said(article(tmp_path, f'<div class="cell">{explorer}{still}</div>'), "p.live") == wanted
 
 
 def test_a_state_of_an_explorer_has_its_address_on_the_site(tmp_path):
@@ -590,17 +593,6 @@ def test_a_state_of_an_explorer_has_its_address_on_the_site(tmp_path):
     made = Maker(tmp_path, "a", ENGLISH, {"a", "b"}).sheet().article
     assert made.p.get_text() == "One1"
     assert made.select_one(".addresses a")["href"] == "https://a.org/book/b.html#x-one?head=1"
-
-
-def test_a_title_that_a_chinese_sentence_names_is_quoted(tmp_path):
-    link = '<a href="b.html#two">两条规则</a>'
-    texts = f"见{link}。", link, f"《{link}》里", '见<a href="b.html#two">规则</a>。'
-    made = article(tmp_path, "".join(f"<p>{text}</p>" for text in texts), "zh")
-    said = [paragraph.get_text() for paragraph in made.select("p")]
-    page = "（第\N{NO-BREAK SPACE}000\N{NO-BREAK SPACE}页）"
-    assert said[:2] == [f"见“两条规则”{page}。", f"两条规则{page}"]
-    assert said[2].startswith("《两条规则")
-    assert said[3].startswith("见规则")
 
 
 def test_a_long_line_of_an_output_wraps_behind_its_indentation(tmp_path):
@@ -618,60 +610,29 @@ def test_a_still_of_several_pictures_is_one_for_each(tmp_path):
     made = article(tmp_path, f'<div class="cell_output">{still}</div>').select("img")
     contents = [base64.b64decode(image["src"].partition(",")[2]) for image in made]
     assert [Image.open(io.BytesIO(part)).size for part in contents] == [(80, 20), (80, 30)]
-    assert [(image["alt"], image["style"]) for image in made] == [
-        ("A map.", "width: 8mm"),
-        ("", "width: 8mm"),
-    ]
-
-
-def test_only_short_cells_are_one_line(tmp_path):
-    rows = "<tr><td>61.7 ms</td><td>forward and backward, causal</td></tr>"
-    made = article(tmp_path, f'<table class="table">{rows}</table>')
-    assert [cell.get_text() for cell in made.select(".one-line")] == ["61.7 ms"]
-
-
-def test_what_is_to_be_filled_in_is_a_box(tmp_path):
-    row = "<tr><td>☐</td><td>0.5 · ☐ + ☐</td></tr>"
-    made = article(tmp_path, f'<table class="table">{row}</table><pre>☐</pre>')
-    assert [cell.get_text() for cell in made.select("td.blank")] == [""]
-    assert len(made.select("td:not(.blank) span.blank")) == 2
-    assert made.get_text().count("☐") == 1
+    wide = "width: 8mm"
+    assert [(image["alt"], image["style"]) for image in made] == [("A map.", wide), ("", wide)]
 
 
 def test_a_picture_of_a_notebook_has_letters_of_one_size(tmp_path):
     shown = "<img src='a.png' width='500'/><img src='b.png' width='250' height='90'/>"
     made = article(tmp_path, f"<div class='cell_output'>{shown}</div><img src='c.png'/>")
-    assert [image.get("style") for image in made.select("img")] == [
-        "width: 100mm",
-        "width: 50mm",
-        None,
-    ]
+    styles = [image.get("style") for image in made.select("img")]
+    assert styles == ["width: 100mm", "width: 50mm", None]
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "wanted"),
-    [
-        ("en", "On paper: from 4. Here: read row 1.", "On paper: from 4. On the site: read row 1."),
-        ("en", "Here: read row 1.", "Here: read row 1."),
-        ("en", "On paper it is 4. Here is why.", "On paper it is 4. Here is why."),
-        ("zh", "纸上：第 4 行。这里：读。", "纸上：第 4 行。网页上：读。"),
-    ],
-)
-def test_what_is_done_at_an_explorer_is_done_elsewhere(tmp_path, language, text, wanted):
-    assert article(tmp_path, f"<p>{text}</p>", language).select_one("p").get_text() == wanted
+def test_only_short_cells_are_one_line(tmp_path):
+    rows = "<tr><td>61.7 ms</td><td>forward and backward, causal</td></tr>"
+    made = article(tmp_path, f'<table class="table">{rows}</table>')
+    assert said(made, ".one-line") == ["61.7 ms"]
 
 
-def test_a_chinese_chapter_has_its_page_behind_its_name(tmp_path):
-    made = article(tmp_path, '<p>见第 <a href="b.html">03</a> 章。</p>', "zh").select_one("p")
-    wanted = "见第 03 章（第 000 页）。"
-    assert made.get_text().replace("\N{NO-BREAK SPACE}", " ") == wanted
-
-
-@pytest.mark.parametrize(("lines", "is_whole"), [(TABLE, True), (TABLE + 1, False)])
-def test_a_printed_tensor_is_not_parted(tmp_path, lines, is_whole):
-    text = "<div class='cell_output'><pre>" + "\n".join(["[0.5]"] * lines) + "</pre></div>"
-    made = article(tmp_path, text).select_one("pre")
-    assert ("whole" in made.get("class", [])) is is_whole
+def test_what_is_to_be_filled_in_is_a_box(tmp_path):
+    row = "<tr><td>☐</td><td>0.5 · ☐ + ☐</td></tr>"
+    made = article(tmp_path, f'<table class="table">{row}</table><pre>☐</pre>')
+    assert said(made, "td.blank") == [""]
+    assert len(made.select("td:not(.blank) span.blank")) == 2
+    assert made.get_text().count("☐") == 1
 
 
 def test_a_link_to_a_place_that_is_not_there_is_seen():
