@@ -4,9 +4,17 @@ import random
 
 import torch
 
-from attn_core import Dropout, Projection, causal, padding, prefill, trace, window
+from attn_core import Dropout, Projection, causal, padding, prefill, toy, trace, window
 
 DTYPES = (torch.float32, torch.float32, torch.float64, torch.float16, torch.bfloat16)
+
+
+def words(changed=None, **how):
+    """The record of six words that read each other, with other numbers at some places of x."""
+    x = toy.journey().x.clone()
+    for place, number in (changed or {}).items():
+        x[place] = number
+    return trace(x, x, x, **how)
 
 
 def random_keep(draw, B, H, L, S):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from attn_core import causal, toy, trace
 from attn_core.views import explore, script
@@ -126,6 +127,12 @@ def heard_page(browser, address):
     page.goto(address)
     yield page
     context.close()
+
+
+def faults(page, *context, **options):
+    """What axe finds wrong: the rule, and the first element that breaks it."""
+    found = Axe().run(page, *context, options=options).response["violations"]
+    return [(fault["id"], fault["nodes"][0]["html"]) for fault in found]
 
 
 def write_three(folder, name, body, over):

@@ -5,7 +5,6 @@ from itertools import chain
 
 import pytest
 import torch
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from attn_core import Dropout, causal, padding, toy, trace, workings
@@ -13,7 +12,8 @@ from attn_core.digits import fixed
 from attn_core.mistakes import MISTAKES
 from attn_core.views import explore, script, show
 from attn_core.views.explorer import FURTHER
-from tests.explorer.cases import projected_record
+from tests.explorer.cases import projected_record, words
+from tests.explorer.conftest import faults
 from tests.explorer.test_page import (
     cell,
     choose,
@@ -26,10 +26,8 @@ from tests.explorer.test_page import (
 ALL = "#x-lab?all=1"
 
 
-def journey_lab(tokens=None, **how):
-    words = toy.journey()
-    record = trace(words.x, words.x, words.x, **how)
-    return explore(record, tokens=tokens or words.tokens, name="lab")
+def lab(record=None, **how):
+    return explore(record or words(), tokens=toy.journey().tokens, name="lab", **how)
 
 
 def grid(page, n=0):
@@ -51,26 +49,25 @@ def open_inputs(page):
 
 @pytest.mark.parametrize("over", ["http", "file"])
 def test_a_changed_number_changes_everything_after_it(bare, over):
-    page = bare.open(journey_lab(), over=over, fragment=ALL)
+    page = bare.open(lab(), over=over, fragment=ALL)
     open_inputs(page)
     write(page, "x.0.2.1", "-0.5")
-    x = toy.journey().x.clone()
-    x[2, 1] = -0.5
     for stage in ("scores", "weights", "output"):
         choose(page, stage)
-        assert numbers(page) == wanted_numbers(trace(x, x, x), stage)
+        assert numbers(page) == wanted_numbers(words({(2, 1): -0.5}), stage)
     expect(page.locator(".ax-changes")).to_have_text("You changed x[2, 1]. reset")
     write(page, "x.0.2.1", "0.85")
-    x = toy.journey().x
-    assert numbers(page) == wanted_numbers(trace(x, x, x), "output")
+    assert numbers(page) == wanted_numbers(words(), "output")
     page.get_by_role("button", name="reset").click()
     expect(page.locator(".ax-changes")).to_be_hidden()
 
 
 def test_a_number_is_taken_when_its_field_is_left(bare):
-    page = bare.open(journey_lab(), fragment=ALL)
-    open_inputs(page)
-    page.locator('.ax-inputs [data-edit="x.0.2.1"]').click()
+    """Here in one of the two rows, where the numbers can be changed, too."""
+    page = bare.open(lab(), fragment=f"{ALL}&select=2,0")
+    rows = page.locator(".ax-vectors table")
+    expect(rows).to_have_attribute("role", "grid")
+    rows.locator('[data-edit="x.0.2.1"]').click()
     page.keyboard.press("Control+a")
     page.keyboard.type("-0.5")
     page.get_by_role("heading", level=1).click()
@@ -112,7 +109,7 @@ NO_NUMBER = [
 
 
 def test_text_that_is_no_number_is_said_in_place_and_kept(bare):
-    page = bare.open(journey_lab(), fragment=ALL)
+    page = bare.open(lab(), fragment=ALL)
     before = numbers(page)
     open_inputs(page)
     number = page.locator('.ax-inputs [data-edit="x.0.2.1"]')
@@ -135,18 +132,17 @@ def test_text_that_is_no_number_is_said_in_place_and_kept(bare):
     ("text", "value"), [("1/3", 1 / 3), ("−2", -2.0), ("–.5", -0.5), ("-1/4", -0.25), ("1e−1", 0.1)]
 )
 def test_a_number_is_typed_as_people_write_it(bare, text, value):
-    page = bare.open(journey_lab(), fragment=ALL)
+    page = bare.open(lab(), fragment=ALL)
     open_inputs(page)
     write(page, "x.0.2.1", text)
-    x = toy.journey().x.clone()
-    x[2, 1] = value
-    assert numbers(page) == wanted_numbers(trace(x, x, x), "weights")
+    changed = {(2, 1): value}
+    assert numbers(page) == wanted_numbers(words(changed), "weights")
     expect(page).to_have_url(re.compile("edits="))
     page.reload()
-    assert numbers(page) == wanted_numbers(trace(x, x, x), "weights")
+    assert numbers(page) == wanted_numbers(words(changed), "weights")
     page.get_by_label("scale as a number").fill(text)
     page.keyboard.press("Enter")
-    assert numbers(page) == wanted_numbers(trace(x, x, x, scale=value), "weights")
+    assert numbers(page) == wanted_numbers(words(changed, scale=value), "weights")
 
 
 TOO_LARGE = "the changed numbers must give numbers of q that fit float32"
@@ -209,7 +205,7 @@ def test_float64_that_overflows_is_said_and_never_shown(bare, record, fragment):
 
 @pytest.mark.parametrize("text", ["</script><b>", "猫, 100%", "שלום", "👩‍🚀"])
 def test_a_token_is_shown_as_it_is_written_and_survives_a_reload(bare, text):
-    page = bare.open(journey_lab(), fragment=ALL)
+    page = bare.open(lab(), fragment=ALL)
     open_inputs(page)
     write(page, "tokens.1", text)
     assert page.locator(".ax-side").nth(1).text_content() == text
@@ -222,7 +218,7 @@ def test_a_token_is_shown_as_it_is_written_and_survives_a_reload(bare, text):
 
 
 def test_inputs_by_keyboard(bare):
-    page = bare.open(journey_lab(), fragment=ALL)
+    page = bare.open(lab(), fragment=ALL)
     open_inputs(page)
     page.locator('.ax-inputs [data-edit="x.0.0.0"]').focus()
     for key in ("ArrowDown", "ArrowRight", "7", ".", "5", "Enter"):
@@ -234,7 +230,7 @@ def test_inputs_by_keyboard(bare):
 
 def test_a_number_is_changed_by_dragging_it(bare):
     """By a button that every explorer has: the tables of inputs come, and nothing else."""
-    page = bare.open(journey_lab(), fragment="#x-lab?select=1,0")
+    page = bare.open(lab(), fragment="#x-lab?select=1,0")
     assert not [url for url in bare.asked if "explorer-lab" in url]
     page.get_by_role("button", name="Change a number").click()
     number = page.locator('.ax-inputs [data-edit="x.0.1.0"]')
@@ -249,9 +245,7 @@ def test_a_number_is_changed_by_dragging_it(bare):
     page.mouse.move(x + 40, y + 3, steps=4)
     expect(number).to_have_text("0.75")
     expect(page).not_to_have_url(re.compile("edits="))
-    dragged = toy.journey().x.clone()
-    dragged[1, 0] = 0.75
-    assert numbers(page) == wanted_numbers(trace(dragged, dragged, dragged), "weights") != before
+    assert numbers(page) == wanted_numbers(words({(1, 0): 0.75}), "weights") != before
     page.mouse.up()
     expect(page).to_have_url(re.compile("edits=x.0.1.0:0.75"))
     expect(page.locator(".ax-inputs input")).to_have_count(0)
@@ -264,10 +258,11 @@ def test_a_number_is_changed_by_dragging_it(bare):
     assert numbers(page) == before
 
 
-def test_no_button_to_change_where_inputs_are_hidden(bare):
-    page = bare.open(explore(journey_lab().record, name="lab", hide=["inputs"]))
+def test_what_is_hidden_has_no_button(bare):
+    page = bare.open(lab(hide=["inputs", "link"]))
     expect(page.locator(".ax-grid")).to_be_visible()
-    expect(page.get_by_role("button", name="Change a number")).to_be_hidden()
+    for name in ("Change a number", "Share this view"):
+        expect(page.get_by_role("button", name=name)).to_be_hidden()
 
 
 def test_masks_of_the_reader(bare):
@@ -289,26 +284,21 @@ def test_masks_of_the_reader(bare):
     expect(page.locator(".ax-notice").first).to_contain_text("mask must be given, none")
     expect(field).to_have_value("3")
     expect(page.locator(".ax-changes")).to_contain_text("You changed the mask.")
-
-
-def test_the_lengths_of_a_link_stand_in_their_field(bare):
-    x = torch.stack([toy.journey().x, toy.journey().x.flip(0)])
-    view = explore(trace(x, x, x), name="lab")
-    page = bare.open(view, fragment=f"{ALL}&mask=padding:3,5")
-    expect(page.get_by_label("keys kept in each sequence")).to_have_value("3,5")
+    expect(page).to_have_url(re.compile("padding:2,6"))
+    page.reload()
+    expect(field).to_have_value("2,6")
 
 
 def test_a_mask_is_drawn_by_mouse_and_keyboard(bare):
-    page = bare.open(journey_lab(keep=causal()), fragment=ALL)
+    page = bare.open(lab(words(keep=causal())), fragment=ALL)
     choose(page, "masked")
     page.get_by_role("button", name="draw").click()
     cell(page, 1, 3).click()
     cell(page, 4, 0).focus()
     page.keyboard.press("Space")
-    x = toy.journey().x
     keep = causal().dense(6, 6)[0, 0].clone()
     keep[1, 3], keep[4, 0] = True, False
-    drawn = trace(x, x, x, keep=keep)
+    drawn = words(keep=keep)
     assert numbers(page) == wanted_numbers(drawn, "masked")
     expect(page.locator(".ax-sentence")).to_have_text("")
     expect(page).to_have_url(re.compile("drawn=1.3,4.0"))
@@ -316,11 +306,11 @@ def test_a_mask_is_drawn_by_mouse_and_keyboard(bare):
     assert numbers(page) == wanted_numbers(drawn, "weights")
     cell(page, 4, 0).click()
     keep[4, 0] = True
-    assert numbers(page) == wanted_numbers(trace(x, x, x, keep=keep), "weights")
+    assert numbers(page) == wanted_numbers(words(keep=keep), "weights")
 
 
 def test_a_refused_entry_does_not_freeze_the_inputs(bare):
-    page = bare.open(journey_lab(), fragment=ALL)
+    page = bare.open(lab(), fragment=ALL)
     open_inputs(page)
     write(page, "x.0.0.0", "7")
     write(page, "x.0.0.1", "1/2")
@@ -331,7 +321,7 @@ def test_a_refused_entry_does_not_freeze_the_inputs(bare):
 
 
 def test_a_cell_of_the_output_is_no_place_of_the_mask(bare):
-    page = bare.open(journey_lab(), fragment=ALL + "&stage=output")
+    page = bare.open(lab(), fragment=ALL + "&stage=output")
     page.get_by_role("button", name="draw").click()
     before = numbers(page)
     cell(page, 1, 1).click()
@@ -340,50 +330,42 @@ def test_a_cell_of_the_output_is_no_place_of_the_mask(bare):
 
 
 def test_a_probability_of_0_is_no_dropout(bare):
-    page = bare.open(journey_lab())
-    x = toy.journey().x
+    page = bare.open(lab())
     for zero in ("0", "0.0", "0.00"):
         bare.show(page, ALL + "&dropout=0.5,7&stage=dropped")
         p = page.get_by_label("p, how likely")
         p.fill(zero)
         p.press("Enter")
-        assert numbers(page) == wanted_numbers(trace(x, x, x), "dropped"), zero
+        assert numbers(page) == wanted_numbers(words(), "dropped"), zero
         expect(page.locator(".ax-notice").first).to_be_hidden()
 
 
 def test_dropout_and_its_seed(bare):
-    page = bare.open(journey_lab(), fragment=ALL)
+    page = bare.open(lab(), fragment=ALL)
     choose(page, "dropped")
     p, seed = page.get_by_label("p, how likely"), page.get_by_label("seed")
-    x = toy.journey().x
     for rate, number in (("0.5", "7"), ("0.25", "9007199254740991")):
         seed.fill(number)
         p.fill(rate)
         p.press("Enter")
-        dropped = trace(x, x, x, dropout=Dropout(float(rate), int(number)))
+        dropped = words(dropout=Dropout(float(rate), int(number)))
         assert numbers(page) == wanted_numbers(dropped, "dropped")
     expect(page.locator(".ax-changes")).to_contain_text("You changed dropout.")
     p.fill("1.5")
     p.press("Enter")
-    expect(page.locator(".ax-notice").first).to_contain_text(
-        "dropout must be a p from 0 to below 1"
-    )
+    said = page.locator(".ax-notice").first
+    expect(said).to_contain_text("dropout must be a p from 0 to below 1")
     expect(p).to_have_value("1.5")
     assert numbers(page) == wanted_numbers(dropped, "dropped")
 
 
 def test_what_changed_stands_beside_the_original(bare):
-    page = bare.open(journey_lab(), fragment="#x-lab?all=1&edits=x.0.2.1:0&compare=1&select=2,0")
-    x = toy.journey().x
-    y = x.clone()
-    y[2, 1] = 0
-    changed, given = trace(y, y, y), trace(x, x, x)
+    page = bare.open(lab(), fragment="#x-lab?all=1&edits=x.0.2.1:0&compare=1&select=2,0")
+    changed, given = words({(2, 1): 0}), words()
     captions = page.locator(".ax-caption:visible")
     assert captions.all_text_contents() == ["original", "changed"]
-    assert [grid(page, 0), grid(page, 1)] == [
-        wanted_numbers(given, "weights"),
-        wanted_numbers(changed, "weights"),
-    ]
+    assert grid(page, 0) == wanted_numbers(given, "weights")
+    assert grid(page, 1) == wanted_numbers(changed, "weights")
     choose(page, "scores")
     marks = page.eval_on_selector_all(
         ".ax-one:last-child .ax-cell.ax-differs",
@@ -410,16 +392,12 @@ def test_cells_that_differ_by_rounding_are_the_same(inside):
 
 
 def test_a_mistake_stands_beside_what_is_right(bare):
-    words = toy.journey()
-    record = trace(words.x, words.x, words.x, keep=causal())
-    view = explore(record, tokens=words.tokens, name="lab", mistakes=FORMULA)
-    page = bare.open(view, over="file")
+    record = words(keep=causal())
+    page = bare.open(lab(record, mistakes=FORMULA), over="file")
+    captions = page.locator(".ax-caption:visible")
     for name, first in zip(FORMULA[:3], ["weights", "scaled", "masked"], strict=True):
         page.get_by_role("combobox", name="mistake").select_option(name)
-        assert page.locator(".ax-caption:visible").all_text_contents() == [
-            "right",
-            "with the mistake",
-        ]
+        assert captions.all_text_contents() == ["right", "with the mistake"]
         said = page.locator(".ax-said")
         expect(said).to_contain_text(f"First stage that differs: {first}.")
         expect(said).to_contain_text(MISTAKES[name].does)
@@ -436,16 +414,14 @@ def test_a_mistake_stands_beside_what_is_right(bare):
     expect(page.locator(".ax-said")).to_contain_text("There is no difference on this input.")
     assert page.locator(".ax-stage.ax-differs").count() == 0
     page.get_by_role("combobox", name="mistake").select_option("")
-    expect(page.locator(".ax-caption:visible")).to_have_count(0)
+    expect(captions).to_have_count(0)
 
 
 def test_beside_a_mistake_the_arithmetic_is_that_of_what_is_right(bare):
     """And a place that is pointed at in one matrix is lit in the other."""
-    words = toy.journey()
-    record = trace(words.x, words.x, words.x)
-    view = explore(record, tokens=words.tokens, name="lab", mistakes=["softmax-over-queries"])
+    view = lab(mistakes=["softmax-over-queries"])
     page = bare.open(view, fragment="#x-lab?all=1&mistake=softmax-over-queries&select=2,0")
-    right, wrong = wanted_numbers(record, "weights")[2][0], grid(page, 1)[2][0]
+    right, wrong = wanted_numbers(words(), "weights")[2][0], grid(page, 1)[2][0]
     assert right != wrong
     first = page.locator(".ax-tree .ax-row, .ax-tree summary").first
     expect(first).to_contain_text(right)
@@ -453,23 +429,11 @@ def test_beside_a_mistake_the_arithmetic_is_that_of_what_is_right(bare):
     page.locator(".ax-grid").nth(0).locator('[data-row="4"][data-col="3"]').hover()
     for which in (0, 1):
         lit = page.locator(".ax-grid").nth(which).locator(".ax-side.ax-lit, .ax-head.ax-lit")
-        expect(lit).to_have_text([words.tokens[3], words.tokens[4]])
-
-
-def test_the_numbers_of_the_two_rows_can_be_changed_where_they_stand(bare):
-    page = bare.open(journey_lab(), fragment="#x-lab?all=1&select=2,0")
-    rows = page.locator(".ax-vectors table")
-    expect(rows).to_have_attribute("role", "grid")
-    rows.locator('[data-edit="x.0.2.1"]').click()
-    page.keyboard.press("Control+a")
-    page.keyboard.type("-0.5")
-    page.keyboard.press("Enter")
-    expect(page.locator(".ax-changes")).to_have_text("You changed x[2, 1]. reset")
+        expect(lit).to_have_text(["with", "one"])
 
 
 def test_a_long_title_of_a_mistake_stays_inside(bare):
-    x = toy.journey().x
-    view = explore(trace(x, x, x), name="lab", mistakes=FORMULA)
+    view = lab(mistakes=FORMULA)
     view.payload["mistakes"][0]["title"] = "a very long title " * 5
     page = bare.open(view, viewport={"width": 360, "height": 800})
     root, select = (page.locator(part).bounding_box() for part in (".ax-root", "select >> nth=-1"))
@@ -477,10 +441,9 @@ def test_a_long_title_of_a_mistake_stays_inside(bare):
 
 
 def test_a_cell_that_is_no_number_keeps_no_colour_of_the_one_before(bare):
-    x = toy.journey().x
     keep = torch.ones(6, 6, dtype=torch.bool)
     keep[2] = False
-    view = explore(trace(x, x, x, keep=keep), name="lab", mistakes=["nan-in-empty-row"])
+    view = lab(words(keep=keep), mistakes=["nan-in-empty-row"])
     page = bare.open(view, fragment="#x-lab?mistake=nan-in-empty-row")
     assert grid(page, 1)[2] == ["nan"] * 6
     wrong = page.locator(".ax-grid").nth(1).locator('[data-row="2"][data-col="0"]')
@@ -515,12 +478,11 @@ BROKEN = [
 
 
 def test_a_broken_part_of_a_link_is_said_and_the_rest_is_shown(bare):
-    page = bare.open(journey_lab())
-    x = toy.journey().x
+    page = bare.open(lab())
     for fragment, said in BROKEN:
         bare.show(page, f"#x-lab?stage=scores&{fragment}")
         expect(page.locator(".ax-notice").first).to_contain_text(said)
-        assert numbers(page) == wanted_numbers(trace(x, x, x), "scores"), fragment
+        assert numbers(page) == wanted_numbers(words(), "scores"), fragment
 
 
 def test_a_whole_state_survives_a_reload_and_a_theme(bare):
@@ -528,19 +490,23 @@ def test_a_whole_state_survives_a_reload_and_a_theme(bare):
         "#x-lab?stage=dropped&scale=0.5&mask=causal&select=2,1&hide=legend&drawn=0.2"
         "&dropout=0.5,3&edits=x.0.1.0:2,tokens.0:cat&compare=1"
     )
-    page = bare.open(journey_lab(), fragment=fragment)
-    before = [grid(page, 0), grid(page, 1), page.locator(".ax-sentence").text_content()]
+    page = bare.open(lab(), fragment=fragment)
+
+    def shown():
+        return grid(page, 0), grid(page, 1), page.locator(".ax-sentence").text_content()
+
+    before = shown()
     expect(page.locator(".ax-legend")).to_be_hidden()
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     page.reload()
-    assert [grid(page, 0), grid(page, 1), page.locator(".ax-sentence").text_content()] == before
+    assert shown() == before
     choose(page, "weights")
     expect(page).to_have_url(re.compile(re.escape(fragment.replace("stage=dropped&", ""))))
 
 
 def test_a_link_is_copied_or_shown(bare):
     """By a button that every explorer has."""
-    page = bare.open(journey_lab(), permissions=["clipboard-read", "clipboard-write"])
+    page = bare.open(lab(), permissions=["clipboard-read", "clipboard-write"])
     choose(page, "scores")
     share, said = page.get_by_role("button", name="Share this view"), page.locator(".ax-shared")
     share.scroll_into_view_if_needed()
@@ -551,25 +517,16 @@ def test_a_link_is_copied_or_shown(bare):
     assert 0 < said.bounding_box()["y"] - before["y"] < 100
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.endswith("/page.html#x-lab?stage=scores")
-    page = bare.open(journey_lab(), over="file")
+    page = bare.open(lab(), over="file")
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
     page.get_by_role("button", name="Share this view").click()
     text = page.get_by_label("This link opens")
     expect(text).to_have_value(re.compile("page.html#x-lab$"))
     expect(text).to_be_focused()
-    hidden = explore(journey_lab().record, name="lab", hide=["link"])
-    page = bare.open(hidden)
-    expect(page.get_by_role("button", name="Share this view")).to_be_hidden()
-
-
-def shown(explorer, controls):
-    payload = explorer.payload
-    explorer.payload = {**payload, "view": {**payload["view"], "show": controls}}
-    return explorer
 
 
 def test_new_controls_are_shown_where_they_are_taught(bare):
-    page = bare.open(journey_lab(), shown(journey_lab(), ["dropout", "inputs"]))
+    page = bare.open(lab(), lab(show=["dropout", "inputs"]))
     first, last = page.locator("attention-explorer").all()
     for name in ("draw", "dropout", "compare", "table"):
         expect(first.locator(f'[data-control="{name}"]')).to_be_hidden()
@@ -579,7 +536,7 @@ def test_new_controls_are_shown_where_they_are_taught(bare):
 
 
 def test_a_page_loads_the_further_controls_when_they_are_asked_for(bare):
-    page = bare.open(journey_lab(), over="file")
+    page = bare.open(lab(), over="file")
     expect(page.locator(".ax-grid")).to_be_visible()
     assert not [url for url in bare.asked if "explorer-lab" in url]
     page.get_by_role("button", name="all controls").click()
@@ -601,7 +558,7 @@ def test_the_numbers_as_a_plain_table(bare):
 
 
 def test_a_number_of_the_table_opens_too(bare):
-    page = bare.open(journey_lab(), fragment="#x-lab?all=1&table=1")
+    page = bare.open(lab(), fragment="#x-lab?all=1&table=1")
     number = page.locator(".ax-twin tbody tr").nth(2).locator("td").nth(1)
     number.hover()
     assert page.locator(".ax-side.ax-lit").all_text_contents() == ["starts"]
@@ -611,14 +568,13 @@ def test_a_number_of_the_table_opens_too(bare):
     number.click()
     expect(cell(page, 2, 1)).to_have_attribute("aria-selected", "true")
     expect(number).to_have_class("ax-chosen")
-    x = toy.journey().x
-    assert tree_lines(page) == str(workings(trace(x, x, x), "weights", 2, 1))
+    assert tree_lines(page) == str(workings(words(), "weights", 2, 1))
     page.get_by_role("heading", level=1).hover()
     assert page.locator(".ax-side.ax-lit").all_text_contents() == ["starts"]
 
 
 def test_one_explorer_alone(bare, explorer):
-    path = bare.write("\n".join([journey_lab().html, explorer.html]), script="classic")
+    path = bare.write("\n".join([lab().html, explorer.html]), script="classic")
     page = bare.new_page()
     page.goto(path.as_uri() + "?embed=journey#x-journey?stage=scores")
     expect(page.locator("html")).to_have_class(re.compile("ax-embed"))
@@ -630,7 +586,7 @@ def test_one_explorer_alone(bare, explorer):
 
 
 def test_the_explorer_speaks_the_pages_language(bare):
-    path = bare.write(journey_lab().html, script="classic")
+    path = bare.write(lab().html, script="classic")
     path.write_text(path.read_text().replace('<html lang="en"', '<html lang="zh-CN"'))
     page = bare.new_page()
     page.goto(path.as_uri() + ALL)
@@ -639,8 +595,8 @@ def test_the_explorer_speaks_the_pages_language(bare):
     expect(page.locator(".ax-sentence")).to_have_text("查询 journey 给键 Your 的权重是 0.1515。")
     expect(page.get_by_role("button", name="全部控件")).to_be_visible()
     expect(page.locator(".ax-root")).to_have_attribute("lang", "zh")
-    words = page.locator(".ax-controls, .ax-changes, .ax-inputs > summary").all_inner_texts()
-    assert re.findall("[a-z]{3,}", " ".join(words)) == []
+    texts = page.locator(".ax-controls, .ax-changes, .ax-inputs > summary").all_inner_texts()
+    assert re.findall("[a-z]{3,}", " ".join(texts)) == []
 
 
 def test_both_languages_have_the_same_phrases(inside):
@@ -669,30 +625,23 @@ def test_pointing_at_a_print_lights_its_row_in_the_prints_of_the_record(bare, jo
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1000])
 def test_axe_finds_nothing_with_all_controls(bare, theme, width):
-    words = toy.journey()
-    record = trace(words.x, words.x, words.x, keep=causal())
-    view = explore(record, tokens=words.tokens, name="lab", mistakes=["softmax-over-queries"])
+    view = lab(words(keep=causal()), mistakes=["softmax-over-queries"])
     two = explore(projected_record(1), name="heads", select=(1, 1))
-    page = bare.open(
-        view,
-        two,
-        theme=theme,
-        viewport={"width": width, "height": 900},
-        fragment="#x-lab?all=1&mistake=softmax-over-queries&select=1,0&table=1&edits=x.0.0.0:1",
-    )
+    fragment = "#x-lab?all=1&mistake=softmax-over-queries&select=1,0&table=1&edits=x.0.0.0:1"
+    size = {"width": width, "height": 900}
+    page = bare.open(view, two, theme=theme, viewport=size, fragment=fragment)
     # An explorer far below the window has not started yet.
     page.locator("attention-explorer").last.scroll_into_view_if_needed()
     expect(page.locator(".ax-root")).to_have_count(2)
     page.get_by_role("button", name="all controls").last.click()
     for summary in page.locator(".ax-inputs > summary").all():
         summary.click()
-    violations = Axe().run(page).response["violations"]
-    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in violations] == []
+    assert faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_the_chosen_stage_is_where_it_was_when_controls_open(bare):
-    page = bare.open(journey_lab(), viewport={"width": 390, "height": 900})
+    page = bare.open(lab(), viewport={"width": 390, "height": 900})
     strip = page.locator(".ax-stage").first
     before = middle(strip)
     page.get_by_role("button", name="all controls").click()
@@ -743,9 +692,8 @@ def test_python_can_name_each_further_control():
 
 
 def test_the_page_about_links_has_every_setting(inside):
-    words = torch.arange(80.0).view(40, 2)
-    heads = torch.arange(24.0).view(1, 2, 4, 3)
-    records = (journey_lab().record, trace(*[words] * 3), trace(*[heads] * 3))
+    long, heads = torch.arange(80.0).view(40, 2), torch.arange(24.0).view(1, 2, 4, 3)
+    records = (words(), trace(*[long] * 3), trace(*[heads] * 3))
     payloads = [explore(record).payload for record in records]
     settings = inside.evaluate(
         """(payloads) => payloads.flatMap((payload) => {
