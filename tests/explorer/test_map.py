@@ -12,22 +12,37 @@ from attn_core.digits import fixed
 from attn_core.views import explore
 from tests.explorer.test_numbers import payload
 
-DRAW = """async ([payload, stage, how]) => {
+# A map on the page, for the function that is written behind it.
+MAP = """async ([payload, settings, ...asked]) => {
   const data = new inside.Data(payload);
   const map = new inside.AttentionMap(data);
   document.body.append(map.element);
-  const settings = { batch: 0, head: 0, scale: data.scale, mask: "given" };
-  const attention = new inside.Attention(data, settings);
+  const given = { batch: 0, head: 0, scale: data.scale, mask: "given", ...settings };
+  const attention = new inside.Attention(data, given);
+  const frames = async (count) => {
+    for (let n = 0; n < count; n++) await new Promise(requestAnimationFrame);
+  };
+  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200, inside.HEAT));
+  const found = await (ACT)(...asked);
+  map.element.remove();
+  return found;
+}"""
+
+
+def on_map(inside, act, data, *asked, **settings):
+    """What a function answers that has a map of these data, its attention, and a few more."""
+    return inside.evaluate(MAP.replace("ACT", act), [data, settings, *asked])
+
+
+DRAW = """async (stage, how) => {
   const state = { stage, how, select: null, at: null };
   const { end } = map.draw(attention, state, attention);
-  while (map.done < data.L) await new Promise(requestAnimationFrame);
+  while (map.done < data.L) await frames(1);
   const levels = map.levels.map(({ size, context }) => {
     const { width, height } = context.canvas;
     const { data } = context.getImageData(0, 0, width, height);
     return { size, width, height, data: Array.from(data) };
   });
-  map.element.remove();
-  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200, inside.HEAT));
   return { levels, end, shades };
 }"""
 
@@ -45,7 +60,7 @@ def light(shade):
 @pytest.mark.parametrize("how", ["max", "mean"])
 def test_each_pixel_has_the_colour_of_its_cells(inside, stage, how):
     record = long_record(530, keep=causal())
-    picture = inside.evaluate(DRAW, [payload(record), stage, how])
+    picture = on_map(inside, DRAW, payload(record), stage, how)
     cells = record.stage(stage).double()
     assert [level["size"] for level in picture["levels"]] == [1, 2, 4]
     for level in picture["levels"]:
@@ -97,32 +112,22 @@ def test_a_map_by_keyboard(bare):
 
 def test_its_tokens_are_written_in_the_pages_font(inside):
     """The book's font for Chinese, not the machine's; and again once that font has been read."""
-    font_and_frames = inside.evaluate(
-        """async (payload) => {
-          const data = new inside.Data(payload);
-          const map = new inside.AttentionMap(data);
-          map.element.style.fontFamily = "Book, monospace";
-          document.body.append(map.element);
-          const settings = { batch: 0, head: 0, scale: data.scale, mask: "given" };
-          const attention = new inside.Attention(data, settings);
-          map.draw(attention, { stage: "weights", select: null, at: [0, 0, 8] }, attention);
-          const next = () => new Promise(requestAnimationFrame);
-          for (let n = 0; n < 3; n++) await next();
-          let frames = 0;
-          const frame = map.frame;
-          map.frame = () => { frames++; frame.call(map); };
-          document.fonts.dispatchEvent(new Event("loadingdone"));
-          await next();
-          await next();
-          map.element.remove();
-          return [map.context.font, frames];
-        }""",
-        payload(long_record()),
-    )
-    assert font_and_frames == ["12px Book, monospace", 1]
+    act = """async () => {
+      map.element.style.fontFamily = "Book, monospace";
+      map.draw(attention, { stage: "weights", select: null, at: [0, 0, 8] }, attention);
+      await frames(3);
+      let drawn = 0;
+      const { frame } = map;
+      map.frame = () => { drawn++; frame.call(map); };
+      document.fonts.dispatchEvent(new Event("loadingdone"));
+      await frames(2);
+      return [map.context.font, drawn];
+    }"""
+    assert on_map(inside, act, payload(long_record())) == ["12px Book, monospace", 1]
 
 
-LABELS = """() => new Promise((done) => {
+# What is written on the map when it is drawn once more, and where.
+WRITTEN = """() => new Promise((done) => {
   const { fillText } = CanvasRenderingContext2D.prototype;
   const written = [];
   CanvasRenderingContext2D.prototype.fillText = function (text) {
@@ -139,7 +144,7 @@ LABELS = """() => new Promise((done) => {
 
 def test_from_afar_as_many_tokens_are_named_as_have_room(bare):
     page = bare.open(explore(long_record(), name="long"), viewport={"width": 700, "height": 900})
-    written = page.evaluate(LABELS)
+    written = page.evaluate(WRITTEN)
     rows = {int(text): y for text, x, y in written if x == 70}
     columns = {int(text): x for text, x, y in written if y == 56}
     for places in (rows, columns):
@@ -152,14 +157,9 @@ def test_from_afar_as_many_tokens_are_named_as_have_room(bare):
     assert max(columns) > 60
 
 
-CROSS = """async ([payload, place]) => {
-  const data = new inside.Data(payload);
-  const map = new inside.AttentionMap(data);
-  document.body.append(map.element);
-  const settings = { batch: 0, head: 0, scale: data.scale, mask: "given" };
-  const attention = new inside.Attention(data, settings);
+CROSS = """async (place) => {
   const shoot = async () => {
-    for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
+    await frames(3);
     const { width, height } = map.canvas;
     return new Uint32Array(map.context.getImageData(0, 0, width, height).data.buffer);
   };
@@ -172,13 +172,12 @@ CROSS = """async ([payload, place]) => {
   const { width } = map.canvas, [h, w] = map.cellSize;
   const changed = Array.from(lit.keys()).filter((n) => lit[n] !== before[n])
     .map((n) => [(Math.floor(n / width) - 62) / h, ((n % width) - 76) / w]);
-  map.element.remove();
   return { changed, isCleared: after.every((pixel, n) => pixel === before[n]) };
 }"""
 
 
 def test_a_place_that_is_pointed_at_has_lines_along_its_row_and_its_column(inside):
-    cross = inside.evaluate(CROSS, [payload(long_record()), [3, 5]])
+    cross = on_map(inside, CROSS, payload(long_record()), [3, 5])
     row, column = 0, 0
     for i, j in cross["changed"]:
         row += 2.9 < i < 4.1
@@ -197,32 +196,23 @@ def test_the_map_has_the_focus_again_when_the_arithmetic_is_closed(bare):
 
 def test_it_is_never_blank_when_its_size_changes(inside):
     """A canvas that is resized is empty: it is drawn again before the page is painted."""
-    canvases = inside.evaluate(
-        """async (payload) => {
-          const data = new inside.Data(payload);
-          const map = new inside.AttentionMap(data);
-          document.body.append(map.element);
-          const settings = { batch: 0, head: 0, scale: data.scale, mask: "given" };
-          const attention = new inside.Attention(data, settings);
-          map.draw(attention, { stage: "weights", select: null, at: null }, attention);
-          for (let n = 0; n < 5; n++) await new Promise(requestAnimationFrame);
-          const ink = () => {
-            const { width, height } = map.canvas;
-            return [width, map.context.getImageData(0, 0, width, height).data.some((x) => x > 0)];
-          };
-          const before = ink();
-          const after = new Promise((done) => {
-            // Made later than the map's own, it is told later, and still before the paint.
-            const look = () => map.canvas.width !== before[0] && done(ink());
-            new ResizeObserver(look).observe(map.element);
-          });
-          map.element.style.width = "400px";
-          const found = [before, await after];
-          map.element.remove();
-          return found;
-        }""",
-        payload(long_record()),
-    )
+    act = """async () => {
+      map.draw(attention, { stage: "weights", select: null, at: null }, attention);
+      await frames(5);
+      const ink = () => {
+        const { width, height } = map.canvas;
+        return [width, map.context.getImageData(0, 0, width, height).data.some((x) => x > 0)];
+      };
+      const before = ink();
+      const after = new Promise((done) => {
+        // Made later than the map's own, it is told later, and still before the paint.
+        const look = () => map.canvas.width !== before[0] && done(ink());
+        new ResizeObserver(look).observe(map.element);
+      });
+      map.element.style.width = "400px";
+      return [before, await after];
+    }"""
+    canvases = on_map(inside, act, payload(long_record()))
     assert canvases[0][0] > 400
     assert canvases == [[canvases[0][0], True], [400, True]]
 
@@ -248,7 +238,7 @@ def test_a_click_selects_the_cell_under_the_pointer(bare):
 def test_colours_end_at_what_half_of_the_rows_reach(inside, stage):
     record = long_record(530)
     reach = record.stage(stage).double()[:: -(-530 // 48)].abs().amax(1).sort().values
-    end = inside.evaluate(DRAW, [payload(record), stage, "max"])["end"]
+    end = on_map(inside, DRAW, payload(record), stage, "max")["end"]
     assert end == pytest.approx(reach[len(reach) // 2].item(), rel=1e-6)
     assert end < record.stage(stage).abs().max()
 
@@ -274,29 +264,27 @@ def test_a_map_from_afar_is_seen_and_follows_the_theme(bare):
     page.wait_for_function(f"async (was) => (await ({DRAWN})() || was) !== was", arg=light)
 
 
-MARKS = """async ([one, other, stage, at]) => {
-  const settings = { batch: 0, head: 0, scale: 0.5, mask: "given" };
-  const [a, b] = [one, other].map((each) => new inside.Attention(new inside.Data(each), settings));
-  const map = new inside.AttentionMap(a.data);
-  document.body.append(map.element);
+MARKS = """async (other, stage, at) => {
+  const changed = new inside.Attention(new inside.Data(other), given);
   const state = { stage, how: "max", select: null, at };
-  const differing = (i) => Array.from(a.row(stage, i), (x, j) => x !== b.row(stage, i)[j]);
+  const differing = (i) =>
+    Array.from(attention.row(stage, i), (x, j) => x !== changed.row(stage, i)[j]);
   const shoot = async () => {
-    for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
+    await frames(3);
     const { width, height } = map.canvas;
     return map.context.getImageData(0, 0, width, height).data;
   };
-  map.draw(a, state, a);
-  while (map.done < a.data.L || !map.plot) await new Promise(requestAnimationFrame);
+  map.draw(attention, state, attention);
+  while (map.done < data.L || !map.plot) await frames(1);
   const before = await shoot();
   const pair = { differing };
   map.mark(pair);
-  while (pair.marks.done < a.data.L) await new Promise(requestAnimationFrame);
+  while (pair.marks.done < data.L) await frames(1);
   const after = await shoot();
   const [h, w] = map.cellSize, [row, col] = map.view;
   const { size } = pair.marks.levels.find(({ size }) => size * Math.min(h, w) >= 6);
   const blocks = [];
-  for (let r = 0; r < a.data.L / size; r++) for (let c = 0; c < map.width / size; c++) {
+  for (let r = 0; r < data.L / size; r++) for (let c = 0; c < map.width / size; c++) {
     const [top, left] = [62 + (r * size - row) * h, 76 + (c * size - col) * w];
     const [bottom, right] = [top + size * h, left + size * w];
     if (top < 62 || left < 76 || bottom > map.canvas.height || right > map.canvas.width) continue;
@@ -312,7 +300,6 @@ MARKS = """async ([one, other, stage, at]) => {
   }
   map.mark(null);
   const cleared = await shoot();
-  map.element.remove();
   return { size, blocks, isCleared: cleared.every((x, n) => x === before[n]) };
 }"""
 
@@ -323,7 +310,7 @@ def test_cells_that_differ_have_a_corner(inside, length, at):
     other = x.clone()
     other[7, 2] += 1
     record, two = trace(x, x, x, scale=0.5), trace(x, other, x, scale=0.5)
-    marks = inside.evaluate(MARKS, [payload(record), payload(two), "scores", at])
+    marks = on_map(inside, MARKS, payload(record), payload(two), "scores", at)
     size = marks["size"]
     assert size == (1 if at else {100: 2, 600: 8}[length])
     assert len(marks["blocks"]) > 40
@@ -333,24 +320,16 @@ def test_cells_that_differ_have_a_corner(inside, length, at):
     assert marks["isCleared"]
 
 
-HATCHED = """async ([payload, at]) => {
-  const data = new inside.Data(payload);
-  const map = new inside.AttentionMap(data);
-  document.body.append(map.element);
-  const settings = { batch: 0, head: 0, scale: data.scale, mask: "given" };
-  const attention = new inside.Attention(data, settings);
-  map.draw(attention, { stage: "masked", how: "max", select: null, at }, attention);
-  while (map.done < data.L || !map.plot) await new Promise(requestAnimationFrame);
-  for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
-  const { data: found } = map.context.getImageData(120, 120, 100, 100);
-  map.element.remove();
-  return new Set(new Uint32Array(found.buffer)).size;
-}"""
-
-
 def test_masked_cells_are_hatched(inside):
     """Nothing else is in view, too small to be written on."""
-    assert inside.evaluate(HATCHED, [payload(long_record(keep=causal())), [30, 40, 30]]) > 1
+    act = """async (at) => {
+      map.draw(attention, { stage: "masked", how: "max", select: null, at }, attention);
+      while (map.done < data.L || !map.plot) await frames(1);
+      await frames(3);
+      const { data: seen } = map.context.getImageData(120, 120, 100, 100);
+      return new Set(new Uint32Array(seen.buffer)).size;
+    }"""
+    assert on_map(inside, act, payload(long_record(keep=causal())), [30, 40, 30]) > 1
 
 
 def touch(page, *moves):
@@ -419,42 +398,25 @@ def test_a_phone_zooms_by_buttons_too(bare):
     expect(desk.get_by_role("button", name="Nearer")).to_be_hidden()
 
 
-WRITTEN = """() => new Promise((done) => {
-  const { fillText } = CanvasRenderingContext2D.prototype;
-  const written = [];
-  CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
-    written.push(text);
-    return fillText.call(this, text, ...more);
-  };
-  document.querySelector("canvas").dispatchEvent(new FocusEvent("focus"));
-  requestAnimationFrame(() => requestAnimationFrame(() => done(written)));
-})"""
-
-
 @pytest.mark.parametrize("width", [320, 390, 700])
 def test_a_map_that_opens_at_a_number_shows_it(bare, width):
     record, size = long_record(), {"width": width, "height": 800}
     view = explore(record, name="long", select=(50, 40))
     page = bare.open(view, viewport=size, reduced_motion="reduce")
     wanted = fixed(record.stage("weights")[50, 40].item())
-    assert wanted in page.evaluate(WRITTEN)
+    assert wanted in [text for text, *_ in page.evaluate(WRITTEN)]
 
 
-FLIES = """async ([payload, isLeftAlone]) => {
-  const data = new inside.Data(payload);
-  const map = new inside.AttentionMap(data);
+FLIES = """async (isLeftAlone) => {
   document.body.prepend(map.element);
-  const given = { batch: 0, head: 0, scale: data.scale, mask: "given" };
-  const attention = new inside.Attention(data, given);
   map.draw(attention, { stage: "weights", select: [50, 40], at: [47, 37, 10] }, attention);
   const seen = [map.view];
   if (isLeftAlone) while (map.flight) {
-    await new Promise(requestAnimationFrame);
+    await frames(1);
     seen.push(map.view);
   }
   else map.go([5, 5, 20]);
-  for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
-  map.element.remove();
+  await frames(3);
   return [...seen, map.view];
 }"""
 
@@ -467,7 +429,7 @@ def moving(inside):
 
 
 def test_a_map_is_seen_whole_and_flies_to_where_it_opens(moving):
-    first, *way, last = moving.evaluate(FLIES, [payload(long_record()), True])
+    first, *way, last = on_map(moving, FLIES, payload(long_record()), True)
     assert first == [0, 0, 70]
     assert last == [47, 37, 10]
     columns = [count for _, _, count in way]
@@ -481,29 +443,26 @@ def test_a_map_is_seen_whole_and_flies_to_where_it_opens(moving):
 
 
 def test_what_the_reader_does_ends_its_flight(moving):
-    assert moving.evaluate(FLIES, [payload(long_record()), False])[-1] == [5, 5, 20]
+    assert on_map(moving, FLIES, payload(long_record()), False)[-1] == [5, 5, 20]
 
 
 def test_a_reader_who_wants_no_motion_is_there_at_once(inside):
-    first, *_ = inside.evaluate(FLIES, [payload(long_record()), True])
+    first, *_ = on_map(inside, FLIES, payload(long_record()), True)
     assert first == [47, 37, 10]
 
 
-PREVIEW = """async ([payload, settings, how]) => {
-  const data = new inside.Data(payload);
-  const map = new inside.AttentionMap(data);
-  document.body.append(map.element);
-  const given = { batch: 1, head: 1, scale: data.scale, mask: "given" };
-  const attention = new inside.Attention(data, { ...given, ...settings });
+PREVIEW = """async (how, changed) => {
   const state = { stage: "weights", how, select: null, at: null };
-  const { end } = map.draw(attention, state, new inside.Attention(data, given));
+  const shown = new inside.Attention(data, { ...given, ...changed });
+  const { end } = map.draw(shown, state, attention);
   const { width, height } = map.preview;
   const pixels = Array.from(map.preview.getContext("2d").getImageData(0, 0, width, height).data);
-  const isDone = map.done === data.L;
-  map.element.remove();
-  const shades = Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200, inside.HEAT));
-  return { width, height, pixels, end, isDone, shades };
+  return { width, height, pixels, end, isDone: map.done === data.L, shades };
 }"""
+
+
+def preview(inside, data, how="max", **changed):
+    return on_map(inside, PREVIEW, data, how, changed, batch=1, head=1)
 
 
 @pytest.fixture(scope="module")
@@ -524,36 +483,32 @@ def test_an_overview_stands_there_before_any_cell_is_derived(
 ):
     data = payload_of_long_heads
     rows, columns = data["overview"][how]["shape"][2:]
-    preview = inside.evaluate(PREVIEW, [data, {}, how])
-    assert not preview["isDone"]
-    assert (preview["height"], preview["width"]) == (rows, columns)
+    seen = preview(inside, data, how)
+    assert not seen["isDone"]
+    assert (seen["height"], seen["width"]) == (rows, columns)
     blocks = long_heads.pooled("weights", (rows, columns), how, batch=1, head=1)
     step = blocks.max().item() / 255 / 2  # half a step of a byte
     for n, x in enumerate(blocks.flatten().tolist()):
-        shades = {round(min(1, max(0, (x + d) / preview["end"])) * 200) for d in (-step, 0, step)}
+        shades = {round(min(1, max(0, (x + d) / seen["end"])) * 200) for d in (-step, 0, step)}
         near = range(min(shades), max(shades) + 1)
-        pixel = preview["pixels"][4 * n : 4 * n + 3]
-        assert pixel in [light(preview["shades"][200 + shade]) for shade in near], n
+        pixel = seen["pixels"][4 * n : 4 * n + 3]
+        assert pixel in [light(seen["shades"][200 + shade]) for shade in near], n
 
 
 def test_an_overview_is_not_shown_for_changed_settings(inside, payload_of_long_heads):
     for changed in ({"scale": 0.1}, {"mask": "none"}, {"drawn": [[0, 0]]}):
-        preview = inside.evaluate(PREVIEW, [payload_of_long_heads, changed, "max"])
-        size = preview["height"], preview["width"]
-        assert size == (47, 128), changed  # one query in 13
+        seen = preview(inside, payload_of_long_heads, **changed)
+        assert (seen["height"], seen["width"]) == (47, 128), changed  # one query in 13
 
 
 def test_an_overview_that_does_not_fit_is_said(inside, payload_of_long_heads):
     data = deepcopy(payload_of_long_heads)
     data["overview"]["max"]["shape"][2] += 1
     with pytest.raises(Exception, match="its overview must fit q and k"):
-        inside.evaluate(PREVIEW, [data, {}, "max"])
+        preview(inside, data)
 
 
-TILES = """async ([payload, settings, reply]) => {
-  const data = new inside.Data(payload);
-  const map = new inside.AttentionMap(data);
-  document.body.append(map.element);
+TILES = """async (changed, reply) => {
   const sent = [], heard = [];
   const model = {
     on: (name, act) => name === "msg:custom" && heard.push(act),
@@ -568,10 +523,8 @@ TILES = """async ([payload, settings, reply]) => {
     },
   };
   map.live(new inside.Tiles(model));
-  const given = { batch: 0, head: 0, scale: data.scale, mask: "given" };
-  const attention = new inside.Attention(data, { ...given, ...settings });
-  const original = new inside.Attention(data, given);
-  map.draw(attention, { stage: "weights", how: "mean", select: null, at: null }, original);
+  const shown = new inside.Attention(data, { ...given, ...changed });
+  map.draw(shown, { stage: "weights", how: "mean", select: null, at: null }, attention);
   const wait = (time) => new Promise((done) => setTimeout(done, time));
   const until = async (test) => { while (!test()) await wait(20); };
   await until(() => map.tile || map.done > 0 && !map.isLive);
@@ -580,9 +533,7 @@ TILES = """async ([payload, settings, reply]) => {
   await until(() => map.tile?.rows[0] === 100 || !map.isLive);
   const tile = map.tile && { rows: map.tile.rows, cols: map.tile.cols,
     first: Array.from(map.tile.image.getContext("2d").getImageData(0, 0, 2, 1).data) };
-  const found = { sent, tile, isLive: map.isLive, done: map.done, plot: map.plot };
-  map.element.remove();
-  return found;
+  return { sent, tile, isLive: map.isLive, done: map.done, plot: map.plot };
 }"""
 
 
@@ -593,7 +544,7 @@ def very_long():
 
 
 def test_in_a_live_notebook_python_is_asked_for_tiles(inside, very_long):
-    long_map = inside.evaluate(TILES, [very_long, {}, {}])
+    long_map = on_map(inside, TILES, very_long, {}, {})
     first, second = long_map["sent"][0], long_map["sent"][-1]
     assert first["rows"] == first["cols"] == [0, 1100]
     wanted = {"kind": "tile", "stage": "weights", "batch": 0, "head": 0, "how": "mean"}
@@ -607,10 +558,10 @@ def test_in_a_live_notebook_python_is_asked_for_tiles(inside, very_long):
 
 
 @pytest.mark.parametrize(
-    ("settings", "reply"), [({"scale": 2.0}, {}), ({}, {"error": "the record was changed"})]
+    ("changed", "reply"), [({"scale": 2.0}, {}), ({}, {"error": "the record was changed"})]
 )
-def test_the_page_derives_what_python_does_not_give(inside, very_long, settings, reply):
-    long_map = inside.evaluate(TILES, [very_long, settings, reply])
+def test_the_page_derives_what_python_does_not_give(inside, very_long, changed, reply):
+    long_map = on_map(inside, TILES, very_long, changed, reply)
     assert len(long_map["sent"]) == len(reply)
     assert long_map["tile"] is None
     assert not long_map["isLive"]
