@@ -8,22 +8,22 @@ from attn_core import Dropout, causal, toy, trace
 from attn_core.checks import STAGES
 from attn_core.digits import fixed
 from attn_core.views import explore, show
-from tests.explorer.cases import projected_record
+from tests.explorer.cases import projected_record, words
 from tests.explorer.test_page import cell, choose
 
 WIDE = {"width": 1200, "height": 900}
+SIZES = [{"width": 390, "height": 800}, {"width": 760, "height": 800}, WIDE]
 
 
-def journey_at(stage, select, **how):
-    words = toy.journey()
-    record = trace(words.x, words.x, words.x, **how)
-    return explore(record, tokens=words.tokens, name="flow", stage=stage, select=select)
+def flow(record=None, **how):
+    """An explorer of a record, or of six words."""
+    tokens = None if record else toy.journey().tokens
+    return explore(record or words(), **{"tokens": tokens, "name": "flow"} | how)
 
 
-def random_at(stage, select, width):
-    made = torch.Generator().manual_seed(width)
-    q, k, v = (torch.randn(5, width, generator=made) for _ in range(3))
-    return explore(trace(q, k, v), name="flow", stage=stage, select=select)
+def noise(*shape):
+    made = torch.Generator().manual_seed(shape[-1])
+    return trace(*(torch.randn(shape, generator=made) for _ in range(3)))
 
 
 # Of each bar its height, up or down from the line that is zero in its well.
@@ -45,7 +45,7 @@ def shares_of(numbers):
 
 @pytest.mark.parametrize("stage", ["scores", "scaled", "masked", "output"])
 def test_a_number_is_seen_as_products_that_add_up(bare, stage):
-    view = journey_at(stage, (4, 2))
+    view = flow(stage=stage, select=(4, 2))
     page = bare.open(view, viewport={"width": 1800, "height": 900})
     q, v = view.record.q[0, 0].double(), view.record.v[0, 0].double()
     a, b = (
@@ -67,7 +67,7 @@ def test_a_number_is_seen_as_products_that_add_up(bare, stage):
 
 
 def test_a_negative_product_goes_down(bare):
-    view = random_at("scores", (1, 2), 4)
+    view = flow(noise(5, 4), stage="scores", select=(1, 2))
     page = bare.open(view, viewport=WIDE)
     products = (view.record.q[0, 0, 1] * view.record.k[0, 0, 2]).tolist()
     assert min(products) < 0 < max(products)
@@ -76,7 +76,7 @@ def test_a_negative_product_goes_down(bare):
 
 
 def test_what_the_mask_hides_has_no_bar(bare):
-    page = bare.open(journey_at("masked", (1, 4), keep=causal()))
+    page = bare.open(flow(words(keep=causal()), stage="masked", select=(1, 4)))
     ends = page.locator(".ax-end")
     assert [end.locator(".ax-rise").count() for end in ends.all()] == [1, 0]
     assert page.locator(".ax-end .ax-masked").count() == 1
@@ -87,7 +87,8 @@ def test_what_the_mask_hides_has_no_bar(bare):
     ("width", "said"), [(12, "All 12"), (40, "All 40"), (200, "The first 64 of 200")]
 )
 def test_long_vectors_are_bars_alone_and_fit_a_phone(bare, width, said):
-    page = bare.open(random_at("scaled", (1, 2), width), viewport={"width": 320, "height": 800})
+    view = flow(noise(5, width), stage="scaled", select=(1, 2))
+    page = bare.open(view, viewport={"width": 320, "height": 800})
     expect(page.locator(".ax-products:visible")).to_have_count(0)
     bars = page.locator(".ax-bars")
     expect(bars).to_contain_text(f"{said} numbers as bars")
@@ -103,14 +104,14 @@ def test_long_vectors_are_bars_alone_and_fit_a_phone(bare, width, said):
 
 @pytest.mark.parametrize("stage", ["scaled", "weights", "output"])
 def test_the_arithmetic_of_long_vectors_stands_beside_them(bare, stage):
-    page = bare.open(random_at(stage, (1, 2), 32), viewport=WIDE)
+    page = bare.open(flow(noise(5, 32), stage=stage, select=(1, 2)), viewport=WIDE)
     inside, tree = (page.locator(css).bounding_box() for css in (".ax-inside", ".ax-tree"))
     assert tree["width"] > 0.3 * inside["width"]
     assert tree["x"] + tree["width"] <= inside["x"] + inside["width"] + 1
 
 
 def test_three_numbers_have_room_on_a_phone(bare):
-    page = bare.open(journey_at("scaled", (1, 2)), viewport={"width": 390, "height": 800})
+    page = bare.open(flow(stage="scaled", select=(1, 2)), viewport=SIZES[0])
     expect(page.locator(".ax-products")).to_be_visible()
     expect(page.locator(".ax-bars")).to_be_hidden()
     page.set_viewport_size({"width": 240, "height": 800})
@@ -124,7 +125,7 @@ def parts(page):
 
 
 def test_a_weight_is_its_part_of_one(bare):
-    view = journey_at("weights", (1, 2))
+    view = flow(select=(1, 2))
     page = bare.open(view)
     assert parts(page) == pytest.approx(view.record.stage("weights")[1].tolist(), abs=0.01)
     assert page.locator(".ax-share.ax-here").all_text_contents() == ["starts"]
@@ -136,8 +137,7 @@ def test_a_name_stands_whole_in_its_part_or_not_at_all(bare):
     made = torch.Generator().manual_seed(5)
     record = trace(*(3 * torch.randn(8, 4, generator=made) for _ in range(3)))
     tokens = [f"{'very ' * (n % 3)}long {n}" for n in range(8)]
-    view = explore(record, tokens=tokens, name="flow", stage="weights", select=(1, 2))
-    page = bare.open(view, viewport={"width": 390, "height": 800})
+    page = bare.open(flow(record, tokens=tokens, select=(1, 2)), viewport=SIZES[0])
     names = page.locator(".ax-share").evaluate_all(
         """all => all.map((part) => {
           const words = document.createRange();
@@ -151,7 +151,7 @@ def test_a_name_stands_whole_in_its_part_or_not_at_all(bare):
 
 
 def test_what_dropout_takes_is_hatched_in_the_row(bare):
-    view = journey_at("dropped", (5, 0), dropout=Dropout(0.5, 3))
+    view = flow(words(dropout=Dropout(0.5, 3)), stage="dropped", select=(5, 0))
     page = bare.open(view)
     assert parts(page) == pytest.approx(view.record.stage("weights")[5].tolist(), abs=0.01)
     gone = [x == 0 for x in view.record.stage("dropped")[5].tolist()]
@@ -162,33 +162,28 @@ def test_what_dropout_takes_is_hatched_in_the_row(bare):
 
 
 def test_a_long_row_is_three_parts(bare):
-    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(1))
-    record = trace(x, x, x)
-    page = bare.open(explore(record, name="flow", select=(3, 7)))
+    record = noise(40, 3)
+    page = bare.open(flow(record, select=(3, 7)))
     row = record.stage("weights")[3]
     wanted = [row[:7].sum().item(), row[7].item(), row[8:].sum().item()]
     assert parts(page) == pytest.approx(wanted, abs=0.01)
 
 
 def test_a_dead_row_has_no_parts(bare):
-    x = torch.randn(3, 2, generator=torch.Generator().manual_seed(1))
-    record = trace(x, x, x, keep=torch.zeros(3, 3, dtype=torch.bool))
-    page = bare.open(explore(record, name="flow", select=(1, 1)))
+    record = words(keep=torch.zeros(6, 6, dtype=torch.bool))
+    page = bare.open(flow(record, select=(1, 1)))
     expect(page.locator(".ax-sentence")).to_contain_text("keeps nothing")
     assert page.locator(".ax-share").count() == 0
 
 
 def test_without_vectors_there_are_no_bars(bare):
-    words = toy.journey()
-    record = trace(words.x, words.x, words.x)
-    page = bare.open(explore(record, name="flow", select=(1, 1), hide=["vectors"]))
+    page = bare.open(flow(select=(1, 1), hide=["vectors"]))
     expect(page.locator(".ax-bars")).to_be_hidden()
 
 
 def test_a_place_of_a_map_is_told_beside_it(bare):
-    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(1))
-    record = trace(x, x, x)
-    page = bare.open(explore(record, name="flow", select=(20, 20)), viewport=WIDE)
+    record = noise(40, 3)
+    page = bare.open(flow(record, select=(20, 20)), viewport=WIDE)
     canvas = page.locator("canvas.ax-canvas")
     canvas.hover(position={"x": 200, "y": 200})
     tip = page.locator(".ax-tip")
@@ -205,9 +200,7 @@ def test_a_place_of_a_map_is_told_beside_it(bare):
 
 
 def test_a_number_of_the_other_matrix_and_of_the_table_is_told_beside_itself(bare):
-    words = toy.journey()
-    view = explore(trace(words.x, words.x, words.x), tokens=words.tokens, name="flow")
-    page = bare.open(view, fragment="#x-flow?compare=1&table=1&scale=1", viewport=WIDE)
+    page = bare.open(flow(), fragment="#x-flow?compare=1&table=1&scale=1", viewport=WIDE)
     tip = page.locator(".ax-tip")
     for css in (".ax-pair .ax-one:nth-child(2) td", ".ax-twin td"):
         number = page.locator(css).nth(9)
@@ -218,8 +211,7 @@ def test_a_number_of_the_other_matrix_and_of_the_table_is_told_beside_itself(bar
 
 
 def test_a_printed_number_is_told_beside_it(bare):
-    words = toy.journey()
-    page = bare.open(show(trace(words.x, words.x, words.x), "scores", tokens=words.tokens))
+    page = bare.open(show(words(), "scores", tokens=toy.journey().tokens))
     number = page.locator('[data-row="2"][data-col="1"]')
     number.hover()
     expect(page.locator(".ax-tip")).to_have_text("starts · journey\u20021.4754")
@@ -229,16 +221,12 @@ def test_a_printed_number_is_told_beside_it(bare):
     expect(page.locator(".ax-vectors")).to_be_visible()
 
 
-SIZES = [{"width": 390, "height": 800}, {"width": 760, "height": 800}, WIDE]
-
-
 @pytest.mark.parametrize("size", SIZES, ids=["phone", "book", "wide"])
 @pytest.mark.parametrize("select", [None, (2, 1)], ids=["idle", "selected"])
 def test_nothing_below_moves_whatever_is_chosen(bare, size, select):
-    words = toy.journey()
-    record = trace(words.x, words.x, words.x[:, :2], keep=causal(), dropout=Dropout(0.3, 1))
-    view = explore(record, tokens=words.tokens, name="flow", select=select)
-    page = bare.open(view, viewport=size)
+    x = toy.journey().x
+    record = trace(x, x, x[:, :2], keep=causal(), dropout=Dropout(0.3, 1))
+    page = bare.open(flow(record, select=select), viewport=size)
     after, matrix = page.locator("#after"), page.locator(".ax-scroll")
     before = after.bounding_box()["y"], matrix.bounding_box()["height"]
     for stage in STAGES:
@@ -252,32 +240,34 @@ def test_nothing_below_moves_whatever_is_chosen(bare, size, select):
 
 
 def test_the_panel_stays_where_it_is_beside_fewer_columns(bare):
-    words = toy.journey()
-    view = explore(trace(words.x, words.x, words.x[:, :2]), name="flow", select=(1, 1))
-    page = bare.open(view, viewport=WIDE)
+    x = toy.journey().x
+    page = bare.open(flow(trace(x, x, x[:, :2]), select=(1, 1)), viewport=WIDE)
     before = page.locator(".ax-panel").bounding_box()
     choose(page, "output")
     assert page.locator(".ax-panel").bounding_box() == before
 
 
-def test_another_head_moves_nothing_below(bare):
-    page = bare.open(explore(projected_record(1), name="flow", select=(1, 1)), viewport=SIZES[1])
-    before = page.locator("#after").bounding_box()
+def other_head(page):
     page.get_by_label("head", exact=True).locator("visible=true").last.select_option("1")
-    assert page.locator("#after").bounding_box() == before
 
 
-def test_a_map_is_as_high_in_all_stages(bare):
-    made = torch.Generator().manual_seed(2)
-    q, k, v = (torch.randn(40, size, generator=made) for size in (8, 8, 5))
-    page = bare.open(explore(trace(q, k, v), name="flow", select=(3, 3)), viewport=SIZES[1])
+@pytest.mark.parametrize(
+    ("record", "act"),
+    [
+        (projected_record(1), other_head),
+        (noise(40, 8), lambda page: choose(page, "output")),
+    ],
+    ids=["another head", "another stage of a map"],
+)
+def test_nothing_below_moves_for(bare, record, act):
+    page = bare.open(flow(record, select=(1, 1)), viewport=SIZES[1])
     before = page.locator("#after").bounding_box()
-    choose(page, "output")
+    act(page)
     assert page.locator("#after").bounding_box() == before
 
 
 def test_what_has_no_room_in_the_panel_is_scrolled_to(bare):
-    page = bare.open(journey_at("output", (1, 1)), viewport=SIZES[0])
+    page = bare.open(flow(stage="output", select=(1, 1)), viewport=SIZES[0])
     inside = page.locator(".ax-inside")
     assert inside.evaluate("e => e.scrollHeight - e.clientHeight") > 0
     page.locator(".ax-tree summary").last.focus()
@@ -301,8 +291,7 @@ def pictures(page):
 
 
 def test_each_stage_is_a_small_picture_in_the_colours_of_its_cells(bare):
-    view = explore(projected_record(1), name="flow", select=(1, 1))
-    page = bare.open(view, viewport=WIDE)
+    page = bare.open(flow(projected_record(1), select=(1, 1)), viewport=WIDE)
     backgrounds = dict(pictures(page))
     assert list(backgrounds) == ["x", *STAGES]
     for stage in ("scores", "masked", "output"):
@@ -312,7 +301,7 @@ def test_each_stage_is_a_small_picture_in_the_colours_of_its_cells(bare):
 
 
 def test_the_chosen_row_is_marked_in_all_pictures(bare):
-    page = bare.open(journey_at("weights", None), viewport=WIDE)
+    page = bare.open(flow(), viewport=WIDE)
     strip = page.locator(".ax-strip")
     row = "e => getComputedStyle(e).getPropertyValue('--ax-row')"
     assert "ax-marked" not in strip.get_attribute("class")
@@ -325,18 +314,15 @@ def test_the_chosen_row_is_marked_in_all_pictures(bare):
 
 
 def test_stages_that_are_not_offered_have_no_picture(bare):
-    words = toy.journey()
-    record = trace(words.x, words.x, words.x)
-    page = bare.open(explore(record, name="flow", stages=["scores", "weights"]))
+    page = bare.open(flow(stages=["scores", "weights"]))
     assert [name for name, _ in pictures(page)] == ["scores", "weights"]
-    page = bare.open(explore(record, name="flow", hide=["strip"]))
+    page = bare.open(flow(hide=["strip"]))
     assert pictures(page) == []
 
 
 @pytest.mark.parametrize("touch", [True, False])
 def test_the_strip_fits_a_phone(bare, touch):
-    view = explore(projected_record(1), name="flow")
-    page = bare.open(view, viewport={"width": 390, "height": 800}, has_touch=touch)
+    page = bare.open(flow(projected_record(1)), viewport=SIZES[0], has_touch=touch)
     for stage in page.locator(".ax-stage").all():
         box = stage.bounding_box()
         assert min(box["width"], box["height"]) >= 44
@@ -347,10 +333,7 @@ def test_the_strip_fits_a_phone(bare, touch):
 
 
 def test_a_map_that_is_too_long_has_words_alone(bare):
-    x = torch.randn(1025, 1, generator=torch.Generator().manual_seed(1))
-    page = bare.open(explore(trace(x, x, x), name="flow"), viewport=WIDE)
-    expect(page.locator("canvas.ax-canvas")).to_be_visible()
-    assert pictures(page) == []
-    page = bare.open(explore(trace(x[:100], x[:100], x[:100]), name="flow"), viewport=WIDE)
-    expect(page.locator("canvas.ax-canvas")).to_be_visible()
-    assert [name for name, _ in pictures(page)] == list(STAGES)
+    for length, names in ((1025, []), (100, list(STAGES))):
+        page = bare.open(flow(noise(length, 1)), viewport=WIDE)
+        expect(page.locator("canvas.ax-canvas")).to_be_visible()
+        assert [name for name, _ in pictures(page)] == names

@@ -4,17 +4,18 @@ import re
 
 import pytest
 import torch
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from attn_core import causal, toy, trace, workings
 from attn_core.views import explore
-from tests.explorer.cases import projected_record
+from tests.explorer.cases import projected_record, words
+from tests.explorer.conftest import faults
 from tests.explorer.test_page import cell, numbers, tree_lines, wanted_numbers
 
 
-def opened(bare, record, fragment, **how):
-    page = bare.open(explore(record, name="tree", **how), fragment=f"#x-tree?all=1&{fragment}")
+def opened(bare, record, fragment, theme="light", **how):
+    view = explore(record, name="tree", **how)
+    page = bare.open(view, fragment=f"#x-tree?all=1&{fragment}", theme=theme)
     tree_lines(page)
     return page
 
@@ -33,13 +34,10 @@ def write(page, place, text):
 
 
 def test_a_number_at_the_end_of_the_arithmetic_is_changed_there(bare):
-    x = toy.journey().x
-    page = opened(bare, trace(x, x, x), "select=2,1", tokens=toy.journey().tokens)
+    page = opened(bare, words(), "select=2,1", tokens=toy.journey().tokens)
     assert leaf(page, "q[2]").all_text_contents() == ["0.57", "0.85", "0.64"]
     write(page, leaf(page, "q[2]").nth(1), "−0.5")
-    y = x.clone()
-    y[2, 1] = -0.5
-    changed = trace(y, y, y)
+    changed = words({(2, 1): -0.5})
     assert numbers(page) == wanted_numbers(changed, "weights")
     assert tree_lines(page) == str(workings(changed, "weights", 2, 1))
     expect(page.locator(".ax-changes")).to_have_text("You changed x[2, 1]. reset")
@@ -78,8 +76,7 @@ def test_with_a_source_x_the_matrices_and_the_bias_stand_in_the_line(bare):
 
 
 def test_by_keyboard(bare):
-    x = toy.journey().x
-    page = opened(bare, trace(x, x, x), "select=2,1")
+    page = opened(bare, words(), "select=2,1")
     stops = page.locator('.ax-tree .ax-leaf [data-edit][tabindex="0"]')
     assert stops.count() == page.locator(".ax-tree .ax-leaf:has([data-edit])").count()
     leaf(page, "k[1]").first.focus()
@@ -91,15 +88,12 @@ def test_by_keyboard(bare):
     expect(leaf(page, "k[1]").nth(1)).to_be_focused()
     for key in ("2", ".", "5", "Enter"):
         page.keyboard.press(key)
-    y = x.clone()
-    y[1, 1] = 2.5
-    assert tree_lines(page) == str(workings(trace(y, y, y), "weights", 2, 1))
+    assert tree_lines(page) == str(workings(words({(1, 1): 2.5}), "weights", 2, 1))
     expect(leaf(page, "k[1]").nth(1)).to_be_focused()
 
 
 def test_what_is_no_number_is_said_beside_it(bare):
-    x = toy.journey().x
-    page = opened(bare, trace(x, x, x), "select=2,1")
+    page = opened(bare, words(), "select=2,1")
     before = numbers(page)
     write(page, leaf(page, "q[2]").first, "two")
     note = page.locator(".ax-leaf .ax-notice")
@@ -143,30 +137,19 @@ def test_what_is_open_stays_open_when_a_number_changes(bare, explorer):
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing(bare, theme):
-    page = bare.open(
-        explore(projected_record(3), name="tree"),
-        theme=theme,
-        fragment="#x-tree?all=1&select=2,1&edits=x.0.2.1:-0.5",
-    )
-    tree_lines(page)
+    page = opened(bare, projected_record(3), "select=2,1&edits=x.0.2.1:-0.5", theme=theme)
     leaf(page, "q[2, 0]").first.hover()
     rules = {"label-content-name-mismatch": {"enabled": True}}
-    violations = Axe().run(page, options={"rules": rules}).response["violations"]
-    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in violations] == []
+    assert faults(page, rules=rules) == []
     leaf(page, "q[2, 0]").first.click()
     expect(page.locator(".ax-tree input")).to_be_focused()
-    violations = Axe().run(page, options={"rules": rules}).response["violations"]
-    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in violations] == []
+    assert faults(page, rules=rules) == []
 
 
 def test_of_many_heads_only_the_values_that_were_sent_can_be_changed(bare):
     made = torch.Generator().manual_seed(2)
     q, k, v = (torch.randn(1, 14, 4, 3, generator=made) for _ in range(3))
-    page = bare.open(
-        explore(trace(q, k, v), name="tree", head=5),
-        fragment="#x-tree?all=1&stage=output&select=2,1",
-    )
-    tree_lines(page)
+    page = opened(bare, trace(q, k, v), "stage=output&select=2,1", head=5)
     write(page, leaf(page, "v[3, 1]").first, "2")
     expect(page.locator(".ax-changes")).to_have_text("You changed v[5, 3, 1]. reset")
     v[0, 5, 3, 1] = 2
@@ -184,7 +167,7 @@ def test_terms_that_a_sum_leaves_out_are_written_when_asked_for(bare):
     page = opened(bare, record, "stage=scores&select=2,1")
     line = page.locator(".ax-tree summary").first
     expect(leaf(page, "q[2]")).to_have_count(13)
-    assert Axe().run(page, context=".ax-tree").response["violations"] == []
+    assert faults(page, ".ax-tree") == []
     page.get_by_role("button", name="Write out all terms").first.click()
     expect(line).to_be_focused()
     assert line.text_content().count("·") == 20
