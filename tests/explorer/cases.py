@@ -1,12 +1,21 @@
 """Random attentions for the page: shapes, masks, dead rows, scales, dropout, dtypes."""
 
+import base64
 import random
 
+import numpy as np
 import torch
 
 from attn_core import Dropout, Projection, causal, padding, prefill, toy, trace, window
 
+KINDS = {"uint8": "u1", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
 DTYPES = (torch.float32, torch.float32, torch.float64, torch.float16, torch.bfloat16)
+
+
+def decoded(part):
+    """The tensor that is stored in a part of a payload."""
+    numbers = np.frombuffer(base64.b64decode(part["data"]), KINDS[part["dtype"]])
+    return torch.from_numpy(numbers.reshape(part["shape"]).copy())
 
 
 def words(changed=None, **how):

@@ -454,32 +454,9 @@ WRITERS = {
     "bare": lambda a: "\n".join(" ".join(map(str, row)) for row in a),
     "json": json.dumps,
 }
-PIECES = [
-    "[",
-    "]",
-    "[[",
-    "]]",
-    " ",
-    "  " * 999,
-    ",",
-    "\n",
-    "1",
-    "-.5",
-    "1e9",
-    "nan",
-    "-inf",
-    "tensor(",
-]
-PIECES += [
-    "array(",
-    ")",
-    ";",
-    ", dtype=torch.float32",
-    "grad_fn=<A>",
-    "...",
-    "1" * 3000,
-    "a" * 3000,
-]
+PIECES = ["[", "]", "[[", "]]", " ", "  " * 999, ",", "\n", "1", "-.5", "1e9", "nan", "-inf"]
+PIECES += ["tensor(", "array(", ")", ";", ", dtype=torch.float32", "grad_fn=<A>", "..."]
+PIECES += ["1" * 3000, "a" * 3000]
 
 
 @fuzzed(max_examples=70)

@@ -1,6 +1,5 @@
 """The page's wrong formulas give the numbers of attn_core.mistakes."""
 
-import json
 import math
 
 import pytest
@@ -11,17 +10,18 @@ from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.examples import projected
 from attn_core.mistakes.questions import questions
-from attn_core.views import explore, script
+from tests.explorer.test_numbers import payload
 
 FORMULA = [name for name, mistake in MISTAKES.items() if mistake.is_formula]
 
 DERIVE = """([payload, name]) => {
-  const data = new wrong.Data(payload);
+  const data = new inside.Data(payload);
   const settings = { scale: data.scale, mask: "given" };
   const found = {};
-  for (const stage in wrong.FORMULAS) found[stage] = [];
+  for (const stage in inside.FORMULAS) found[stage] = [];
   for (let batch = 0; batch < data.B; batch++) for (let head = 0; head < data.H; head++) {
-    const attention = new wrong.Attention(data, { batch, head, ...settings }, wrong.MISTAKES[name]);
+    const formulas = inside.MISTAKES[name];
+    const attention = new inside.Attention(data, { batch, head, ...settings }, formulas);
     for (const stage in found) for (let i = 0; i < data.L; i++)
       found[stage].push(Array.from(attention.row(stage, i), String));
   }
@@ -29,38 +29,18 @@ DERIVE = """([payload, name]) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def page(bare_folder, browser):
-    folder, address = bare_folder
-    modules = script.joined(
-        script.order("core/mistakes", "core/data", "core/attention", "core/philox")
-    )
-    opened = f"{modules}window.wrong = Object.assign({{}}, ...Object.values(modules));\n"
-    (folder / "mistakes.js").write_text(script.classic(opened), encoding="utf-8")
-    (folder / "mistakes.html").write_text(
-        '<!doctype html><title>mistakes</title><script src="mistakes.js"></script>'
-    )
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(f"{address}/mistakes.html")
-    page.wait_for_function("window.wrong")
-    yield page
-    context.close()
-
-
-def test_the_page_has_every_mistake_of_a_formula(page):
-    assert sorted(page.evaluate("Object.keys(wrong.MISTAKES)")) == sorted(FORMULA)
+def test_the_page_has_every_mistake_of_a_formula(inside):
+    assert sorted(inside.evaluate("Object.keys(inside.MISTAKES)")) == sorted(FORMULA)
 
 
 @pytest.mark.parametrize("name", FORMULA)
-def test_the_page_gives_pythons_numbers(page, name):
+def test_the_page_gives_pythons_numbers(inside, name):
     """Python computes in float32, the page in float64."""
     k = torch.tensor([[-110.0], [-111.0], [-112.0]])
     low = trace(torch.ones(2, 1), k, k, scale=1.0)  # exp of each score is 0
     records = [*(question.trace() for question in questions()), projected(), low]
     for record in (*records, MISTAKES[name].seen_on()):
-        payload = json.loads(json.dumps(explore(record).payload, allow_nan=False))
-        stages = page.evaluate(DERIVE, [payload, name])
+        stages = inside.evaluate(DERIVE, [payload(record), name])
         wanted = MISTAKES[name].apply(record)
         for stage in STAGES:
             cells = [[float(x.replace("Infinity", "inf")) for x in row] for row in stages[stage]]
@@ -77,14 +57,13 @@ def test_the_page_gives_pythons_numbers(page, name):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
 @pytest.mark.parametrize("name", ["naive-softmax", "rounded-weights"])
-def test_the_page_rounds_as_the_dtype_does(page, name, dtype):
+def test_the_page_rounds_as_the_dtype_does(inside, name, dtype):
     """exp(88.8) is beyond float32; 0.25 + 1e-10 is 0.25 there, and is rounded to even."""
     high = trace(*[toy.journey().x.to(dtype) * 12] * 3)
     apart = torch.tensor([[math.log(0.25 + 1e-10)], [math.log(0.75 - 1e-10)]], dtype=dtype)
     near = trace(torch.ones(1, 1, dtype=dtype), apart, apart, scale=1.0)
     for record in (high, near):
-        payload = json.loads(json.dumps(explore(record).payload, allow_nan=False))
-        rows = page.evaluate(DERIVE, [payload, name])["weights"]
+        rows = inside.evaluate(DERIVE, [payload(record), name])["weights"]
         weights = torch.tensor([[float(x) for x in row] for row in rows])
         wanted = MISTAKES[name].apply(record)["weights"].float()
         torch.testing.assert_close(

@@ -1,10 +1,8 @@
 """What a page gets of a model: steps, weights in float16, words; and what is refused."""
 
-import base64
 import json
 import re
 
-import numpy as np
 import pytest
 import torch
 
@@ -12,12 +10,8 @@ from attn_core.masks import padding
 from attn_core.steps import recording
 from attn_core.views.model_payload import model_payload
 from tests.attn_core.step_models import MODELS, filled, recorded
+from tests.explorer.cases import decoded
 from tools.model_vectors import MARKS, WORDS
-
-
-def decoded(array):
-    numbers = np.frombuffer(base64.b64decode(array["data"]), dtype=np.dtype(array["dtype"]))
-    return torch.from_numpy(numbers.reshape(array["shape"]).copy())
 
 
 @pytest.mark.parametrize("name", MODELS)

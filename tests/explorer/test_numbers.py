@@ -16,7 +16,6 @@ from attn_core.digits import fixed, plain, written
 from attn_core.views import explore
 from attn_core.views.labels import selection_text
 from tests.explorer.cases import projected_record, random_record
-from tests.explorer.conftest import VIEWS
 
 ROW_STAGES = STAGES[:-1]
 
@@ -75,11 +74,11 @@ def first_and_slow(cases):
 
 @pytest.mark.parametrize("places", [0, 1, 2, 3, 4, 7])
 def test_digits_are_pythons(inside, places):
-    numbers = hard_numbers()
+    numbers = [*hard_numbers(), -math.inf]
     for name, rule in (("fixed", fixed), ("plain", plain)):
         digits = inside.evaluate(
             f"([numbers, places]) => numbers.map((x) => inside.{name}(Number(x), places))",
-            [[repr(x) for x in numbers], places],
+            [[repr(x).replace("inf", "Infinity") for x in numbers], places],
         )
         wanted = [rule(x, places) for x in numbers]
         wrong = [t for t in zip(numbers, digits, wanted, strict=True) if t[1] != t[2]]
@@ -97,10 +96,6 @@ def test_digits_of_arithmetic_are_pythons(inside):
     )
     wanted = [written(*pair) for pair in pairs]
     assert [t for t in zip(pairs, digits, wanted, strict=True) if t[1] != t[2]] == []
-
-
-def test_infinity_is_written_as_python_writes_it(inside):
-    assert inside.evaluate("[inside.fixed(-Infinity), inside.plain(-Infinity)]") == ["-inf", "-inf"]
 
 
 def test_philox_has_the_published_words(inside):
@@ -275,25 +270,6 @@ def test_with_a_source_the_arithmetic_goes_down_to_x(inside, biased):
         text = inside.evaluate(TREE, [payload(record), stage, i, j, b, h])
         assert text == str(workings(record, stage, i, j, batch=b, head=h))
         assert text.count("\n") >= 8
-
-
-def test_every_cell_can_be_read(inside):
-    """One ink on heat has a contrast of 4.5:1 or more, light and dark, over the whole range."""
-    backs = inside.evaluate("Array.from({ length: 401 }, (_, n) => inside.heat((n - 200) / 200))")
-    css = (VIEWS / "explorer.css").read_text(encoding="utf-8")
-    inks = css.partition("--ax-on-heat: light-dark(")[2].partition(")")[0].split(", ")
-    for back in backs:
-        for mode in (0, 1):
-            paper = [int(c) for c in back.split("rgb(")[mode + 1].split(")")[0].split()]
-            color = [int(inks[mode][at : at + 2], 16) for at in (1, 3, 5)]
-            light, dark = sorted((luminance(paper), luminance(color)), reverse=True)
-            assert (light + 0.05) / (dark + 0.05) >= 4.5, (back, inks)
-
-
-def luminance(color):
-    shares = [c / 255 for c in color]
-    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares)
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
 SAY = """([payload, places]) => {

@@ -1,21 +1,12 @@
 """What a page gets beyond the numbers of one record: mistakes, overviews, one head's values."""
 
-import base64
-
-import numpy as np
 import pytest
 import torch
 
 from attn_core import Dropout, causal, padding, trace
 from attn_core.mistakes import MISTAKES
 from attn_core.views import explore
-
-KINDS = {"uint8": "u1", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
-
-
-def decoded(part):
-    numbers = np.frombuffer(base64.b64decode(part["data"]), KINDS[part["dtype"]])
-    return torch.from_numpy(numbers.reshape(part["shape"]).copy())
+from tests.explorer.cases import decoded
 
 
 def heads(B=1, H=2, L=6, D=3, keep=None, seed=5):

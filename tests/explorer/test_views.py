@@ -25,13 +25,7 @@ from attn_core.views.heat import mix
 from attn_core.views.heatmap import written
 from attn_core.views.payload import array, inline_json
 from attn_core.views.wide import in_float64
-from tests.explorer.cases import projected_record
-
-
-def decoded(part):
-    kinds = {"float16": "<f2", "float32": "<f4", "float64": "<f8"}
-    numbers = np.frombuffer(base64.b64decode(part["data"]), kinds[part["dtype"]])
-    return torch.from_numpy(numbers.reshape(part["shape"]).copy())
+from tests.explorer.cases import decoded, projected_record
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
@@ -274,15 +268,6 @@ def test_traits_begin_as_the_payload_does(journey):
     assert view.payload["view"]["show"] == ["dropout"]
     view.mistake = "no-scale"
     assert "show" not in explore(journey[0]).payload["view"]
-
-
-def test_importing_the_book_loads_no_view():
-    code = (
-        "import sys, attn_core; names = 'attn_core.views', 'matplotlib', 'anywidget'; "
-        "print([name for name in names if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def pixels(picture):
