@@ -73,19 +73,25 @@ def test_a_page_of_nbconvert_has_the_table_in_place_of_a_view_that_needs_a_netwo
     assert f'<script type="{WIDGET}">' not in html
 
 
+def said(code):
+    """What a new process prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
 def test_importing_the_views_loads_no_matplotlib():
     code = "import sys, attn_core.views; print('matplotlib' in sys.modules, 'PIL' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
+    assert said(code) == ["False", "False"]
+
+
+def test_figures_leave_pyplot_alone():
+    figure = "from attn_core.views import figure; figure(view.record).png()"
+    assert said(f"{EXPLORE}\n{figure}; print('matplotlib.pyplot' in sys.modules)") == ["False"]
 
 
 def test_figure_and_picture_are_there_when_asked_for():
-    code = (
-        "import attn_core.views.still; from attn_core.views import Picture, figure; "
-        "print(callable(figure), Picture.__name__)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True", "Picture"]
+    first = "import attn_core.views.still; from attn_core.views import Picture, figure; "
+    assert said(f"{first}print(callable(figure), Picture.__name__)") == ["True", "Picture"]
 
 
 def test_a_name_that_is_not_there_is_said():
