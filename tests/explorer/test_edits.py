@@ -154,29 +154,6 @@ def test_tokens_change_and_the_original_stays(inside, journey):
     assert answers == ["1", "</script> \u200f", "1", True, True, False]
 
 
-@pytest.mark.parametrize(
-    ("edit", "sentence"),
-    [
-        (["q", [0, 0, 9, 0], 1], "there is no number q[0, 0, 9, 0]"),
-        (["q", [0, 0], 1], "there is no number q[0, 0]"),
-        (["x", [0, 0, 0], 1], "there is no number x[0, 0, 0]"),
-        (["q", [0, 0, 0, 0], 1e39], "q[0, 0, 0, 0] must be a number that fits float32, got 1e+39"),
-        (["q", [0, 0, 0, 0], "1"], "q[0, 0, 0, 0] must be a number that fits float32, got 1"),
-        (["keys", [6], "a"], "keys has no token 6"),
-    ],
-)
-def test_what_cannot_be_changed_is_said_in_a_sentence(inside, journey, edit, sentence):
-    said = inside.evaluate(
-        """([payload, edit]) => {
-          const data = new inside.Data(payload);
-          try { inside.EditedData.of(data, [edit]); } catch (error) { return error.message; }
-          return "taken";
-        }""",
-        [payload(journey[0]), edit],
-    )
-    assert said == sentence
-
-
 def test_masks_and_dropout_of_the_reader(inside):
     made = torch.Generator().manual_seed(7)
     q, k = (torch.randn(2, 2, size, 4, generator=made) for size in (7, 9))

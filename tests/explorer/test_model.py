@@ -4,12 +4,12 @@ import json
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from attn_core.digits import fixed
 from attn_core.steps import Changes, workings
 from attn_core.translators.grammar import CHINESE, ENGLISH
+from tests.explorer.conftest import faults
 from tests.explorer.models import CROSS, SAY, opened, passed, percent, translated
 
 HEAD = '.am-explorer select[aria-label="head"]'
@@ -81,8 +81,8 @@ def test_a_typed_sentence_is_translated_as_python_does(play, over):
 def test_words_are_pressed_and_written_as_people_write(play):
     page = play()
     page.locator(".am-all summary").click()
-    page.locator(".am-words").get_by_text("because", exact=True).click()
-    page.locator(".am-words").get_by_text("Spike", exact=True).click()
+    for word in ("because", "Spike"):
+        page.locator(".am-words").get_by_text(word, exact=True).click()
     expect(page.get_by_label("your sentence")).to_have_value(f"{SAY} because Spike")
     page.get_by_role("button", name="last word").click()
     expect(page.get_by_label("your sentence")).to_have_value(f"{SAY} because")
@@ -384,9 +384,8 @@ def test_what_was_counted_of_a_switch_is_said_and_shown(play):
     counts.get_by_role("button", name="Tyke follows Tom in the garden").click()
     expect(page.get_by_label("your sentence")).to_have_value("Tyke follows Tom in the garden")
     assert words(page) != words(page, ".am-right bdi")
-    described = (
-        page.locator(".am-switches").get_by_label("head 2").get_attribute("aria-describedby")
-    )
+    switch = page.locator(".am-switches").get_by_label("head 2")
+    described = switch.get_attribute("aria-describedby")
     expect(page.locator(f"#{described}")).to_contain_text("52 of 300")
 
 
@@ -411,8 +410,7 @@ def test_a_link_is_copied_or_shown_beside_its_button(play):
 
 
 def test_all_is_on_again_at_once(play):
-    off = f"heads_off:{CROSS}.1,norms_off:{NORM}"
-    page = play(f"#x-translator?off={off}")
+    page = play(f"#x-translator?off=heads_off:{CROSS}.1,norms_off:{NORM}")
     assert page.locator(".am-offs li").count() == 3
     page.get_by_role("button", name="all on again").click()
     assert words(page) == translated(SAY)[0]
@@ -491,14 +489,6 @@ def test_a_crafted_payload_is_said_and_what_stands_there_stays(bare):
         expect(model.locator("> table")).to_be_visible()
 
 
-def test_without_scripts_there_are_the_translation_and_a_table(bare):
-    page = bare.open(opened(), scripts=False)
-    expect(page.locator("attention-model > p").first).to_contain_text("汤姆 追逐 杰瑞 <end>")
-    expect(page.locator("attention-model > table")).to_be_visible()
-    summary = page.locator("attention-model > details summary")
-    expect(summary).to_have_text("The words that it knows")
-
-
 def test_nothing_is_wider_than_the_screen(play):
     say = "say=the+big+old+dog+sees+Tom"
     page = play(f"#x-translator?{say}&at=words_out&select=1,30&off=norms_off:{NORM}")
@@ -547,9 +537,7 @@ def test_axe_finds_nothing(play, theme):
     page = play(f"#x-translator?at={NORM}&select=1,5&off=norms_off:{NORM}", theme=theme)
     for name in (NORM, CROSS):
         station(page, name).click()
-        found = Axe().run(page, context="main").response["violations"]
-        faults = [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found]
-        assert faults == [], name
+        assert faults(page, "main") == [], name
 
 
 def test_dark_ink_is_other_ink(play):
@@ -568,14 +556,10 @@ def test_dark_ink_is_other_ink(play):
 
 def test_forced_colours_keep_the_bars_and_the_marks(play):
     page = play(f"#x-translator?at={NORM}&select=1,5&off=norms_off:{NORM}", forced_colors="active")
-    looks = "(one) => getComputedStyle(one)"
-    bar, around = (
-        page.locator(css).first.evaluate(f"(one) => ({looks})(one).backgroundColor")
-        for css in (".am-share", ".am-choice")
-    )
+    paper = "(one) => getComputedStyle(one).backgroundColor"
+    bar, around = (page.locator(css).first.evaluate(paper) for css in (".am-share", ".am-choice"))
     assert bar != around
-    mark = page.locator(".am-mark").first.evaluate(f"(one) => ({looks})(one).outlineStyle")
-    assert mark == "solid"
+    expect(page.locator(".am-mark").first).to_have_css("outline-style", "solid")
 
 
 def test_on_a_page_from_right_to_left_nothing_is_turned_round(play):
@@ -641,19 +625,8 @@ def test_a_short_form_has_arcs(play):
     expect(page.locator(".am-arc-said")).to_contain_text(f"{weights.max():.2f}")
 
 
-def test_two_models_on_a_page_keep_their_states(bare):
-    other = opened("Jerry sees Tom", name="other")
-    page = bare.open(opened(), other, fragment="#x-translator", script="classic")
-    page.locator("[name=other]").scroll_into_view_if_needed()
-    page.wait_for_selector("[name=other] .am-root")
-    field = page.locator("[name=other] .am-input")
-    field.fill("Jerry helps Tom")
-    page.wait_for_function("() => location.hash.includes('x-other')")
-    assert words(page, "[name=translator] .am-written bdi") == translated(SAY)[0]
-    assert words(page, "[name=other] .am-written bdi") == translated("Jerry helps Tom")[0]
-
-
 def test_models_that_belong_together_read_the_same_sentence(bare):
+    """The others keep their states."""
     first = opened(together="pair")
     shown = ["translation", "station"]
     second = opened(name="second", together="pair", show=shown, at="words_out")
@@ -664,8 +637,16 @@ def test_models_that_belong_together_read_the_same_sentence(bare):
         page.wait_for_selector(f"[name={name}] .am-root")
     page.locator("[name=translator] .am-input").fill("Jerry helps Tom")
     wanted, _ = translated("Jerry helps Tom")
-    assert words(page, "[name=second] .am-written bdi") == wanted
-    assert words(page, "[name=alone] .am-written bdi") == translated(SAY)[0]
+
+    def written_by(name):
+        return words(page, f"[name={name}] .am-written bdi")
+
+    assert written_by("second") == wanted
+    assert written_by("alone") == translated(SAY)[0]
+    page.locator("[name=alone] .am-input").fill("Jerry sees Tom")
+    page.wait_for_function("() => location.hash.includes('x-alone')")
+    assert written_by("alone") == translated("Jerry sees Tom")[0]
+    assert written_by("translator") == written_by("second") == wanted
     expect(page.locator("[name=second] .am-read")).to_have_text("Jerry helps Tom")
     for css in (".am-input", ".am-plan", ".am-likeliest", ".am-steps", ".am-all"):
         assert page.locator(f"[name=second] {css}").is_hidden(), css

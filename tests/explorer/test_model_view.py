@@ -189,6 +189,7 @@ def test_html_without_scripts_has_translation_words_and_table():
     text = opened(at="decoder.0.cross_attention").html
     assert text.startswith('<attention-model name="translator">')
     assert "Tom chases Jerry → 汤姆 追逐 杰瑞 &lt;end&gt;" in text
+    assert "<summary>The words that it knows</summary>" in text
     assert text.count("<tr>") == 1 + 4, "a head, and a row for each word that was read"
     assert text.count("bgcolor=") == 4 * 3, "a column for each key"
     assert all(word in text for word in CHINESE[3:]), "so that the site's font has them"

@@ -3,6 +3,7 @@
 import pytest
 
 from attn_core.views import script
+from tests.explorer.conftest import heard_page
 from tests.explorer.models import CROSS, SAY, opened
 
 # A model of ipywidgets: what Python sets, what the page sets, and what it shows.
@@ -46,12 +47,9 @@ def notebook(bare_folder, browser):
         '<script type="module" src="model.js"></script>',
         encoding="utf-8",
     )
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(f"{address}/model.html")
-    page.wait_for_function("window.inside")
-    yield page
-    context.close()
+    with heard_page(browser, f"{address}/model.html") as page:
+        page.wait_for_function("window.inside")
+        yield page
 
 
 @pytest.fixture
