@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from data_beside import MOST
 from playwright.sync_api import expect
 
@@ -14,10 +13,9 @@ PAGE = "chapters/11_cost.html"
 LARGE = "attention-explorer[name=twelve-habits]"
 
 
-@pytest.mark.parametrize("how", ["http", "file"])
-def test_two_thousand_words_with_twelve_heads(open_page, site, how):
-    address = f"{site}/{PAGE}" if how == "http" else (HTML / PAGE).as_uri()
-    page = open_page(address)
+def test_two_thousand_words_with_twelve_heads_from_a_folder(open_page):
+    """Over http, test_weight.py opens them."""
+    page = open_page((HTML / PAGE).as_uri())
     page.locator(LARGE).scroll_into_view_if_needed()
     root = page.locator(f"{LARGE} .ax-root")
     expect(root).to_be_visible()

@@ -21,13 +21,6 @@ FOUND = """() => {
 }"""
 
 
-def test_another_host_is_noticed(open_page, site):
-    """What test_visits.py asks can fail: Playwright reports a request to another host."""
-    page = open_page(f"{site}/book/about.html")
-    with page.expect_request(lambda r: "example.invalid" in r.url):
-        page.evaluate("fetch('https://example.invalid/').catch(() => null)")
-
-
 def test_the_landing_page_opens_with_a_model(open_page, site, edition):
     page = open_page(f"{site}/{edition}index.html")
     page.wait_for_url(f"**/{edition}book/index.html")

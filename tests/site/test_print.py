@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import re
 
 import pytest
-from fontTools.ttLib import TTFont
 
-from tests.conftest import HTML
 from tests.site.conftest import ENGLISH_FIRST
 
 PAPER = {"width": 718, "height": 1000}  # A4 between its margins, in CSS pixels
@@ -130,21 +127,6 @@ def test_a_dark_page_is_printed_with_the_light_colours(paper):
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-
-
-def test_every_chinese_character_of_the_pages_has_a_glyph(all_pages):
-    for edition in ("", "zh/"):
-        path = HTML / edition / "_static" / "noto-serif-sc.woff2"
-        known = TTFont(io.BytesIO(path.read_bytes())).getBestCmap()
-        chinese = {
-            character
-            for name in all_pages
-            if name.startswith("zh/") == bool(edition)
-            for character in (HTML / name).read_text(encoding="utf-8")
-            if "\u3400" <= character <= "\u9fff"
-        }
-        assert len(chinese) > 100
-        assert [character for character in sorted(chinese) if ord(character) not in known] == []
 
 
 def test_a_page_shows_chinese_by_a_font_of_its_own(open_page, site):
