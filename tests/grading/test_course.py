@@ -14,7 +14,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 
 import exercises
@@ -24,12 +23,11 @@ from grading import make as making
 from grading.course import Assignment, Course, collision, start
 from grading.grade import bring
 from grading.marks import Mark
-from grading.notebooks import build, clean, read, rebuild, report, write_marks
+from grading.notebooks import clean, read, rebuild, report, write_marks
 from grading.numbers import given, seed_of
 from grading.sandbox import CannotGrade
 from grading.seams import write_settings
-from tests.grading.conftest import hand_in, make
-from tests.grading.conftest import run as run_here
+from tests.grading.conftest import hand_in, make, run
 from tests.grading.students import EXERCISES
 
 ROOT = Path(__file__).parents[2]
@@ -59,11 +57,6 @@ EXERCISE = Exercise(
 """
 
 
-def run(module: str, *arguments) -> subprocess.CompletedProcess:
-    call = [sys.executable, "-m", "grading", module, *map(str, arguments)]
-    return subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
-
-
 def own_course(tmp_path, solution="2 * n") -> Course:
     """A course with one private exercise and one text, in two assignments."""
     course = make(tmp_path / "course", ["ada", "bob"])
@@ -71,38 +64,6 @@ def own_course(tmp_path, solution="2 * n") -> Course:
     settings = '[assignments.own]\nexercises = ["03-own", "06-mask-in-training"]\n'
     (course.folder / "course.toml").write_text(settings, encoding="utf-8")
     return Course.open(course.folder)
-
-
-@pytest.mark.slow
-def test_from_an_empty_folder_to_grades_and_feedback(tmp_path):
-    course = own_course(tmp_path)
-    done = run("make", course.folder)
-    assert done.returncode == 0, done.stderr
-    for name in ("release/own/own.ipynb", "handout/own/ada/own.ipynb"):
-        text = (course.folder / name).read_text(encoding="utf-8")
-        assert "2 * n" not in text
-        assert "def twice" in text
-    key = (course.folder / "keys" / "own.html").read_text(encoding="utf-8")
-    assert "2 * n" in key
-    assert "Half of the points" in key
-    handed = build(course, course.assignment("own"), "ada", "solution")
-    hand_in(course, "own", "ada", nbformat.writes(handed).encode())
-    blank = (course.folder / "handout/own/bob/own.ipynb").read_bytes()
-    hand_in(course, "own", "bob", blank)
-    done = run("grade", course.folder, "--jobs", 1)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 waits for a person, 1 graded" in done.stdout
-    with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as book:
-        book.find_grade("answer-06-mask-in-training", "own", "own", "ada").manual_score = 1.5
-        book.find_grade(
-            "answer-06-mask-in-training", "own", "own", "ada"
-        ).needs_manual_grade = False
-        book.db.commit()
-    assert "2 graded" in run("grade", course.folder).stdout
-    text = (course.folder / "grades" / "own-canvas.csv").read_text(encoding="utf-8")
-    assert "Ada Example,,,ada,,5.5" in text
-    assert "Bob Example,,,bob,,0.0" in text
-    assert (course.folder / "feedback/ada/own/own.html").is_file()
 
 
 def test_settings_for_nbgrader_move_with_the_course_and_keep_the_instructors_lines(tmp_path):
@@ -139,14 +100,14 @@ def test_an_interrupt_while_modules_are_read_is_a_sentence(monkeypatch):
 @pytest.mark.slow
 def test_handouts_are_never_deleted(tmp_path):
     course = own_course(tmp_path)
-    assert run_here("make", course.folder).returncode == 0
+    assert run("make", course.folder).returncode == 0
     before = sorted(course.folder.glob("handout/*/*/*"))
     assert len(before) == 2
     settings = course.folder / "course.toml"
     text = settings.read_text(encoding="utf-8")
     for line, code in (('numbers = "per-student"\n', 1), ('numbers = "class"\n', 0)):
         settings.write_text(line + text, encoding="utf-8")
-        assert run_here("make", course.folder).returncode == code
+        assert run("make", course.folder).returncode == code
         assert sorted(course.folder.glob("handout/*/*/*")) == before
 
 
@@ -156,7 +117,7 @@ def test_a_wrong_solution_stops_before_anything_is_released(tmp_path):
     settings = course.folder / "course.toml"
     fine = '[assignments.fine]\nexercises = ["06-mask-in-training"]\n'
     settings.write_text(fine + settings.read_text(encoding="utf-8"), encoding="utf-8")
-    done = run_here("make", course.folder)
+    done = run("make", course.folder)
     assert done.returncode == 1
     assert "the solution of 03-own must be graded right" in done.stderr
     assert "nothing was released" in done.stderr

@@ -17,7 +17,7 @@ import pytest
 from grading import engine
 from grading.notebooks import build
 from grading.one import stored
-from tests.grading.conftest import hand_in, make
+from tests.grading.conftest import hand_in, make, run
 
 pytestmark = pytest.mark.slow
 
@@ -60,8 +60,7 @@ def test_one_that_takes_too_long_is_ended_and_gets_no_result(course):
 
 
 def test_a_kill_in_the_middle_loses_nothing(course):
-    made = [sys.executable, "-m", "grading", "make", str(course.folder)]
-    subprocess.run(made, cwd=ROOT, check=True)
+    assert run("make", course.folder).returncode == 0
     call = [sys.executable, "-m", "grading", "grade", str(course.folder)]
     call += ["--assignment", "class", "--jobs", "1"]
     first = subprocess.Popen(call, cwd=ROOT, start_new_session=True)
@@ -80,8 +79,7 @@ def test_a_kill_in_the_middle_loses_nothing(course):
 
 
 def test_a_stop_is_said_in_one_sentence_and_leaves_nothing(course):
-    made = [sys.executable, "-m", "grading", "make", str(course.folder)]
-    subprocess.run(made, cwd=ROOT, check=True)
+    assert run("make", course.folder).returncode == 0
     call = [sys.executable, "-m", "grading", "grade", str(course.folder), "--jobs", "2"]
     ctypes.CDLL(None).prctl(SUBREAPER, 1)
     before = set(psutil.Process().children(recursive=True))

@@ -23,7 +23,6 @@ from grading.notebooks import build
 from grading.one import digest, is_done, still_holds, stored
 from tests.grading.conftest import hand_in, run
 from tests.grading.test_course import own_course
-from tests.grading.test_course import run as run_apart
 
 ROOT = Path(__file__).parents[2]
 TEXT = "answer-06-mask-in-training"
@@ -34,9 +33,9 @@ def made(tmp_path_factory):
     """A course with a function and a text, graded: ada has answered both, bob nothing."""
     course = own_course(tmp_path_factory.mktemp("made"))
     assert run("make", course.folder).returncode == 0
-    for name, answer in (("ada", "solution"), ("bob", "starter")):
-        notebook = build(course, course.assignment("own"), name, answer)
-        hand_in(course, "own", name, nbformat.writes(notebook).encode())
+    solved = build(course, course.assignment("own"), "ada", "solution")
+    hand_in(course, "own", "ada", nbformat.writes(solved).encode())
+    hand_in(course, "own", "bob", (course.folder / "handout/own/bob/own.ipynb").read_bytes())
     done = run("grade", course.folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 waits for a person, 1 graded" in done.stdout
@@ -81,6 +80,17 @@ def words(course: Course) -> str:
 
 
 @pytest.mark.slow
+def test_what_is_handed_out_holds_no_solution(course):
+    for name in ("release/own/own.ipynb", "handout/own/ada/own.ipynb"):
+        text = (course.folder / name).read_text(encoding="utf-8")
+        assert "2 * n" not in text
+        assert "def twice" in text
+    key = (course.folder / "keys" / "own.html").read_text(encoding="utf-8")
+    assert "2 * n" in key
+    assert "Half of the points" in key
+
+
+@pytest.mark.slow
 def test_what_waits_for_a_person_is_no_zero(course):
     said = words(course)
     assert "own: 4 of 6 points so far" in said
@@ -116,6 +126,9 @@ def test_points_by_hand_reach_table_and_page(course):
     before = page(course, "bob").stat().st_mtime_ns
     assert "2 graded" in graded(course)
     assert (row(course)["status"], row(course)["score"]) == ("graded", "5.5")
+    canvas = (course.folder / "grades" / "own-canvas.csv").read_text(encoding="utf-8")
+    assert "Ada Example,,,ada,,5.5" in canvas
+    assert "Bob Example,,,bob,,0.0" in canvas
     assert "Say for whom." in words(course)
     assert "1.5 of 2 points, given by a person" in words(course)
     assert "so far" not in words(course)
@@ -219,7 +232,9 @@ def test_a_failure_of_ours_is_no_mark_and_is_tried_again(course, tmp_path, monke
     fake.chmod(0o755)
     path = os.environ["PATH"]
     monkeypatch.setenv("PATH", f"{fake.parent}:{path}")
-    done = run_apart("grade", course.folder)  # which looks for the sandbox anew
+    call = [sys.executable, "-m", "grading", "grade", str(course.folder)]
+    # Of its own, it looks for the sandbox anew.
+    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
     said = done.stdout + done.stderr
     assert done.returncode == 1
     assert "not graded: ada, own: the sandbox did not start (no room here)" in said
