@@ -19,10 +19,7 @@ NAME = "label-content-name-mismatch"
 FOLD = "Toggle hidden content"
 # (rule, a part of the element's HTML): why it stays
 OF_THE_THEME = {
-    (
-        "region",
-        "navbar-brand logo",
-    ): "the theme sets the book's name in the sidebar outside its nav",
+    ("region", "navbar-brand logo"): "the theme sets the book's name outside the sidebar's nav",
     (NAME, "search-button-field"): "the theme names the button Search and shows Ctrl+K too",
     (NAME, "theme-switch-button"): "the theme's button for light and dark holds three icons' texts",
     (NAME, FOLD): "myst-nb gives every fold of a cell this name",
@@ -47,10 +44,8 @@ def excused(rule, html):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.deep)])
-def test_axe(browser, site, kinds, scheme):
-    context = browser.new_context(color_scheme=scheme)
-    page = context.new_page()
-    wrong = {}
+def test_axe(open_page, site, kinds, scheme):
+    page, wrong = open_page("about:blank", color_scheme=scheme), {}
     for name in kinds:
         page.goto(f"{site}/{name}", wait_until="load")
         page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
@@ -60,13 +55,9 @@ def test_axe(browser, site, kinds, scheme):
         for violation in page.evaluate(RUN, RULES[scheme]):
             for node in violation["nodes"]:
                 if not excused(violation["id"], node["html"]):
-                    why = (
-                        violation["id"],
-                        node["html"][:160],
-                        node.get("failureSummary", "")[:300],
-                    )
+                    summary = node.get("failureSummary", "")[:300]
+                    why = (violation["id"], node["html"][:160], summary)
                     wrong.setdefault(str(why), []).append(name)
-    context.close()
     assert wrong == {}, json.dumps(wrong, indent=1, ensure_ascii=False)
 
 
@@ -86,13 +77,10 @@ def test_axe_finds_what_is_wrong(open_page, site):
     assert "image-alt" in rules
 
 
-def test_axe_finds_what_is_wrong_in_the_dark_alone(browser, site):
-    context = browser.new_context(color_scheme="dark")
-    page = context.new_page()
-    page.goto(f"{site}/book/about.html", wait_until="load")
+def test_axe_finds_what_is_wrong_in_the_dark_alone(open_page, site):
+    page = open_page(f"{site}/book/about.html", color_scheme="dark")
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     page.add_style_tag(content=STILL + "article p { color: #222 !important; }")
     page.add_script_tag(path=AXE)
     rules = {violation["id"] for violation in page.evaluate(RUN, RULES["dark"])}
-    context.close()
     assert "color-contrast" in rules

@@ -30,11 +30,9 @@ def test_the_landing_page_opens_with_a_model(open_page, site, edition):
     assert box["height"] > 100
 
 
-def test_scripts_off_leaves_numbers(browser, site, kinds):
+def test_scripts_off_leaves_numbers(open_page, site, kinds):
     """Each explorer is a table, or a printed tensor, with numbers in it that the reader sees."""
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    seen = 0
+    page, seen = open_page("about:blank", java_script_enabled=False), 0
     for name in kinds:
         page.goto(f"{site}/{name}", wait_until="load")
         for explorer in page.locator("attention-explorer").all():
@@ -45,19 +43,16 @@ def test_scripts_off_leaves_numbers(browser, site, kinds):
             seen += 1
         for model in page.locator("attention-model").all():
             assert model.get_by_text("→").first.is_visible(), f"{name}: no translation"
-    context.close()
     assert seen == explorers_in(kinds) > 0
 
 
 @ENGLISH_FIRST
-def test_every_chapter_has_explorers(browser, site, all_pages, edition):
+def test_every_chapter_has_explorers(open_page, site, all_pages, edition):
     chapters = [name for name in all_pages if name.startswith(f"{edition}chapters/")]
     assert {Path(name).stem for name in chapters} == {
         path.stem for path in (ROOT / "chapters").glob("*.ipynb")
     }
-    context = browser.new_context()
-    page = context.new_page()
-    without = []
+    page, without = open_page("about:blank"), []
     for name in chapters:
         page.goto(f"{site}/{name}", wait_until="load")
         explorers = page.locator("attention-explorer")
@@ -66,7 +61,6 @@ def test_every_chapter_has_explorers(browser, site, all_pages, edition):
             continue
         explorers.first.evaluate("element => element.scrollIntoView()")  # some wait for a reader
         explorers.first.locator(".ax-root").wait_for()
-    context.close()
     assert without == []
 
 
