@@ -66,12 +66,12 @@ class Bare:
         self.folder, self.tabs, self.address = folder, tabs, address
         self.taken, self.contexts, self.heard, self.asked = [], [], tabs.heard, tabs.asked
 
-    def write(self, body, theme="light", script="module"):
+    def write(self, body, theme="light", script="module", html='lang="en"'):
         tag = '<script type="module" src="explorer.js"></script>'
         if script == "classic":
             tag = '<script defer src="classic/explorer.js"></script>'
         text = (
-            f'<!doctype html>\n<html lang="en" data-theme="{theme}"><head><meta charset="utf-8">'
+            f'<!doctype html>\n<html {html} data-theme="{theme}"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f'<title>A bare page</title><link rel="stylesheet" href="explorer.css">{tag}</head>'
             f"<body><main><h1>A bare page</h1>\n{body}\n<p id='after'>after</p></main>"
@@ -94,12 +94,14 @@ class Bare:
         scripts=True,
         script=None,
         theme="light",
+        html='lang="en"',
         alone=False,
         **how,
     ):
         """alone: in a context that no other test uses, for what would stay, as a clock does."""
         body = "\n".join(body if isinstance(body, str) else body.html for body in bodies)
-        path = self.write(body, theme, script or ("module" if over == "http" else "classic"))
+        script = script or ("module" if over == "http" else "classic")
+        path = self.write(body, theme, script, html)
         if scripts and not alone and set(how) <= {"viewport", *MEDIA}:
             page = self.tabs.take(**how)
             self.taken.append(page)

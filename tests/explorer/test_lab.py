@@ -462,29 +462,6 @@ def test_a_mistake_of_a_module_shows_its_record(bare):
     expect(page.locator(".ax-said")).to_contain_text("your changed numbers are left out")
 
 
-BROKEN = [
-    ("edits=x.0.9.9:1", "there is no number x[0, 9, 9]"),
-    ("edits=x.0.0.0:abc", "x[0, 0] must be a number, got abc"),
-    ("edits=nonsense", "edits must be one of x, tokens, got nonsense"),
-    ("edits=q.0.0.0.0:1", "edits must be one of x, tokens, got q"),
-    ("edits=tokens.0:", "a token must not be empty"),
-    ("drawn=9.9", "drawn must be cells such as 1.2, got 9.9"),
-    ("drawn=<b>", "drawn must be cells"),
-    ("dropout=2,1", "dropout must be a p from 0"),
-    ("dropout=0.5", "dropout must be"),
-    ("mistake=no-scale", "mistake must be one of"),
-    ("mask=padding:1,2", "mask must be given"),
-]
-
-
-def test_a_broken_part_of_a_link_is_said_and_the_rest_is_shown(bare):
-    page = bare.open(lab())
-    for fragment, said in BROKEN:
-        bare.show(page, f"#x-lab?stage=scores&{fragment}")
-        expect(page.locator(".ax-notice").first).to_contain_text(said)
-        assert numbers(page) == wanted_numbers(words(), "scores"), fragment
-
-
 def test_a_whole_state_survives_a_reload_and_a_theme(bare):
     fragment = (
         "#x-lab?stage=dropped&scale=0.5&mask=causal&select=2,1&hide=legend&drawn=0.2"
@@ -574,9 +551,8 @@ def test_a_number_of_the_table_opens_too(bare):
 
 
 def test_one_explorer_alone(bare, explorer):
-    path = bare.write("\n".join([lab().html, explorer.html]), script="classic")
-    page = bare.new_page()
-    page.goto(path.as_uri() + "?embed=journey#x-journey?stage=scores")
+    fragment = "?embed=journey#x-journey?stage=scores"
+    page = bare.open(lab(), explorer, over="file", fragment=fragment)
     expect(page.locator("html")).to_have_class(re.compile("ax-embed"))
     expect(page.locator('attention-explorer[name="journey"] .ax-grid')).to_be_visible()
     expect(page.locator('attention-explorer[name="lab"]')).to_be_hidden()
@@ -586,10 +562,7 @@ def test_one_explorer_alone(bare, explorer):
 
 
 def test_the_explorer_speaks_the_pages_language(bare):
-    path = bare.write(lab().html, script="classic")
-    path.write_text(path.read_text().replace('<html lang="en"', '<html lang="zh-CN"'))
-    page = bare.new_page()
-    page.goto(path.as_uri() + ALL)
+    page = bare.open(lab(), over="file", fragment=ALL, html='lang="zh-CN"')
     expect(page.locator(".ax-stage").first).to_have_text("得分")
     cell(page, 1, 0).click()
     expect(page.locator(".ax-sentence")).to_have_text("查询 journey 给键 Your 的权重是 0.1515。")

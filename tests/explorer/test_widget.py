@@ -8,19 +8,8 @@ from attn_core.digits import fixed
 from attn_core.views import explore
 from tests.explorer.test_numbers import payload
 
-RENDER = """(payload) => {
-  const el = document.createElement("div");
-  document.body.append(el);
-  const model = { get: (name) => (name === "payload" ? payload : undefined), on() {}, off() {} };
-  inside.render({ model, el });
-  const found = [...el.children].map((child) => [child.className, child.textContent]);
-  el.remove();
-  return found;
-}"""
-
-
-# A model whose trait `edits` Python sets: what the page says, and what the trait is then.
-SET = """([payload, wanted]) => {
+# What a widget shows of a payload, and what it says when Python sets its trait `edits`, and keeps.
+RENDER = """([payload, wanted]) => {
   const el = document.createElement("div");
   document.body.append(el);
   const [traits, heard] = [{ payload, stage: "weights", edits: "" }, {}];
@@ -32,21 +21,26 @@ SET = """([payload, wanted]) => {
     off() {},
   };
   inside.render({ model, el });
-  const found = wanted.map((edits) => {
+  const shown = [...el.children].map((child) => [child.className, child.textContent]);
+  const said = wanted.map((edits) => {
     traits.edits = edits;
     heard["change:edits"]();
     return [el.querySelector(".ax-notice").textContent, traits.edits];
   });
   el.remove();
-  return found;
+  return { shown, said };
 }"""
+
+
+def rendered(inside, data, *wanted):
+    return inside.evaluate(RENDER, [data, wanted])
 
 
 def test_what_python_asks_for_in_vain_is_said_and_not_kept(inside):
     x = torch.eye(3)
     asked = ["x.0.0.0:2", "x.0.0.0:3,nonsense", "x.0.0.0:4"]
     said = "Not taken: edits must be one of x, tokens, got nonsense. The rest is shown."
-    answers = inside.evaluate(SET, [payload(trace(x, x, x)), asked])
+    answers = rendered(inside, payload(trace(x, x, x)), *asked)["said"]
     assert answers == [["", asked[0]], [said, "x.0.0.0:3"], ["", asked[2]]]
 
 
@@ -54,7 +48,7 @@ def test_what_python_asks_for_in_vain_is_said_and_not_kept(inside):
 def test_what_shorter_numbers_cost_stands_below_the_figure(inside, store):
     x = torch.randn(5, 3, generator=torch.Generator().manual_seed(1))
     view = explore(trace(x, x, x), store=store)
-    children = inside.evaluate(RENDER, view.payload)
+    children = rendered(inside, view.payload)["shown"]
     assert "ax-root" in children[0][0]
     if store is None:
         assert len(children) == 1
@@ -69,4 +63,4 @@ def test_data_that_fail_are_said_and_nothing_else(inside):
     x = torch.eye(3)
     data = payload(trace(x, x, x)) | {"version": 2, "error": 0.5}
     said = "This explorer cannot start: its version must be 1."
-    assert inside.evaluate(RENDER, data) == [["ax-notice", said]]
+    assert rendered(inside, data)["shown"] == [["ax-notice", said]]
