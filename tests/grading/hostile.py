@@ -323,38 +323,27 @@ def add(of: Class, cells: dict[str, str], functions: dict[str, str]) -> None:
     outcomes = by_name(OUTCOMES, SOFTMAX | LATER_SOFTMAX)
     for name, source in cells.items():
         source = source.replace("COURSE", repr(str(of.course.folder)))
-        of.add(name, of.with_cells(name, source), RIGHT, *filter(None, [flags.get(name)]))
+        of.add(name, None, RIGHT, *filter(None, [flags.get(name)]), cells=[source])
     for name, source in functions.items():
         status, *flag = outcomes.get(name, ("wrong",))
-        of.add(name, of.solved(name, softmax=source), ("right", status, "right"), *flag)
+        of.add(name, None, ("right", status, "right"), *flag, softmax=source)
 
 
 def hostile(of: Class) -> None:
     add(of, CELLS, SOFTMAX)
-    of.add(
-        "patches",
-        of.with_cells("patches", PATCHES, softmax=WRONG_SOFTMAX, row=WRONG_ROW, values=""),
-        ("blank", "wrong", "wrong"),  # not even their own shapes come out
-    )
-    of.add(
-        "many bad cells",
-        of.with_cells("many bad cells", *["import os\nos._exit(0)"] * 9, at=-1),
-        RIGHT,
-        "not run to its end",
-    )
-    of.add(
-        "two sleeps",
-        of.with_cells("two sleeps", *["import time\ntime.sleep(1e9)"] * 2),
-        RIGHT,
-        TIME,
-    )
+    wrong = {"softmax": WRONG_SOFTMAX, "row": WRONG_ROW, "values": ""}
+    # Not even their own shapes come out.
+    of.add("patches", None, ("blank", "wrong", "wrong"), cells=[PATCHES], **wrong)
+    end, sleep = CELLS["exit"], CELLS["sleep"]
+    of.add("many bad cells", None, RIGHT, "not run to its end", cells=[end] * 9, at=-1)
+    of.add("two sleeps", None, RIGHT, TIME, cells=[sleep] * 2)
     watcher = (
         "import os, time\nif os.fork() == 0:\n    while True:\n        time.sleep(0.05)\n"
         "        if os.path.exists('/tmp/seen'):\n"
         "            print(open('/tmp/seen').read(), flush=True)"
     )
     seen = SOFTMAX["says its inputs"]
-    of.add("watches", of.with_cells("watches", watcher, softmax=seen), ("right", "wrong", "right"))
+    of.add("watches", None, ("right", "wrong", "right"), cells=[watcher], softmax=seen)
     marked = of.solved("marked", softmax=WRONG_SOFTMAX)
     marked.cells.append(new_markdown_cell("<script>fetch('/formgrader/api')</script>"))
     marked.cells.append(new_code_cell("1000.0", id="grade-03-safe-softmax"))
@@ -381,12 +370,8 @@ def later(of: Class) -> None:
     number["shape"] = [0, *[2**21] * 15]
     message = {"is": "found", "kinds": ["value"] * 3, "values": [number] * 3}
     source = f"{LINKS}links[1].sendall({json.dumps(message).encode()!r} + b'\\n')"
-    of.add(
-        "a shape of nothing",
-        of.with_cells("a shape of nothing", source),
-        ("wrong", "right", "right"),
-        "which is not taken",
-    )
+    wrong = ("wrong", "right", "right")
+    of.add("a shape of nothing", None, wrong, "which is not taken", cells=[source])
 
     labels = of.solved("labels")
     for number, cell in enumerate(labels.cells):
@@ -437,7 +422,7 @@ def later(of: Class) -> None:
 
     of.add("times", at_no_time(of))
     name = "\u202e\u200bbnypi.\u202d;=1+1.ipynb"
-    of.add("reversed name", of.solved("reversed name"), RIGHT, "another name", file=name)
+    of.add("reversed name", None, RIGHT, "another name", file=name)
 
 
 def at_no_time(of: Class) -> Callable[[Path], None]:

@@ -76,12 +76,13 @@ class Class:
             notebook.cells[index_of(notebook, EXERCISES[PLACES[which]])].source = source
         return notebook
 
-    def add(self, name: str, notebook, statuses=RIGHT, *flags: str, file: str = "") -> None:
+    def add(self, name, notebook=None, statuses=RIGHT, *flags, file="", cells=(), **how) -> None:
+        """A student who hands in this; without it, the right notebook with cells put in."""
         if name in self.students:
             raise ValueError(f"two students have the name {name}")
-        raw = notebook
-        if not isinstance(notebook, bytes) and not callable(notebook):
-            raw = json.dumps(notebook).encode()
+        raw = self.with_cells(name, *cells, **how) if notebook is None else notebook
+        if not isinstance(raw, bytes) and not callable(raw):
+            raw = json.dumps(raw).encode()
         self.students[name] = Student(raw, statuses, flags, file)
 
     def with_cells(self, name: str, *sources: str, at: int = 1, **replaced: str):
@@ -98,13 +99,12 @@ def index_of(notebook, exercise: str) -> int:
 def honest(of: Class) -> None:
     """Those who mean well."""
     solved, add = of.solved, of.add
-    add("correct", solved("correct"))
+    add("correct")
     add("blank", build(of.course, of.assignment, "blank", "starter"), BLANK)
     add("empty", nbformat.v4.new_notebook(), BLANK, "no code in it")
-    known = next(
-        exercise for exercise in of.assignment.exercises if exercise.id == EXERCISES[1]
-    ).mistakes[0]
-    add("partly", solved("partly", softmax=known.code, row=""), ("right", "partly", "blank"))
+    known = {exercise.id: exercise for exercise in of.assignment.exercises}
+    mistake = known[EXERCISES[1]].mistakes[0].code
+    add("partly", None, ("right", "partly", "blank"), softmax=mistake, row="")
 
     late = solved("late")
     late.cells.insert(0, late.cells.pop(index_of(late, EXERCISES[0])))
@@ -113,10 +113,7 @@ def honest(of: Class) -> None:
     copied = solved("copied")
     for name in EXERCISES:
         place = index_of(copied, name)
-        starter = next(
-            exercise for exercise in of.assignment.exercises if exercise.id == name
-        ).starter
-        copied.cells.insert(place + 1, new_code_cell(starter))
+        copied.cells.insert(place + 1, new_code_cell(known[name].starter))
         copied.cells.insert(place, copied.cells[place])
     add("copied", copied)
 
@@ -132,20 +129,16 @@ def honest(of: Class) -> None:
     deleted.cells = [cell for cell in deleted.cells if not cell.id.startswith("grade-")]
     add("deleted", deleted)
 
-    add("zoë", of.with_cells("zoë", UNICODE))
-    add("renamed", solved("renamed"), RIGHT, "another name", file="C__Users_Zoë_class (1).IPYNB")
+    add("zoë", cells=[UNICODE])
+    add("renamed", None, RIGHT, "another name", file="C__Users_Zoë_class (1).IPYNB")
     add("mark of order", codecs.BOM_UTF8 + json.dumps(solved("mark of order")).encode())
-    add("shadows", of.with_cells("shadows", SHADOWS))
-    add("scratch", of.with_cells("scratch", SCRATCH, at=-1))
-    add("helper", of.with_cells("helper", "shifted = None", at=-1, softmax=HELPED))
-    add(
-        "helper below",
-        of.with_cells("helper below", HELPER, at=-1, softmax=HELPED_LATE),
-        RIGHT,
-        "needs what stands further down",
-    )
-    add("reset", of.with_cells("reset", "%reset -f", at=-1))
-    add("leaves", of.with_cells("leaves", "exit()", "quit()", "import sys\nsys.exit()"))
+    add("shadows", cells=[SHADOWS])
+    add("scratch", cells=[SCRATCH], at=-1)
+    add("helper", cells=["shifted = None"], at=-1, softmax=HELPED)
+    below = "needs what stands further down"
+    add("helper below", None, RIGHT, below, cells=[HELPER], at=-1, softmax=HELPED_LATE)
+    add("reset", cells=["%reset -f"], at=-1)
+    add("leaves", cells=["exit()", "quit()", "import sys\nsys.exit()"])
     magic = solved("magic")
     softmax = magic.cells[index_of(magic, EXERCISES[1])]
     softmax.source = f"%%time\n{softmax.source}"
@@ -170,7 +163,7 @@ def broken(of: Class) -> None:
     long = of.solved("long")
     long.cells[:0] = [new_code_cell("1") for _ in range(10_000)]
     of.add("long", long, none, "too long: only the first 2000 of its")
-    of.add("long cell", of.with_cells("long cell", f"# {'a' * 2**21}"), none, "too long")
+    of.add("long cell", None, none, "too long", cells=[f"# {'a' * 2**21}"])
 
     outputs = of.solved("outputs")
     data = {"application/json": [[] for _ in range(1_000_000)]}
@@ -197,7 +190,7 @@ def broken(of: Class) -> None:
     of.add("folder", lambda to: (to / "class.ipynb").mkdir(), none, "a folder")
     of.add("pipe", lambda to: os.mkfifo(to / "class.ipynb"), none, "a device")
     of.add("socket", listen, none, "a device")
-    of.add("odd name", of.solved("odd name"), RIGHT, "another name", file="\x1b[2J\n=1+1.ipynb")
+    of.add("odd name", None, RIGHT, "another name", file="\x1b[2J\n=1+1.ipynb")
     of.add("linked times", with_times(of), RIGHT)
 
 
