@@ -227,25 +227,6 @@ def test_heads_in_one_table(opened):
     assert verdicts == {"right", "mistake", "unknown"}
 
 
-PRINTED = [
-    "tensor([[1.5, 2.], [0.25, -inf]])",
-    "weights = tensor([[1.5000, 2.0000],\n        [0.2500,   -inf]], grad_fn=<DivBackward0>)",
-    "torch.tensor([[1.5, 2], [.25, -inf]], dtype=torch.float64, requires_grad=True);",
-    "array([[ 1.5 ,  2.  ],\n       [ 0.25, -inf]], dtype=float32)",
-    "[[ 1.5   2.  ]\n [ 0.25  -inf]]",
-    "1.5, 2\n.25 -Inf\n",
-    "1.5\t2.0\r\n2.5e-1\t-inf",
-    "tensor([[1.5, 2.0], [0.25, -inf]], device='cuda:0')",
-]
-
-
-def test_numbers_are_read_as_they_are_printed(opened):
-    said = "yours must have the shape of a stage, (6, 6) or (6, 3), got (2, 2)."
-    for text in PRINTED:
-        ask(opened, "plain", "")
-        expect(ask(opened, "plain", text).locator(".ax-notice")).to_have_text(said)
-
-
 UNREAD = [
     ("", "yours must hold numbers, got nothing."),
     ("tensor()", "yours must hold numbers, got nothing."),

@@ -122,38 +122,6 @@ def test_a_source_of_which_only_one_head_has_values(inside):
     compare(derived[0], trace(*heads(x)), 0, 9, "one head")
 
 
-def test_only_the_scores_of_changed_rows_and_columns_are_new(inside):
-    made = torch.Generator().manual_seed(2)
-    q, k, v = (torch.randn(1, 1, 6, 3, generator=made) for _ in range(3))
-    kept = inside.evaluate(
-        """([payload, edits]) => {
-          const data = new inside.Data(payload);
-          const marked = Array.from({ length: 6 }, (_, i) => data.scores(0, 0, i).fill(99));
-          const edited = inside.EditedData.of(data, edits);
-          return marked.map((_, i) => Array.from(edited.scores(0, 0, i), (x) => x === 99));
-        }""",
-        [payload(trace(q, k, v)), [["q", [0, 0, 2, 1], 5.0], ["k", [0, 0, 4, 0], 5.0]]],
-    )
-    for i, row in enumerate(kept):
-        assert row == [i != 2 and j != 4 for j in range(6)]
-
-
-def test_tokens_change_and_the_original_stays(inside, journey):
-    record, _ = journey
-    answers = inside.evaluate(
-        """(payload) => {
-          const data = new inside.Data(payload);
-          const edits = [["keys", [1], "</script> \\u200f"], ["q", [0, 0, 0, 0], 9]];
-          const edited = inside.EditedData.of(data, edits);
-          const same = data.number("q", 0, 0, 0, 0) !== 9;
-          return [data.keys[1], edited.keys[1], edited.queries[1], same,
-            edited.isSet("q", [0, 0, 0, 0]), data.isSet("q", [0, 0, 0, 0])];
-        }""",
-        payload(record),
-    )
-    assert answers == ["1", "</script> \u200f", "1", True, True, False]
-
-
 def test_masks_and_dropout_of_the_reader(inside):
     made = torch.Generator().manual_seed(7)
     q, k = (torch.randn(2, 2, size, 4, generator=made) for size in (7, 9))
@@ -189,21 +157,6 @@ def test_masks_and_dropout_of_the_reader(inside):
         for batch in (0, 1):
             for head in (0, 1):
                 compare(next(derived), wanted, batch, head, (page, batch, head))
-
-
-def test_a_projection_of_one_sequence_reaches_every_head(inside):
-    x = torch.eye(3)[None]
-    matrix = torch.arange(12.0).view(3, 4)
-    heads = (x @ matrix).view(1, 3, 2, 2).transpose(1, 2)
-    record = trace(heads, heads, heads, source=Projection(x, matrix, matrix, matrix))
-    values = inside.evaluate(
-        """(payload) => {
-          const data = inside.EditedData.of(new inside.Data(payload), [["x", [0, 1, 0], 1]]);
-          return [0, 1].flatMap((h) => Array.from(data.vector("v", 0, h, 1)));
-        }""",
-        payload(record),
-    )
-    assert values == [4.0, 6.0, 8.0, 10.0]
 
 
 EDIT = """([payload, texts]) => {

@@ -29,10 +29,6 @@ DERIVE = """([payload, name]) => {
 }"""
 
 
-def test_the_page_has_every_mistake_of_a_formula(inside):
-    assert sorted(inside.evaluate("Object.keys(inside.MISTAKES)")) == sorted(FORMULA)
-
-
 @pytest.mark.parametrize("name", FORMULA)
 def test_the_page_gives_pythons_numbers(inside, name):
     """Python computes in float32, the page in float64."""

@@ -4,11 +4,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Attention } from "../core/attention.js";
-import { firstDifference } from "../core/compare.js";
+import { firstDifference, rowsDiffer } from "../core/compare.js";
 import { Data } from "../core/data.js";
 import { Answers } from "../core/diagnosis/answers.js";
 import { read } from "../core/diagnosis/pasted.js";
 import { fixed, plain, written } from "../core/digits.js";
+import { EditedData } from "../core/editing.js";
 import { edited } from "../core/edits.js";
 import { MISTAKES } from "../core/mistakes.js";
 import { numberIn } from "../core/numbers.js";
@@ -91,6 +92,10 @@ test("Philox has the published words", () => {
     philox([high, high, high, high], [high, high]),
     words("408f276d", "41c83b0e", "a20bc7c6", "6d5451fd"),
   );
+  assert.deepEqual(
+    philox(words("243f6a88", "85a308d3", "13198a2e", "03707344"), words("a4093822", "299f31d0")),
+    words("d16cfe09", "94fdcceb", "5001e420", "24126ea1"),
+  );
 });
 
 test("which weights survive", () => {
@@ -137,6 +142,49 @@ test("a change reaches what follows from it", () => {
   assert.throws(() => edited(data, "x.0.2.9:1"), { message: "there is no number x[0, 2, 9]" });
 });
 
+test("a change leaves the original as it was, and names what it can't change", () => {
+  const data = new Data(vectors.records.none.payload);
+  const [place, was] = [[0, 0, 0, 0], data.number("q", 0, 0, 0, 0)];
+  const changed = EditedData.of(data, [
+    ["keys", [1], "</script> \u200f"],
+    ["q", place, 9],
+  ]);
+  assert.deepEqual([data.keys[1], changed.keys[1], changed.queries[1]], ["1", "</script> \u200f", "1"]);
+  assert.deepEqual([data.number("q", ...place), changed.number("q", ...place)], [was, 9]);
+  assert.deepEqual([data.isSet("q", place), changed.isSet("q", place)], [false, true]);
+  for (const [edit, message] of [
+    [["q", [0, 0, 9, 0], 1], "there is no number q[0, 0, 9, 0]"],
+    [["q", [0, 0], 1], "there is no number q[0, 0]"],
+    [["x", [0, 0, 0], 1], "there is no number x[0, 0, 0]"],
+    [["q", place, 1e39], "q[0, 0, 0, 0] must be a number that fits float32, got 1e+39"],
+    [["q", place, "1"], "q[0, 0, 0, 0] must be a number that fits float32, got 1"],
+    [["keys", [6], "a"], "keys has no token 6"],
+  ])
+    assert.throws(() => EditedData.of(data, [edit]), { message });
+});
+
+test("only the scores of changed rows and columns are derived anew", () => {
+  const data = new Data(vectors.records.none.payload);
+  for (let i = 0; i < data.L; i++) data.scores(0, 0, i).fill(99);
+  const changed = EditedData.of(data, [
+    ["q", [0, 0, 2, 1], 5],
+    ["k", [0, 0, 4, 0], 5],
+  ]);
+  for (let i = 0; i < data.L; i++) {
+    const isKept = Array.from(changed.scores(0, 0, i), (x) => x === 99);
+    assert.deepEqual(
+      isKept,
+      [0, 1, 2, 3, 4].map((j) => i !== 2 && j !== 4),
+    );
+  }
+});
+
+test("cells that differ by rounding, measured by the largest of their row, are the same", () => {
+  const row = [1, 2, 0, -Infinity, Number.NaN];
+  const other = [1 + 1e-6, 2 + 1e-4, 1e-6, -Infinity, Number.NaN];
+  assert.deepEqual(rowsDiffer(row, other), [false, true, false, false, false]);
+});
+
 const PASTED = {
   "[[1.5, 2], [-0.25, -inf]]": [
     "Array([[ 1.5 ,  2.  ],\n       [-0.25,  -inf]], dtype=float32)",
@@ -153,6 +201,12 @@ const PASTED = {
     "1.5;2\n-0.25;-inf",
     "1.5\t2\n−0.25\t−∞",
     "[1.5，2；－0.25，-inf]",
+    "weights = tensor([[1.5000, 2.0000],\n        [-0.2500,   -inf]], grad_fn=<DivBackward0>)",
+    "torch.tensor([[1.5, 2], [-.25, -inf]], dtype=torch.float64, requires_grad=True);",
+    "array([[ 1.5 ,  2.  ],\n       [-0.25, -inf]], dtype=float32)",
+    "[[ 1.5   2.  ]\n [-0.25  -inf]]",
+    "1.5, 2\n-.25 -Inf\n",
+    "1.5\t2.0\r\n-2.5e-1\t-inf",
   ],
   "[[0.1385, 0.2379], [0.5, 1]]": [
     "0,1385;0,2379\n0,5;1",
