@@ -93,16 +93,6 @@ def test_a_changed_source_is_projected_again(inside, biased):
         compare(cells, changed, batch, head, (batch, head))
 
 
-def test_a_number_of_q_stays_set_whatever_of_its_source_is_changed_after_it(inside):
-    record = projected_record(5, dtype=torch.float64)
-    edits = [["q", [0, 1, 2, 0], 9.0], ["x", [0, 2, 0], 3.5]]
-    settings = SETTINGS | {"batch": 0, "head": 1, "scale": record.scale}
-    derived = inside.evaluate(
-        DERIVE, [[payload(record), order, settings] for order in (edits, edits[::-1])]
-    )
-    assert derived[0] == derived[1]
-
-
 def test_a_source_of_which_only_one_head_has_values(inside):
     """Of more than 12 heads a page gets the values of one; the others' are not projected again."""
     made = torch.Generator().manual_seed(4)

@@ -60,21 +60,18 @@ def test_a_long_map_has_an_overview_of_each_head_within_half_a_step(keep):
         assert part["shape"] == [2, 2, 96, 96]
         levels = decoded(part).view(4, 96, 96).double() / 255
         scale = torch.tensor(part["scale"], dtype=torch.float64).view(4, 1, 1)
-        wanted = torch.stack(
-            [
-                record.pooled("weights", (96, 96), how, batch=b, head=h)
-                for b in range(2)
-                for h in range(2)
-            ]
-        )
+        places = [{"batch": b, "head": h} for b in range(2) for h in range(2)]
+        wanted = torch.stack([record.pooled("weights", (96, 96), how, **at) for at in places])
         assert (levels * scale - wanted).abs().max() <= scale.max() / 510 * 1.001
         assert levels.amax((1, 2)).tolist() == [1.0] * 4
 
 
-def test_a_short_map_has_no_overview_and_all_values():
-    payload = explore(heads(H=12, L=512)).payload
-    assert "overview" not in payload
-    assert "heads" not in payload["v"]
+def test_a_payload_leaves_out_what_is_not_needed():
+    """The overview of a short map, and which heads' values there are, where all are."""
+    short, one_long_head = (explore(heads(H=H, L=L)).payload for H, L in ((12, 512), (1, 513)))
+    assert short.keys().isdisjoint({"overview", "mistakes"})
+    assert "heads" not in short["v"]
+    assert "heads" not in one_long_head["v"]
 
 
 @pytest.mark.parametrize(("H", "L"), [(13, 6), (2, 513)])
@@ -84,14 +81,6 @@ def test_of_many_or_long_heads_only_the_chosen_ones_values_are_sent(H, L):
     assert payload["v"]["heads"] == [1]
     assert decoded(payload["v"]).equal(record.v[:, 1:2])
     assert decoded(payload["q"]).equal(record.q)
-
-
-def test_one_long_head_is_sent_whole():
-    assert "heads" not in explore(heads(H=1, L=513)).payload["v"]
-
-
-def test_without_mistakes_the_payload_has_none():
-    assert "mistakes" not in explore(heads()).payload
 
 
 def test_rows_that_see_nothing_have_no_error_and_long_maps_are_measured_in_parts():

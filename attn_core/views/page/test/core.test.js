@@ -163,6 +163,17 @@ test("a change leaves the original as it was, and names what it can't change", (
     assert.throws(() => EditedData.of(data, [edit]), { message });
 });
 
+test("a number of q stays set whatever of its source is changed after it", () => {
+  const data = new Data(vectors.edits.payload);
+  const edits = [
+    ["q", [0, 1, 2, 0], 9],
+    ["x", [0, 2, 0], 3.5],
+  ];
+  const [one, other] = [edits, edits.toReversed()].map((each) => EditedData.of(data, each));
+  for (const name of ["q", "k", "v"]) assert.deepEqual(one[name].numbers, other[name].numbers, name);
+  assert.equal(other.number("q", 0, 1, 2, 0), 9);
+});
+
 test("only the scores of changed rows and columns are derived anew", () => {
   const data = new Data(vectors.records.none.payload);
   for (let i = 0; i < data.L; i++) data.scores(0, 0, i).fill(99);
