@@ -72,6 +72,11 @@ def test_each_attention_of_a_decoder_layer_has_its_own_weights():
     assert len({part.w_query.weight.data_ptr() for part in parts}) == 3
 
 
+def test_each_layer_starts_with_weights_of_its_own():
+    layers = Transformer(9, 9, width=8, num_heads=2, hidden=16, num_layers=3).encoder
+    assert len({layer.attention.w_query.weight.sum().item() for layer in layers}) == 3
+
+
 def test_right_to_left_memory_is_a_fourth_sublayer():
     torch.manual_seed(0)
     layer = DecoderLayer(WIDTH, 4, 32, right_to_left=True)
@@ -149,10 +154,13 @@ def test_positions_are_added_along_the_tokens():
         PositionalEncoding(4, longest=6)(x)
 
 
-def test_word_embedding_starts_with_variance_one():
+def test_word_embedding_is_its_formula():
+    """The weights times the root of the width, which start so that this has a variance of one."""
     torch.manual_seed(0)
-    words = WordEmbedding(1000, 64)(torch.arange(1000)[None])
-    assert words.std().item() == pytest.approx(1.0, abs=0.02)
+    words = WordEmbedding(1000, 64)
+    embedded = words(torch.arange(1000)[None])
+    torch.testing.assert_close(embedded[0], words.weight * 8)
+    assert embedded.std().item() == pytest.approx(1.0, abs=0.02)
 
 
 def test_feed_forward_is_its_formula():
