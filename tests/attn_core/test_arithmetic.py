@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from attn_core import Dropout, Projection, causal, toy, trace, workings
 from attn_core.arithmetic import Term
 from attn_core.digits import plain, written
+from tests.attn_core.evaluated import evaluated
 from tests.attn_core.reference import STAGES, cases, drawn
 
 NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
@@ -167,14 +168,6 @@ def test_dropped():
     assert no.how == plain(no.parts[0].value) == plain(no.value)
 
 
-def evaluated(text):
-    """What a reader gets who computes with the printed numbers."""
-    if ", because" in text:
-        return float(text.split(",")[0])
-    text = text.replace("·", "*").replace("inf", "INF")
-    return eval(text, {"exp": math.exp, "max": max, "INF": math.inf})
-
-
 def assert_lines_give_their_results(record, stage, i, j, size):
     for term in every_term(workings(record, stage, i, j)):
         if " = " in term.how:
@@ -194,7 +187,7 @@ def test_the_printed_p_gives_the_printed_weight(p):
         for j in range(6):
             term = workings(record, "dropped", i, j)
             kept += term.value > 0
-            value = evaluated(term.how.split(" = ")[0])
+            value = evaluated(term.how.split(", because")[0].split(" = ")[0])
             assert value == pytest.approx(term.value, rel=5e-4), term.text
     assert kept or p > 0.9999999
 
