@@ -16,7 +16,7 @@ from attn_core.modules import (
     StackedHeads,
 )
 from attn_core.record import AttentionTrace
-from attn_core.steps import Step, Steps, explain, recording, run
+from attn_core.steps import Step, explain, recording, run
 from attn_core.steps.operations import OPERATIONS
 from attn_core.transformer import Transformer
 from attn_core.translators.recurrent import Translator
@@ -455,16 +455,6 @@ def test_sentences_of_several_lengths_are_refused_where_a_gru_reads(attends):
     )
     steps = one_pass(model, source, [3, 3], target)
     torch.testing.assert_close(run(steps).value("words_out"), model(source, [3, 3], target))
-
-
-def test_names_that_are_no_steps():
-    steps = recorded("transformer")
-    with pytest.raises(KeyError, match="name must be one of the 69 steps, got 'encoder'"):
-        steps["encoder"]
-    with pytest.raises(ValueError, match="name must be that of a recorded attention, got 'source'"):
-        steps.record("source")
-    assert "encoder" not in steps
-    assert len(Steps()) == 0
 
 
 def test_a_weight_that_changes_afterwards_is_noticed():

@@ -1,153 +1,111 @@
-"""What an error of the steps says where a type is wrong, too: one sentence."""
+"""What an error of the steps says: one sentence."""
 
-import pytest
 import torch
 
-from attn_core.steps import Changes, Step, Steps, run, workings
+from attn_core.layers import LayerNorm
+from attn_core.steps import Changes, Step, Steps, recording, run, workings
 from attn_core.steps.operations import OPERATIONS
 from tests.attn_core.step_models import recorded
+from tests.errors.sentences import refused, sentences
 
 STEPS = recorded("transformer")
+DONE = run(STEPS.with_softmax())
+NORM = LayerNorm(4)
+with recording(NORM) as OF_A_NORM:
+    NORM(torch.zeros(1, 2, 4))
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "text"),
-    [
-        (
-            lambda: run(STEPS, Changes(positions_off=[3])),
-            ValueError,
-            "positions_off must name steps of operation add_positions, got 3",
-        ),
-        (
-            lambda: run(STEPS, Changes(heads_off=[("encoder.0.attention", 0.5)])),
-            TypeError,
-            "head of heads_off must be a whole number, got 0.5",
-        ),
-        (
-            lambda: run(STEPS, Changes(heads_off=["encoder.0.attention"])),
-            ValueError,
-            "heads_off must hold pairs (step, head), got 'encoder.0.attention'",
-        ),
-        (
-            lambda: run(STEPS, Changes(heads_off=["ab"])),
-            ValueError,
-            "heads_off must hold pairs (step, head), got 'ab'",
-        ),
-        (
-            lambda: run(Steps([Step("x", "given")])).value("x"),
-            ValueError,
-            "x must be given, got nothing: these steps hold no values",
-        ),
-        (
-            lambda: run(STEPS, source=["Tom"]),
-            TypeError,
-            "source must be ids or a torch tensor, got a list",
-        ),
-        (
-            lambda: run(STEPS, target=[0.5]),
-            ValueError,
-            "target must be ids [T] or [B, T], at least one, got torch.float32 of shape (1,)",
-        ),
-        (
-            lambda: Steps([Step("x", "given"), Step("sum", "add", ("x",))]),
-            ValueError,
-            "sum must have 2 inputs, got 1",
-        ),
-        (
-            lambda: Steps([Step("beside", "concat")]),
-            ValueError,
-            "beside must have 1 or more inputs, got 0",
-        ),
-        (
-            lambda: Steps([Step("state", "gru", ("x", "y", "z"))]),
-            ValueError,
-            "state must have 1 or 2 inputs, got 3",
-        ),
-        (
-            lambda: Steps([Step("x", "cosine")]),
-            ValueError,
-            f"operation of x must be one of {', '.join(OPERATIONS)}, got 'cosine'",
-        ),
-        (
-            lambda: Steps([Step("q", "linear", ("x",), {"weight": "w"}, {"turned": True})]),
-            ValueError,
-            "settings of q must be of transposed, got 'turned'",
-        ),
-        (
-            lambda: Steps([Step("act", "relu", ("x",), settings={"slope": 0.1})]),
-            ValueError,
-            "settings of act must be none, got 'slope'",
-        ),
-        (
-            lambda: Steps([Step("q", "linear", ("x",), {"weight": "w"}, {"transposed": 1})]),
-            ValueError,
-            "transposed of q must be True or False, got 1",
-        ),
-        (
-            lambda: Steps([Step("row", "add_row", ("x",), {"table": "t"}, {"row": -1})]),
-            ValueError,
-            "row of row must be a whole number of at least 0, got -1",
-        ),
-        (
-            lambda: Steps([Step("row", "add_row", ("x",), {"table": "t"})]),
-            ValueError,
-            "row must have the setting row, got none",
-        ),
-        (
-            lambda: Steps([Step("q", "linear", ("x",), {"bias": "b"})]),
-            ValueError,
-            "q must have the parameter weight, got none",
-        ),
-        (
-            lambda: Steps([Step("act", "relu", ("x",), {"slope": "w"})]),
-            ValueError,
-            "parameters of act must be none, got 'slope'",
-        ),
-        (
-            lambda: Steps(
-                [Step("at", "add_positions", ("x",), {"table": "t"}, {"kind": "sinusoids"})]
-            ),
-            ValueError,
-            "at must have no table where its kind is sinusoids, got one",
-        ),
-        (
-            lambda: Steps([Step("at", "add_positions", ("x",), {}, {"kind": "rotary"})]),
-            ValueError,
-            "kind of at must be 'table' or 'sinusoids', got 'rotary'",
-        ),
-        (
-            lambda: OPERATIONS["add"]([torch.ones(1, 2, 3), torch.ones(1, 1, 3)], {}, {}),
-            ValueError,
-            "the inputs of add must have one shape, got (1, 2, 3) and (1, 1, 3)",
-        ),
-        (
-            lambda: workings(STEPS, 3, (0, 0)),
-            KeyError,
-            "name must be one of the 69 steps, got 3",
-        ),
-        (
-            lambda: workings(STEPS, "words_out", (0, 0.5)),
-            TypeError,
-            "index[1] must be a whole number, got 0.5",
-        ),
-        (
-            lambda: workings(STEPS, "words_out", 5),
-            TypeError,
-            "index of words_out must be 2 whole numbers, got 5",
-        ),
-        (
-            lambda: workings(STEPS, "words_out", (0, 0), 7),
-            ValueError,
-            "stage of words_out must be one of output, got 7",
-        ),
-        (
-            lambda: workings([1], "words_out", (0, 0)),
-            TypeError,
-            "steps must be Steps or a Pass, got list",
-        ),
+def changed(**changes):
+    return lambda: run(STEPS, Changes(**changes))
+
+
+def given(**words):
+    return lambda: run(STEPS, **words)
+
+
+def at(*place, **batch):
+    return lambda: workings(STEPS, *place, **batch)
+
+
+def made(*step):
+    return lambda: Steps([Step(*step)])
+
+
+IDS = "must be ids [T] or [B, T], at least one, got"
+VALUES = {
+    "positions_off must name steps of operation add_positions, got 3": changed(positions_off=[3]),
+    "mask_off must name steps of operation attention, got 'encoder'": changed(mask_off=["encoder"]),
+    "norms_off must name steps of operation layer_norm, got 'words_out'":
+        changed(norms_off=["words_out"]),
+    "heads_off must name steps of operation attention, got 'words_out'":
+        changed(heads_off=[("words_out", 0)]),
+    "head of heads_off must be at least 0 and below 2, got 2":
+        changed(heads_off=[("encoder.0.attention", 2)]),
+    "heads_off must hold pairs (step, head), got 'encoder.0.attention'":
+        changed(heads_off=["encoder.0.attention"]),
+    "heads_off must hold pairs (step, head), got 'ab'": changed(heads_off=["ab"]),
+    "given must be one of source, target, got 'sources'": given(sources=[1]),
+    "an id of source must be at least 0 and below 6, got 6": given(source=[6]),
+    "an id of target must be at least 0 and below 6, got -1": given(target=[-1, 2]),
+    f"source {IDS} torch.float32 of shape (0,)": given(source=[]),
+    f"source {IDS} torch.int64 of shape (1, 1, 1)": given(source=torch.ones(1, 1, 1).long()),
+    f"target {IDS} torch.float32 of shape (1,)": [
+        given(target=[0.5]), given(target=torch.ones(1))
     ],
-)
-def test_one_sentence(call, error, text):
-    with pytest.raises(error) as caught:
-        call()
-    assert caught.value.args == (text,)
+    "x must be rows [T, E] or [B, T, E], got (4,)": lambda: run(OF_A_NORM, x=torch.zeros(4)),
+    "x must be given, got nothing: these steps hold no values":
+        lambda: run(Steps([Step("x", "given")])).value("x"),
+    "stage of source must be one of output, got 'mean'": lambda: DONE.value("source", "mean"),
+    "stage of probabilities must be one of output, row_max, row_sum, got 'q'":
+        lambda: DONE.value("probabilities", "q"),
+    "name must be that of an attention, got 'words_out'": lambda: DONE.record("words_out"),
+    "name must be that of a recorded attention, got 'source'": lambda: STEPS.record("source"),
+    "sum must have 2 inputs, got 1":
+        lambda: Steps([Step("x", "given"), Step("sum", "add", ("x",))]),
+    "beside must have 1 or more inputs, got 0": made("beside", "concat"),
+    "state must have 1 or 2 inputs, got 3": made("state", "gru", ("x", "y", "z")),
+    f"operation of x must be one of {', '.join(OPERATIONS)}, got 'cosine'": made("x", "cosine"),
+    "settings of q must be of transposed, got 'turned'":
+        made("q", "linear", ("x",), {"weight": "w"}, {"turned": True}),
+    "settings of act must be none, got 'slope'": made("act", "relu", ("x",), {}, {"slope": 0.1}),
+    "transposed of q must be True or False, got 1":
+        made("q", "linear", ("x",), {"weight": "w"}, {"transposed": 1}),
+    "row of row must be a whole number of at least 0, got -1":
+        made("row", "add_row", ("x",), {"table": "t"}, {"row": -1}),
+    "row must have the setting row, got none": made("row", "add_row", ("x",), {"table": "t"}),
+    "q must have the parameter weight, got none": made("q", "linear", ("x",), {"bias": "b"}),
+    "parameters of act must be none, got 'slope'": made("act", "relu", ("x",), {"slope": "w"}),
+    "at must have no table where its kind is sinusoids, got one":
+        made("at", "add_positions", ("x",), {"table": "t"}, {"kind": "sinusoids"}),
+    "kind of at must be 'table' or 'sinusoids', got 'rotary'":
+        made("at", "add_positions", ("x",), {}, {"kind": "rotary"}),
+    "the inputs of add must have one shape, got (1, 2, 3) and (1, 1, 3)":
+        lambda: OPERATIONS["add"]([torch.ones(1, 2, 3), torch.ones(1, 1, 3)], {}, {}),
+    "index of words_out must have 2 numbers, got (0,)": at("words_out", (0,)),
+    "index of source must have 1 numbers, got (0, 1)": at("source", (0, 1)),
+    "index[1] must be at least 0 and below 6, got 6": at("words_out", (0, 6)),
+    "index[0] must be at least 0 and below 2, got -1": at("words_out", (-1, 0)),
+    "index of encoder.0.attention must have 3 numbers, got (0, 0)":
+        at("encoder.0.attention", (0, 0), "weights"),
+    "stage of words_out must be one of output, got 'mean'": at("words_out", (0, 0), "mean"),
+    "stage of words_out must be one of output, got 7": at("words_out", (0, 0), 7),
+    "batch must be at least 0 and below 1, got 1": at("words_out", (0, 0), batch=1),
+}  # fmt: skip
+KINDS = {
+    "head of heads_off must be a whole number, got 0.5":
+        changed(heads_off=[("encoder.0.attention", 0.5)]),
+    "source must be ids or a torch tensor, got a list": given(source=["Tom"]),
+    "index[1] must be a whole number, got 0.5": at("words_out", (0, 0.5)),
+    "index of words_out must be 2 whole numbers, got 5": at("words_out", 5),
+    "steps must be Steps or a Pass, got list": lambda: workings([1], "words_out", (0, 0)),
+}  # fmt: skip
+NAMES = {
+    "name must be one of the 69 steps, got 3": at(3, (0, 0)),
+    "name must be one of the 69 steps, got 'encoder'":
+        [at("encoder", (0, 0)), lambda: STEPS["encoder"]],
+}  # fmt: skip
+
+
+@sentences((ValueError, VALUES), (TypeError, KINDS), (KeyError, NAMES))
+def test_one_sentence(given, kind, sentence):
+    refused(given, kind, sentence)
