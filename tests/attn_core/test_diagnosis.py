@@ -460,45 +460,6 @@ def test_where_a_mistake_begins():
     )
 
 
-@pytest.mark.parametrize(
-    ("yours", "kind", "message"),
-    [
-        (torch.zeros(5, 5), ValueError, r"shape of a stage, \(6, 6\) or \(6, 3\), got \(5, 5\)"),
-        ("0.5", TypeError, "yours must hold numbers, got '0.5'"),
-        ([["1", "2"]], TypeError, "yours must hold numbers, got a list"),
-        ([[1.0], [1.0, 2.0]], ValueError, "yours must have rows of one length, got a ragged list"),
-        (torch.zeros(6, 6, dtype=torch.bool), TypeError, "yours must hold numbers, got torch.bool"),
-        (
-            torch.full((6, 6), torch.nan),
-            ValueError,
-            r"yours must hold numbers, got nan at \(0, 0\)",
-        ),
-        (torch.zeros(6), ValueError, r"yours must have rows and columns, got \(6,\)"),
-        (
-            torch.eye(6).to_sparse(),
-            TypeError,
-            "yours must be a dense tensor, got one of layout torch.sparse_coo",
-        ),
-        (
-            torch.nested.nested_tensor([torch.zeros(2, 6)] * 3, layout=torch.jagged),
-            TypeError,
-            "yours must be a dense tensor, got one of layout nested",
-        ),
-        (
-            torch.zeros(6, 6, device="meta"),
-            TypeError,
-            "yours must hold numbers, got a tensor on the device meta",
-        ),
-        (None, TypeError, "yours must hold numbers, got None"),
-    ],
-)
-def test_errors_are_one_sentence(yours, kind, message):
-    with pytest.raises(kind, match=message):
-        diagnose(yours, journey())
-    with pytest.raises(ValueError, match="stage must be one of"):
-        diagnose(journey().output, journey(), stage="attention")
-
-
 @pytest.mark.parametrize("dtype", [">f2", ">f4", ">f8", np.longdouble, ">i4", "<f4"])
 def test_numpy_arrays_of_other_layouts_are_read(dtype):
     record = journey()
