@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from attn_core import causal, padding, prefill, window
+from attn_core import Dropout, causal, padding, prefill, trace, window
 
 STAGES = ("scores", "scaled", "masked", "weights", "dropped", "output")
 MAPS = STAGES[:-1]
@@ -120,6 +120,10 @@ class Case:
         """The mask as a caller writes it: its parts, joined by &."""
         made = [part() for part in self.parts]
         return reduce(operator.and_, made) if made else None
+
+    def trace(self):
+        dropout = Dropout(*self.dropout) if self.dropout else None
+        return trace(self.q, self.k, self.v, keep=self.keep, scale=self.scale, dropout=dropout)
 
     def loop(self):
         return by_loop(self.q, self.k, self.v, self.dense, self.scale, self.dropout)

@@ -22,11 +22,6 @@ def every_term(term):
         yield from every_term(part)
 
 
-def traced(case):
-    dropout = Dropout(*case.dropout) if case.dropout else None
-    return trace(case.q, case.k, case.v, keep=case.keep, scale=case.scale, dropout=dropout)
-
-
 def assert_same(value, wanted, rel, floor):
     if math.isinf(wanted):
         assert value == wanted
@@ -54,19 +49,19 @@ def assert_every_number(record, rel):
 @settings(max_examples=30)
 @given(cases(dtypes=(torch.float64,), most=3))
 def test_every_number_equals_the_record_in_float64(case):
-    assert_every_number(traced(case), 1e-12)
+    assert_every_number(case.trace(), 1e-12)
 
 
 @settings(max_examples=15)
 @given(cases(dtypes=(torch.float32,), most=3))
 def test_every_number_equals_the_record_in_float32(case):
-    assert_every_number(traced(case), 2e-6)
+    assert_every_number(case.trace(), 2e-6)
 
 
 @settings(max_examples=60)
 @given(cases(dtypes=(torch.float64, torch.float32), most=4))
 def test_the_text_says_the_value_and_the_parts(case):
-    record = traced(case)
+    record = case.trace()
     for name in STAGES:
         root = workings(record, name, record.shape[2] - 1, 0)
         for term in every_term(root):

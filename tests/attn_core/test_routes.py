@@ -245,13 +245,6 @@ def test_row_statistics_of_numbers_that_have_changed_are_refused():
             ask()
 
 
-def test_whoever_writes_into_the_weights_spoils_nothing():
-    record = trace(*qkv((2, 2), 300, 300))
-    right = record.stage("weights").clone()
-    record.stage("weights").zero_()
-    assert torch.equal(record.stage("weights"), right)
-
-
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("keep", [None, causal(), prefill(0)], ids=str)
 def test_attention_gives_the_output_of_the_record(keep, dtype):

@@ -176,20 +176,6 @@ def test_inputs_stay_untouched_and_calls_repeat(case):
     assert [t._version for t in tensors] == versions
 
 
-@pytest.mark.parametrize("name", MAPS)
-@pytest.mark.parametrize("keep", [None, causal()], ids=str)
-def test_a_caller_may_write_into_what_it_was_given(name, keep):
-    q = drawn(7, 4, 3).float()
-    record = trace(q, q, q, keep=keep)
-    wanted = {stage: record.stage(stage).clone() for stage in STAGES}
-    record.stage(name).fill_(7.0)
-    record.tile(name, slice(0, 2), slice(0, 2)).fill_(7.0)
-    record.pooled(name, (4, 4)).fill_(7.0)
-    record.lse.fill_(7.0)
-    for stage in STAGES:
-        assert torch.equal(record.stage(stage), wanted[stage]), stage
-
-
 def test_writing_into_the_mask_afterwards_changes_no_record():
     q = drawn(8, 4, 3).float()
     keep = torch.ones(4, 4, dtype=torch.bool).tril()
@@ -237,22 +223,6 @@ class TestDeadRows:
             assert (record.stage(name)[1] == 0).all()
             assert record.stage(name).isfinite().all()
 
-    def test_a_row_whose_only_score_is_zero_is_alive(self):
-        q = torch.tensor([[0.0, 0.0], [0.0, 0.0]])
-        keep = torch.tensor([[True, False], [False, False]])
-        record = trace(q, q, q, keep=keep)
-        assert record.row_max.flatten().tolist() == [0, 0]
-        assert record.row_sum.flatten().tolist() == [1, 1]
-        assert record.lse.tolist() == [0, -math.inf]
-        assert record.stage("weights").tolist() == [[1, 0], [0, 0]]
-        assert trace(q[:1], q[:1], q[:1]).lse.tolist() == [0]
-
-    def test_all_rows_dead(self):
-        q = drawn(1, 2, 2, 3, 4)
-        record = trace(q, q, q, keep=torch.zeros(1, dtype=torch.bool))
-        assert (record.output == 0).all()
-        assert (record.lse == -math.inf).all()
-
 
 @given(cases())
 def test_lse_is_the_logarithm_of_the_sum(case):
@@ -288,28 +258,17 @@ SETTINGS = {
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("name", STAGES)
 class TestGradients:
-    def test_of_a_stage(self, name, settings):
-        inputs = live(1, 2, 3, shape=(3, 2))
-        assert torch.autograd.gradcheck(
-            lambda q, k, v: finite(trace(q, k, v, **settings).stage(name)), inputs
-        )
-
-    def test_of_a_tile(self, name, settings):
-        inputs = live(1, 2, 3, shape=(3, 2))
-        assert torch.autograd.gradcheck(
-            lambda q, k, v: finite(
-                trace(q, k, v, **settings).tile(name, range(0, 3, 2), slice(1, 2))
-            ),
-            inputs,
-        )
-
-    def test_of_an_overview(self, name, settings):
-        inputs = live(1, 2, 3, shape=(3, 2))
+    @pytest.mark.parametrize("part", ["stage", "tile", "overview"])
+    def test_of_a(self, part, name, settings):
         # Blocks of zeros have no single maximum, so there no derivative either.
         how = "mean" if settings else "max"
-        assert torch.autograd.gradcheck(
-            lambda q, k, v: finite(trace(q, k, v, **settings).pooled(name, (3, 2), how)), inputs
-        )
+        ask = {
+            "stage": lambda record: record.stage(name),
+            "tile": lambda record: record.tile(name, range(0, 3, 2), slice(1, 2)),
+            "overview": lambda record: record.pooled(name, (3, 2), how),
+        }[part]
+        inputs = live(1, 2, 3, shape=(3, 2))
+        assert torch.autograd.gradcheck(lambda *qkv: finite(ask(trace(*qkv, **settings))), inputs)
 
     def test_of_a_record_that_was_made_without(self, name, settings):
         """It is a constant in every stage: none can ask for a gradient that reaches nobody."""
@@ -363,14 +322,6 @@ def test_gradients_equal_torchs_own(case, name):
         assert mine.grad.isfinite().all()
         torch.testing.assert_close(mine.grad, other.grad, rtol=1e-9, atol=1e-9)
     assert ours[0].grad[dead].abs().sum() == 0
-
-
-def test_gradients_of_output_equal_scaled_dot_product_attention():
-    ours, theirs = live(1, 2, 3, shape=(2, 3, 5, 4)), live(1, 2, 3, shape=(2, 3, 5, 4))
-    attention(*ours, keep=causal()).square().sum().backward()
-    F.scaled_dot_product_attention(*theirs, is_causal=True).square().sum().backward()
-    for mine, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(mine.grad, other.grad, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
