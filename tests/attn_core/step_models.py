@@ -34,6 +34,13 @@ MODELS = {
 }
 
 
+def one_pass(model, *args, **kwargs):
+    """The steps of one call of a model."""
+    with recording(model) as steps:
+        model(*args, **kwargs)
+    return steps
+
+
 @cache
 def recorded(name):
     """The steps of a pass of a model over three words and two."""

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from attn_core.layers import LayerNorm
-from attn_core.steps import Changes, recording, run
+from attn_core.steps import Changes, run
 from attn_core.translators import recurrent, transformer
 from attn_core.translators.grammar import CHINESE, ENGLISH, START, ids, sentence
 from attn_core.translators.training import TESTING
-from tests.attn_core.step_models import MODELS, recorded
+from tests.attn_core.step_models import MODELS, one_pass, recorded
 
 SOURCE, TARGET = [3, 5, 4, 5], [1, 3, 5]
 same = torch.testing.assert_close
@@ -215,7 +215,5 @@ def test_the_steps_themselves_stay_as_they_are():
 
 
 def test_rows_may_come_without_a_batch():
-    norm = LayerNorm(4)
-    with recording(norm) as steps:
-        norm(torch.zeros(1, 2, 4))
+    steps = one_pass(LayerNorm(4), torch.zeros(1, 2, 4))
     assert run(steps, x=torch.ones(2, 4)).value("layer_norm").shape == (1, 2, 4)

@@ -12,14 +12,14 @@ from attn_core.digits import written
 from attn_core.layers import DecoderLayer, EncoderLayer, LayerNorm
 from attn_core.masks import padding
 from attn_core.modules import SelfAttentionV1, StackedHeads
-from attn_core.steps import Changes, Pass, recording, run, workings
+from attn_core.steps import Changes, Pass, run, workings
 from attn_core.steps.operations import OPERATIONS
 from attn_core.steps.passes import exact
 from attn_core.steps.terms import LINES
 from attn_core.transformer import Transformer
 from attn_core.translators import recurrent, transformer
 from tests.attn_core.evaluated import evaluated
-from tests.attn_core.step_models import MODELS, filled, recorded
+from tests.attn_core.step_models import MODELS, filled, one_pass, recorded
 
 NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
 
@@ -140,26 +140,20 @@ def test_numbers_of_minilm():
         check(done, *place)
 
 
-def taken(model, *args, **kwargs):
-    with recording(model) as steps:
-        model(*args, **kwargs)
-    return exact(steps)
-
-
 def test_a_number_beside_a_large_one_has_the_digits_that_the_line_needs():
     norm = LayerNorm(4)
     model = Transformer(6, 6, width=6, num_heads=1, hidden=2, num_layers=1, longest=8)
     with torch.no_grad():
         norm.gain.fill_(5000.0)
         model.source_words.weight.fill_(2500.0)
-    line = workings(taken(norm, torch.tensor([[1.0, 2.0, 3.0, 4.0]])), "layer_norm", (0, 3))
+    line = workings(one_pass(norm, torch.tensor([[1.0, 2.0, 3.0, 4.0]])), "layer_norm", (0, 3))
     assert line.text == "layer_norm[0, 3] = 1.34163542 · 5000 + 0 = 6708.1771"
-    line = workings(taken(model, *MODELS["transformer"]()[1]), "source_words", (0, 0))
+    line = workings(one_pass(model, *MODELS["transformer"]()[1]), "source_words", (0, 0))
     assert line.text == "source_words[0, 0] = 2500 · 2.44948974 = 6123.7244"
     model, words = MODELS["with attention"]()
     with torch.no_grad():
         model.reader.bias_hh_l0[:6], model.reader.bias_hh_l0[6:] = 0.25, 5000.0
-    line = workings(taken(model, *words), "reader", (0, 1), "candidate")
+    line = workings(one_pass(model, *words), "reader", (0, 1), "candidate")
     assert line.text == "reader.candidate[0, 1] = tanh(-0.4375 + 0.58888913·5000) = 1"
 
 
@@ -168,14 +162,16 @@ def test_numbers_of_layers_and_single_modules():
     keep = torch.ones(6, 6, dtype=torch.bool)
     keep[2] = False
     passes = [
-        taken(filled(SelfAttentionV1(4, 2), torch.float32), x[0]),
-        taken(filled(StackedHeads(4, 2, num_heads=2), torch.float32), x),
-        taken(filled(EncoderLayer(4, 2, 6), torch.float32), x, keep),
-        taken(filled(DecoderLayer(4, 2, 6), torch.float32), x, x[:, :3], memory_keep=padding([2])),
+        one_pass(filled(SelfAttentionV1(4, 2), torch.float32), x[0]),
+        one_pass(filled(StackedHeads(4, 2, num_heads=2), torch.float32), x),
+        one_pass(filled(EncoderLayer(4, 2, 6), torch.float32), x, keep),
+        one_pass(
+            filled(DecoderLayer(4, 2, 6), torch.float32), x, x[:, :3], memory_keep=padding([2])
+        ),
     ]
-    for done in passes:
-        for place in some(done, 200):
-            check(done, *place)
+    for steps in passes:
+        for place in some(exact(steps), 200):
+            check(exact(steps), *place)
     dead = workings(passes[2], "attention", (0, 2, 1), "weights")
     assert [part.text for part in dead.parts[1:]] == [
         "attention.row_max[0, 2] = 0, because the row keeps nothing",
@@ -190,8 +186,7 @@ def test_every_operation_has_its_line():
 
 def test_of_a_float32_model_numbers_are_computed_in_float64():
     model, words = MODELS["transformer"]()
-    with recording(model.float()) as steps:
-        model(*words)
+    steps = one_pass(model.float(), *words)
     term = workings(steps, "encoder.0.residuals.1.norm", (2, 3))
     assert term.value != steps["encoder.0.residuals.1.norm"].value[0, 2, 3].item()
     assert term.value == pytest.approx(
@@ -336,16 +331,14 @@ def test_each_way_down_ends_at_a_word(name):
 
 def test_without_a_vocabulary_a_word_is_its_id():
     model, words = MODELS["transformer"]()
-    with recording(model) as steps:
-        model(*words)
+    steps = one_pass(model, *words)
     assert workings(steps, "source", (2,)).text == "source[2] = 4"
 
 
 def test_of_several_sentences_one_is_asked_for():
     model, _ = MODELS["transformer"]()
     words = torch.tensor([[3, 5, 4], [4, 4, 3]]), torch.tensor([[1, 2], [1, 5]])
-    with recording(model) as steps:
-        model(*words)
+    steps = one_pass(model, *words)
     for batch in range(2):
         term = workings(steps, "words_out", (1, 3), batch=batch)
         assert term.value == pytest.approx(model(*words)[batch, 1, 3].item())

@@ -5,7 +5,6 @@ import torch
 
 from attn_core.layers import DecoderLayer
 from attn_core.masks import padding, window
-from attn_core.steps import recording
 from attn_core.translators import training
 from attn_core.translators.grammar import CHINESE, END, START, batch, sentence
 from attn_core.translators.training import TESTING, store
@@ -18,6 +17,7 @@ from attn_core.translators.transformer import (
     translate,
     untrained,
 )
+from tests.attn_core.step_models import one_pass
 
 PAIRS = [sentence(TESTING, number, LONGEST) for number in range(300)]
 
@@ -88,8 +88,8 @@ def test_the_recorded_attention_is_that_of_the_pass():
 
 
 def cross_records(model, *words, **keeps):
-    with torch.no_grad(), recording(model) as steps:
-        model(*words, **keeps)
+    with torch.no_grad():
+        steps = one_pass(model, *words, **keeps)
     return [steps.record(f"decoder.{n}.cross_attention") for n in range(len(model.decoder))]
 
 
@@ -115,8 +115,7 @@ def test_a_decoder_layers_record_is_what_it_attends(norm_first, keeps):
     layer, seen = DecoderLayer(8, 2, 16, norm_first=norm_first), []
     layer.cross_attention.register_forward_hook(lambda *call: seen.append(call[2]))
     x, memory = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
-    with recording(layer) as steps:
-        layer(x, memory, **keeps)
+    steps = one_pass(layer, x, memory, **keeps)
     heads = steps.record("cross_attention").output.transpose(1, 2).flatten(2)
     torch.testing.assert_close(layer.cross_attention.out_proj(heads), seen[0])
 

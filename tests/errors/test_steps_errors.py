@@ -3,16 +3,14 @@
 import torch
 
 from attn_core.layers import LayerNorm
-from attn_core.steps import Changes, Step, Steps, recording, run, workings
+from attn_core.steps import Changes, Step, Steps, run, workings
 from attn_core.steps.operations import OPERATIONS
-from tests.attn_core.step_models import recorded
+from tests.attn_core.step_models import one_pass, recorded
 from tests.errors.sentences import refused, sentences
 
 STEPS = recorded("transformer")
 DONE = run(STEPS.with_softmax())
-NORM = LayerNorm(4)
-with recording(NORM) as OF_A_NORM:
-    NORM(torch.zeros(1, 2, 4))
+OF_A_NORM = one_pass(LayerNorm(4), torch.zeros(1, 2, 4))
 
 
 def changed(**changes):
