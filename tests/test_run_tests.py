@@ -76,6 +76,9 @@ def folder(tmp_path_factory):
         all=" ".join([*PLANTED, *others]), tests=" ".join(PLANTED), python=sys.executable
     )
     (folder / "Makefile").write_text(text, encoding="utf-8")
+    (folder / ".tests").mkdir()
+    # The report of an earlier run does not count.
+    (folder / ".tests" / "plain.xml").write_text("<testsuites/>", encoding="utf-8")
     return folder
 
 
@@ -99,24 +102,6 @@ def run(folder, *arguments):
         [sys.executable, "-m", "tools.run_tests", *arguments],
         cwd=folder, env=inner(), capture_output=True, text=True, check=False,
     )  # fmt: skip
-
-
-@pytest.fixture
-def here(monkeypatch, capsys):
-    """The same in this process, which has read its modules: its end, and what it printed."""
-
-    def run_here(folder, *arguments):
-        monkeypatch.chdir(folder)
-        for name in os.environ.keys() - inner().keys():
-            monkeypatch.delenv(name)
-        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-        monkeypatch.setattr(sys, "argv", ["run_tests", *arguments])
-        with pytest.raises(SystemExit) as end:
-            run_tests.main()
-        monkeypatch.undo()
-        return end.value.code, capsys.readouterr().out
-
-    return run_here
 
 
 def lines_of(out: str) -> dict[str, list[str]]:
@@ -171,33 +156,6 @@ def test_all_groups_run_and_one_table_ends_it(folder, done):
 def test_green_is_green(folder, done):
     again = run(folder, "green", "plain")
     assert (again.returncode, again.stderr) == (0, "")
-
-
-def test_a_report_of_an_earlier_run_does_not_count(folder, done, here):
-    (folder / ".tests" / "plain.xml").write_text("<testsuites/>", encoding="utf-8")
-    here(folder, "plain")
-    assert not (folder / ".tests" / "plain.xml").exists()
-
-
-def test_before_any_run_there_is_no_table(tmp_path, here):
-    assert here(tmp_path)[0] == "nothing was run yet: run `make test`"
-
-
-def test_at_most_ten_of_the_slowest_are_named():
-    tests = [run_tests.Test(f"a.py::test_{n}", n / 10, ("passed",)) for n in range(14)]
-    groups = [
-        run_tests.Group("code", 0, 3.0, tests[::2]),
-        run_tests.Group("page", 0, 3.0, tests[1::2]),
-    ]
-    lines = run_tests.slowest(groups).splitlines()[1:]
-    assert [line.split()[-1] for line in lines] == [f"a.py::test_{n}" for n in range(13, 3, -1)]
-
-
-def test_a_group_over_its_budget_is_told_and_not_red(monkeypatch):
-    monkeypatch.setenv("BUDGETS", "code=10 pages=20")
-    groups = [run_tests.Group(name, 0, 15.0) for name in ("code", "pages", "more")]
-    told = [line.split()[5:] for line in run_tests.table(groups).splitlines()[1:]]
-    assert told == [["15", "10", "over", "its", "budget"], ["15", "20"], ["15", "–"], ["45", "30"]]
 
 
 QUICK, SLOW, DEEP = (
@@ -267,24 +225,3 @@ def test_every_file_of_tests_is_in_one_quick_group_or_is_of_tritons_kernels():
     count = Counter(file for group in QUICK for file in reached(group))
     count.update(reached("slow-triton") - count.keys())
     assert count == dict.fromkeys((ROOT / "tests").rglob("test_*.py"), 1)
-
-
-GROUPED = """
-import pytest
-
-@pytest.mark.xdist_group("together")
-@pytest.mark.parametrize("n", range(4))
-def test_where(n, worker_id):
-    print("ran on", worker_id)
-"""
-
-
-def test_one_process_runs_the_tests_that_share_what_takes_long(tmp_path):
-    """pytest-xdist has once forgotten its groups, and said nothing: the book was printed twice."""
-    (tmp_path / "test_where.py").write_text(GROUPED)
-    call = [sys.executable, "-m", "pytest", "-p", "xdist", "-n", "2", "--dist", "loadgroup", "-rP"]
-    done = subprocess.run(
-        [*call, tmp_path], cwd=tmp_path, env=inner(), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout
-    assert len(set(re.findall(r"ran on (\w+)", done.stdout))) == 1
