@@ -1,4 +1,4 @@
-"""Servers that tests start: each is waited for until it answers, and ended whatever it does."""
+"""Commands that tests run, and servers: waited for until they answer, ended whatever they do."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tests.patience import PATIENCE, TO_START
+
+
+def ran(*command: str | Path, **how: Any) -> subprocess.CompletedProcess:
+    """A command that has ended, with what it printed."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, **how)
 
 
 def free_port() -> int:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import doctest
 import json
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
 
 from attn_core import causal, trace
 from benchmarks import every_mask, gpu, kernels, peers, report, threads, timing
+from tests.conftest import ROOT
+from tests.processes import ran
 
 SHAPE = (2, 3, 7, 4)
 
@@ -112,9 +112,6 @@ def test_a_long_text_is_measured(torch_alone):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this is what a machine without a GPU says")
 @pytest.mark.parametrize("command", ["bench-gpu", "test-gpu"])
 def test_without_a_gpu_one_sentence_is_said(command):
-    run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.gpu", command],
-        capture_output=True, text=True, cwd=Path(__file__).parents[1],
-    )  # fmt: skip
+    run = ran(sys.executable, "-m", "benchmarks.gpu", command, cwd=ROOT)
     assert run.returncode == 1
     assert run.stderr.splitlines() == [gpu.NEEDS_A_GPU.format(command)]

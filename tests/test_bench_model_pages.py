@@ -94,10 +94,3 @@ def test_nothing_is_stored_where_a_page_is_not_built(site, monkeypatch, tmp_path
     model_pages.main()
     assert "nothing is measured: gone." in capsys.readouterr().out
     assert not report.RESULTS.exists()
-
-
-def test_each_page_is_opened_as_a_visitor_opens_it():
-    names = [page.name for page in model_pages.sites()]
-    assert len(set(names)) == len(names) == 3
-    ours = model_pages.sites()[0]
-    assert ours.file == "chapters/10_whole_model.html"

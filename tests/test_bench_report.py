@@ -42,31 +42,6 @@ def test_the_page_shows_each_picture():
     assert sorted(shown) == sorted(path.name for path in plot.FOLDER.glob("*.svg"))
 
 
-def test_a_picture_has_the_rows_of_one_shape_and_their_names_without_it():
-    measured = {"ours": "1 s", "theirs": "2 s", "ratio": "2.00×"}
-    rows = [
-        ROW | {"what": what, "measured": measured, "goal": "≥ 1×"}
-        for what in ("a, (8, 12, 512, 64)", "b", "c, (1, 16, 2048, 64)", "d, (8, 12, 512, 64)")
-    ]
-    made = plot.pictures({"toy": {"rows": rows}})
-    assert {
-        name: (title, [row["what"] for row in rows]) for name, (title, rows) in made.items()
-    } == {
-        "8": ("(8, 12, 512, 64)", ["a", "d"]),
-        "rest": (plot.REST, ["b"]),
-        "1": ("(1, 16, 2048, 64)", ["c"]),
-    }
-
-
-def test_a_ratio_with_a_goal_is_drawn_and_a_time_is_not():
-    measured = {"ours": "1 s", "theirs": "2 s", "ratio": "2.00×"}
-    ratio = ROW | {"measured": measured, "goal": "≥ 1.5×", "spread": "1.90 to 2.20×"}
-    stored = {"toy": {"rows": [ROW, ratio, ratio | {"goal": ""}]}}
-    assert plot.ratios(stored) == [
-        {"what": "a thing", "sign": "≥", "goal": 1.5, "ratio": 2.0, "low": 1.9, "high": 2.2}
-    ]
-
-
 def test_every_section_says_where_and_when():
     stored = json.loads(report.RESULTS.read_text(encoding="utf-8"))
     for name, section in stored.items():
@@ -86,29 +61,6 @@ def test_a_section_is_replaced_and_the_others_stay(tmp_path):
         "toy": "3 s",
         "other": "2 s",
     }
-
-
-def test_a_table_leaves_empty_columns_out():
-    missed = ROW | {"measured": "2.5 s", "met": False}
-    assert report.table([ROW, missed]).splitlines() == [
-        "| what | measured | goal | met |",
-        "| --- | --- | --- | --- |",
-        "| a thing | 1.5 s | below 2 s | yes |",
-        "| a thing | 2.5 s | below 2 s | **no** |",
-    ]
-
-
-def test_a_single_run_shows_no_spread():
-    rows = [ROW | {"spread": "0.78 to 0.83×"}, ROW | {"spread": "0.78 to 0.78×"}]
-    assert [line.split(" | ")[2] for line in report.table(rows).splitlines()[2:]] == [
-        "0.78 to 0.83×",
-        "",
-    ]
-
-
-def test_named_columns():
-    rows = [ROW | {"measured": {"page": "1 MB", "time": "2 s"}, "goal": "", "met": None}]
-    assert report.table(rows).splitlines()[0] == "| what | page | time |"
 
 
 def test_a_row_that_lacks_a_key_is_refused(tmp_path):

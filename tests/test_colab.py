@@ -20,6 +20,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, writes
 
 from tests.notebooks.execution import EXECUTE, PLAINEST, wrong_cells
+from tests.processes import ran
 from tools.notebooks import NOTEBOOKS, ROOT, repository_url, setup_cell
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
@@ -75,14 +76,7 @@ def machine(tmp_path_factory):
     (folder / "content").mkdir()
 
     def run(*command):
-        done = subprocess.run(
-            [python, *command],
-            cwd=folder / "content",
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = ran(python, *command, cwd=folder / "content", env=variables)
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
 
@@ -117,14 +111,8 @@ def test_an_install_that_fails_says_so_and_stops_the_notebook(tmp_path):
     python = environment_without_attn_core(tmp_path)
     cells = [setup_cell(repository_url()), new_code_cell("import attn_core")]
     (tmp_path / "new.ipynb").write_text(writes(new_notebook(cells=cells)), encoding="utf-8")
-    done = subprocess.run(
-        [python, "-c", EXECUTE, "new.ipynb", "new.ipynb"],
-        cwd=tmp_path,
-        env=on_that_machine(tmp_path / "no repository"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    there = on_that_machine(tmp_path / "no repository")
+    done = ran(python, "-c", EXECUTE, "new.ipynb", "new.ipynb", cwd=tmp_path, env=there)
     assert "SystemExit: attn_core could not be installed; the message of pip" in re.sub(
         r"\x1b\[\d*m", "", done.stderr
     )
@@ -133,5 +121,4 @@ def test_an_install_that_fails_says_so_and_stops_the_notebook(tmp_path):
 
 def test_the_python_of_these_tests_has_attn_core():
     """Else the environment above would lack it for another reason."""
-    done = subprocess.run([sys.executable, "-c", "import attn_core"], check=False, cwd="/")
-    assert done.returncode == 0
+    assert ran(sys.executable, "-c", "import attn_core", cwd="/").returncode == 0

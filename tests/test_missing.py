@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 
 import pytest
 
 from tests import missing
 from tests.conftest import ROOT
+from tests.processes import ran
 
 HIDE = """
 import importlib.machinery, os, sys
@@ -39,14 +39,8 @@ def test_what_is_missing_is_said(tmp_path, hidden, asked, reason):
     (tmp_path / "hide.py").write_text(HIDE, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-p", "hide", "-p", "no:cacheprovider", "-q"]
     environment = {name: v for name, v in os.environ.items() if not name.startswith("PYTEST")}
-    done = subprocess.run(
-        [*command, *asked],
-        cwd=ROOT,
-        env=environment | {"PYTHONPATH": str(tmp_path), "HIDDEN": hidden},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment |= {"PYTHONPATH": str(tmp_path), "HIDDEN": hidden}
+    done = ran(*command, *asked, cwd=ROOT, env=environment)
     assert done.returncode == 0, done.stdout[-3000:]
     skipped = re.findall(r"^SKIPPED \[(\d+)\] (.*)$", done.stdout, re.MULTILINE)
     assert sum(int(count) for count, _ in skipped) >= 6

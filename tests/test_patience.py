@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-from tests.conftest import ROOT, patient
-from tests.patience import PATIENCE
+from tests.conftest import ROOT
 
 SLEEPS = {"sleep", "wait_for_timeout"}
 BOUNDS = {"set_default_timeout", "set_default_navigation_timeout"}
@@ -84,20 +82,3 @@ def test_no_time_is_asked_for():
 )
 def test_a_clock_is_seen(source, waits):
     assert clocks(source) == waits
-
-
-def test_hypothesis_has_no_clock():
-    assert settings().deadline is None
-    assert HealthCheck.too_slow in settings().suppress_health_check
-    assert settings().derandomize
-    assert settings().database is None
-
-
-class Made:
-    def set_default_timeout(self, milliseconds):
-        self.milliseconds = milliseconds
-
-
-def test_pages_wait_as_long_as_the_tests_do():
-    """Playwright's own are 30 s."""
-    assert patient(Made)().milliseconds == PATIENCE * 1000 >= 10_000

@@ -27,16 +27,6 @@ def test_a_server_ends_though_it_does_not_listen(tmp_path, deaf, status):
     assert server.returncode == status
 
 
-def test_it_ends_when_the_block_fails(tmp_path):
-    code = "import signal; signal.pause()"
-    with (
-        pytest.raises(ZeroDivisionError),
-        running([sys.executable, "-c", code], tmp_path / "log") as server,
-    ):
-        1 / 0  # noqa: B018
-    assert server.returncode == -15
-
-
 def test_a_server_that_ended_is_told_with_its_last_words(tmp_path):
     log = tmp_path / "log"
     code = "raise SystemExit('no memory left')"

@@ -13,6 +13,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from tests.processes import ran
 from tools import promised_python
 
 ROOT = Path(__file__).parents[1]
@@ -75,10 +76,8 @@ def resolved(version: str, *files: str) -> dict[str, str]:
     """What pip would install from wheels; jieba has none and is pure Python."""
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--no-config"]
     command += ["--only-binary", ":all:", "--no-binary", "jieba", "--no-header", "--no-annotate"]
-    done = subprocess.run(
-        [*command, "--python-version", version, *files],
-        cwd=ROOT, env=os.environ | index(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command += ["--python-version", version, *files]
+    done = ran(*command, cwd=ROOT, env=os.environ | index())
     if "error sending request" in done.stderr:
         pytest.skip("no package index answers")
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,6 @@ import itertools
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections import Counter
 from functools import cache
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.processes import ran
 from tools import run_tests
 
 # What a group of tests may come to, each a file that pytest runs.
@@ -98,10 +98,7 @@ def inner() -> dict[str, str]:
 
 def run(folder, *arguments):
     """`python -m tools.run_tests` in a project."""
-    return subprocess.run(
-        [sys.executable, "-m", "tools.run_tests", *arguments],
-        cwd=folder, env=inner(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    return ran(sys.executable, "-m", "tools.run_tests", *arguments, cwd=folder, env=inner())
 
 
 def lines_of(out: str) -> dict[str, list[str]]:
@@ -175,7 +172,8 @@ def words(group: str) -> list[str]:
     plan = ["make", "--dry-run", "--no-print-directory", "-C", ROOT, "-o", ".venv/test"]
     plan += ["-o", ".venv/triton"]
     command = [*plan, "-o", ".venv-grading/made", group]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = ran(*command)
+    assert done.returncode == 0, done.stderr
     return shlex.split(done.stdout.replace("\\\n", " "))
 
 

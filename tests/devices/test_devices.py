@@ -1,13 +1,13 @@
 """A device for all that a notebook makes: what is moved there, what is drawn, what is said."""
 
 import os
-import subprocess
 import sys
 
 import pytest
 import torch
 
 from attn_core.devices import On, put_tensors_on
+from tests.processes import ran
 
 
 def test_what_is_made_without_a_device_is_made_there():
@@ -63,10 +63,8 @@ with On(pretend.NAME):
 
 def test_it_prints_what_has_a_gradient_where_none_are_followed():
     """A copy on the CPU that is made there comes from nothing."""
-    done = subprocess.run(
-        [sys.executable, "-c", LIVE_ELSEWHERE], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "tensor([2.], grad_fn=<MulBackward0>)\n"
+    done = ran(sys.executable, "-c", LIVE_ELSEWHERE)
+    assert done.stdout == "tensor([2.], grad_fn=<MulBackward0>)\n", done.stderr
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this is what a machine without a GPU says")
@@ -80,8 +78,5 @@ def test_a_device_that_is_not_there_is_one_sentence(name):
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_the_variable_is_read_by_the_import(device):
     code = "import attn_core, torch; print(torch.ones(2).device)"
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"ATTN_DEVICE": device}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert run.stdout == f"{device}\n"
+    done = ran(sys.executable, "-c", code, env=os.environ | {"ATTN_DEVICE": device})
+    assert done.stdout == f"{device}\n", done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from functools import cache
 
@@ -16,6 +15,7 @@ from exercises import zh
 from exercises.messages import chinese
 from exercises.notebook import check, given, told
 from tests.conftest import ROOT
+from tests.processes import ran
 from tools.exercise_notebooks import FOLDER, chapters, notebook, stored
 from tools.notebooks import normalise
 
@@ -77,10 +77,7 @@ SOME = [
 
 def run_by_nbval(*notebooks):
     command = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", ROOT]
-    done = subprocess.run(
-        [*command, "--nbval", "--nbval-current-env", "-q", *notebooks],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = ran(*command, "--nbval", "--nbval-current-env", "-q", *notebooks, cwd=ROOT)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     assert " passed" in done.stdout
 
@@ -104,7 +101,7 @@ def test_chinese_notebooks_print_what_is_stored(of):
 
 
 @cache
-def ran(exercise, code):
+def names_of(exercise, code):
     """Its names, run once: some exercises translate with a whole model."""
     return exercise.run(code)
 
@@ -112,7 +109,7 @@ def ran(exercise, code):
 @cache
 def said(exercise, code):
     """What a code is told in English."""
-    return told(exercise, ran(exercise, code))
+    return told(exercise, names_of(exercise, code))
 
 
 @pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
@@ -162,7 +159,7 @@ def test_check_says_in_chinese_what_it_says_in_english(exercise):
     codes = [exercise.solution, exercise.starter, *(mistake.code for mistake in exercise.mistakes)]
     translated = exercise.translated(SAY)
     for code in codes:
-        english, there = said(exercise, code), told(translated, ran(exercise, code), SAY)
+        english, there = said(exercise, code), told(translated, names_of(exercise, code), SAY)
         assert [line[:4] for line in there.split("\n") if line[:2] == "  "] == [
             line[:4] for line in english.split("\n") if line[:2] == "  "
         ]

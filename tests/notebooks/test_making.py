@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tests.processes import ran
 from tools import new_exercise
 from tools.exercise_notebooks import stored
 from tools.notebooks import NOTEBOOKS, ROOT, chosen, tagged, tags
@@ -121,9 +122,7 @@ class Copy:
         # import the project that is installed.
         environment = {name: of for name, of in os.environ.items() if not name.startswith("MAKE")}
         environment["PYTHONPATH"] = str(self.folder)
-        return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
-        )
+        return ran(*command, cwd=self.folder, env=environment)
 
     def make(self, *what: str) -> subprocess.CompletedProcess:
         return self.run("make", "--assume-old", ".venv/book", *what)

@@ -11,7 +11,6 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +20,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
+from tests.processes import ran
 from tools.notebooks import NOTEBOOKS
 from tools.outputs import PAYLOAD
 
@@ -191,15 +191,8 @@ def verdicts(folder):
     command = [sys.executable, "-m", "pytest", "-c", "pyproject.toml", "--rootdir", str(ROOT)]
     command += ["--nbval", "--nbval-current-env", "-p", "no:cacheprovider", "-p", "no:xdist"]
     command += ["--color=no", "-q", "--tb=short", "-rA", str(folder)]
-    out = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    ).stdout
+    done = ran(*command, cwd=ROOT, env=environment)
+    out = done.stdout + done.stderr
     cells = {}
     for verdict in ("FAILED", "PASSED", "ERROR"):
         lines = re.findall(rf"^{verdict} .*?([\w.]+)::Cell \d+ ([\w-]+)", out, re.MULTILINE)

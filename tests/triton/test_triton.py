@@ -1,7 +1,6 @@
 """The GPU's kernels give what the six formulas give, mask by mask, with the same dropout bits."""
 
 import os
-import subprocess
 import sys
 
 import pytest
@@ -13,6 +12,7 @@ from attn_core.call import Call
 from tests.attn_core.reference import drawn
 from tests.attn_core.test_precision import calls, most_error
 from tests.attn_core.test_precision import masks as kinds_of_mask
+from tests.processes import ran
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -232,8 +232,5 @@ def test_a_row_of_any_length_fits_into_one_launch(width, kernels, monkeypatch):
 @pytest.mark.parametrize("said", ["1", "true", "YES", "on", "y"])
 def test_the_interpreter_is_known_however_it_is_asked_for(said):
     code = "from attn_core.engines.triton import launch; print(launch.INTERPRETED)"
-    environment = os.environ | {"TRITON_INTERPRET": said}
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert run.stdout == "True\n"
+    done = ran(sys.executable, "-c", code, env=os.environ | {"TRITON_INTERPRET": said})
+    assert done.stdout == "True\n", done.stderr
