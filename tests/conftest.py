@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import http.server
-import threading
 from pathlib import Path
 
 import pytest
 
-from tests.engines import Engine
+from tests.engines import Engine, served
 from tests.patience import PATIENCE, TO_START
 from tests.processors import pretend
 from tools.browser import ARGUMENTS, found, present
@@ -86,19 +84,12 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def _served(folder):
-    handler = functools.partial(_Quiet, directory=str(folder))
-    return http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-
-
 @pytest.fixture(scope="session")
 def site():
     """The address of the built site, "http://127.0.0.1:<port>", without a slash at its end."""
     assert (HTML / "index.html").is_file(), "the site is not built: run `make book`"
-    with _served(HTML) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(HTML, _Quiet) as address:
+        yield address
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -331,10 +331,10 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(folder) -> Iterator[str]:
+def served(folder, handler=_Handler) -> Iterator[str]:
     """The address of a folder's pages, each of which knows what it has `heard`."""
-    handler = functools.partial(_Handler, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    ours = functools.partial(handler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), ours) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

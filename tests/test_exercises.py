@@ -320,12 +320,15 @@ def test_parameters_are_the_same_each_time(exercise):
 
 
 def test_form(exercise):
+    assert exercise.chapter in CHAPTERS
     assert re.fullmatch(rf"{exercise.chapter}-[a-z0-9-]+", exercise.id)
     assert exercise.level in exercises.LEVELS
     assert exercise.points > 0
     assert exercise.title
     assert exercise.text
     assert exercise.kind in ("values", "function", "text")
+    assert (exercise.probes is not None) == (exercise.kind == "function")
+    assert not set(exercise.answers) & set(exercise.parameters(0)), "names that are given"
     assert exercise.mistakes or exercise.kind == "text"
     for mistake in exercise.mistakes:
         assert mistake.code
@@ -333,15 +336,6 @@ def test_form(exercise):
         assert mistake.name is None or mistake.name in MISTAKES
     hints = [mistake.hint for mistake in exercise.mistakes]
     assert len(set(hints)) == len(hints)
-
-
-def test_a_function_has_probes(exercise):
-    assert (exercise.probes is not None) == (exercise.kind == "function")
-
-
-def test_parameters_hold_no_answer(exercise):
-    """An answer's name is none that the reader is given."""
-    assert not set(exercise.answers) & set(exercise.parameters(0))
 
 
 def test_no_name_is_asked_for_twice_in_a_chapter():
@@ -370,10 +364,6 @@ def test_each_chapter_has_as_many_as_promised_and_all_levels(chapter):
     of_chapter = [exercise for exercise in ALL.values() if exercise.chapter == chapter]
     assert len(of_chapter) >= WORDS[promised]
     assert {exercise.level for exercise in of_chapter} == set(exercises.LEVELS)
-
-
-def test_every_exercise_is_of_a_chapter(exercise):
-    assert exercise.chapter in CHAPTERS
 
 
 def test_a_chinese_text_has_as_many_words_as_characters():

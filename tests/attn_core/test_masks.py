@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from attn_core import Keep, attention, causal, padding, prefill, trace, window
 from attn_core.masks import of_cells, of_heads
-from tests.attn_core.reference import batches_and_heads, drawn, keeps
+from tests.attn_core.reference import drawn, keeps
 from tests.attn_core.test_routes import MASKS
 
 DRAWINGS = {
@@ -55,37 +55,32 @@ def test_padding_has_one_mask_for_each_sequence():
         assert torch.equal(padding(lengths).dense(2, 3), cells)
 
 
-@given(st.data(), st.lists(st.integers(1, 2), max_size=3), st.integers(1, 6), st.integers(1, 6))
-def test_tiles_are_parts_of_the_whole(data, lead, L, S):
-    lead = tuple(lead)
-    parts, _ = data.draw(keeps(lead, L, S))
-    batches, heads = batches_and_heads(lead)
+@st.composite
+def masked(draw):
+    """A record with a mask of any kind, and the cells that its rules keep, one by one."""
+    lead = tuple(draw(st.lists(st.integers(1, 2), max_size=3)))
+    L, S = draw(st.integers(1, 6)), draw(st.integers(1, 6))
+    parts, cells = draw(keeps(lead, L, S).filter(lambda drawn: drawn[0]))
+    keep = functools.reduce(operator.and_, [part() for part in parts])
     q, k = drawn(1, *lead, L, 2), drawn(2, *lead, S, 2)
-    keep = None
-    for part in parts:
-        keep = part() if keep is None else keep & part()
-    record = trace(q, k, k, keep=keep)
-    if keep is None:
-        assert record.keep is None
-        return
-    whole = record.keep.dense(L, S)
+    return trace(q, k, k, keep=keep), cells
+
+
+@given(masked())
+def test_the_cells_equal_the_rule_written_out(case):
+    record, cells = case
+    assert torch.equal(record.stage("masked") > -torch.inf, cells)
+
+
+@given(masked(), st.data())
+def test_tiles_are_parts_of_the_whole(case, data):
+    keep, (batches, heads, L, S) = case[0].keep, case[0].shape
+    whole = keep.dense(L, S)
     assert all(n in (1, most) for n, most in zip(whole.shape, (batches, heads), strict=False))
     rows = data.draw(st.builds(range, st.integers(0, L - 1), st.just(L), st.integers(1, 3)))
     cols = data.draw(st.builds(range, st.integers(0, S - 1), st.just(S), st.integers(1, 3)))
-    tile = record.keep.tile(rows, cols, (L, S))
+    tile = keep.tile(rows, cols, (L, S))
     assert torch.equal(tile, whole[:, :, list(rows)][..., list(cols)])
-
-
-@given(st.data(), st.lists(st.integers(1, 2), max_size=3), st.integers(1, 5), st.integers(1, 5))
-def test_the_cells_equal_the_rule_written_out(data, lead, L, S):
-    lead = tuple(lead)
-    parts, cells = data.draw(keeps(lead, L, S))
-    if parts:
-        keep = parts[0]()
-        for part in parts[1:]:
-            keep = keep & part()
-        record = trace(drawn(1, *lead, L, 2), *[drawn(2, *lead, S, 2)] * 2, keep=keep)
-        assert torch.equal(record.stage("masked") > -torch.inf, cells)
 
 
 def from_json(form, L, S):
@@ -111,16 +106,9 @@ def from_json(form, L, S):
     return cells[None, None]
 
 
-@given(st.data(), st.lists(st.integers(1, 2), max_size=3), st.integers(1, 6), st.integers(1, 6))
-def test_json_says_the_same_mask(data, lead, L, S):
-    parts, _ = data.draw(keeps(tuple(lead), L, S))
-    keep = None
-    for part in parts:
-        keep = part() if keep is None else keep & part()
-    if keep is None:
-        return
-    q, k = drawn(1, *lead, L, 2), drawn(2, *lead, S, 2)
-    keep = trace(q, k, k, keep=keep).keep
+@given(masked())
+def test_json_says_the_same_mask(case):
+    keep, (L, S) = case[0].keep, case[0].shape[2:]
     form = json.loads(json.dumps(keep.to_json()))
     assert np.array_equal(from_json(form, L, S), keep.dense(L, S).numpy())
 

@@ -373,14 +373,3 @@ class TestTorchsOwnOnAGpu:
     @pytest.mark.parametrize("keep", [None, causal()], ids=str)
     def test_serves_no_scale_that_is_not_above_0(self, keep, scale, backend):
         assert not self.knows(keep, scale=scale)
-
-
-def test_a_function_of_a_long_call_has_its_gradient():
-    q, k, v = qkv((2, 2), 300, 300)
-
-    def loss(q):
-        return attention(q, k, v, keep=causal()).square().sum()
-
-    live = q.clone().requires_grad_()
-    wanted = torch.autograd.grad(loss(live), live)[0]
-    torch.testing.assert_close(torch.func.grad(loss)(q), wanted)
