@@ -11,8 +11,6 @@ import pytest
 from benchmarks import opening, viewers
 from tests.patience import TO_START
 
-FIRST = [1.179, 1.053, 0.9671]
-
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -56,13 +54,6 @@ def test_a_fresh_copy_of_the_browser_is_not_taken_for_it():
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as copy:
         assert opening.first_of({copy.pid, os.getpid()}) == os.getpid()
         copy.communicate()
-
-
-def test_the_made_up_model_is_the_same_everywhere():
-    record = viewers.made_up_model(8)
-    assert record.shape == (1, viewers.HEADS, 8, 8)
-    assert [round(x, 4) for x in record.q[0, 0, 0, :3].tolist()] == FIRST
-    assert abs(record.q.std().item() - 1) < 0.05
 
 
 def rows(folder, first, others_first, size=10):

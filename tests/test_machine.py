@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
 
-import pytest
-import torch
-
 from tools import load, machine
-
-
-def test_what_is_there_is_told_with_its_version():
-    told = machine.sentence()
-    assert f"Python {sys.version.split()[0]}" in told
-    assert f"torch {torch.__version__} (" in told
-    assert re.search(r"Chrom\w* \d+\.", told)
-    assert f"on {os.cpu_count()} processors." in told
 
 
 def test_what_is_missing_is_named(monkeypatch, tmp_path):
@@ -38,11 +26,6 @@ def test_what_is_missing_is_named(monkeypatch, tmp_path):
         "Missing: the environment of grading, torch, a GPU, Triton, the model of chapters 08 and "
         "10, its tokenizer, Chromium, Firefox, WebKit, bubblewrap, Node."
     )
-
-
-@pytest.mark.parametrize("how", [["-c", "raise SystemExit(3)"], ["-c", "pass"]])
-def test_a_program_that_says_nothing_is_missing(how):
-    assert machine.said(sys.executable, *how) is None
 
 
 def test_the_load_ends_with_what_it_stood_beside():
