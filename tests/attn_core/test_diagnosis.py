@@ -306,11 +306,36 @@ def test_nan_in_the_empty_rows_of_a_mistake_does_not_hide_it():
     assert "upper-triangle-kept" in diagnose(yours, record).mistakes
 
 
-def test_right_up_to_a_factor():
-    answer = diagnose(journey().stage("scores") * 1.5, journey())
-    assert answer.verdict == "factor"
-    assert answer.factor == pytest.approx(1.5)
-    assert str(answer) == "right up to a factor of 1.5000: these are the scores times it"
+def off_in_one_cell():
+    cells = journey().stage("weights")
+    cells[3, 2] += 0.1
+    return cells
+
+
+def alignment():
+    x = toy.tom_and_jerry()
+    return trace(x.queries, x.states, x.states)
+
+
+SENTENCES = {
+    "right up to a factor of 1.5000: these are the scores times it":
+        (journey().stage("scores") * 1.5, journey()),
+    "these are the weights, transposed: rows and columns are exchanged":
+        (alignment().stage("weights").T, alignment()),
+    "these are the weights with no mask. Equal until masked; "
+    "the first row that differs is row 0": (journey().stage("weights"), journey(keep=causal())),
+    "not recognised. It has the shape of output transposed, but not its numbers":
+        (torch.zeros(3, 6), journey()),
+    "not recognised. Nearest: weights, off by at most 0.1000; 5 of 6 rows are equal, "
+    "the first row that differs is row 3": (off_in_one_cell(), journey()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sentence", "yours", "record"), [(said, *of) for said, of in SENTENCES.items()], ids=SENTENCES
+)
+def test_what_it_says(sentence, yours, record):
+    assert str(diagnose(yours, record)) == sentence
 
 
 @pytest.mark.parametrize("factor", [2.0, 3e-5, 1e-8])
@@ -346,20 +371,6 @@ def test_a_factor_is_not_found_in_what_the_decimals_leave_open():
     assert diagnose(tiny, journey()).verdict == "unknown"
     tiny[~causal().dense(6, 6)[0, 0]] = -torch.inf
     assert diagnose(tiny, journey(keep=causal())).verdict == "unknown"
-
-
-def test_transposed():
-    x = toy.tom_and_jerry()
-    record = trace(x.queries, x.states, x.states)
-    answer = diagnose(record.stage("weights").T, record)
-    assert str(answer) == "these are the weights, transposed: rows and columns are exchanged"
-
-
-def test_the_shape_of_a_stage_transposed_and_no_more():
-    answer = diagnose(torch.zeros(3, 6), journey())
-    assert str(answer) == (
-        "not recognised. It has the shape of output transposed, but not its numbers"
-    )
 
 
 def test_a_hidden_cell_off_by_infinity():
@@ -436,28 +447,6 @@ def test_numbers_too_coarse_for_decimals_have_none():
     assert "decimals" not in diagnose(record.stage("scores"), record).text
     weights = journey().stage("weights")
     assert "decimals" not in diagnose(weights.bfloat16(), journey()).text
-
-
-def test_it_does_not_guess():
-    record = journey()
-    yours = record.stage("weights").clone()
-    yours[3, 2] += 0.1
-    answer = diagnose(yours, record)
-    assert answer.verdict == "unknown"
-    assert str(answer) == (
-        "not recognised. Nearest: weights, off by at most 0.1000; 5 of 6 rows are equal, "
-        "the first row that differs is row 3"
-    )
-    assert answer.mistakes == ()
-
-
-def test_where_a_mistake_begins():
-    record = journey(keep=causal())
-    answer = diagnose(MISTAKES["no-mask"].apply(record)["weights"], record)
-    assert str(answer) == (
-        "these are the weights with no mask. Equal until masked; "
-        "the first row that differs is row 0"
-    )
 
 
 @pytest.mark.parametrize("dtype", [">f2", ">f4", ">f8", np.longdouble, ">i4", "<f4"])
