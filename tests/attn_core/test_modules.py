@@ -143,15 +143,6 @@ def test_a_trace_under_autocast_is_of_what_the_module_computes(name, of_x):
     assert "w_query" in explorer.html
 
 
-def test_a_trace_reaches_down_to_x_and_gives_the_output():
-    x = batch_of(toy.journey().x)
-    head = MultiHeadAttention(3, 4, 2, bias=True)
-    record = head.trace(x)
-    assert record.source.x is x
-    merged = record.output.transpose(1, 2).flatten(2)
-    torch.testing.assert_close(head.out_proj(merged), head(x))
-
-
 def test_dropout_counts_its_steps_in_training_only():
     x = toy.journey().x
     torch.manual_seed(0)

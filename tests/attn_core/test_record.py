@@ -171,17 +171,6 @@ def test_answers_come_in_the_callers_rank(lead):
     torch.testing.assert_close(record.stage("scores"), q @ k.mT)
 
 
-def test_each_of_many_leading_axes_stays_in_its_place():
-    q = drawn(1, 2, 3, 2, 4, 5)
-    keep = torch.rand(2, 3, 1, 4, 4, generator=torch.Generator().manual_seed(1)) < 0.6
-    record = trace(q, q, q, keep=keep)
-    for a in range(2):
-        for b in range(3):
-            alone = trace(*[q[a, b]] * 3, keep=keep[a, b])
-            for name in STAGES:
-                torch.testing.assert_close(record.stage(name)[a, b], alone.stage(name)[...])
-
-
 def test_a_row_that_keeps_nothing_is_told_from_one_whose_only_score_is_0():
     """Both have row_max 0 and row_sum 1. The mask is asked about 1,024 of 2,050 rows at a time."""
     q, k = drawn(1, 2050, 2), drawn(2, 4096, 2)

@@ -29,7 +29,6 @@ RANKS = {
     ],
 }  # fmt: skip
 
-
 LAYER = DecoderLayer(8, 2, 16)
 TWICE = torch.zeros(2, 6, 8)
 SQUARE = torch.zeros(6, 6, 8)
@@ -52,7 +51,6 @@ AMBIGUOUS = {
     ROWS.format((6, 6)): lambda: HEADS(SQUARE, keep=keeping(6, 6)),
     ROWS.format((6, 4)): lambda: HEADS(SQUARE, SQUARE[:, :4], keep=keeping(6, 4)),
 }
-
 
 MODEL = Transformer(5, 5, width=8, num_heads=2, hidden=8, num_layers=1)
 SOURCE = torch.tensor([[3, 4]])
@@ -77,7 +75,6 @@ POSITIONS = {
     WHERE.format("target"):
         lambda: MODEL(PAIR, PAIR, target_keep=causal() & LEFT[:, None, None]),
 }  # fmt: skip
-
 
 FIXED, PAPER = recurrent.stored(attends=False), transformer.stored()
 TOM = ["Tom", "chases", "Jerry"]
