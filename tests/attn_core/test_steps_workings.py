@@ -262,13 +262,15 @@ def test_lines_of_what_is_switched_off():
         norms_off=["encoder.0.residuals.0.norm"],
     )
     done = run(recorded("transformer"), changes, source=[3, 5, 4], target=[1, 3])
-    for place, why in {
-        "encoder.0.attention[1, 2]": "because head 1 is switched off",
-        "source_places[1, 2]": "because the positions are switched off",
-        "encoder.0.residuals.0.sum[1, 2]": "because the residual is switched off",
-        "encoder.0.residuals.0.norm[1, 2]": "because the norm is switched off",
-    }.items():
-        assert at(done, place).how.partition(", ")[2] == why
+    for place, why, parts in (
+        ("encoder.0.attention[1, 2]", "head 1 is", []),
+        ("source_places[1, 2]", "the positions are", ["source_words"]),
+        ("encoder.0.residuals.0.sum[1, 2]", "the residual is", ["encoder.0.attention.out_proj"]),
+        ("encoder.0.residuals.0.norm[1, 2]", "the norm is", ["encoder.0.residuals.0.sum"]),
+    ):
+        term = at(done, place)
+        assert term.how.partition(", ")[2] == f"because {why} switched off"
+        assert [part.name for part in term.parts] == parts
 
 
 def test_a_long_sum_shows_its_first_terms_and_the_last():
