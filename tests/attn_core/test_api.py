@@ -65,6 +65,13 @@ def test_every_broadcast_form_of_a_bool_tensor(lead):
                 assert torch.equal(masked > -torch.inf, wanted.expand(full)), shape
 
 
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_in_a_batch_without_heads_a_joined_tensor_may_have_an_axis_for_them(batch):
+    q, cells = drawn(1, batch, 3, 2), drawn(2, batch, 3, 3) < 0.3
+    masked = trace(q, q, q, keep=causal() & cells[:, None]).stage("masked")
+    assert torch.equal(masked > -torch.inf, cells & torch.ones(3, 3).tril().bool())
+
+
 def test_a_mask_that_serves_all_heads_is_kept_once():
     of_four, of_five = drawn(1, 2, 3, 5, 4), drawn(1, 2, 2, 3, 5, 4)
     for x, shape, kept in (
