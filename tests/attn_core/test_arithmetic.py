@@ -75,26 +75,29 @@ def test_the_tree_as_text():
     x = toy.journey().x
     assert str(workings(trace(x[:2], x[:2], x[:2], scale=1.0), "weights", 1, 0)) == (
         "weights[1, 0] = exp(0.9544 - 1.4950) / 1.5824 = 0.3680\n"
-        "  masked[1, 0] = 0.9544\n"
-        "    scaled[1, 0] = 0.9544 · 1 = 0.9544\n"
-        "      scores[1, 0] = 0.55·0.43 + 0.87·0.15 + 0.66·0.89 = 0.9544\n"
-        "        q[1] = (0.55, 0.87, 0.66)\n"
-        "        k[0] = (0.43, 0.15, 0.89)\n"
+        "  scaled[1, 0] = 0.9544 · 1 = 0.9544\n"
+        "    scores[1, 0] = 0.55·0.43 + 0.87·0.15 + 0.66·0.89 = 0.9544\n"
+        "      q[1] = (0.55, 0.87, 0.66)\n"
+        "      k[0] = (0.43, 0.15, 0.89)\n"
         "  row_max[1] = max(0.9544, 1.4950) = 1.4950\n"
         "  row_sum[1] = exp(0.9544 - 1.4950) + exp(1.4950 - 1.4950) = 0.5824 + 1 = 1.5824"
     )
 
 
-def test_the_output_reaches_down_to_the_inputs():
+@pytest.mark.parametrize("keep", [None, causal()])
+@pytest.mark.parametrize("dropout", [None, Dropout(0.5, 3)])
+def test_the_output_reaches_down_to_the_inputs(keep, dropout):
+    """By way of the mask and of dropout only where there are some."""
     x = toy.notebook().x
-    term = workings(trace(x, x, x, scale=1.0), "output", 0, 2)
+    term = workings(trace(x, x, x, scale=1.0, keep=keep, dropout=dropout), "output", 0, 2)
+    mixing = "dropped" if dropout else "weights"
     assert [(part.name, part.index) for part in term.parts] == [
-        *[("dropped", (0, j)) for j in range(3)],
+        *[(mixing, (0, j)) for j in range(3)],
         *[("v", (j, 2)) for j in range(3)],
     ]
     names = {part.name for part in every_term(term)}
-    assert names == {"output", "dropped", "weights", "masked", "scaled", "scores",
-                     "row_max", "row_sum", "q", "k", "v"}  # fmt: skip
+    always = {"output", "weights", "scaled", "scores", "row_max", "row_sum", "q", "k", "v"}
+    assert names == always | ({"masked"} if keep else set()) | {mixing}
     scores = next(part for part in every_term(term) if part.name == "scores")
     assert scores.text == "scores[0, 0] = 1·1 + 2·2 + 1·1 + 2·2 + 1·1 = 11"
 
@@ -202,7 +205,7 @@ def test_sums_of_up_to_16_are_written_out_longer_ones_shortened():
         assert weights.parts[2].how.count("exp(") == terms
         assert weights.value == pytest.approx(1 / count)
         output = workings(record, "output", 0, 0)
-        shown = [part.index[1] for part in output.parts if part.name == "dropped"]
+        shown = [part.index[1] for part in output.parts if part.name == "weights"]
         assert shown == (list(range(16)) if count == 16 else [*range(12), count - 1])
         assert len(output.parts) == 2 * terms
 

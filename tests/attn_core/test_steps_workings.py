@@ -286,7 +286,7 @@ def test_the_parts_of_a_softmax():
     attention = "decoder.0.cross_attention"
     for name, place, row in (
         ("probabilities", (1,), [("words_out", (1, i)) for i in range(6)]),
-        (attention, (1, 0), [(f"{attention}.masked", (1, 0, i)) for i in range(3)]),
+        (attention, (1, 0), [(f"{attention}.scaled", (1, 0, i)) for i in range(3)]),
     ):
         for stage, more in (("row_max", []), ("row_sum", [(f"{name}.row_max", place)])):
             parts = workings(steps, name, place, stage).parts
