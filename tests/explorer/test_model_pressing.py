@@ -11,6 +11,7 @@ NORM = "encoder.0.residuals.0.norm"
 INNER = "encoder.1.attention"
 ARCS = ((INNER, 2), (CROSS, 3))
 LINE = ".am-panel .am-line"
+FRAMES = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def test_the_first_press_after_typing_arrives(play, typed):
     word = page.locator(".am-written .am-word").nth(1)
     word.hover()
     page.mouse.down()
-    page.wait_for_timeout(80)  # as long as a finger presses
+    page.evaluate(FRAMES)  # a finger rests for some
     page.mouse.up()
     expect(word).to_have_attribute("aria-pressed", "true")
 
