@@ -14,7 +14,8 @@ from typing import TypeVar
 
 import torch
 
-# torch has no public way to ask this.
+# torch has no public way to ask these.
+from torch._C import _len_torch_dispatch_stack
 from torch._C._functorch import maybe_current_level
 
 Item = TypeVar("Item")
@@ -37,13 +38,15 @@ def parallel_map(
     [0, 1, 4, 9, 16]
 
     cells: of the maps that are worked on; few of them stay in this thread. So does work on a GPU,
-    work that gradients follow, and work inside a transform of torch.func. If `work` raises an
-    error, it is raised here, and items that have not begun are left out.
+    work that gradients follow, work inside a transform of torch.func, and work under a dispatch
+    mode, such as a counter of operations, which sees those of its own thread alone. If `work`
+    raises an error, it is raised here, and items that have not begun are left out.
     """
     count = torch.get_num_threads()
     is_followed = torch.is_grad_enabled() or maybe_current_level() is not None
+    is_counted = _len_torch_dispatch_stack() > 0
     is_on_cpu = device is None or torch.device(device).type == "cpu"
-    if min(count, len(items)) < 2 or cells < FEW or is_followed or not is_on_cpu:
+    if min(count, len(items)) < 2 or cells < FEW or is_followed or is_counted or not is_on_cpu:
         return [work(item) for item in items]
 
     def without_gradients(item: Item) -> Result:

@@ -8,6 +8,7 @@ from threading import Event
 
 import pytest
 import torch
+from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attn_core import Dropout, attention, causal, trace
@@ -37,8 +38,15 @@ CALLS = {
 }
 
 
+def events(call, *inputs):
+    """What it gives, and how many operations this thread runs: torch divides them, and waits."""
+    with profile(activities=[ProfilerActivity.CPU]) as profiled:
+        got = call(*inputs)
+    return got, len(profiled.events())
+
+
 class Operations(TorchDispatchMode):
-    """Counts those of this thread: torch divides them, and for each it waits."""
+    """Counts those that it sees."""
 
     count = 0
 
@@ -68,12 +76,22 @@ def test_a_loop_waits_once_and_gives_the_same_bits(call, threads):
     wanted = call(*inputs)
     for count in (2, 3):
         threads(count)
-        with Operations() as operations:
-            got = call(*inputs)
-        assert operations.count < 70
+        got, count_here = events(call, *inputs)
+        assert count_here < 150
         assert torch.equal(got, wanted)
         assert not got.is_inference()
         assert allowed() == (count, count)
+
+
+def test_a_mode_that_sees_each_operation_sees_the_same_on_any_number_of_threads(threads):
+    q, k, v = (drawn(i, T, 4) for i in range(3))
+    counts = set()
+    for count in (1, 3):
+        threads(count)
+        with Operations() as operations:
+            attention(q, k, v[..., :3], keep=causal())
+        counts.add(operations.count)
+    assert len(counts) == 1
 
 
 def test_an_error_is_the_callers_and_leaves_nothing_behind(threads):
