@@ -57,6 +57,7 @@ TRY = """async ([payload, fragment, typed]) => {
     input.value = typed;
     input.dispatchEvent(new Event("input"));
     input.dispatchEvent(new Event("change"));
+    await new Promise((done) => setTimeout(done)); // a press that left the field comes first
   }
   const after = found();
   main.remove();
