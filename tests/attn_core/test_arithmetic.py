@@ -87,7 +87,7 @@ def test_the_tree_as_text():
 @pytest.mark.parametrize("keep", [None, causal()])
 @pytest.mark.parametrize("dropout", [None, Dropout(0.5, 3)])
 def test_the_output_reaches_down_to_the_inputs(keep, dropout):
-    """By way of the mask and of dropout only where there are some."""
+    """A mask and dropout have lines of their stage only where there are some."""
     x = toy.notebook().x
     term = workings(trace(x, x, x, scale=1.0, keep=keep, dropout=dropout), "output", 0, 2)
     mixing = "dropped" if dropout else "weights"

@@ -229,3 +229,18 @@ def explorer(journey):
 def masked(journey):
     x = toy.journey().x
     return explore(trace(x, x, x, keep=causal()), tokens=journey[1], name="masked")
+
+
+@pytest.fixture
+def play(bare):
+    """play(fragment, …) is a page with the translator, started."""
+
+    from tests.explorer.models import opened  # brings a trained model, which few tests need
+
+    def play(fragment="", *, view=None, **how):
+        how.setdefault("script", "classic")
+        page = bare.open(view or opened(), fragment=fragment or "#x-translator", **how)
+        page.wait_for_selector(".am-root")
+        return page
+
+    return play

@@ -16,19 +16,6 @@ HEAD = '.am-explorer select[aria-label="head"]'
 NORM = "encoder.0.residuals.0.norm"
 
 
-@pytest.fixture
-def play(bare):
-    """play(fragment, …) is a page with the translator, started."""
-
-    def play(fragment="", *, view=None, **how):
-        how.setdefault("script", "classic")
-        page = bare.open(view or opened(), fragment=fragment or "#x-translator", **how)
-        page.wait_for_selector(".am-root")
-        return page
-
-    return play
-
-
 def words(page, css=".am-written .am-word bdi"):
     return page.locator(css).all_text_contents()
 

@@ -15,19 +15,6 @@ FRAMES = "() => new Promise((go) => requestAnimationFrame(() => requestAnimation
 
 
 @pytest.fixture
-def play(bare):
-    """play(fragment, …) is a page with the translator, started."""
-
-    def play(fragment="", *, view=None, **how):
-        fragment = f"#x-translator{fragment}"
-        page = bare.open(view or opened(), fragment=fragment, script="classic", **how)
-        page.wait_for_selector(".am-root")
-        return page
-
-    return play
-
-
-@pytest.fixture
 def arcs(play):
     """arcs(…) is a page with the sentence under arcs, as the landing page has it."""
 
@@ -64,14 +51,14 @@ def test_a_pointer_at_rest_survives_a_shorter_sentence(arcs, play):
     page.locator(".am-arc-word").nth(4).hover()
     field(page).fill("the dog")
     expect(page.locator("button.am-arc-word")).to_have_text(["the", "dog"])
-    page = play(f"?say=the+big+dog+chases+Jerry&at={NORM}")
+    page = play(f"#x-translator?say=the+big+dog+chases+Jerry&at={NORM}")
     page.locator('.am-table [data-row="4"][data-col="3"]').hover()
     field(page).fill("Tom sees Jerry")
     expect(page.locator(".am-table tbody tr")).to_have_count(3)
 
 
 def test_a_number_waits_for_the_words_that_are_still_typed(play):
-    page = play(f"?at={NORM}&select=2,5")
+    page = play(f"#x-translator?at={NORM}&select=2,5")
     field(page).fill("Tom")
     expect(page.locator(LINE)).to_be_hidden()
     field(page).fill("Tom sees Jerry")
@@ -85,7 +72,7 @@ def test_a_number_waits_for_the_words_that_are_still_typed(play):
 
 @pytest.mark.parametrize("at", [NORM, CROSS])
 def test_the_arithmetic_of_a_number_that_is_pressed_is_in_sight(play, at):
-    page = play(f"?at={at}", viewport={"width": 390, "height": 560})
+    page = play(f"#x-translator?at={at}", viewport={"width": 390, "height": 560})
     cell = page.locator('.am-numbers [data-row="0"][data-col="1"]')
     cell.scroll_into_view_if_needed()
     cell.click()
@@ -121,16 +108,16 @@ def test_a_translation_is_announced_where_it_is_not_drawn(arcs):
 
 def test_other_chances_than_on_the_words_have_their_reason(play):
     why = ".am-panel .am-why"
-    page = play("?at=probabilities")
+    page = play("#x-translator?at=probabilities")
     expect(page.locator(why)).to_be_hidden()
     page.get_by_label("temperature").fill("1")
     expect(page.locator(why)).to_contain_text("divided by 2")
-    page = play("?at=probabilities&off=mask_off:decoder.0.self_attention")
+    page = play("#x-translator?at=probabilities&off=mask_off:decoder.0.self_attention")
     expect(page.locator(why)).to_contain_text("the moment it was written")
 
 
 def test_a_deep_number_is_read_at_full_width_below_its_path(play):
-    page = play(f"?at=probabilities&select=0,{CHINESE.index('汤姆')}")
+    page = play(f"#x-translator?at=probabilities&select=0,{CHINESE.index('汤姆')}")
     wide = page.locator(LINE).bounding_box()["width"]
     for _ in range(30):
         opens = page.locator(".am-opens")
@@ -149,7 +136,7 @@ def test_a_deep_number_is_read_at_full_width_below_its_path(play):
 
 def test_terms_that_a_sum_leaves_out_are_written_when_asked_for(play):
     done = passed(SAY, translated(SAY)[0][:-1])
-    page = play("?at=encoder.0.feed_forward.widen&select=1,5")
+    page = play("#x-translator?at=encoder.0.feed_forward.widen&select=1,5")
     shown = page.locator(".ax-parts > .am-led")
     expect(shown).to_have_count(13)
     page.get_by_role("button", name="more").click()

@@ -314,7 +314,7 @@ def by_name(table: dict, known: Collection[str]) -> dict:
     """What each of the names of a table earns."""
     earned = {name: what for what, names in table.items() for name in names.split(", ")}
     if unknown := earned.keys() - known:
-        raise ValueError(f"there are no attacks called {unknown}")
+        raise ValueError(f"unknown attacks: {unknown}")
     return earned
 
 

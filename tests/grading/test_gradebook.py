@@ -233,7 +233,7 @@ def test_a_failure_of_ours_is_no_mark_and_is_tried_again(course, tmp_path, monke
     path = os.environ["PATH"]
     monkeypatch.setenv("PATH", f"{fake.parent}:{path}")
     call = [sys.executable, "-m", "grading", "grade", str(course.folder)]
-    # Of its own, it looks for the sandbox anew.
+    # A process of this call, which looks for the sandbox anew.
     done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
     said = done.stdout + done.stderr
     assert done.returncode == 1

@@ -56,6 +56,13 @@ export function listed(count, write, between = ", ", most = MOST_TERMS) {
   return shown.flatMap((line, n) => (n ? [[between], ...line] : line));
 }
 
+/**
+ * Whether a line leaves terms out.
+ *
+ * @param {Line} line
+ */
+export const isShortened = (line) => line.some(([, colour]) => colour === "rest");
+
 /** @type {(x: number) => [string, string]} */
 const result = (x) => [written(x), "result"];
 

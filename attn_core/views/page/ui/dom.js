@@ -39,5 +39,9 @@ export const coloured = (line, onclick) =>
   line.map(([text, colour]) => {
     if (!colour) return text;
     const isButton = onclick && colour === "rest";
-    return make(isButton ? "button" : "span", { class: `ax-${colour}`, ...(isButton && { onclick }) }, text);
+    return make(
+      isButton ? "button" : "span",
+      { class: `ax-${colour}`, ...(isButton && { type: "button", onclick }) },
+      text,
+    );
   });

@@ -2,7 +2,7 @@
 
 import { fixed, plain } from "../core/digits.js";
 import { STAGES } from "../core/stages.js";
-import { Workings } from "../core/workings.js";
+import { isShortened, Workings } from "../core/workings.js";
 import { say, sayParts, sentenceKey } from "../words/words.js";
 import { barsAlone, productRow, shares } from "./bars.js";
 import { bdi, coloured, make, token, visible } from "./dom.js";
@@ -178,9 +178,8 @@ export class Panel {
    */
   branch(term, path, isFirst) {
     const line = coloured(term.line);
-    const isShortened = term.line.some(([, colour]) => colour === "rest");
-    const rest = isShortened
-      ? [make("button", { class: "ax-rest", onclick: () => this.writeOut() }, say("allTerms"))]
+    const rest = isShortened(term.line)
+      ? [make("button", { type: "button", class: "ax-rest", onclick: () => this.writeOut() }, say("allTerms"))]
       : [];
     if (!term.parts) {
       const leaf = make("div", { class: "ax-leaf" }, ...line, ...rest);

@@ -1,6 +1,6 @@
 // A number of a pass that is to be written out, and its way to the numbers that it is made of.
 
-import { keptTerms, MOST_TERMS } from "../workings.js";
+import { isShortened, keptTerms, MOST_TERMS } from "../workings.js";
 
 /**
  * @typedef {import("../workings.js").Line} Line
@@ -80,9 +80,7 @@ export class Place {
     const name = stage === lastStage(step) ? step.name : `${step.name}.${stage}`;
     /** @type {Line} */
     const line = [[`${name}[${index.join(", ")}]`, "name"], [" = "], ...how];
-    const whole = line.some(([, colour]) => colour === "rest")
-      ? () => write(pass, step, stage, index, Infinity)
-      : undefined;
+    const whole = isShortened(line) ? () => write(pass, step, stage, index, Infinity) : undefined;
     return { name, step: step.name, stage, index, value, line, parts, whole };
   }
 

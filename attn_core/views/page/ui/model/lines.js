@@ -58,7 +58,12 @@ export class Lines {
     return `${this.at}/${trail}`;
   }
 
-  /** A number as it is shown: with all of its terms, if the reader asked for them. @param {Term} term @param {number[]} trail */
+  /**
+   * A number as it is shown: with all of its terms, if the reader asked for them.
+   *
+   * @param {Term} term
+   * @param {number[]} trail
+   */
   written(term, trail) {
     return (this.whole.has(this.keyOf(trail)) && term.whole?.()) || term;
   }

@@ -8,18 +8,10 @@ import { refill } from "./refill.js";
 
 let count = 0; // for the names of fields
 let isPressing = false;
-for (const [name, is] of /** @type {[string, boolean][]} */ ([
-  ["pointerdown", true],
-  ["pointerup", false],
-  ["pointercancel", false],
-]))
-  addEventListener(
-    name,
-    () => {
-      isPressing = is;
-    },
-    true,
-  );
+const press = ({ type }) => {
+  isPressing = type === "pointerdown";
+};
+for (const name of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(name, press, true);
 
 /**
  * Once a press that may be under way has reached its target: what moved under the pointer would miss it.
