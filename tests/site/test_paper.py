@@ -290,7 +290,8 @@ def test_nothing_is_so_wide_that_all_was_made_smaller(printed):
     """Chromium makes a whole document smaller if something of it is wider than its pages."""
     for path in map(printed, (THE_BOOK, *FEW)):
         with pypdfium2.PdfDocument(path) as pdf:
-            assert sum(map(sizes, pdf), Counter()).most_common(1)[0][0] == 10.5, path.stem
+            some = [pdf[number] for number in range(5, len(pdf), 10)]
+            assert sum(map(sizes, some), Counter()).most_common(1)[0][0] == 10.5, path.stem
 
 
 @of_pdfs
@@ -301,7 +302,7 @@ def test_no_part_of_the_book_is_wider_than_its_paper(chromium, tmp_path, languag
     """The same, asked of the document before it is printed: in Chinese, too."""
     book, every = book_of(HTML, language, "public", "a4")
     document = whole_book(book, every)
-    rules, _ = fonts.write("".join(sorted(set(document))), book.site, tmp_path)
+    rules, _ = fonts.of_site(HTML, set(document))
     (tmp_path / "book.html").write_text(document.replace("/* fonts */", rules), encoding="utf-8")
     width = round((210 - 2 * MARGINS[0]) / 25.4 * 96)
     page = chromium.new_page(viewport={"width": width, "height": 900})

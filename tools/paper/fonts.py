@@ -7,8 +7,12 @@ the site's. Chromium draws a variable font as shapes: each face is cut out of it
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
+import shutil
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from fontTools import subset
@@ -16,6 +20,8 @@ from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
 QUOTES = "U+2018-2019, U+201C-201D"  # as wide as a character in Chinese, narrow in English
+
+FIGURES = "lnum", "tnum"  # what paper.css asks for beside the usual features
 
 
 @dataclass(frozen=True)
@@ -52,13 +58,14 @@ FACES = (
 )
 
 
-def cut(face: Face, characters: str, target: Path) -> set[str]:
+def cut(face: Face, characters: frozenset[str], target: Path) -> set[str]:
     """Write a face with these characters and no others; returns those that it has."""
     package = importlib.util.find_spec(face.package).submodule_search_locations[0]
-    options = subset.Options(hinting=False, layout_features=["*"], name_IDs=["*"])
+    options = subset.Options(hinting=False, name_IDs=["*"])
+    options.layout_features = [*options.layout_features, *FIGURES]
     options.drop_tables += ["FFTM"]  # when FontForge has made it
     with subset.load_font(str(Path(package, face.file)), options) as font:
-        known = set(map(chr, font.getBestCmap())) & set(characters)
+        known = set(map(chr, font.getBestCmap())) & characters
         subsetter = subset.Subsetter(options)
         subsetter.populate(text="".join(known))
         subsetter.subset(font)
@@ -68,9 +75,23 @@ def cut(face: Face, characters: str, target: Path) -> set[str]:
     return known
 
 
-def write(characters: str, site: Path, folder: Path) -> tuple[str, str]:
-    """Write the fonts; returns their style sheet, and the characters that none of them has."""
-    folder.mkdir(parents=True, exist_ok=True)
+def of_site(site: Path, characters: set[str]) -> tuple[str, set[str]]:
+    """The style sheet of the fonts that print these characters of a site, and those they have.
+
+    The fonts are cut once for all documents of a site: that takes longer than to print a chapter.
+    """
+    return written(site, frozenset(characters | characters_of(site)))
+
+
+@cache
+def characters_of(site: Path) -> set[str]:
+    return {sign for page in site.rglob("*.html") for sign in page.read_text(encoding="utf-8")}
+
+
+@cache
+def written(site: Path, characters: frozenset[str]) -> tuple[str, set[str]]:
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     rules, known = [], set()
     for number, face in enumerate(FACES):
         target = folder / f"{number}.ttf"
@@ -87,7 +108,10 @@ def write(characters: str, site: Path, folder: Path) -> tuple[str, str]:
     for file in ("stix-two-math.woff2", "noto-serif-sc.woff2"):
         with TTFont(site / "_static" / file) as font:
             known |= set(map(chr, font.getBestCmap()))
-    lacking = {
-        character for character in characters if character.isprintable() and not character.isspace()
-    } - known
-    return "\n".join(rules), "".join(sorted(lacking))
+    return "\n".join(rules), known
+
+
+def lacking(characters: set[str], known: set[str]) -> str:
+    """The characters that show something and that no font has."""
+    shown = {sign for sign in characters if sign.isprintable() and not sign.isspace()}
+    return "".join(sorted(shown - known))

@@ -64,11 +64,11 @@ def make(
     book, every = book_of(site, language, edition, paper)
     documents = documents_of(book, every, only)
     made: list[Path] = []
+    characters = set().union(*documents.values())
+    rules, known = fonts.of_site(site, characters)
+    if lacking := fonts.lacking(characters, known):
+        sys.exit(f"no font of the paper has a sign for {lacking}")
     with tempfile.TemporaryDirectory() as scratch:
-        characters = "".join(sorted(set("".join(documents.values()))))
-        rules, lacking = fonts.write(characters, book.site, Path(scratch, "fonts"))
-        if lacking:
-            sys.exit(f"no font of the paper has a sign for {lacking}")
         for name, document in documents.items():
             suffix = "" if paper == "a4" else f"-{paper}"
             target = out / f"{name}{suffix}.pdf"
