@@ -12,12 +12,13 @@ With PRETEND_PROCESSOR=up, down or mixed in the environment, `enter()` begins it
 from __future__ import annotations
 
 import os
+from functools import cache
 
 import torch
 from torch import Tensor
 from torch.nn.attention import bias
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_map_only
 
 RULES = ("up", "down", "mixed", "exact")
 FIXED = {"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal"}
@@ -46,13 +47,15 @@ class Processor(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        name = func._schema.name.removeprefix("aten::").removesuffix("_")
-        if torch.Tag.nondeterministic_seeded in func.tags and name not in SUMMED:
+        name, is_exact, is_seeded = known_of(func)
+        if is_exact or (name == "pow" and type(args[1]) is int and args[1] == 2):
+            return func(*args, **kwargs)
+        if is_seeded:
             made = func(*args, **kwargs)
             if name in NORMAL and is_single(made):
                 made.copy_(self.moved(name, made.double() * (1 + 2**-40), made))
             return made
-        if not is_rounded(func, name, args, kwargs):
+        if not has_single((*args, *kwargs.values())):
             return func(*args, **kwargs)
         wide = widened(args), widened(kwargs)
         made = func(*wide[0], **wide[1])
@@ -97,12 +100,19 @@ def is_single(leaf: object) -> bool:
     return leaf.dtype == torch.float32 and leaf.is_cpu
 
 
-def is_rounded(func, name: str, args, kwargs) -> bool:
-    if name in FIXED | NOT_COMPUTED or func.is_view or torch.Tag.inplace_view in func.tags:
-        return False
-    if name == "pow" and isinstance(args[1], int) and args[1] == 2:
-        return False
-    return any(map(is_single, tree_leaves((args, kwargs))))
+def has_single(values) -> bool:
+    return any(
+        has_single(value) if isinstance(value, (tuple, list)) else is_single(value)
+        for value in values
+    )
+
+
+@cache
+def known_of(func) -> tuple[str, bool, bool]:
+    """An operation's name, whether it is the same everywhere, and whether it draws numbers."""
+    name = func._schema.name.removeprefix("aten::").removesuffix("_")
+    is_exact = name in FIXED | NOT_COMPUTED or func.is_view or torch.Tag.inplace_view in func.tags
+    return name, is_exact, torch.Tag.nondeterministic_seeded in func.tags and name not in SUMMED
 
 
 def widened(values):
