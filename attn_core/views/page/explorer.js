@@ -6,7 +6,7 @@ import { features, parts, views } from "./core/parts.js";
 import { STAGES } from "./core/stages.js";
 import { accepted, changes, settingsOf } from "./core/state.js";
 import { Controls } from "./ui/controls.js";
-import { make, token } from "./ui/dom.js";
+import { fill, make, token } from "./ui/dom.js";
 import { Grid } from "./ui/grid.js";
 import { heat } from "./ui/heat.js";
 import { ALL_CONTROLS, withParts } from "./ui/loading.js";
@@ -59,6 +59,7 @@ export class Explorer {
     this.pointedIn = null;
     this.notice = "";
     this.width = 0; // the most that the matrix had
+    this.frame = 0;
     /** @type {Map<string, Attention>} */
     this.attentions = new Map();
     this.View = views.find((each) => each.fits(this.data, payload)) || Grid;
@@ -71,6 +72,24 @@ export class Explorer {
     /** @type {State} */
     this.state = { ...this.first };
     this.build(host);
+    this.open(start);
+    this.settle();
+  }
+
+  /**
+   * Shows other data as a new explorer of them would, in the same elements: the focus and what is open stay. Its
+   * controls are those of the data before, which must be alike: ui/model/heads.js looks.
+   *
+   * @param {Data} data
+   * @param {State} start what differs from the data's view
+   */
+  take(data, start) {
+    this.data = data;
+    this.attentions.clear();
+    Object.assign(this.settings, settingsOf(data));
+    for (const feature of this.features) feature.take();
+    this.panel.shown = "";
+    this.width = 0;
     this.open(start);
   }
 
@@ -389,11 +408,17 @@ export class Explorer {
   render() {
     if (!this.isPrint) this.renderMatrix();
     this.light();
-    this.keepWidth();
     this.panel.render();
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(this.settle);
+  }
+
+  // What depends on the layout, which is asked for once a frame.
+  settle = () => {
+    this.keepWidth();
     this.fade();
     this.tell();
-  }
+  };
 
   renderMatrix() {
     const { settings, first, state, features: all } = this;
@@ -430,9 +455,9 @@ export class Explorer {
   // What has room where; a box that goes on to the right says so by its edge.
   fade = () => {
     this.panel.fit();
-    for (const box of this.root.querySelectorAll(".ax-scroll, .ax-vectors")) {
-      box.classList.toggle("ax-more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
-    }
+    const boxes = [...this.root.querySelectorAll(".ax-scroll, .ax-vectors")];
+    const goOn = boxes.map((box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
+    for (const [n, box] of boxes.entries()) box.classList.toggle("ax-more", goOn[n]);
   };
 
   /** @param {Attention} shown */
@@ -453,11 +478,7 @@ export class Explorer {
       // A row that a mask leaves no key has only zeros.
       sums: say(shown.masks.length ? "sumsKept" : "sumsAll"),
     };
-    this.formula.replaceChildren(
-      make("b", {}, say(state.stage)),
-      " = ",
-      ...sayParts(sentenceKey("means", state.stage), places),
-    );
+    fill(this.formula, make("b", {}, say(state.stage)), " = ", ...sayParts(sentenceKey("means", state.stage), places));
     this.formula.hidden = !this.shows("formula");
     this.controls.render();
     this.noticeLine.textContent = this.notice;
@@ -469,8 +490,8 @@ export class Explorer {
     const [from, to] = [Math.min(low, 0) / end, Math.max(high, 0) / end];
     const stops = Array.from({ length: 9 }, (_, n) => heat(from + ((to - from) * n) / 8, ramp));
     bar.style.backgroundImage = `linear-gradient(to right, ${stops.join(", ")})`;
-    this.legend.replaceChildren(write(low), bar, `${isClipped ? "≥ " : ""}${write(high)}`);
-    if (hasMasked) this.legend.append(make("span", { class: "ax-swatch ax-masked" }), say("masked"));
+    const masked = hasMasked ? [make("span", { class: "ax-swatch ax-masked" }), say("masked")] : [];
+    fill(this.legend, write(low), bar, `${isClipped ? "≥ " : ""}${write(high)}`, ...masked);
     const places = { low: write(low), high: `${isClipped ? say("orMore") : ""}${write(high)}` };
     this.legend.setAttribute("aria-label", say("legendOf", places) + (hasMasked ? say("legendMasked") : ""));
     this.legend.hidden = !this.shows("legend");

@@ -34,6 +34,9 @@ export class Feature {
    */
   build(_controls) {}
 
+  /** The explorer shows other data from now on. */
+  take() {}
+
   /**
    * What an attention is made of ({ data, settings, formulas }) in a state of the explorer.
    *

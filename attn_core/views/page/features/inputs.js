@@ -80,6 +80,10 @@ export class Inputs extends Feature {
     listen("keydown", (event) => cellOf(event) === event.target && this.key(event));
   }
 
+  take() {
+    this.edits = undefined;
+  }
+
   derive(made, { edits }) {
     const { data } = this.explorer;
     if (this.edits !== edits) [this.edits, this.data] = [edits, edits ? edited(data, edits) : data];

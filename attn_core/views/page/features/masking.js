@@ -12,9 +12,8 @@ export class Masking extends Feature {
 
   constructor(explorer) {
     super(explorer);
-    const { L, S } = explorer.data;
     const isCell = (text) => /^\d+\.\d+$/.test(text);
-    const isInside = (/** @type {number[]} */ [i, j]) => i < L && j < S;
+    const isInside = (/** @type {number[]} */ [i, j]) => i < explorer.data.L && j < explorer.data.S;
     const fits = (text) => listOf(text).every(isCell) && drawnIn(text).every(isInside);
     this.settings = {
       drawn: { ...textSetting("", fits, "cells"), listed: true, alters: true, phrase: "theMask" },

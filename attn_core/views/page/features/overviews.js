@@ -54,6 +54,10 @@ export class EveryHead extends Feature {
     withParts(["heads"], act, fail);
   }
 
+  take() {
+    if (this.heads) this.heads.shown = "";
+  }
+
   draw(shown) {
     const { explorer, heads } = this;
     const { state } = explorer;

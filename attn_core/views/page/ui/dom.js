@@ -19,6 +19,17 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
+ * What a box holds, which stays if it is the same: then nothing around it needs its place again.
+ *
+ * @param {Element} box
+ * @param {(Node | string)[]} inside
+ */
+export function fill(box, ...inside) {
+  const made = make("p", {}, ...inside);
+  if (made.innerHTML !== box.innerHTML) box.replaceChildren(...made.childNodes);
+}
+
+/**
  * A token as a reader sees it. The script that writes out blanks is there if a token needs it.
  *
  * @type {(token: string | number) => string}

@@ -2,7 +2,7 @@
 
 import { fixed } from "../core/digits.js";
 import { say } from "../words/words.js";
-import { bdi, make, token, visible } from "./dom.js";
+import { make, token, visible } from "./dom.js";
 import { CELLS, heat } from "./heat.js";
 
 // More tokens and more cells are drawn on a map: a table of them takes more than a frame to change.
@@ -23,6 +23,25 @@ export function endsOf(shown, given, places) {
   const isWhole = shown.every((x) => !Number.isFinite(x) || Number.isInteger(x));
   const write = (x) => fixed(x, isWhole && Math.abs(x) < 1e6 ? 0 : places);
   return { low, high, end: Math.max(high, -low) || 1, hasMasked: shown.includes(-Infinity), ramp: CELLS, write };
+}
+
+/**
+ * A list with as many elements as are asked for: those there are stay, what is too many leaves the page.
+ *
+ * @param {HTMLElement[]} list
+ * @param {number} count
+ * @param {(n: number) => HTMLElement} make
+ */
+function fit(list, count, make) {
+  for (const element of list.splice(count)) element.remove();
+  while (list.length < count) list.push(make(list.length));
+}
+
+/** @type {(element: HTMLElement, text: string) => void} */
+function name(element, text) {
+  if (element.title === text) return;
+  element.title = text;
+  element.firstElementChild.textContent = text;
 }
 
 // Touches only what differs: a page has many cells.
@@ -79,13 +98,12 @@ export class Grid {
   draw(attention, state, given) {
     const { data } = attention;
     const { stage } = state;
-    const isNamed = data.queries === this.data.queries && data.keys === this.data.keys;
     this.data = data;
-    const isOutput = stage === "output";
     this.width = data.columns(stage);
     const [rows, cols] = [data.L, this.width].map((size) => [...Array(size).keys()]);
-    if (isOutput !== this.isOutput || !isNamed) this.build(rows, cols, isOutput);
-    this.isOutput = isOutput;
+    const isCellFocused = this.table.contains(document.activeElement);
+    const isOutput = stage === "output";
+    this.build(data, isOutput);
     this.table.setAttribute(
       "aria-label",
       say("tableOf", { stage: say(stage), columns: say(isOutput ? "columns" : "keys") }),
@@ -96,6 +114,7 @@ export class Grid {
     for (const [i, row] of cells.entries()) for (const [j, x] of row.entries()) show(this.cells[i][j], x, ends);
     this.selected = state.select;
     this.setTabStop(this.place || state.select || [0, 0]);
+    if (isCellFocused && !this.table.contains(document.activeElement)) this.stop.focus({ preventScroll: true });
     return ends;
   }
 
@@ -111,33 +130,60 @@ export class Grid {
     }
   }
 
-  build(rows, cols, isOutput) {
-    const { data } = this;
-    const corner = make(
-      "th",
-      { class: "ax-corner", scope: "col" },
-      isOutput ? token(say("valueHead"), "v") : token(say("keyHead"), "k"),
-      token(say("queryHead"), "q"),
-    );
+  /**
+   * The heads, sides and cells of these data: those that are there already stay.
+   *
+   * @param {import("../core/data.js").Data} data
+   * @param {boolean} isOutput
+   */
+  build({ queries, keys, L }, isOutput) {
+    if (isOutput !== this.isOutput) this.begin(isOutput);
+    const { lines, heads, sides, cells, width } = this;
     const side = isOutput ? "v" : "k";
-    this.heads = cols.map((j) => {
-      const text = visible(isOutput ? j : data.keys[j]);
-      return make("th", { scope: "col", class: `ax-head ax-${side}`, title: text }, bdi(text));
+    const [before, last] = [`${lines.length},${heads.length}`, (list) => list[list.length - 1]];
+    fit(heads, width, () => {
+      this.head.append(make("th", { scope: "col", class: `ax-head ax-${side}` }, make("bdi")));
+      return last(this.head.children);
     });
-    this.sides = rows.map((i) => {
-      const text = visible(data.queries[i]);
-      return make("th", { scope: "row", class: "ax-side ax-q", title: text }, bdi(text));
+    fit(lines, L, (i) => {
+      sides[i] = make("th", { scope: "row", class: "ax-side ax-q" }, make("bdi"));
+      cells[i] = [];
+      this.inside.append(make("tr", {}, sides[i]));
+      return last(this.inside.children);
     });
-    this.cells = rows.map((i) =>
-      cols.map((j) =>
-        make("td", { class: "ax-cell", role: "gridcell", tabindex: -1, "data-row": i, "data-col": j }, ""),
-      ),
-    );
-    this.lit = "";
-    const head = make("thead", {}, make("tr", {}, corner, ...this.heads));
-    const lines = this.cells.map((line, r) => make("tr", {}, this.sides[r], ...line));
-    this.table.replaceChildren(head, make("tbody", {}, ...lines));
+    for (const list of [sides, cells]) list.length = L;
+    for (const [i, line] of lines.entries()) {
+      fit(cells[i], width, (j) => {
+        line.append(make("td", { class: "ax-cell", role: "gridcell", tabindex: -1, "data-row": i, "data-col": j }, ""));
+        return last(line.children);
+      });
+    }
+    for (const [j, head] of heads.entries()) name(head, visible(isOutput ? j : keys[j]));
+    for (const [i, head] of sides.entries()) name(head, visible(queries[i]));
+    if (before !== `${L},${width}`) this.lit = "";
+  }
+
+  /** @param {boolean} isOutput */
+  begin(isOutput) {
+    this.isOutput = isOutput;
+    const [across, down] = this.corner(isOutput);
+    this.head = make("tr", {}, make("th", { class: "ax-corner", scope: "col" }, across, down));
+    this.inside = make("tbody");
+    /** @type {HTMLElement[]} */
+    this.lines = [];
+    /** @type {HTMLElement[]} */
+    this.heads = [];
+    /** @type {HTMLElement[]} */
+    this.sides = [];
+    /** @type {HTMLElement[][]} */
+    this.cells = [];
+    this.table.replaceChildren(make("thead", {}, this.head), this.inside);
     this.table.classList.toggle("ax-values", isOutput);
+  }
+
+  /** What the columns are, and what the rows. @param {boolean} isOutput */
+  corner(isOutput) {
+    return [isOutput ? token(say("valueHead"), "v") : token(say("keyHead"), "k"), token(say("queryHead"), "q")];
   }
 
   moveTo(place) {

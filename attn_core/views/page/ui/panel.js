@@ -81,6 +81,7 @@ export class Panel {
     const { attention, more } = explorer.compared(select, explorer.state);
     line.replaceChildren(...sentence(attention, stage, select), ...more);
     if (hasVectors) this.drawVectors();
+    if (!explorer.shows("arithmetic")) return;
     const workings = new Workings(explorer.attention(explorer.explained(explorer.state)), select[0], this.most);
     tree.replaceChildren(this.branch(workings[stage](select[1]), `${[stage, select]}`, true));
   }
@@ -128,8 +129,6 @@ export class Panel {
     this.drawSum(attention, state, place, rows);
     vectors.replaceChildren(make("table", {}, ...rows));
     for (const feature of explorer.features) feature.vectorsDrawn(vectors);
-    // Vectors wider than the page scroll by keyboard only if they can have the focus.
-    vectors.tabIndex = vectors.scrollWidth > vectors.clientWidth ? 0 : -1;
   }
 
   /**
@@ -164,7 +163,10 @@ export class Panel {
     const { vectors, bars } = this;
     const products = vectors.querySelector(".ax-products");
     if (products) products.hidden = false;
-    const isWide = !products || vectors.scrollWidth > vectors.clientWidth + 1;
+    const over = vectors.scrollWidth - vectors.clientWidth;
+    // Vectors wider than the page scroll by keyboard only if they can have the focus.
+    vectors.tabIndex = over > 0 ? 0 : -1;
+    const isWide = !products || over > 1;
     if (products) products.hidden = isWide;
     bars.classList.toggle("ax-spare", !isWide);
   }

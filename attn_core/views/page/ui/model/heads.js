@@ -1,5 +1,6 @@
 // An attention station: the explorer of one attention, fed by the machine.
 
+import { views } from "../../core/parts.js";
 import { Explorer } from "../../explorer.js";
 import { make } from "../dom.js";
 
@@ -10,7 +11,9 @@ import { make } from "../dom.js";
  */
 
 // What the machine decides, not the explorer of one of its stations: there it would change one map alone.
-const HIDDEN = ["scale", "mask", "inputs", "link", "all"];
+const DECIDED = ["scale", "mask", "inputs", "link", "all"];
+// The lines below the station lead on to where each number was made: the explorer's own would say them twice.
+const HIDDEN = [...DECIDED, "arithmetic"];
 
 /**
  * Whether two attentions have the same numbers, so that what is shown of one can stay.
@@ -24,11 +27,23 @@ function isSame(a, b) {
   return said(a) === said(b) && numbers(a).every((all, n) => all.every((x, i) => x === others[n][i]));
 }
 
+/**
+ * Whether an explorer of one attention can show another: its controls are made for what these have in common.
+ * @type {(a: Data, b: Data) => boolean}
+ */
+function isAlike(a, b) {
+  const form = ({ B, H, D, Dv, scale, keepJson, dropout, headNames, view, q, source }) =>
+    JSON.stringify([B, H, D, Dv, scale, keepJson, dropout, headNames, view, q.dtype, !source]);
+  return form(a) === form(b) && ![a, b].some((data) => views.some((view) => view.fits(data, {})));
+}
+
 export class Heads {
   /** @param {import("./model.js").Model} model */
   constructor(model) {
     this.model = model;
     this.element = make("div", { class: "am-explorer" });
+    /** @type {Step | null} */
+    this.step = null;
     /** @type {Data | null} */
     this.data = null;
     this.element.addEventListener("ax-point", () => {
@@ -54,7 +69,7 @@ export class Heads {
     const { model } = this;
     const data = model.pass.data(step.name);
     const wanted = this.wanted(step);
-    if (!this.data || !isSame(data, this.data)) this.make(step, data, wanted);
+    if (!this.data || !isSame(data, this.data)) this.take(step, data, wanted);
     else if (!this.shows(wanted)) this.explorer.apply(wanted);
   }
 
@@ -65,10 +80,18 @@ export class Heads {
   }
 
   /** @param {Step} step @param {Data} data @param {State} start */
-  make(step, data, start) {
-    const { model } = this;
-    this.data = data;
-    data.view = { hide: HIDDEN, ...model.payload.view.explorer };
+  take(step, data, start) {
+    const { step: stepBefore, data: before } = this;
+    Object.assign(this, { step, data });
+    const { hide = [], ...view } = this.model.payload.view.explorer ?? {};
+    data.view = { ...view, hide: [...new Set([...HIDDEN, ...hide])] };
+    if (step === stepBefore && isAlike(before, data)) this.explorer.take(data, start);
+    else this.make(start);
+  }
+
+  /** @param {State} start */
+  make(start) {
+    const { model, step, data } = this;
     const place = this.focused();
     this.element.replaceChildren();
     /** @param {State} state */

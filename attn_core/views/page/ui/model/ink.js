@@ -52,9 +52,7 @@ export function ink(canvas, pass, step, colours) {
   if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows });
   const height = `${Math.round(rows * Math.max(LEAST_BAND, Math.min(MOST_BAND, MOST_TALL / rows)))}px`;
   if (canvas.style.height !== height) canvas.style.height = height;
-  const context = canvas.getContext("2d");
-  context.clearRect(0, 0, columns, rows);
-  paint(context, cells, columns, end, colours);
+  paint(canvas.getContext("2d"), cells, columns, end, colours);
 }
 
 /**

@@ -9,10 +9,8 @@ import { Grid } from "../grid.js";
 
 // A table whose rows are words, not queries, and whose columns are counted, not keys.
 class Table extends Grid {
-  build(rows, columns, isOutput) {
-    super.build(rows, columns, isOutput);
-    const [across, down] = [say(isOutput ? "columnHead" : "nextHead"), say("wordHead")];
-    this.table.querySelector(".ax-corner").replaceChildren(token(across, isOutput ? "v" : "k"), token(down, "q"));
+  corner(isOutput) {
+    return [token(say(isOutput ? "columnHead" : "nextHead"), isOutput ? "v" : "k"), token(say("wordHead"), "q")];
   }
 }
 
@@ -25,7 +23,7 @@ export class Numbers {
     this.grid = null;
     this.of = "";
     this.frame = 0;
-    new ResizeObserver(() => this.fadeSoon()).observe(this.element);
+    new ResizeObserver(() => this.settleSoon()).observe(this.element);
   }
 
   /** Of the scores of words, and of their probabilities, a word heads each column. @param {Step} step */
@@ -53,12 +51,11 @@ export class Numbers {
     this.grid.mark(plain ? { differing: (i) => [...rows[i]].map((x, j) => x !== right[i][j]) } : null);
     this.grid.table.setAttribute("aria-label", this.model.nameOf(step));
     this.grid.light(state.select);
-    if (state.select) this.reveal();
-    this.fadeSoon();
+    this.settleSoon();
   }
 
   /**
-   * A table for these words and columns: the one that is there, if it has as many. A new one takes longer.
+   * A table for these words and columns: the one that is there, if it has these columns. A new one takes longer.
    *
    * @param {Step} step
    * @param {string} stage
@@ -66,19 +63,12 @@ export class Numbers {
    * @param {string[] | number} columns their names, or how many
    */
   name(step, stage, labels, columns) {
-    const of = JSON.stringify([step.name, stage, labels.length, columns]);
-    if (of !== this.of) {
-      const keys = typeof columns === "number" ? Array.from({ length: columns }, (_, n) => String(n)) : columns;
-      this.data = { queries: [...labels], keys, L: labels.length, places: 4, columns: () => keys.length };
-      this.make(this.data);
-    }
+    const of = JSON.stringify([step.name, stage, columns]);
+    const isNew = of !== this.of;
+    const keys = typeof columns === "number" ? Array.from({ length: columns }, (_, n) => String(n)) : columns;
+    this.data = { queries: labels, keys, L: labels.length, places: 4, columns: () => keys.length };
     this.of = of;
-    for (const [n, label] of labels.entries()) {
-      if (this.data.queries[n] === label) continue;
-      this.data.queries[n] = label;
-      const side = this.grid.sides[n];
-      side.title = side.firstChild.textContent = label;
-    }
+    if (isNew) this.make(this.data);
   }
 
   /** @param {any} data */
@@ -90,7 +80,7 @@ export class Numbers {
       this.model.station.showLine();
     };
     grid.onpoint = (place) => this.point(place);
-    grid.element.addEventListener("scroll", () => this.fadeSoon(), { passive: true });
+    grid.element.addEventListener("scroll", () => this.settleSoon(), { passive: true });
     this.grid = grid;
     this.element.replaceChildren(grid.element);
     if (hadFocus) requestAnimationFrame(() => grid.focus());
@@ -128,12 +118,14 @@ export class Numbers {
     else if (own.bottom > around.bottom) box.scrollTop += own.bottom - around.bottom;
   }
 
-  // What goes on to the right says so by its edge: looked up when the page has its layout anyway.
-  fadeSoon() {
+  // When the page has its layout anyway: a number that was led to, and an edge where the table goes on to the right.
+  settleSoon() {
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
-      const box = this.grid?.element;
-      box?.classList.toggle("ax-more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
+      if (!this.grid) return;
+      const box = this.grid.element;
+      this.reveal();
+      box.classList.toggle("ax-more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
     });
   }
 }

@@ -189,14 +189,14 @@ export class Plan {
    */
   mark({ name, operation }, strip, own, fed) {
     const marks = [...runs(fed).map((run) => [run, "am-fed"]), ...runs(own).map((run) => [run, "am-own"])];
-    const key = String(marks);
+    const rows = this.model.pass.length(name);
+    const key = `${marks}/${rows}`;
     if (strip.dataset.marks === key) return;
     strip.dataset.marks = key;
     if (operation === "words") {
       for (const [n, word] of [...strip.children].entries()) word.classList.toggle("am-own", own.includes(n));
       return;
     }
-    const rows = this.model.pass.length(name);
     for (const mark of strip.querySelectorAll(".am-mark")) mark.remove();
     for (const [[first, count], kind] of /** @type {[number[], string][]} */ (marks)) {
       const mark = make("i", { class: `am-mark ${kind}` });
@@ -234,8 +234,8 @@ export class Plan {
     const rows = pass.kept[step.at];
     if (station.inked?.rows === rows && station.inked.colours === colours) return;
     station.inked = { rows, colours };
+    if (canvas) return ink(canvas, pass, step, colours);
     strip.dataset.marks = "anew";
-    if (canvas) ink(canvas, pass, step, colours);
-    else strip.replaceChildren(...pass.labels(step.name).flatMap((label) => [token(label, "q"), " "]));
+    return strip.replaceChildren(...pass.labels(step.name).flatMap((label) => [token(label, "q"), " "]));
   }
 }

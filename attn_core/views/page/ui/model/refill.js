@@ -18,3 +18,16 @@ export function refill(box, ...inside) {
       .at(-1)
       ?.focus({ preventScroll: true });
 }
+
+/**
+ * The same for what is told by a text: as long as that stays, so does what is inside.
+ *
+ * @param {HTMLElement} box
+ * @param {string} key
+ * @param {() => (Node | string)[]} make
+ */
+export function refillFor(box, key, make) {
+  if (box.dataset.of === key) return;
+  box.dataset.of = key;
+  refill(box, ...make());
+}

@@ -7,7 +7,7 @@ import { make } from "../dom.js";
 import { Heads } from "./heads.js";
 import { Lines } from "./lines.js";
 import { Numbers } from "./numbers.js";
-import { refill } from "./refill.js";
+import { refillFor } from "./refill.js";
 import { Switches } from "./switches.js";
 
 /** @typedef {import("../../core/model/program.js").Step} Step */
@@ -107,7 +107,8 @@ export class StationPanel {
             ),
           ]
         : [];
-    refill(this.ways, ...way("madeOf", step.inputs), ...way("goesInto", model.plan.after(step)));
+    const ways = () => [...way("madeOf", step.inputs), ...way("goesInto", model.plan.after(step))];
+    refillFor(this.ways, step.name, ways);
   }
 
   // The arrays that a step makes, if they are several: those of an attention stand in its explorer.
@@ -126,7 +127,7 @@ export class StationPanel {
         },
         say(`array_${stage}`),
       );
-    refill(this.stages, ...step.stages.map(button));
+    refillFor(this.stages, `${step.name}.${model.state.stage}`, () => step.stages.map(button));
   }
 
   /** @param {Step} step */

@@ -14,8 +14,10 @@ export class Wires {
     /** @type {[Element, Element, string][]} from, to, and the class of the line */
     this.ends = [];
     this.frame = 0;
+    this.drawn = "";
     drawing.append(this.element);
-    new ResizeObserver(() => this.soon()).observe(drawing);
+    // Within the frame of the change: another one would paint the page again.
+    new ResizeObserver(() => this.draw()).observe(drawing);
   }
 
   /** @param {[Element, Element, string][]} ends */
@@ -37,15 +39,23 @@ export class Wires {
       const { left, top, width, height } = element.getBoundingClientRect();
       return [left + width / 2 - around.left, top + height / 2 - around.top];
     };
-    const paths = this.ends.map(([from, to, kind]) => {
+    const lines = this.ends.map(([from, to, kind]) => {
       const [[x0, y0], [x1, y1]] = [middle(from), middle(to)];
-      const path = document.createElementNS(SVG, "path");
       const bend = Math.abs(y1 - y0) < SAME_ROW ? -RISE : 0;
-      path.setAttribute("d", `M${x0} ${y0} Q${(x0 + x1) / 2} ${(y0 + y1) / 2 + bend} ${x1} ${y1}`);
-      path.setAttribute("class", kind);
-      return path;
+      return [kind, `M${x0} ${y0} Q${(x0 + x1) / 2} ${(y0 + y1) / 2 + bend} ${x1} ${y1}`];
     });
-    this.element.setAttribute("viewBox", `0 0 ${around.width} ${around.height}`);
-    this.element.replaceChildren(...paths);
+    const box = `0 0 ${around.width} ${around.height}`;
+    const drawn = String([box, ...lines]);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    this.element.setAttribute("viewBox", box);
+    this.element.replaceChildren(
+      ...lines.map(([kind, d]) => {
+        const path = document.createElementNS(SVG, "path");
+        path.setAttribute("d", d);
+        path.setAttribute("class", kind);
+        return path;
+      }),
+    );
   }
 }
