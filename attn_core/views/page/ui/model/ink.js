@@ -9,6 +9,7 @@ import { paint } from "../pixels.js";
 
 const MOST_TALL = 104; // pixels of a strip: of more words each gets less
 const [LEAST_BAND, MOST_BAND] = [2, 9]; // pixels of a word in a strip
+const AT_ONCE = 16; // rows by which a canvas grows: one that has room is not made anew
 
 /**
  * What comes out, a row for each word.
@@ -26,6 +27,11 @@ function outputs(pass, step) {
   return { columns, cells, end: end || 1 };
 }
 
+/** @type {(element: HTMLElement, height: number) => void} */
+function tall({ style }, height) {
+  if (style.height !== `${height}px`) style.height = `${height}px`;
+}
+
 /** The weights of all heads side by side, a clear column between two. @type {typeof outputs} */
 function maps(pass, step) {
   const heads = step.settings.num_heads;
@@ -41,6 +47,8 @@ function maps(pass, step) {
 }
 
 /**
+ * Paints a canvas in a box that shows as much of it as there are rows.
+ *
  * @param {HTMLCanvasElement} canvas
  * @param {Pass} pass
  * @param {Step} step
@@ -49,9 +57,12 @@ function maps(pass, step) {
 export function ink(canvas, pass, step, colours) {
   const rows = pass.length(step.name);
   const { columns, cells, end } = (step.operation === "attention" ? maps : outputs)(pass, step);
-  if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows });
-  const height = `${Math.round(rows * Math.max(LEAST_BAND, Math.min(MOST_BAND, MOST_TALL / rows)))}px`;
-  if (canvas.style.height !== height) canvas.style.height = height;
+  const room = AT_ONCE * Math.ceil(rows / AT_ONCE);
+  if (canvas.width !== columns) canvas.width = columns;
+  if (canvas.height !== room) canvas.height = room;
+  const height = Math.round(rows * Math.max(LEAST_BAND, Math.min(MOST_BAND, MOST_TALL / rows)));
+  tall(canvas.parentElement, height);
+  tall(canvas, (height * room) / rows);
   paint(canvas.getContext("2d"), cells, columns, end, colours);
 }
 

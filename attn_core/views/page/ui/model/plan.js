@@ -93,7 +93,8 @@ export class Plan {
   buildStation(step, group) {
     const isWords = step.operation === "words";
     const canvas = isWords ? null : make("canvas", { class: "am-ink" });
-    const strip = make("span", { class: isWords ? "am-bands" : "am-strip" }, canvas ?? "");
+    const shown = canvas && make("span", { class: "am-shown" }, canvas);
+    const strip = make("span", { class: isWords ? "am-bands" : "am-strip" }, shown ?? "");
     const change = make("i", { class: "am-change" });
     const button = make(
       "button",
@@ -124,7 +125,7 @@ export class Plan {
   /** The row of a strip that a pointer is at. @param {string} name @param {any} event */
   rowAt(name, { clientY }) {
     const { canvas } = this.stations.get(name);
-    const box = canvas?.getBoundingClientRect();
+    const box = canvas?.parentElement.getBoundingClientRect();
     if (clientY === undefined || !box || clientY < box.top || clientY >= box.bottom) return undefined;
     return Math.floor((this.model.pass.length(name) * (clientY - box.top)) / box.height);
   }
