@@ -59,7 +59,7 @@ export class Explorer {
     this.pointedIn = null;
     this.notice = "";
     this.width = 0; // the most that the matrix had
-    this.frame = 0;
+    this.isSettled = true;
     /** @type {Map<string, Attention>} */
     this.attentions = new Map();
     this.View = views.find((each) => each.fits(this.data, payload)) || Grid;
@@ -73,7 +73,6 @@ export class Explorer {
     this.state = { ...this.first };
     this.build(host);
     this.open(start);
-    this.settle();
   }
 
   /**
@@ -409,12 +408,13 @@ export class Explorer {
     if (!this.isPrint) this.renderMatrix();
     this.light();
     this.panel.render();
-    cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(this.settle);
+    if (this.isSettled) queueMicrotask(this.settle);
+    this.isSettled = false;
   }
 
-  // What depends on the layout, which is asked for once a frame.
+  // What depends on the layout, which is asked for once: when all that changes has changed.
   settle = () => {
+    this.isSettled = true;
     this.keepWidth();
     this.fade();
     this.tell();

@@ -132,9 +132,10 @@ export function start(element) {
   };
   try {
     if (script) buildOnceLoaded(JSON.parse(script.textContent));
+    // What it needs in any case does not wait for its data.
     else
-      load("beside")
-        .then(() => parts.beside(element, beside, buildOnceLoaded, failed))
+      Promise.all(["beside", ...needs({}, wanted())].map(load))
+        .then(() => parts.beside(beside, buildOnceLoaded, failed))
         .catch(failed);
   } catch (error) {
     failed(error);

@@ -18,13 +18,16 @@ export function bytesOf(base64) {
   return bytes;
 }
 
+// What the last bit of a number of 16 bits is worth, by its exponent.
+const UNITS = Float64Array.from({ length: 31 }, (_, power) => 2 ** (Math.max(power, 1) - 25));
+
 /** @param {number} bits a number of 16 bits */
 export function half(bits) {
   const sign = bits & 0x8000 ? -1 : 1;
   const power = (bits >> 10) & 31;
   const rest = bits & 1023;
   if (power === 31) return NaN; // or an infinity: neither is taken
-  return sign * (power ? 2 ** (power - 25) * (1024 + rest) : 2 ** -24 * rest);
+  return sign * UNITS[power] * (power ? 1024 + rest : rest);
 }
 
 /**
@@ -35,8 +38,6 @@ export function half(bits) {
  */
 export const stored = (x, dtype) => (dtype === "float64" ? x : Math.fround(x));
 
-/** @type {number[]} */
-const halves = [];
 /** @type {Record<string, Uint16ArrayConstructor | Float32ArrayConstructor | Float64ArrayConstructor>} */
 const KINDS = { float16: Uint16Array, float32: Float32Array, float64: Float64Array };
 
@@ -60,8 +61,7 @@ export function decode(array, name, axes) {
   const held = new Kind(bytes.buffer);
   const numbers = new Float64Array(count);
   for (let n = 0; n < count; n++) {
-    if (Kind === Uint16Array) halves[held[n]] ??= half(held[n]);
-    numbers[n] = Kind === Uint16Array ? halves[held[n]] : held[n];
+    numbers[n] = Kind === Uint16Array ? half(held[n]) : held[n];
     if (!Number.isFinite(numbers[n])) throw new Problem(`${name} must be finite`);
   }
   const { dtype, shape, heads } = array;

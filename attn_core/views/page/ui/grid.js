@@ -26,15 +26,19 @@ export function endsOf(shown, given, places) {
 }
 
 /**
- * A list with as many elements as are asked for: those there are stay, what is too many leaves the page.
+ * As many elements in a box as are asked for: those there are stay.
  *
  * @param {HTMLElement[]} list
  * @param {number} count
+ * @param {HTMLElement} box
  * @param {(n: number) => HTMLElement} make
  */
-function fit(list, count, make) {
+function fit(list, count, box, make) {
   for (const element of list.splice(count)) element.remove();
-  while (list.length < count) list.push(make(list.length));
+  for (let n = list.length; n < count; n++) {
+    list.push(make(n));
+    box.append(list[n]);
+  }
 }
 
 /** @type {(element: HTMLElement, text: string) => void} */
@@ -140,27 +144,21 @@ export class Grid {
     if (isOutput !== this.isOutput) this.begin(isOutput);
     const { lines, heads, sides, cells, width } = this;
     const side = isOutput ? "v" : "k";
-    const [before, last] = [`${lines.length},${heads.length}`, (list) => list[list.length - 1]];
-    fit(heads, width, () => {
-      this.head.append(make("th", { scope: "col", class: `ax-head ax-${side}` }, make("bdi")));
-      return last(this.head.children);
-    });
-    fit(lines, L, (i) => {
-      sides[i] = make("th", { scope: "row", class: "ax-side ax-q" }, make("bdi"));
+    fit(heads, width, this.head, () => make("th", { scope: "col", class: `ax-head ax-${side}` }, make("bdi")));
+    fit(lines, L, this.inside, (i) => {
       cells[i] = [];
-      this.inside.append(make("tr", {}, sides[i]));
-      return last(this.inside.children);
+      sides[i] = make("th", { scope: "row", class: "ax-side ax-q" }, make("bdi"));
+      return make("tr", {}, sides[i]);
     });
-    for (const list of [sides, cells]) list.length = L;
+    sides.length = cells.length = L;
     for (const [i, line] of lines.entries()) {
-      fit(cells[i], width, (j) => {
-        line.append(make("td", { class: "ax-cell", role: "gridcell", tabindex: -1, "data-row": i, "data-col": j }, ""));
-        return last(line.children);
+      fit(cells[i], width, line, (j) => {
+        this.lit = "";
+        return make("td", { class: "ax-cell", role: "gridcell", tabindex: -1, "data-row": i, "data-col": j }, "");
       });
     }
     for (const [j, head] of heads.entries()) name(head, visible(isOutput ? j : keys[j]));
     for (const [i, head] of sides.entries()) name(head, visible(queries[i]));
-    if (before !== `${L},${width}`) this.lit = "";
   }
 
   /** @param {boolean} isOutput */

@@ -47,17 +47,19 @@ export function needed(payload, wanted) {
 }
 
 /**
- * A classic script beside the explorer's own; `what` it is for the sentence if it can't be read.
+ * A classic script beside the explorer's own; `what` it is for the sentence if it can't be read. One that the page
+ * has asked for runs behind the explorer's own, which may find it while it runs.
  *
  * @param {string} file
  * @param {string} what
  */
 export function readScript(file, what) {
   return new Promise((done, fail) => {
-    const script = make("script", {
-      onload: done,
-      onerror: () => fail(new Problem(`its ${what} ${file} cannot be read`)),
-    });
+    const asked = document.currentScript && document.querySelector(`script[src*="/${file}"]`);
+    const script = /** @type {any} */ (asked) ?? make("script");
+    script.onload = done;
+    script.onerror = () => fail(new Problem(`its ${what} ${file} cannot be read`));
+    if (asked) return;
     const url = new URL(file, ownAddress);
     url.search = new URL(ownAddress).search;
     script.src = url;

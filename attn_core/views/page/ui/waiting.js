@@ -4,12 +4,26 @@
 const ROOM = 800; // pixels above and below what is in view
 const waiting = new Map(); // elements in the order of the page, each with what starts it
 
+// What is not seen yet leaves the page its time for what is.
+/** @type {(act: () => void) => void} */
+const whenIdle = (act) => (window.requestIdleCallback ? requestIdleCallback(act, { timeout: 500 }) : setTimeout(act));
+
 const observer = new IntersectionObserver(
   (seen) => {
-    for (const { isIntersecting, target } of seen) if (isIntersecting) startNow(target);
+    for (const { isIntersecting, target } of seen) {
+      if (!isIntersecting) continue;
+      if (isWithin(target, 0)) startNow(target);
+      else whenIdle(() => startNow(target));
+    }
   },
   { rootMargin: `${ROOM}px` },
 );
+
+/** @type {(element: Element, room: number) => boolean} */
+function isWithin(element, room) {
+  const [box] = element.getClientRects();
+  return !!box && box.top < innerHeight + room && box.bottom > -room;
+}
 
 /** @param {Element} element */
 export function startNow(element) {
@@ -25,8 +39,7 @@ export function startNow(element) {
  */
 export function startWhenNear(element, start) {
   waiting.set(element, start);
-  const [box] = element.getClientRects();
-  if (box && box.top < innerHeight + ROOM && box.bottom > -ROOM) startNow(element);
+  if (isWithin(element, 0)) startNow(element);
   else observer.observe(element);
 }
 

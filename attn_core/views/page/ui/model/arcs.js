@@ -49,7 +49,8 @@ export class Arcs {
     this.element = make("div", { class: "am-arcs-box" }, this.svg, this.words, this.said);
     /** @type {number | null} the word that is pointed at */
     this.pointed = null;
-    new ResizeObserver(() => this.draw()).observe(this.element);
+    this.isDrawn = true;
+    new ResizeObserver(this.draw).observe(this.element);
   }
 
   /**
@@ -98,7 +99,7 @@ export class Arcs {
         make("div", { class: "am-arc-row am-arc-below" }, ...this.bottoms),
       );
     }
-    this.draw();
+    this.drawSoon();
   }
 
   /** Selects the largest share of a word, or no number if it was that word's. @param {number} n */
@@ -112,10 +113,17 @@ export class Arcs {
   /** @param {number | null} n */
   look(n) {
     this.pointed = n;
-    this.draw();
+    this.drawSoon();
   }
 
-  draw() {
+  drawSoon() {
+    if (this.isDrawn) queueMicrotask(this.draw);
+    this.isDrawn = false;
+  }
+
+  // Once all that changes has its place.
+  draw = () => {
+    this.isDrawn = true;
     if (!this.element.isConnected || !this.tops) return;
     const around = this.element.getBoundingClientRect();
     const boxOf = (each) => {
@@ -148,7 +156,7 @@ export class Arcs {
     this.svg.replaceChildren(...paths);
     for (const [n, word] of this.tops.entries()) word.setAttribute("aria-pressed", String(n === this.chosen));
     this.tell(fan, rows);
-  }
+  };
 
   /** @param {string} d @param {number} weight @param {string} kind */
   line(d, weight, kind) {

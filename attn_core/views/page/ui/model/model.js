@@ -70,6 +70,9 @@ export class Model {
   build(host) {
     this.root = make("div", { class: "ax-root am-root", role: "group", lang: say("lang"), "aria-label": say("model") });
     this.noticeLine = make("p", { class: "ax-notice", role: "status" });
+    // Where arcs tell of the sentence, the drawing of the whole machine is left out.
+    const show = this.payload.view.show ?? PARTS;
+    this.hasPlan = !this.payload.view.arcs && show.includes("plan");
     this.typed = new Typed(this);
     this.written = new Written(this);
     this.offs = new Offs(this);
@@ -85,10 +88,6 @@ export class Model {
     );
     this.shared = make("p", { class: "ax-shared", role: "status" });
     this.foot = make("div", { class: "ax-foot" }, reset, share, this.shared);
-    // Where arcs tell of the sentence, the drawing of the whole machine is left out.
-    const show = this.payload.view.show ?? PARTS;
-    this.hasPlan = !this.arcs && show.includes("plan");
-    this.plan.element.hidden = !this.hasPlan;
     this.root.classList.toggle("am-brief", !!this.arcs);
     for (const part of PARTS) this.root.classList.toggle(`am-no-${part}`, !show.includes(part));
     const drawn = this.arcs?.element ?? this.plan.element;

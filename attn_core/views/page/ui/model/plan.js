@@ -53,8 +53,14 @@ export class Plan {
     this.model = model;
     /** @type {Pointed | null} */
     this.pointed = null;
-    const sides = ["read", "write"].map((side) => this.buildSide(side));
-    this.element = make("div", { class: "am-plan", role: "toolbar", "aria-label": say("plan") }, ...sides);
+    this.element = make("div", {
+      class: "am-plan",
+      role: "toolbar",
+      "aria-label": say("plan"),
+      hidden: !model.hasPlan,
+    });
+    if (!model.hasPlan) return;
+    this.element.append(...["read", "write"].map((side) => this.buildSide(side)));
     this.wires = new Wires(this.element);
     this.roving = new Roving(
       this.element,
