@@ -46,6 +46,44 @@ def test_the_first_press_after_typing_arrives(play, typed):
     expect(word).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.parametrize("end", ["pointerup", "pointercancel"])
+def test_a_sentence_is_read_however_the_press_ends_that_leaves_it(play, end):
+    page = play()
+    field(page).fill("Tom se")
+    page.evaluate("() => dispatchEvent(new Event('pointerdown'))")
+    field(page).blur()
+    page.evaluate("(end) => dispatchEvent(new Event(end))", end)
+    expect(page.locator(".am-said")).to_contain_text("se")
+
+
+# What a reader sees and hears of a station, and what a cell or a picture is painted with.
+STATION = """() => [document.querySelector(".am-panel").innerText,
+  ...[...document.querySelectorAll(".am-panel :is(th, td, .ax-mini)")].map(
+    (cell) => [cell.className, cell.title, cell.textContent, cell.getAttribute("style")].join())]"""
+CASES = {  # the station, what is chosen before and after, whether the explorer's elements stay
+    "a word": (CROSS, "say=the+cat+chases+Jerry", "say=the+dog+chases+Jerry", True),
+    "more words": (CROSS, "say=Tom+sees+Jerry", "say=the+big+dog+sees+Tom+in+the+park", True),
+    "fewer words": (INNER, "say=the+big+dog+sees+Tom", "say=Tom+sees+Jerry", True),
+    "a row of a table": (NORM, "say=Tom+sees+Jerry", "say=Tom+helps+the+dog", True),
+    "the scale": (CROSS, "", f"off=scale_off:{CROSS}", False),
+    "the station": (CROSS, "", f"at={INNER}", False),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_other_numbers_in_the_elements_that_are_there_are_those_of_new_ones(play, case):
+    at, before, after, stays = case
+    select = "select=1,1" if at == NORM else "stage=weights&head=1&select=1,1,1"
+    fresh = play(f"#x-translator?{select}&at={at}&{after}").evaluate(STATION)
+    page = play(f"#x-translator?{select}&at={at}&{before}")
+    page.locator('.am-numbers [data-row="1"][data-col="1"]').focus()
+    page.evaluate("() => { window.was = [...document.querySelectorAll('.am-numbers .ax-grid')]; }")
+    page.evaluate("(hash) => { location.hash = hash; }", f"x-translator?{select}&at={at}&{after}")
+    page.wait_for_function(f"(fresh) => String(({STATION})()) === fresh", arg=",".join(fresh))
+    assert page.evaluate("() => was.every((element) => element.isConnected)") == stays
+    assert page.evaluate("() => document.activeElement.dataset.row") == "1"
+
+
 def test_a_pointer_at_rest_survives_a_shorter_sentence(arcs, play):
     page = arcs("the big dog chases Jerry")
     page.locator(".am-arc-word").nth(4).hover()

@@ -14,15 +14,20 @@ const press = ({ type }) => {
 for (const name of ["pointerdown", "pointerup", "pointercancel"]) addEventListener(name, press, true);
 
 /**
- * Once a press that may be under way has reached its target: what moved under the pointer would miss it.
+ * Once a press that may be under way has reached its target, or was given up: what moved under the pointer would miss
+ * it.
  *
  * @param {() => void} act
  */
 function afterPress(act) {
+  const ended = new AbortController();
   // On a touch screen all events of a press come in one go.
-  const soon = () => setTimeout(act);
-  if (isPressing) addEventListener("pointerup", soon, { once: true });
-  else soon();
+  const soon = () => {
+    ended.abort();
+    setTimeout(act);
+  };
+  if (!isPressing) soon();
+  else for (const name of ["pointerup", "pointercancel"]) addEventListener(name, soon, { signal: ended.signal });
 }
 
 export class Typed {
