@@ -339,6 +339,7 @@ def test_the_page_never_moves_sideways(bare, width):
     two = explore(projected_record(1), select=(1, 1))
     size = {"width": width, "height": 800}
     page = bare.open(explore(record, name="wide"), show(record, "scores"), two, viewport=size)
+    expect(page.locator(".ax-root")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
