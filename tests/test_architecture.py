@@ -52,7 +52,16 @@ STANDS_ON = {
 # What comes from outside; the standard library is free.
 EVERYWHERE = {"torch", "numpy", "jaxtyping"}
 ONLY_IN = {
-    "views": {"drawsvg", "matplotlib", "PIL", "anywidget", "traitlets", "ipywidgets", "IPython"},
+    "views": {
+        "drawsvg",
+        "resvg_py",
+        "matplotlib",
+        "PIL",
+        "anywidget",
+        "traitlets",
+        "ipywidgets",
+        "IPython",
+    },
     "engines": {"triton"},
     "pretrained": {"safetensors", "tokenizers"},
 }

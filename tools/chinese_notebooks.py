@@ -18,6 +18,7 @@ from pathlib import Path
 import nbformat
 
 import exercises
+from attn_core.views.pixels import drawn
 from tools.exercise_notebooks import FOLDER, chapters, localized, stored
 from tools.notebooks import NOTEBOOKS, ROOT, chosen, exercise_cells
 from translation.checking import underway
@@ -26,6 +27,7 @@ from translation.exercises import say
 from translation.language import in_chinese
 from translation.markdown import translated
 from translation.notebooks import chinese
+from translation.outputs import PNG, SVG
 from translation.pages import README
 
 ZH = "zh"
@@ -66,7 +68,22 @@ def of_page(path: Path):
     def cells(name: str, number: int) -> list:
         return exercise_cells(chinese_exercise(known[name]), number, say)
 
-    return moved(chinese(nbformat.read(path, as_version=4), docname_of(path), cells), path.parent)
+    made = moved(chinese(nbformat.read(path, as_version=4), docname_of(path), cells), path.parent)
+    known = drawings(nbformat.read(beside(path), as_version=4)) if beside(path).is_file() else {}
+    for place, data in drawings(made).items():
+        is_known = place in known and known[place][SVG] == data[SVG]
+        data[PNG] = known[place][PNG] if is_known else drawn(data[SVG])
+    return made
+
+
+def drawings(notebook) -> dict[tuple[str, int], dict]:
+    """The data of the drawings of a notebook, by the cell and the place among its outputs."""
+    return {
+        (cell.id, place): output.data
+        for cell in notebook.cells
+        for place, output in enumerate(cell.get("outputs", []))
+        if {SVG, PNG} <= output.get("data", {}).keys()
+    }
 
 
 def moved(notebook, folder: Path):

@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 import urllib.request
-from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -26,7 +25,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 import exercises
-from attn_core.views.fonts import CJK_FONTS
+from attn_core.views.pixels import cjk_file
 from exercises.keys import known
 from tools.browser import ARGUMENTS, present
 
@@ -128,7 +127,7 @@ def store(raw: bytes, name: str) -> None:
 
 def with_chinese(folder: str) -> dict[str, str]:
     """An environment in which the browser finds a Chinese font, which the machine may not have."""
-    source = Path(find_spec(CJK_FONTS).submodule_search_locations[0], "NotoSansSC-Regular.otf")
+    source = cjk_file()
     fonts = Path(folder, "share", "fonts")
     fonts.mkdir(parents=True)
     (fonts / source.name).symlink_to(source)

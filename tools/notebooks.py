@@ -230,7 +230,7 @@ def normalise(notebook) -> None:
             output.data.pop(WIDGET_VIEW, None)
             said = said_of_picture(output)
             output.metadata = nbformat.from_dict({"image/png": said} if said else {})
-            if said and "text/html" not in output.data:
+            if said and not {"text/html", "image/svg+xml"} & output.data.keys():
                 # Where myst-nb looks for it when it builds the page, which shows this picture.
                 metadata["mystnb"] = {"image": {"alt": said["alt"], "width": f"{said['width']}px"}}
         cell.metadata = nbformat.from_dict(metadata)

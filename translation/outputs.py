@@ -14,7 +14,7 @@ from translation.markdown import has_words
 CATALOGUE = "drawings"
 # Where the titles of mistakes are messages, and where what they do is told.
 TITLES, MISTAKES = "exercises", "chapters/12_mistakes"
-SVG, HTML = "image/svg+xml", "text/html"
+SVG, PNG, HTML = "image/svg+xml", "image/png", "text/html"
 WRITTEN = re.compile(r"(<(text|tspan|title|desc)\b[^>]*>)([^<]+)(?=<)")
 SPOKEN = re.compile(r'(\b(?:aria-label|alt|data-(?:agree|right|oppose))=")([^"]+)(?=")')
 # What the script says of a step: the lines that are written below it.

@@ -14,7 +14,7 @@ except ModuleNotFoundError as error:
     # The extra `views` by the names of its packages, which leave the attn_core that is here alone.
     raise ModuleNotFoundError(
         f"attn_core.views needs {error.name}: "
-        "pip install jinja2 matplotlib ipywidgets anywidget drawsvg",
+        "pip install jinja2 matplotlib ipywidgets anywidget drawsvg resvg-py",
         name=error.name,
     ) from None
 

@@ -4,18 +4,15 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 
 from matplotlib import font_manager
 
-CJK_FONTS = "pylopdf_fonts_zh_cn"
+from attn_core.views.pixels import LATIN, cjk_file, needs_cjk
 
 
 def font_families(text: str) -> list[str]:
     """matplotlib's own font, and for Chinese one from a package rather than from the machine."""
-    needs_cjk = any("\u2e80" <= character <= "\u9fff" for character in text)
-    return ["DejaVu Sans", *([cjk_font()] if needs_cjk and cjk_font() else [])]
+    return [LATIN, *([cjk_font()] if needs_cjk(text) and cjk_font() else [])]
 
 
 @contextmanager
@@ -39,11 +36,10 @@ def has_bold(families: list[str]) -> bool:
 
 @cache
 def cjk_font() -> str:
-    spec = find_spec(CJK_FONTS)
-    if spec is None or spec.submodule_search_locations is None:
+    path = cjk_file()
+    if path is None:
         installed = {font.name for font in font_manager.fontManager.ttflist}
         names = ("Noto Sans SC", "Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC", "SimHei")
         return next((name for name in names if name in installed), "")
-    path = Path(spec.submodule_search_locations[0]) / "NotoSansSC-Regular.otf"
     font_manager.fontManager.addfont(path)
     return font_manager.FontProperties(fname=path).get_name()

@@ -1,6 +1,5 @@
 """A matplotlib figure that shows itself, and the axes of a map in it."""
 
-import base64
 import io
 import math
 from functools import partial
@@ -12,9 +11,9 @@ from PIL import Image
 
 from attn_core.views.fonts import boxes_for_what_is_missing, font_families, has_bold
 from attn_core.views.heat import INK, KEY, QUERY, VALUE, mix
+from attn_core.views.pixels import SHARP, packed
 
 MOST_WRITTEN = 12
-SHARP = 2  # pixels of a stored picture for one of its size: on paper and a phone they show
 
 
 class Picture(Figure):
@@ -63,17 +62,6 @@ def joined(images: list[Image.Image]) -> Image.Image:
         sheet.paste(image, (0, top))
         top += image.height
     return sheet
-
-
-def packed(image: Image.Image) -> str:
-    """Pixels as PNG, in base64.
-
-    256 colours of its own: a third of the bytes, and no difference that the eye sees.
-    """
-    stream = io.BytesIO()
-    few = image.quantize(256, dither=Image.Dither.NONE)
-    few.save(stream, format="png", optimize=True)
-    return base64.b64encode(stream.getvalue()).decode("ascii")
 
 
 def colors_of(low: float, high: float, end: float) -> ListedColormap:

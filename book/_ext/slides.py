@@ -23,6 +23,7 @@ LEADS_ON = re.compile(r"[^.!?。！？]*[:：]$")  # a last sentence that speaks
 CAPTION = re.compile(r"\*[^*]")  # of the figure above: that has a slide of its own
 BEFORE = 2  # paragraphs that lead to a question
 MOST_ASKED = 600  # letters of a question with what leads to it: more would not fit
+SVG = "image/svg+xml"  # of a drawing, which is on the page
 MOST = 14  # lines of a printed output
 
 
@@ -54,7 +55,7 @@ def printed(cell) -> str:
     texts = [
         output.get("text") or output.get("data", {}).get("text/plain", "")
         for output in cell.get("outputs", [])
-        if "image/png" not in output.get("data", {})
+        if not {"image/png", SVG} & output.get("data", {}).keys()
     ]
     text = "\n".join(text.rstrip() for text in texts if text.strip())
     return text if text and text.count("\n") < MOST else ""
@@ -64,7 +65,7 @@ def picture(cell) -> dict:
     """The picture of a code cell with its words, and the explorer that it is of."""
     for output in cell.get("outputs", []):
         data = output.get("data", {})
-        if "image/png" in data:
+        if "image/png" in data and SVG not in data:
             named = EXPLORER.search(data.get("text/html", ""))
             alt = output.metadata.get("image/png", {}).get("alt") or data.get("text/plain", "")
             name = named[1] if named else ""

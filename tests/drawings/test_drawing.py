@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
 from attn_core import toy, trace
 from attn_core.views import drawings
@@ -13,6 +16,7 @@ from attn_core.views.drawings import Drawing, Steps
 from attn_core.views.drawings.drawing import FILLS, INKS, WIDEST, rules, style_sheet
 from attn_core.views.drawings.strip import strip
 from attn_core.views.heat import luminance, rgb_of
+from attn_core.views.pixels import SHARP, drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 PHONE = 358  # CSS pixels that a phone of 390 has between its margins
@@ -81,14 +85,30 @@ def test_steps_are_all_there_and_tell_what_they_say():
     assert "1: First this. 2: Then that." in told.alt
 
 
-def test_a_stored_notebook_has_the_drawing_alone():
-    bundle = Steps([(Drawing(200, 40, ""), "a")], "One.")._repr_mimebundle_()
-    assert set(bundle) == {"image/svg+xml", "text/plain"}
+def test_a_stored_notebook_has_the_drawing_and_its_pixels():
+    data, metadata = Steps([(Drawing(200, 40, ""), "a")], "One.")._repr_mimebundle_()
+    assert set(data) == {"image/svg+xml", "image/png", "text/plain"}
+    pixels = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
+    size = metadata["image/png"]
+    assert pixels.width == SHARP * size["width"]
+    assert abs(pixels.height - SHARP * size["height"]) <= SHARP
+    assert size["alt"].startswith("One.")
+
+
+@pytest.mark.parametrize("words", ["ab", "注意", "−→"])
+def test_pixels_have_the_signs_of_a_drawing(words):
+    """Without its font each would be the same box."""
+    made = set()
+    for word in words:
+        sheet = Drawing(40, 40, "")
+        sheet.text(word, 20, 20)
+        made.add(drawn(sheet.svg()))
+    assert len(made) == 2
 
 
 def test_in_a_live_notebook_steps_are_led_by_their_script(monkeypatch):
     monkeypatch.setattr("attn_core.views.drawings.scripted.is_live", lambda: True)
-    shown = Steps([(Drawing(200, 40, ""), "a")], "One.")._repr_mimebundle_()["text/html"]
+    shown = Steps([(Drawing(200, 40, ""), "a")], "One.")._repr_mimebundle_()[0]["text/html"]
     assert "drawing steps" in shown
     assert "addEventListener" in shown
 

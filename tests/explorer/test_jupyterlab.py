@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attn_core.views import explore
+from attn_core.views.drawings import two_arrows
 from attn_core.views.heat import mix
 from tests.explorer.conftest import ROOT
 from tests.patience import PATIENCE, TO_START
@@ -291,6 +292,18 @@ def test_a_live_model_and_its_traits(open_lab):
     root.get_by_label("your sentence").press("d")
     root.get_by_label("your sentence").press("d")
     assert page.locator(".jp-Cell").count() == 3, "keys do not reach the notebook"
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_an_untrusted_notebook_shows_a_drawing_s_pixels(open_lab, live, monkeypatch):
+    monkeypatch.setattr("attn_core.views.drawings.scripted.is_live", lambda: live)
+    data, metadata = two_arrows()._repr_mimebundle_()
+    output = nbformat.v4.new_output("display_data", data=data, metadata=metadata)
+    page = open_lab(f"drawing-{live}.ipynb", notebook("sheet", outputs=[output]))
+    shown = page.locator(".jp-OutputArea img")
+    expect(shown).to_be_visible()
+    expect(shown).to_have_attribute("src", re.compile("^data:image/png"))
+    expect(shown).to_have_js_property("width", metadata["image/png"]["width"])
 
 
 def test_an_untrusted_notebook_keeps_the_coloured_table(open_lab, journey):

@@ -10,6 +10,7 @@ from html import escape
 import drawsvg
 
 from attn_core.digits import fixed
+from attn_core.views.pixels import drawn
 
 # Letters of a drawing of this width are 11 px high on a phone of 390 px.
 WIDEST = 520
@@ -229,8 +230,12 @@ class Drawing:
             sheet.append(part)
         return sheet.as_svg(header="")
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        return {"image/svg+xml": self.svg(), "text/plain": repr(self)}
+    def _repr_mimebundle_(self, include=None, exclude=None) -> tuple[dict, dict]:
+        """The drawing, and as pixels for a notebook that shows no SVG: one that is not trusted."""
+        svg = self.svg()
+        data = {"image/svg+xml": svg, "image/png": drawn(svg), "text/plain": repr(self)}
+        size = {"width": math.ceil(self.width), "height": math.ceil(self.height)}
+        return data, {"image/png": {"alt": self.alt, **size}}
 
     def __repr__(self) -> str:
         return f"Drawing: {self.alt}"

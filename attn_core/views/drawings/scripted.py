@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
+from html import escape
 from pathlib import Path
 
 from attn_core.views.drawings.drawing import Drawing
 from attn_core.views.live import is_live
+
+
+# A notebook that is not trusted leaves out the drawing, the script and the style: the image stays.
+LIVE = """<div>{svg}</div><style>.drawing-pixels {{ display: none }}</style>
+<img class="drawing-pixels" src="data:image/png;base64,{png}" width="{width}" alt="{alt}">
+<script>{script}</script>"""
 
 
 class Scripted(Drawing):
@@ -14,12 +21,18 @@ class Scripted(Drawing):
 
     script: str
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        bundle = super()._repr_mimebundle_()
+    def _repr_mimebundle_(self, include=None, exclude=None) -> tuple[dict, dict]:
+        data, metadata = super()._repr_mimebundle_()
         if is_live():
-            text = read_script(self.script)
-            bundle["text/html"] = f"<div>{self.svg()}</div><script>{text}</script>"
-        return bundle
+            said = metadata["image/png"]
+            data["text/html"] = LIVE.format(
+                svg=data["image/svg+xml"],
+                png=data["image/png"],
+                width=said["width"],
+                alt=escape(said["alt"]),
+                script=read_script(self.script),
+            )
+        return data, metadata
 
 
 @cache
