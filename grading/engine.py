@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -27,6 +27,7 @@ SLACK = 300  # seconds for all that is around a submission's own time
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 
 Job = tuple[str, str]  # assignment, student
+Work = Callable[[str, str, str], str]  # a course's folder and a job; "", or why it failed
 
 
 def longest(limits: Limits, exercises: int) -> float:
@@ -34,10 +35,18 @@ def longest(limits: Limits, exercises: int) -> float:
     return SLOWEST * (limits.whole + exercises * limits.call) + SLACK
 
 
-def run_one(folder: str, assignment: str, student: str, ended: Connection) -> None:
-    """What a forked process does. It says "", or why there is no result."""
+def store_one(folder: str, assignment: str, student: str) -> str:
+    """Grade one submission."""
     from grading.course import Course
-    from grading.one import hold_back, store
+    from grading.one import store
+
+    store(Course.open(folder), assignment, student)
+    return ""
+
+
+def run_one(work: Work, folder: str, assignment: str, student: str, ended: Connection) -> None:
+    """What a forked process does. It says "", or why nothing came of it."""
+    from grading.one import hold_back
 
     ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     null = os.open(os.devnull, os.O_RDWR)
@@ -45,8 +54,7 @@ def run_one(folder: str, assignment: str, student: str, ended: Connection) -> No
         os.dup2(null, stream)
     hold_back()
     try:
-        store(Course.open(folder), assignment, student)
-        ended.send("")
+        ended.send(work(folder, assignment, student))
     except CannotGrade as error:
         ended.send(str(error))
     except BaseException as error:
@@ -63,17 +71,27 @@ def failure(error: BaseException) -> str:
     )
 
 
-def local(folder: Path, jobs: list[Job], workers: int, seconds: float) -> Iterator[tuple[Job, str]]:
-    """Grade the jobs here, `workers` at a time. Yields each with "", or with why it failed."""
+def heard(result: Connection, otherwise: str) -> str:
+    """What a process has said before it ended."""
+    try:
+        return result.recv() if result.poll() else otherwise
+    except EOFError:  # nothing: it was killed
+        return otherwise
+
+
+def local(
+    folder: Path, jobs: list[Job], workers: int, seconds: float, work: Work = store_one
+) -> Iterator[tuple[Job, str]]:
+    """Do the jobs here, `workers` at a time. Yields each with "", or with why it failed."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["grading.one"])
+    context.set_forkserver_preload(["grading.one", "grading.pages"])
     todo, running = list(reversed(jobs)), {}
     try:
         while todo or running:
             while todo and len(running) < workers:
                 job = todo.pop()
                 result, ended = context.Pipe(duplex=False)
-                process = context.Process(target=run_one, args=(str(folder), *job, ended))
+                process = context.Process(target=run_one, args=(work, str(folder), *job, ended))
                 process.start()
                 ended.close()
                 running[process.sentinel] = (process, job, time.monotonic() + seconds, result)
@@ -87,7 +105,7 @@ def local(folder: Path, jobs: list[Job], workers: int, seconds: float) -> Iterat
                     del running[sentinel]
                     ended_with = sentence("it ended with {0}", process.exitcode)
                     why = TOO_LONG if late else ended_with
-                    yield job, result.recv() if not late and result.poll() else why
+                    yield job, why if late else heard(result, why)
                     result.close()
     finally:
         for process, *_ in running.values():

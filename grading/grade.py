@@ -12,20 +12,19 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.utils import parse_utc
 from tqdm import tqdm
 
-from grading import engine, gradebook, interrupts, report, sandbox
+from grading import engine, gradebook, interrupts, pages, report, sandbox
 from grading.course import Assignment, Course
 from grading.handins import read_file
 from grading.make import private, prove
 from grading.one import is_done, rebuilt_path, stored
 from grading.sandbox import CannotGrade
-from grading.seams import api, quiet
+from grading.seams import api, said
 from grading.slips import misplaced
 from grading.terminal import ended, say, stop
 
@@ -98,26 +97,33 @@ def is_time(text: str) -> bool:
         return False
 
 
-def record(course: Course, assignment: Assignment) -> Failures:
+def record(course: Course, assignment: Assignment, jobs: int) -> Failures:
     """Put new results into nbgrader's gradebook, and write the feedback. Returns what failed."""
+    name = assignment.name
     if not gradebook.has_assignment(course, assignment):
         gradebook.register(course, assignment)
     noted = gradebook.Noted(course, assignment)
     known = gradebook.hands(course, assignment)
     noted.see(known)
-    done = [
-        student
-        for student in course.students(assignment.name)
-        if is_done(course, assignment, student)
-    ]
+    done = [student for student in course.students(name) if is_done(course, assignment, student)]
     stale = [student for student in done if student not in known or not is_shown(noted, student)]
     nbgrader, failed = api(course.folder, submitted="rebuilt"), {}
-    with bar(len(stale), "gradebook and feedback") as progress:
+    with bar(len(stale), "gradebook") as progress:
         for student in stale:
             interrupts.heed()
-            if why := record_one(nbgrader, noted, student, student in known):
-                failed[assignment.name, student] = why
+            if why := enter(nbgrader, noted, student, student in known):
+                failed[name, student] = why
             noted.save()
+            progress.update()
+    entered = [student for student in stale if (name, student) not in failed]
+    with bar(len(entered), "feedback") as progress:
+        for student, why in pages.make(course, name, entered, jobs):
+            interrupts.heed()
+            if why:
+                failed[name, student] = why
+            else:
+                noted.of(student)["shown"] = noted.state(student)
+                noted.save()
             progress.update()
     return failed
 
@@ -129,30 +135,18 @@ def is_shown(noted: gradebook.Noted, student: str) -> bool:
     return page.is_file() and noted.of(student)["shown"] == noted.state(student)
 
 
-def record_one(nbgrader: NbGraderAPI, noted: gradebook.Noted, student: str, known: bool) -> str:
-    """Bring one student's gradebook and page up to date. Returns "", or why that failed."""
+def enter(nbgrader: NbGraderAPI, noted: gradebook.Noted, student: str, known: bool) -> str:
+    """Bring the gradebook up to date for one student. Returns "", or why that failed."""
     name, mine = noted.assignment.name, noted.of(student)
-    if not (known and mine["recorded"] == noted.result(student)):
-        bring(noted.course, name, student)
-        if why := said(nbgrader.autograde, name, student):
-            return why
-        gradebook.give_back(noted, student)
-        mine["recorded"] = noted.result(student)
-        mine["file"] = stored(noted.course, name, student)["file"]
-    if why := said(nbgrader.generate_feedback, name, student):
+    if known and mine["recorded"] == noted.result(student):
+        return ""
+    bring(noted.course, name, student)
+    if why := said(nbgrader.autograde, name, student):
         return why
-    mine["shown"] = noted.state(student)
+    gradebook.give_back(noted, student)
+    mine["recorded"] = noted.result(student)
+    mine["file"] = stored(noted.course, name, student)["file"]
     return ""
-
-
-def said(step: Callable, assignment: str, student: str) -> str:
-    """Take a step of nbgrader's. Returns "", or its last words if it failed."""
-    with quiet():
-        done = step(assignment, student)
-    words = (done.get("error") or done.get("log") or "it gave no reason").strip().split("\n")
-    if not done["success"] and words[-1] == "KeyboardInterrupt":  # nbgrader takes it for an error
-        raise KeyboardInterrupt
-    return "" if done["success"] else f"nbgrader: {words[-1]}"
 
 
 def grade(course: Course, asked: argparse.Namespace) -> Failures:
@@ -173,7 +167,7 @@ def grade(course: Course, asked: argparse.Namespace) -> Failures:
     failed = run(course, wanted, asked.jobs, asked.dask)
     slips = misplaced(course)
     for assignment in wanted:
-        failed |= record(course, assignment)
+        failed |= record(course, assignment, asked.jobs)
         counts = Counter(row["status"] for row in report.write(course, assignment, failed, slips))
         words = ", ".join(
             f"{count} {report.told(status, count)}" for status, count in counts.items()

@@ -10,6 +10,7 @@ import contextlib
 import os
 import subprocess
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -36,6 +37,9 @@ from grading.words import TAGS
 
 ROOT = Path(__file__).parents[1]
 FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
+NBGRADER = "nbgrader: "  # what its reasons begin with
+# A notebook's language for pages without colours.
+PLAIN = {"name": "python", "pygments_lexer": "text"}
 NO_RESPONSE = sentence("No response.")  # what nbgrader says of an answer that nobody gave
 BOOTSTRAP = Path("static", "node_modules", "bootstrap", "dist", "css")
 # nbgrader starts alembic by its name.
@@ -90,6 +94,7 @@ class Told(GetGrades):
         self.say = course.say
         resources["nbgrader"] |= {"say": course.say, "language": TAGS[course.language]}
         nb, resources = super().preprocess(nb, resources)
+        resources["nbgrader"]["plain"] = nb.metadata.get("language_info") == PLAIN
         marks = (cell.metadata.get("nbgrader", {}) for cell in nb.cells)
         resources["nbgrader"]["waits"] = any(mark.get("waits") for mark in marks)
         return nb, resources
@@ -165,5 +170,18 @@ def quiet():
 def must(done: dict, what: str) -> None:
     """Raise CannotGrade with nbgrader's last words where it failed."""
     if not done["success"]:
-        said = (done.get("error") or done.get("log") or "it gave no reason").strip()
-        raise CannotGrade(f"nbgrader could not {what}: {said.split(chr(10))[-1]}")
+        raise CannotGrade(f"nbgrader could not {what}: {last_words(done)}")
+
+
+def said(step: Callable, assignment: str, student: str) -> str:
+    """Take a step of nbgrader's. Returns "", or its last words if it failed."""
+    with quiet():
+        done = step(assignment, student)
+    words = last_words(done)
+    if not done["success"] and words == "KeyboardInterrupt":  # nbgrader takes it for an error
+        raise KeyboardInterrupt
+    return "" if done["success"] else NBGRADER + words
+
+
+def last_words(done: dict) -> str:
+    return (done.get("error") or done.get("log") or "it gave no reason").strip().split("\n")[-1]

@@ -159,6 +159,7 @@ CELLS = {
     "raise type('=1+1\\n\\x1b[2J', (Exception,), {})('=cmd|calc')",
 }
 
+BLANKS = "x = 1" + "\n " * 9_990 + "\nx = 2"  # to colour it takes a minute
 # What stands in the place of an exercise's answer.
 SOFTMAX = {
     "hangs": "def safe_softmax(table):\n    while True:\n        pass",
@@ -336,6 +337,7 @@ def hostile(of: Class) -> None:
     of.add("patches", None, ("blank", "wrong", "wrong"), cells=[PATCHES], **wrong)
     end, sleep = CELLS["exit"], CELLS["sleep"]
     of.add("many bad cells", None, RIGHT, "not run to its end", cells=[end] * 9, at=-1)
+    of.add("a page of blanks", cells=[BLANKS] * 5)
     of.add("two sleeps", None, RIGHT, TIME, cells=[sleep] * 2)
     watcher = (
         "import os, time\nif os.fork() == 0:\n    while True:\n        time.sleep(0.05)\n"
@@ -416,9 +418,9 @@ def later(of: Class) -> None:
     scripts.cells.append({**new_markdown_cell(SCRIPTS), "cell_type": "raw"})
     of.add("scripts", scripts)
 
-    long = of.solved("a page without an end")
-    long.cells[1:1] = [new_code_cell("+a" * 9_990) for _ in range(48)]
-    of.add("a page without an end", long)
+    of.add("a page of sums", cells=["+a" * 9_990] * 48)
+    of.add("a page of dots", cells=["." * 20_000] * 5)
+    of.add("a page of prints", cells=["print('a' * 1000)"] * 1900)
 
     of.add("times", at_no_time(of))
     name = "\u202e\u200bbnypi.\u202d;=1+1.ipynb"

@@ -59,6 +59,15 @@ def test_one_that_takes_too_long_is_ended_and_gets_no_result(course):
     assert results(course) == {}
 
 
+def killed(*_) -> str:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_one_that_is_killed_stops_no_other(tmp_path):
+    ended = dict(engine.local(tmp_path, jobs()[:2], 1, 300, killed))
+    assert ended == dict.fromkeys(jobs()[:2], "it ended with -9")
+
+
 def test_a_kill_in_the_middle_loses_nothing(course):
     assert run("make", course.folder).returncode == 0
     call = [sys.executable, "-m", "grading", "grade", str(course.folder)]

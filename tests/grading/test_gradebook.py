@@ -22,6 +22,7 @@ from grading.course import Course
 from grading.notebooks import build
 from grading.one import digest, is_done, still_holds, stored
 from tests.grading.conftest import hand_in, run
+from tests.grading.hostile import BLANKS
 from tests.grading.test_course import own_course
 
 ROOT = Path(__file__).parents[2]
@@ -73,9 +74,10 @@ def page(course: Course, student: str = "ada") -> Path:
     return course.folder / "feedback" / student / "own" / "own.html"
 
 
-def words(course: Course) -> str:
+def words(course: Course, student: str = "ada") -> str:
     """What a student reads on the page."""
-    text = re.sub(r"(?s)<(style|script).*?</\1>|<[^>]*>", "", page(course).read_text("utf-8"))
+    text = page(course, student).read_text("utf-8")
+    text = re.sub(r"(?s)<(style|script).*?</\1>|<[^>]*>", "", text)
     return " ".join(html.unescape(text).split())
 
 
@@ -99,6 +101,19 @@ def test_what_waits_for_a_person_is_no_zero(course):
     assert "0 of 2" not in said
     assert "Before you hand in" in said
     assert "# Attention" not in said, "the first cell is shown as it was handed out"
+
+
+@pytest.mark.slow
+def test_a_page_that_takes_too_long_is_made_plainly(course):
+    solved = build(course, course.assignment("own"), "bob", "solution")
+    solved.cells[1:1] = [nbformat.v4.new_code_cell(BLANKS) for _ in range(5)]
+    hand_in(course, "own", "bob", nbformat.writes(solved).encode())
+    assert "2 wait for a person" in graded(course)
+    said = words(course, "bob")
+    assert "own: 4 of 6 points so far This page is without colours" in said
+    assert "x = 1 x = 2" in said
+    assert "✓ it is 2n" in said
+    assert "without colours" not in words(course)
 
 
 @pytest.mark.slow
