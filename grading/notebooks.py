@@ -32,8 +32,9 @@ LONGEST = 20_000  # characters that are shown of an output, of a cell, or of a t
 MOST_SHOWN = 100_000  # characters of cells, and as many of texts: a page has fifty times as much
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 MOST_PIXELS = 2**24
+# No part of these may begin as the part before it can go on: a student's line may be long.
 IPYTHON = re.compile(r"^(\s*)(%{1,2}\w|!|\?|[\w.]+\?{1,2}\s*$).*")  # %time, !ls, table?
-ASSIGNED = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*")  # files = !ls
+ASSIGNED = re.compile(r"^([\w,\s]+=\s*)[%!].*")  # files = !ls
 
 TASK = """\
 {heading}

@@ -338,6 +338,7 @@ def hostile(of: Class) -> None:
     end, sleep = CELLS["exit"], CELLS["sleep"]
     of.add("many bad cells", None, RIGHT, "not run to its end", cells=[end] * 9, at=-1)
     of.add("a page of blanks", cells=[BLANKS] * 5)
+    of.add("blanks without an end", cells=[" " * 19_990 + ")"] * 50)
     of.add("two sleeps", None, RIGHT, TIME, cells=[sleep] * 2)
     watcher = (
         "import os, time\nif os.fork() == 0:\n    while True:\n        time.sleep(0.05)\n"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import string
 import subprocess
 import sys
 import warnings
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from exercises import Exercise
 from grading import processes
+from grading.grade import OF_THE_EXCHANGE
 from grading.marks import Late, mark, within
-from grading.notebooks import IPYTHON, PNG, clean, defines, read, rebuild, write_marks
+from grading.notebooks import LONGEST, PNG, clean, defines, python, read, rebuild, write_marks
+from grading.report import safe
 from grading.run import Run
 from grading.sandbox import Limits
+from grading.terminal import harmless
 from tests.grading.hostile import LINKS
 from tests.grading.test_run import asked, run
 
@@ -211,7 +216,23 @@ def test_our_own_time_is_not_to_be_caught():
 def test_lines_that_only_ipython_reads_cost_no_work():
     """IPython itself gives up after 500 of them, and takes minutes until then."""
     assert defines("!ls\n" * 4000 + "x = 1") == {"x"}
-    assert [line for line in ("% 3", "# why?", "x = a", "'%s' % 3") if IPYTHON.match(line)] == []
+    for line in ("% 3", "# why?", "x = a", "'%s' % 3"):
+        assert python(line) == line
+
+
+SIGNS = [*string.punctuation, *" \t\f\r\n\xa0\u30000a爱"]
+PAIRS = ["".join(pair) for pair in product(SIGNS, repeat=2)]
+READ = [python, safe, harmless, *(form.fullmatch for form in OF_THE_EXCHANGE.values())]
+
+
+@pytest.mark.parametrize("units", [SIGNS, pytest.param(PAIRS, marks=pytest.mark.deep)], ids=len)
+def test_no_text_of_repeated_signs_takes_longer_than_its_length(units):
+    """A pattern whose parts overlap takes a minute for one of these, and is ended here."""
+    for unit, end in product(units, ("", ")")):
+        with within(5):
+            defines(unit * (LONGEST // len(unit) - 1) + end)
+            for read_text in READ:
+                read_text(unit * (100_000 // len(unit)) + end)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,9 @@ PROMISES = {
         test_bounds.test_a_page_shows_so_much_and_no_more,
         test_bounds.test_a_check_that_would_work_for_ever_is_stopped,
         test_bounds.test_lines_that_only_ipython_reads_cost_no_work,
+        test_bounds.test_no_text_of_repeated_signs_takes_longer_than_its_length,
+        test_gradebook.test_a_page_that_takes_too_long_is_made_plainly,
+        test_engine.test_one_that_is_killed_stops_no_other,
     ],
     ("a student", "the hidden inputs, which reach their own functions"): [
         test_class.test_nothing_secret_came_out,
