@@ -248,9 +248,9 @@ LATER_CELLS = {
     "    text = ctypes.create_string_buffer(2**16)\n"
     "    part = (ctypes.c_ulong * 2)(ctypes.addressof(text), 2**16)\n"
     "    assert libc.vmsplice(w, part, 1, 0) == -1",
-    "watches files": "import ctypes, os\nlibc = ctypes.CDLL(None)\nfor _ in range(300):\n"
-    "    watch = libc.inotify_init()\n    libc.inotify_add_watch(watch, b'/usr/lib', 0xfff)\n"
-    "    os.eventfd(0)",
+    "watches files": "import ctypes, fcntl, os\nlibc = ctypes.CDLL(None)\n"
+    "assert libc.inotify_init() == libc.inotify_add_watch(3, b'/usr/lib', 0xfff) == -1\n"
+    "fcntl.fcntl(os.open('/usr/lib', 0), fcntl.F_NOTIFY, 0x8000003f)",
     "the first process": "import re\nmaps = open('/proc/1/maps').read()\n"
     "file = open('/proc/1/mem', 'wb')\n"
     "for a, b in re.findall(r'^(\\w+)-(\\w+) rw', maps, re.M):\n"

@@ -136,6 +136,22 @@ WALLS = {
     "open('/dev/zero', 'r+b')": ("Permission denied: '/dev/zero'",),
     "ctypes.CDLL(None).vmsplice(1, 0, 0, 0)": ("-1",),
     "ctypes.CDLL(None).memfd_create(b'x', 0)": ("-1",),
+    # What tells which files another sandbox opens, or has opened.
+    "ctypes.CDLL(None).inotify_init1(0)": ("-1",),
+    "ctypes.CDLL(None).fanotify_init(0x200, 0)": ("-1",),
+    "fcntl.fcntl(os.open('/usr/bin', 0), fcntl.F_NOTIFY, 0x8000003f)": ("not permitted",),
+    "ctypes.CDLL(None).fcntl(os.open('/usr', 0), ctypes.c_long(1026 + 2**32), 63)": ("-1",),
+    "fcntl.fcntl(os.open('/tmp', os.O_TMPFILE | os.O_RDWR), fcntl.F_SETLEASE, 1)": (
+        "not permitted",
+    ),
+    "os.preadv(os.open('/bin/sh', 0), [bytearray(9)], 0, os.RWF_NOWAIT)": ("not permitted",),
+    "os.posix_fadvise(os.open('/bin/sh', 0), 0, 0, os.POSIX_FADV_DONTNEED)": ("not permitted",),
+    "ctypes.CDLL(None).syscall(206, 1, (ctypes.c_long * 1)())": ("-1",),  # io_setup
+    "ctypes.CDLL(None, use_errno=True).syscall(451, 0, 0, 0, 0), ctypes.get_errno()": ("-1 38",),
+    "ctypes.CDLL(None).mincore(0, 0, 0)": ("-1",),
+    "[fcntl.flock(os.open('/bin/sh', 0), fcntl.LOCK_EX) for _ in range(2)]": ("[None, None]",),
+    "fcntl.lockf(os.open('/bin/sh', 0), fcntl.LOCK_EX)": ("None",),  # needs a right to write
+    "sqlite3.connect('/tmp/a').execute('create table a (b)').connection.commit()": ("None",),
     # What can be written, and how much.
     "open('/usr/x', 'w')": ("Read-only file system: '/usr/x'",),
     "open('/x', 'w')": ("Permission denied: '/x'", "Read-only file system: '/x'"),
@@ -158,7 +174,7 @@ WALLS = {
 @pytest.mark.parametrize("code", WALLS)
 def test_a_wall(code, monkeypatch):
     monkeypatch.setenv("KEY_OF_MINE", "5")
-    said = inside(f"import ctypes, os, sys\nprint({code})")
+    said = inside(f"import ctypes, fcntl, os, sqlite3, sys\nprint({code})")
     assert any(said.endswith(words) for words in WALLS[code]), said
 
 
