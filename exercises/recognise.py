@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -20,26 +21,34 @@ class Seen:
     error: Exception | None  # the first that a function raised
     probed: list[Any]  # what the probes were answered
     changed: bool = False  # whether a function has written into its input
+    shown: list[Any] = field(default_factory=list)  # what was said, but for the probes' answers
 
     @property
     def is_right(self) -> bool:
         return all(passed for _, passed in self.checks)
 
 
-def observe(exercise: Exercise, names: Names, seed: int = 0) -> Seen:
-    """Ask an answer all that the checks and the probes ask."""
+def observe(
+    exercise: Exercise, names: Names, seed: int = 0, hide: Callable[[], None] | None = None
+) -> Seen:
+    """Ask an answer all that the checks and the probes ask.
+
+    hide: is called before the probes, whose inputs no reader sees.
+    """
     parameters = exercise.parameters(seed)
     answer = exercise.hear(names)
     checks = exercise.check({**names, **answer}, seed)
     heard = [answer[name] for name in exercise.functions]
+    values = [answer.get(name) for name in exercise.answers if name not in exercise.functions]
+    shown = [value for call in heard for value in call.said] + values
+    if hide:
+        hide()
     probes = exercise.probes(parameters) if exercise.probes else []
     probed = [heard[0](*arguments) for arguments in probes]
-    said = [value for call in heard for value in call.said]
-    said += [answer.get(name) for name in exercise.answers if name not in exercise.functions]
+    said = [value for call in heard for value in call.said] + values
     errors = [call.error for call in heard if call.error is not None]
-    return Seen(
-        checks, said, errors[0] if errors else None, probed, any(call.changed for call in heard)
-    )
+    changed = any(call.changed for call in heard)
+    return Seen(checks, said, errors[0] if errors else None, probed, changed, shown)
 
 
 @lru_cache(maxsize=64)

@@ -62,15 +62,15 @@ def mark(exercise: Exercise, answer: Remote, seeds: list[int]) -> Mark:
     """Ask an answer all that is to ask.
 
     seeds: the student's own comes first; the others are hidden, and asked of functions only. A
-    check counts if it passes for every seed; the probes are one check more. Sentences are taken
-    from the student's own seed, so that no hidden input shows.
+    check counts if it passes for every seed; the probes are one check more. Sentences, names of
+    errors and reasons are those of the student's own seed, so that no hidden input shows.
     """
     outcome = Mark(exercise.id, float(exercise.points))
     try:
         with within(answer.box.limits.call):
             return marked(outcome, exercise, answer, seeds)
     except Late:
-        stopped(outcome, "time")
+        stopped(outcome, answer.why("time"))
     except Gone as error:
         stopped(outcome, str(error))
     return outcome
@@ -121,6 +121,7 @@ def decide(
     seen, all_seen = None, []
     for seed in seeds if exercise.functions else seeds[:1]:
         asked = ask(exercise, answer, names, seed)
+        answer.hide()
         seen = seen or asked
         passed = [passed for _, passed in asked.checks]
         all_seen.append([*passed, holds(exercise, asked, seed)] if exercise.probes else passed)
@@ -145,7 +146,7 @@ def decide(
         if mistake:
             outcome.hint = mistake.hint
             outcome.mistake = mistake.name or f"{exercise.mistakes.index(mistake) + 1}"
-        elif why := next(filter(None, map(untaken, seen.said)), ""):
+        elif why := next(filter(None, map(untaken, seen.shown)), ""):
             outcome.flags.append(sentence("not taken: {0}", why))
         if all(all_seen[0]):
             outcome.flags.append(sentence("right for the given numbers only"))
@@ -156,7 +157,7 @@ def decide(
 def ask(exercise: Exercise, answer: Remote, names: dict, seed: int) -> Seen:
     """All that is seen of an answer; a check that trips over what it was given has failed."""
     try:
-        seen = observe(exercise, names, seed)
+        seen = observe(exercise, names, seed, answer.hide)
     except Exception:
         right = observe(exercise, exercise.run(exercise.solution, seed), seed)
         seen = Seen([(text, False) for text, _ in right.checks], [], None, [])

@@ -39,6 +39,9 @@ from grading.inside.border import (
 MOST_BACK = 4096  # numbers that an answer may hand to one of our functions
 OWN = sentence("an error of its own")  # what an exception is called whose name is the student's
 NEVER = sentence("the notebook ended before it")
+# Which error it was, or why it was stopped, would tell of an input that nobody may know.
+ERROR = sentence("an error on inputs that stand nowhere in the exercise")
+ASKED = sentence("on inputs that stand nowhere in the exercise")
 
 
 class Gone(Exception):
@@ -84,7 +87,8 @@ class Remote:
         self.moments = moments
         self.gone = ""  # why every further call fails at once
         self.changes = False  # some function gave two answers to the same question
-        self.raised = ""  # the first exception's name
+        self.hidden = False  # whether inputs are asked that the student does not see
+        self.raised = ""  # the first exception's name, as it may be told
         self.late = False  # something was missing right after its cell
         if all(moment.gone for moment in moments):
             raise Gone(next((moment.gone for moment in moments), NEVER))
@@ -114,8 +118,9 @@ class Remote:
             first, second = (self.ask(asked, functions) for _ in range(2))
             self.changes |= not alike(first, second)
             if isinstance(first, Raised):
-                self.raised = self.raised or known_error(first.error)
-                raise ERRORS.get(first.error, Failed)(self.raised)
+                said = known_error(first.error)
+                self.raised = self.raised or (ERROR if self.hidden else said)
+                raise ERRORS.get(first.error, Failed)(said)
             put_back(arguments, first.arguments)
             try:
                 return decode(first.value)
@@ -140,8 +145,16 @@ class Remote:
                 return self.ask(call, functions)
             return said
         except Over as error:
-            self.gone = str(error)
+            self.gone = self.why(str(error))
             raise Gone(self.gone) from None
+
+    def hide(self) -> None:
+        """From now on say nothing that depends on what is asked."""
+        self.hidden = True
+
+    def why(self, reason: str) -> str:
+        """Why it is stopped, as it may be told."""
+        return ASKED if self.hidden else reason
 
     def ask_one(self, moment: Moment, call: Call, functions: list) -> Said | Raised:
         self.box.send(moment.link, call)

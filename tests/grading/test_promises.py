@@ -49,6 +49,8 @@ PROMISES = {
     ],
     ("a student", "the hidden inputs, which reach their own functions"): [
         test_class.test_nothing_secret_came_out,
+        test_run.test_what_a_hidden_input_does_is_not_told,
+        test_sandbox.test_a_wall,
     ],
     ("a student", "what is printed or shown, and the names of errors"): [
         test_class.test_no_page_runs_a_script_of_theirs,

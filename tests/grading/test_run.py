@@ -15,9 +15,9 @@ from nbformat.v4 import new_code_cell
 from exercises import Exercise
 from grading import box
 from grading.inside.border import Other
-from grading.marks import mark
+from grading.marks import Mark, mark
 from grading.processes import family
-from grading.remote import OWN, Gone
+from grading.remote import ASKED, ERROR, OWN, Gone
 from grading.run import UNFINISHED, Run
 from grading.sandbox import CannotGrade, Limits
 from tests.grading.load import load
@@ -270,6 +270,18 @@ def test_a_value_that_is_not_taken_is_said():
         assert answer.value("y").said == "a value of another kind"
 
 
+def of_one(cell: str) -> Mark:
+    """The mark of an answer to `f`, which is asked 1, and 2 where nobody sees it."""
+    question = Exercise(
+        *("f", "01", "f", 1, 1, "", "def f(n): ...", "def f(n): return n", lambda seed: {}),
+        checks=lambda names, parameters: [("it is one", names["f"](1) == 1)],
+        probes=lambda parameters: [(2,)],
+    )
+    cells = [new_code_cell(cell)]
+    with Run(cells, (question,), {"f": 0}, limits=FEW) as ran, asked(ran) as answer:
+        return mark(question, answer, [1])
+
+
 @pytest.mark.parametrize(
     ("gives", "why"),
     [
@@ -279,14 +291,21 @@ def test_a_value_that_is_not_taken_is_said():
     ],
 )
 def test_why_what_a_function_gives_is_not_taken_is_said(gives, why):
-    question = Exercise(
-        *("f", "01", "f", 1, 1, "", "def f(n): ...", "def f(n): return n", lambda seed: {}),
-        checks=lambda names, parameters: [("it is one", names["f"](1) == 1)],
-    )
-    cells = [new_code_cell(f"def f(n): return {gives}")]
-    with Run(cells, (question,), {"f": 0}, limits=FEW) as ran, asked(ran) as answer:
-        outcome = mark(question, answer, [1])
+    outcome = of_one(f"def f(n): return {gives}")
     assert (outcome.status, outcome.flags) == ("wrong", [f"not taken: {why}"])
+
+
+@pytest.mark.parametrize(
+    ("does", "flags"),
+    [
+        ("raise KeyError", [f"raised {ERROR}"]),
+        ("__import__('os')._exit(1)", [f"stopped: {ASKED}"]),
+        ("return {1, 2}", []),
+    ],
+)
+def test_what_a_hidden_input_does_is_not_told(does, flags):
+    """Which of so many things it is would be bits of that input."""
+    assert of_one(f"def f(n):\n    if n == 2: {does}\n    return n").flags == flags
 
 
 def test_a_sandbox_that_does_not_start_is_our_fault(monkeypatch):
