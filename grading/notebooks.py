@@ -3,12 +3,10 @@ put back into a form that can be trusted."""
 
 from __future__ import annotations
 
-import ast
 import base64
 import codecs
 import html
-import re
-import warnings
+import platform
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -19,6 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from exercises import LEVELS
 from exercises.form import Exercise
 from exercises.messages import ENGLISH, Messages, sentence
+from grading.cells import LONGEST, broken_line, defines, would_define
 from grading.course import Assignment, Course
 from grading.marks import Mark
 from grading.numbers import given, mark_of, seed_of
@@ -28,13 +27,9 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 MOST_CELLS = 2000
 MOST_TEXT = 2**20  # characters, of all cells
 MOST_PARTS = 200_000  # of a notebook's file: cells, outputs, and what is in them
-LONGEST = 20_000  # characters that are shown of an output, of a cell, or of a text
 MOST_SHOWN = 100_000  # characters of cells, and as many of texts: a page has fifty times as much
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 MOST_PIXELS = 2**24
-# No part of these may begin as the part before it can go on: a student's line may be long.
-IPYTHON = re.compile(r"^(\s*)(%{1,2}\w|!|\?|[\w.]+\?{1,2}\s*$).*")  # %time, !ls, table?
-ASSIGNED = re.compile(r"^([\w,\s]+=\s*)[%!].*")  # files = !ls
 
 TASK = """\
 {heading}
@@ -238,48 +233,6 @@ def handed(cells: list[Written]) -> Iterator[Handed]:
         yield Handed(cell.cell_type, text, cell.name)
 
 
-def parsed(source: str) -> ast.AST:
-    """A cell's code, without what only IPython reads."""
-    with warnings.catch_warnings(action="ignore"):  # Python's, which quote a student
-        try:
-            return ast.parse(source)
-        except SyntaxError:
-            lines = source.split("\n")
-            if lines[0].startswith("%%"):  # %%time, say, above code
-                lines[0] = ""
-            return ast.parse("\n".join(map(python, lines)))
-
-
-def python(line: str) -> str:
-    """A line in which what only IPython reads does nothing: %matplotlib, !ls, table?
-
-    By IPython's own hands that would be work without a bound, for a text that a student chose.
-    """
-    return IPYTHON.sub(r"\1pass", ASSIGNED.sub(r"\1None", line))
-
-
-def defines(source: str) -> set[str]:
-    """The names that a cell binds at its top level, however it does so."""
-    if len(source) > LONGEST:
-        return set()
-    try:
-        todo: list[ast.AST] = [parsed(source)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    names = set()
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.alias):
-            names.add(node.asname or node.name.partition(".")[0])
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif not isinstance(node, ast.Lambda):
-            todo += ast.iter_child_nodes(node)
-    return names
-
-
 def sections(assignment: Assignment, cells: list[Handed]) -> list[str]:
     """For each cell the exercise under whose text it stands, by its id; "" if there is none."""
     heads = {
@@ -299,22 +252,62 @@ def sections(assignment: Assignment, cells: list[Handed]) -> list[str]:
     return ids
 
 
-def places(assignment: Assignment, cells: list[Handed]) -> dict[str, int]:
-    """Each exercise's own cell, by its id: the last under its text that binds one of its names.
+@dataclass(frozen=True)
+class Places:
+    """Where an exercise is answered, as places among the cells."""
 
-    If none does, the last anywhere; and a starter that was left as it is only if there is no other.
+    own: int  # of the cell that is graded
+    later: list[int]  # cells further down that answer it, too, and are not
+    broken: list[int]  # cells that would answer it if Python could read them
+
+
+def places(assignment: Assignment, cells: list[Handed]) -> dict[str, Places]:
+    """Where each exercise is answered, by its id: in the last cell under its text that binds one of
+    its names.
+
+    If none does, the last anywhere. Only if there is no other, one that Python can't read, or that
+    is too long to be read, and at last a starter that was left as it is.
     """
     under = sections(assignment, cells)
-    names = [defines(cell.text) if cell.cell_type == "code" else set() for cell in cells]
-    indices = {}
+    codes = [(index, cell.text) for index, cell in enumerate(cells) if cell.cell_type == "code"]
+    binds = {index: defines(text) for index, text in codes}
+    seems = {index: would_define(text) for index, text in codes if not binds[index]}
+    by_exercise = {}
     for exercise in assignment.exercises:
-        starter = exercise.starter.strip()
-        binding = [index for index, bound in enumerate(names) if bound & set(exercise.answers)]
+        answers, starter = set(exercise.answers), exercise.starter.strip()
+        binding = [index for index, names in binds.items() if names & answers]
         written = [index for index in binding if cells[index].text.strip() != starter]
-        own = [index for index in written if under[index] == exercise.id]
-        if candidates := own or written or binding:
-            indices[exercise.id] = candidates[-1]
-    return indices
+        unread = [index for index, names in seems.items() if names & answers]
+        tries = [[i for i in some if under[i] == exercise.id] or some for some in (written, unread)]
+        if candidates := next(filter(None, [*tries, binding]), []):
+            own = candidates[-1]
+            later = [index for index in written if index > own]
+            broken = [index for index in unread if broken_line(cells[index].text)]
+            by_exercise[exercise.id] = Places(own, later, broken)
+    return by_exercise
+
+
+def noted(places: Places, cells: list[Handed], numbers: dict[int, int]) -> list[str]:
+    """What is to be said of an answer that is not right. numbers: the cells', as they are told."""
+    version = ".".join(platform.python_version_tuple()[:2])
+    notes = []
+    for index in filter(numbers.get, places.broken):
+        notes.append(
+            sentence(
+                "cell {0} can't be read by Python {1}, which grades: look at its line {2}",
+                numbers[index],
+                version,
+                broken_line(cells[index].text),
+            )
+        )
+    for index in filter(numbers.get, places.later):
+        notes.append(
+            sentence(
+                "cell {0} answers it, too, and does not count: it stands under another exercise",
+                numbers[index],
+            )
+        )
+    return notes
 
 
 @dataclass(frozen=True)
@@ -327,6 +320,7 @@ class Rebuilt:
     notebook: NotebookNode
     cells: list[NotebookNode]  # those of the notebook that are the student's
     places: dict[str, int]  # each exercise's own cell among these, by its id
+    notes: dict[str, list[str]]  # by the same: what is to be said of an answer that is not right
 
 
 def tasks(course: Course, assignment: Assignment, student: str) -> set[str]:
@@ -346,8 +340,9 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
     say = assignment.say
     ours = {grade_cell(exercise, say).source for exercise in assignment.exercises}
     starters = {exercise.starter.strip(): exercise.id for exercise in assignment.exercises}
-    place = places(assignment, cells)
-    out, own, moved, room = [], [], {}, MOST_SHOWN
+    found = places(assignment, cells)
+    place = {name: where.own for name, where in found.items()}
+    out, own, moved, numbers, room = [], [], {}, {}, MOST_SHOWN
     for index, cell in enumerate(cells):
         text = cell.text.strip()
         if text in ours or place.get(starters.get(text), index) < index:
@@ -364,6 +359,7 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
             shown = text if text in texts else plain(text[:room])
             room -= 0 if text in texts else len(text[:room])
             own.append(new_markdown_cell(shown, id=f"cell-{index}"))
+        numbers[index] = len(own)
         moved |= {exercise.id: len(own) - 1 for exercise in here}
         out += [
             own[-1],
@@ -371,7 +367,8 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
         ]
         out += [graded(exercise, say) for exercise in here[:1] if exercise.kind != "text"]
     out += [graded(exercise, say) for exercise in assignment.exercises if exercise.id not in place]
-    return Rebuilt(new_notebook(cells=out, metadata={"kernelspec": KERNEL}), own, moved)
+    notes = {name: noted(where, cells, numbers) for name, where in found.items()}
+    return Rebuilt(new_notebook(cells=out, metadata={"kernelspec": KERNEL}), own, moved, notes)
 
 
 def graded(exercise: Exercise, say: Messages, text: str = ""):

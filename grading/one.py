@@ -102,6 +102,8 @@ def answers(
             if outcome.status == "blank" and any(run.failed(exercise)):
                 outcome.status, why = run.failed(exercise)
                 outcome.flags.append(why)
+            if outcome.status not in ("right", "by hand"):
+                outcome.flags += rebuilt.notes.get(exercise.id, [])
             run.limited |= outcome.status == "stopped"
             marks.append(outcome)
     return marks, run

@@ -147,6 +147,9 @@ def environment() -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PATH": f"{Path(PYTHON).parent}:/usr/bin:/bin",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        # To compile takes a minute, a compiler and more room than there is; without it torch runs
+        # the same code, with the same results.
+        "TORCHDYNAMO_DISABLE": "1",
         # One thread, whatever a cell asks for: a snapshot is a fork, which has no other threads.
         "OMP_NUM_THREADS": "1",
         "OMP_THREAD_LIMIT": "1",

@@ -213,6 +213,11 @@ import torch
 @torch.jit.script
 def safe_softmax(table: torch.Tensor) -> torch.Tensor:
     return torch.softmax(table, dim=-1)"""},
+    "compiled": {SOFTMAX: """\
+import torch
+@torch.compile(mode="max-autotune", fullgraph=True)
+def safe_softmax(table):
+    return torch.softmax(table, dim=-1)"""},
     "in place": {SOFTMAX: """\
 def safe_softmax(table):
     table -= table.amax(dim=-1, keepdim=True)

@@ -22,6 +22,7 @@ from grading.notebooks import build
 EXERCISES = ("04-rounded-too-early", "03-safe-softmax", "07-a-dropped-row")
 RIGHT = ("right", "right", "right")
 BLANK = ("blank", "blank", "blank")
+WRONG = ("right", "wrong", "right")
 PLACES = {"values": 0, "softmax": 1, "row": 2}
 
 WRONG_SOFTMAX = "def safe_softmax(table):\n    return table"
@@ -49,6 +50,9 @@ HELPED_LATE = """\
 def safe_softmax(table):
     shares = shifted(table).exp()
     return shares / shares.sum(dim=-1, keepdim=True)"""
+# What a later Python reads.
+NEWER = HELPED.replace("    return", "    print(f'{'|'.join('ab')}')\n    return")
+GENERIC = HELPED.replace("safe_softmax(", "safe_softmax[T](")
 HELPER = "def shifted(table):\n    return table - table.amax(dim=-1, keepdim=True)"
 
 
@@ -139,6 +143,13 @@ def honest(of: Class) -> None:
     add("helper below", None, RIGHT, below, cells=[HELPER], at=-1, softmax=HELPED_LATE)
     add("reset", cells=["%reset -f"], at=-1)
     add("leaves", cells=["exit()", "quit()", "import sys\nsys.exit()"])
+    # What cannot be read, or is not graded, is said.
+    add("newer", None, WRONG, "which grades: look at its line 3", softmax=NEWER)
+    add("generic", None, WRONG, "can't be read by Python", softmax=GENERIC)
+    spaced = WRONG_SOFTMAX.replace(" ", "\xa0")
+    add("no-break", None, WRONG, "look at its line 1", softmax=spaced)
+    below = "answers it, too, and does not count"
+    add("corrected", None, WRONG, below, cells=[HELPED], at=-1, softmax=WRONG_SOFTMAX)
     magic = solved("magic")
     softmax = magic.cells[index_of(magic, EXERCISES[1])]
     softmax.source = f"%%time\n{softmax.source}"

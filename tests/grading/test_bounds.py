@@ -17,9 +17,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from exercises import Exercise
 from grading import processes
+from grading.cells import LONGEST, defines, python, would_define
 from grading.grade import OF_THE_EXCHANGE
 from grading.marks import Late, mark, within
-from grading.notebooks import LONGEST, PNG, clean, defines, python, read, rebuild, write_marks
+from grading.notebooks import PNG, clean, read, rebuild, write_marks
 from grading.report import safe
 from grading.run import Run
 from grading.sandbox import Limits
@@ -222,7 +223,8 @@ def test_lines_that_only_ipython_reads_cost_no_work():
 
 SIGNS = [*string.punctuation, *" \t\f\r\n\xa0\u30000a爱"]
 PAIRS = ["".join(pair) for pair in product(SIGNS, repeat=2)]
-READ = [python, safe, harmless, *(form.fullmatch for form in OF_THE_EXCHANGE.values())]
+READ = [python, would_define, safe, harmless]
+READ += [form.fullmatch for form in OF_THE_EXCHANGE.values()]
 
 
 @pytest.mark.parametrize("units", [SIGNS, pytest.param(PAIRS, marks=pytest.mark.deep)], ids=len)
