@@ -142,6 +142,11 @@ class Course:
     def handed_in(self, assignment: str, student: str) -> HandIn | None:
         return hand_in(self.folder / "submitted", student, assignment)
 
+    def flags(self, assignment: str, student: str, result: dict | None) -> list[str]:
+        """What is to be said of a whole submission: of its file, and of what came of it."""
+        handed = self.handed_in(assignment, student)
+        return [*(handed.flags if handed else []), *(result["flags"] if result else [])]
+
     def students(self, assignment: str) -> list[str]:
         """Those of the roster who handed something in."""
         return [student for student in self.roster if self.handed_in(assignment, student)]

@@ -188,7 +188,9 @@ class Noted:
         given = [
             [cell, *map(str, entry.values())] for cell, entry in self.of(student)["hand"].items()
         ]
-        return hashlib.sha256(repr((self.result(student), given)).encode()).hexdigest()
+        name = self.assignment.name
+        flags = self.course.flags(name, student, stored(self.course, name, student))
+        return hashlib.sha256(repr((self.result(student), given, flags)).encode()).hexdigest()
 
 
 def give_back(noted: Noted, student: str) -> None:

@@ -95,6 +95,9 @@ class Told(GetGrades):
         resources["nbgrader"] |= {"say": course.say, "language": TAGS[course.language]}
         nb, resources = super().preprocess(nb, resources)
         resources["nbgrader"]["plain"] = nb.metadata.get("language_info") == PLAIN
+        assignment, student = (resources["nbgrader"][name] for name in ("assignment", "student"))
+        flags = course.flags(assignment, student, stored(course, assignment, student))
+        resources["nbgrader"]["flags"] = list(map(course.say.tell, flags))
         marks = (cell.metadata.get("nbgrader", {}) for cell in nb.cells)
         resources["nbgrader"]["waits"] = any(mark.get("waits") for mark in marks)
         return nb, resources

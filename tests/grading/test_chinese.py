@@ -252,6 +252,8 @@ def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
     ended = ZH("its process ended")
     for text in (ZH("partly"), ZH("This cell was stopped ({why}).").format(why=ended)):
         assert text in ada  # what is printed is code
+    flag = ZH("Note: {flag}").format(flag=ZH("{0} in cell {1}").format(ended, r"\d+"))
+    assert re.search(flag, outside(ada))
     assert ZH("No response.") in bob
     said = [outside(page).partition(ZH("top"))[0] for page in (ada, bob)]
     assert [english(text) for text in said] == [[], []]

@@ -132,6 +132,7 @@ def test_a_file_that_is_renamed_is_flagged_and_not_run_again(course):
     before = result.stat().st_mtime_ns
     graded(course)
     assert row(course)["flags"] == "the file has another name"
+    assert "own: 4 of 6 points so far Note: the file has another name" in words(course)
     assert result.stat().st_mtime_ns == before
 
 
