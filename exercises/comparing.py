@@ -200,8 +200,9 @@ def table(value: Any, dtype: torch.dtype | None) -> torch.Tensor:
     if isinstance(value, list | tuple) and holds_array(value):
         value = torch.stack([table(part, dtype) for part in value])
     elif isinstance(value, np.ndarray):
-        # torch takes no reversed rows and no objects, and warns of what is read-only.
-        value = plain(value.tolist()) if value.dtype == object else value.copy()
+        # torch takes no reversed rows or bytes and no objects, and warns of what is read-only.
+        native = value.dtype.newbyteorder("=")
+        value = plain(value.tolist()) if value.dtype == object else value.astype(native)
     if isinstance(value, torch.Tensor | np.ndarray | np.generic):
         value = real(torch.as_tensor(value).detach().cpu().to_dense())
     cells = torch.as_tensor(value, dtype=dtype)

@@ -144,8 +144,10 @@ class Course:
 
     def flags(self, assignment: str, student: str, result: dict | None) -> list[str]:
         """What is to be said of a whole submission: of its file, and of what came of it."""
-        handed = self.handed_in(assignment, student)
-        return [*(handed.flags if handed else []), *(result["flags"] if result else [])]
+        handed, flags = self.handed_in(assignment, student), result["flags"] if result else []
+        if handed is None:
+            return flags
+        return [*handed.flags, *flags] if handed.is_read else handed.flags
 
     def students(self, assignment: str) -> list[str]:
         """Those of the roster who handed something in."""

@@ -18,7 +18,7 @@ from exercises.messages import sentence
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-LARGEST = 20 * 2**20  # bytes of a notebook
+LARGEST = 100 * 2**20  # bytes of a notebook, most of which are outputs that nobody looks at
 TOO_LARGE = sentence("too large a file")
 
 
@@ -28,6 +28,7 @@ class HandIn:
 
     raw: bytes
     flags: list[str] = field(default_factory=list)
+    is_read: bool = True
     problem: str = ""  # why we could not read it: no fault of the student's, and no mark
 
 
@@ -90,7 +91,7 @@ def newest(submitted: Path, student: str, assignment: str) -> HandIn | None:
         return None
     if not plain:
         status = next(iter(notebooks.values()))
-        return HandIn(b"", [kind(status.st_mode)])
+        return HandIn(b"", [kind(status.st_mode)], is_read=False)
     right = f"{assignment}.ipynb"
     name = right if right in plain else max(plain, key=lambda name: notebooks[name].st_mtime_ns)
     flags = [sentence("the file has another name")] if name != right else []
@@ -105,7 +106,9 @@ def newest(submitted: Path, student: str, assignment: str) -> HandIn | None:
             )
         )
     raw = read_file(submitted, student, assignment, name, most=LARGEST)
-    return HandIn(raw or b"", flags if raw is not None else [*flags, TOO_LARGE])
+    if raw is None:
+        return HandIn(b"", [*flags, TOO_LARGE], is_read=False)
+    return HandIn(raw, flags)
 
 
 def kind(mode: int) -> str:

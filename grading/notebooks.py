@@ -4,13 +4,11 @@ put back into a form that can be trusted."""
 from __future__ import annotations
 
 import base64
-import codecs
 import html
 import platform
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
-import msgspec
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -21,12 +19,10 @@ from grading.cells import LONGEST, broken_line, defines, would_define
 from grading.course import Assignment, Course
 from grading.marks import Mark
 from grading.numbers import given, mark_of, seed_of
+from grading.reading import TOO_LONG, Handed
 from grading.words import points
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-MOST_CELLS = 2000
-MOST_TEXT = 2**20  # characters, of all cells
-MOST_PARTS = 200_000  # of a notebook's file: cells, outputs, and what is in them
 MOST_SHOWN = 100_000  # characters of cells, and as many of texts: a page has fifty times as much
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 MOST_PIXELS = 2**24
@@ -39,7 +35,6 @@ TASK = """\
 {text}
 """
 
-TOO_LONG = sentence("a text too long to be read")  # what stands in the place of one
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
@@ -145,92 +140,6 @@ def build(course: Course, assignment: Assignment, student: str, answer: str):
     if answer == "starter":
         metadata["handout"] = mark_of(course.secret, course.whose(student))
     return new_notebook(cells=cells, metadata=metadata)
-
-
-@dataclass(frozen=True)
-class Handed:
-    """A cell as it came in."""
-
-    cell_type: str
-    text: str
-    name: str  # what the handout called it, if it is one of its cells: "answer-03-safe-softmax"
-
-
-# What is read of the file. What is not named here is not even read: no output, no kernel.
-
-
-class Grader(msgspec.Struct, gc=False):
-    grade_id: str = ""
-
-
-class Metadata(msgspec.Struct, gc=False):
-    nbgrader: Grader | None = None
-
-
-class Written(msgspec.Struct, gc=False):
-    cell_type: str
-    source: msgspec.Raw = msgspec.Raw(b'""')
-    id: str = ""
-    metadata: Metadata | None = None
-
-    @property
-    def name(self) -> str:
-        graded = self.metadata and self.metadata.nbgrader
-        return (graded and graded.grade_id) or self.id
-
-
-class Marked(msgspec.Struct):
-    handout: str = ""
-
-
-class Submission(msgspec.Struct):
-    """A notebook as it came in."""
-
-    cells: list[Written]
-    metadata: Marked = msgspec.field(default_factory=Marked)
-
-
-READ = msgspec.json.Decoder(Submission)
-SOURCE = msgspec.json.Decoder(str | list[str])
-
-
-def read(raw: bytes) -> tuple[list[Handed], str, list[str]]:
-    """The cells of what was handed in, its handout's mark, and flags."""
-    if raw.count(b"{") > MOST_PARTS:  # before they take their room
-        return [], "", [sentence("too long: more parts than a notebook has")]
-    try:
-        submission = READ.decode(raw.removeprefix(codecs.BOM_UTF8))
-        cells = list(handed(submission.cells[:MOST_CELLS]))
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return [], "", [sentence("not a notebook")]
-    flags = []
-    if len(cells) < len(submission.cells):
-        flags.append(
-            sentence(
-                "too long: only the first {0} of its {1} cells count",
-                len(cells),
-                len(submission.cells),
-            )
-        )
-    if all(cell.cell_type != "code" for cell in cells):
-        flags.append(sentence("no code in it"))
-    return cells, submission.metadata.handout[:40], flags
-
-
-def handed(cells: list[Written]) -> Iterator[Handed]:
-    """The cells, until their texts are too long together."""
-    room = MOST_TEXT
-    for cell in cells:
-        whole, is_code = len(cell.source) <= 2 * MOST_TEXT, cell.cell_type == "code"
-        if is_code and not whole:
-            return
-        source = SOURCE.decode(cell.source) if whole else TOO_LONG
-        text = source if isinstance(source, str) else "".join(source)
-        text = text if is_code else text[:LONGEST]
-        room -= len(text)
-        if room < 0:
-            return
-        yield Handed(cell.cell_type, text, cell.name)
 
 
 def sections(assignment: Assignment, cells: list[Handed]) -> list[str]:

@@ -23,8 +23,9 @@ import exercises
 from exercises.messages import sentence
 from grading.course import Assignment, Course
 from grading.marks import Mark, fetch, fits, mark
-from grading.notebooks import Rebuilt, read, rebuild, tasks, write_marks
+from grading.notebooks import Rebuilt, rebuild, tasks, write_marks
 from grading.numbers import mark_of, seed_of, seeds_of
+from grading.reading import read
 from grading.remote import Gone
 from grading.run import Run
 from grading.sandbox import CannotGrade

@@ -16,6 +16,10 @@ def link(where: str) -> str:
     return sentence("{0} is a link, which is not followed: put the folder itself there", where)
 
 
+def no_folder(where: str) -> str:
+    return sentence("{0} is no folder: the notebook belongs into a folder of this name", where)
+
+
 def contents(*where) -> dict:
     try:
         return handins.contents(*where)
@@ -31,6 +35,8 @@ def misplaced(course: Course) -> list[tuple[str, str]]:
         where = f"submitted/{name}"
         if name in course.roster and stat.S_ISLNK(status.st_mode):
             slips.append((name, link(where)))
+        elif name in course.roster and not stat.S_ISDIR(status.st_mode):
+            slips.append((name, no_folder(where)))
         elif name in course.roster:
             slips += [(name, text) for text in of_student(course, submitted, name)]
         elif not stat.S_ISDIR(status.st_mode):
@@ -65,6 +71,8 @@ def of_student(course: Course, submitted: Path, student: str) -> list[str]:
         where = f"submitted/{student}/{name}"
         if stat.S_ISLNK(status.st_mode) and name in course.assignments:
             sentences.append(link(where))
+        elif name in course.assignments and not stat.S_ISDIR(status.st_mode):
+            sentences.append(no_folder(where))
         elif not stat.S_ISDIR(status.st_mode):
             if name.lower().endswith(".ipynb"):
                 right = f"submitted/{student}/<assignment>/"

@@ -441,6 +441,7 @@ HALVES = [
     np.full((1, 2), 0.5),
     torch.full((2,), 0.5, dtype=torch.bfloat16),
     np.full(2, 0.5, dtype=np.float16),
+    np.full(2, 0.5, dtype=">f8"),
     np.broadcast_to(np.float64(0.5), (2,)),
     torch.full((2,), 0.5, requires_grad=True) * 1,
     torch.full((2,), 0.5).to_sparse(),

@@ -314,7 +314,8 @@ def of_tensor(value: torch.Tensor) -> Value:
 def of_array(value: numpy.ndarray) -> Value:
     if value.nbytes > LINE // 2:
         return Other(LARGE)
-    data = numpy.ascontiguousarray(value).tobytes()
+    native = value.astype(value.dtype.newbyteorder("="), copy=False)
+    data = numpy.ascontiguousarray(native).tobytes()
     return Numbers("array", value.dtype.name, list(value.shape), data)
 
 

@@ -79,6 +79,9 @@ class Number:
     def __float__(self): return float(self.value)
 numbers = lambda row: [Number(one) for one in row]"""),
     "NumPy": formed("np.array", "np.float64", "import numpy as np"),
+    "NumPy, of another byte order": formed("big", "big", """\
+import numpy as np
+big = lambda row: np.array(row, dtype=">f8")"""),
     "NumPy, in half precision": formed("np.float16", "np.float16", "import numpy as np"),
     "NumPy's matrix": formed("np.asmatrix", "np.asmatrix", "import numpy as np"),
     "an array of objects": formed("numbers", "", """\

@@ -17,6 +17,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_output
 
 from grading.course import Assignment, Course
+from grading.handins import LARGEST
 from grading.notebooks import build
 
 EXERCISES = ("04-rounded-too-early", "03-safe-softmax", "07-a-dropped-row")
@@ -30,6 +31,9 @@ UNICODE = """\
 path = r"C:\\Users\\Zoë\\Übung\\自注意力.ipynb"
 naïve = "💡 爱学习 \\u2028"
 print(path, naïve)"""
+# What other encodings hold, and what they are called in a flag.
+UNICODE_OF = {"utf-16": "爱", "gbk": "自注意力：Zoe", "cp1252": "Zoë’s Übung"}
+ENCODINGS = {"utf-16": "UTF-16", "gbk": "GBK", "cp1252": "Windows-1252"}
 # Names of Python's, of IPython's and of the answers', used for something else.
 SHADOWS = """\
 dict = exec = get_ipython = print = list = type = str = os = signal = open = None
@@ -166,10 +170,9 @@ def broken(of: Class) -> None:
     of.add("deep", b"[" * 200_000, none, odd)
     of.add("wide", b'{"cells":[' + b"[]," * 5_000_000 + b"[]]}", none, odd)
     of.add("nothing", json.dumps({"cells": 1, "metadata": []}).encode(), none, odd)
-    of.add("sixteen bits", json.dumps(of.solved("sixteen bits")).encode("utf-16"), none, odd)
     of.add("half a letter", whole.replace(b"safe_softmax(", b"\\ud800("), none, odd)
     of.add("number for text", b'{"cells":[{"cell_type":"code","source":5}]}', none, odd)
-    of.add("too large", b" " * (20 * 2**20 + 1), none, "too large a file")
+    of.add("too large", too_large, none, "too large a file")
 
     long = of.solved("long")
     long.cells[:0] = [new_code_cell("1") for _ in range(10_000)]
@@ -177,9 +180,19 @@ def broken(of: Class) -> None:
     of.add("long cell", None, none, "too long", cells=[f"# {'a' * 2**21}"])
 
     outputs = of.solved("outputs")
-    data = {"application/json": [[] for _ in range(1_000_000)]}
-    outputs.cells[1].outputs = [new_output("display_data", data=data)]
+    numbers = [{"NaN": float("nan"), "b": float("-inf")}] * 30_000
+    outputs.cells[1].outputs = [[[]] * 1_000_000, [{}] * 300_000, numbers, "a" * 30_000_000]
     of.add("outputs", outputs)
+    for encoding, known_as in ENCODINGS.items():
+        written = of.with_cells(encoding, f"'{UNICODE_OF[encoding]}'")
+        raw = json.dumps(written, ensure_ascii=False).encode(encoding, errors="replace")
+        of.add(encoding, raw, RIGHT, f"not in UTF-8: read as {known_as}")
+    of.add("version 3", version_3(of.solved("version 3")))
+    unnamed = of.solved("unnamed")
+    for cell in unnamed.cells:
+        cell.id, cell.metadata = 5, {"nbgrader": {"grade_id": None}}
+    unnamed.metadata = None
+    of.add("unnamed", unnamed)
 
     edited = of.solved("edited", softmax=WRONG_SOFTMAX)
     for cell in edited.cells:
@@ -203,6 +216,22 @@ def broken(of: Class) -> None:
     of.add("socket", listen, none, "a device")
     of.add("odd name", None, RIGHT, "another name", file="\x1b[2J\n=1+1.ipynb")
     of.add("linked times", with_times(of), RIGHT)
+
+
+def too_large(folder: Path) -> None:
+    (folder / "class.ipynb").touch()
+    os.truncate(folder / "class.ipynb", LARGEST + 1)
+
+
+def version_3(notebook) -> dict:
+    """As IPython wrote it before there was Jupyter."""
+    cells = [
+        {"cell_type": "code", "input": cell.source.splitlines(keepends=True), "language": "python"}
+        if cell.cell_type == "code"
+        else {"cell_type": "heading", "level": 2, "source": cell.source}
+        for cell in notebook.cells
+    ]
+    return {"nbformat": 3, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
 
 
 def listen(folder: Path) -> None:

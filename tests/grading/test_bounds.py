@@ -20,7 +20,8 @@ from grading import processes
 from grading.cells import LONGEST, defines, python, would_define
 from grading.grade import OF_THE_EXCHANGE
 from grading.marks import Late, mark, within
-from grading.notebooks import PNG, clean, read, rebuild, write_marks
+from grading.notebooks import PNG, clean, rebuild, write_marks
+from grading.reading import read
 from grading.report import safe
 from grading.run import Run
 from grading.sandbox import Limits
@@ -39,6 +40,11 @@ FILES = {
         """b'{"cells":[' + b'{"cell_type":"code","id":"\\xe7\\x88\\xb1"},' * 199_000"""
         """ + b'{"cell_type":""}]}'"""
     ),
+    "names spelled": (
+        """b'{"cells":[' + b'{"\\\\u0063ell_type":""},' * 800_000 + b'{"cell_type":""}]}'"""
+    ),
+    "no numbers": """b'{"cells":[],"a":[' + b'NaN,' * 4_900_000 + b'1]}'""",
+    "Chinese": """'{"cells":[]}爱'.encode("gbk") + "爱".encode("gbk") * 9_000_000""",
     "metadata": (
         """b'{"cells":[' + b'{"cell_type":"","metadata":{"nbgrader":{}}},' * 66_000"""
         """ + b'{"cell_type":""}]}'"""
@@ -55,7 +61,7 @@ FILES = {
 }
 READING = """
 import resource
-from grading.notebooks import read
+from grading.reading import read
 
 def most():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -23,8 +23,9 @@ from grading import make as making
 from grading.course import Assignment, Course, collision, start
 from grading.grade import bring
 from grading.marks import Mark
-from grading.notebooks import clean, read, rebuild, report, write_marks
+from grading.notebooks import clean, rebuild, report, write_marks
 from grading.numbers import given, seed_of
+from grading.reading import read
 from grading.sandbox import CannotGrade
 from grading.seams import write_settings
 from tests.grading.conftest import hand_in, make, run

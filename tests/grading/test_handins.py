@@ -89,6 +89,8 @@ SLIPS = {
     "bob/class/class/class.ipynb": ("bob", "submitted/bob/class has no notebook in it"),
     "bobby/class/class.ipynb": ("", "not on the roster, so not graded: bobby; did you mean 'bob'?"),
     "class.ipynb": ("", "submitted/class.ipynb lies loose"),
+    "bob": ("bob", "submitted/bob is no folder: the notebook belongs into a folder of this name"),
+    "bob/class": ("bob", "submitted/bob/class is no folder"),
 }  # fmt: skip
 
 
