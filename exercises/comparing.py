@@ -195,6 +195,10 @@ def table(value: Any, dtype: torch.dtype | None) -> torch.Tensor:
     if isinstance(value, Numbers):
         value = value.as_subclass(torch.Tensor)
     value = plain(value)
+    if hides_numbers(value):
+        raise TypeError("some of the numbers are masked")
+    if isinstance(value, torch.masked.MaskedTensor):
+        value = value.get_data()
     if isinstance(value, dict):
         value = listed(value)
     if isinstance(value, list | tuple) and holds_array(value):
@@ -203,12 +207,21 @@ def table(value: Any, dtype: torch.dtype | None) -> torch.Tensor:
         # torch takes no reversed rows or bytes and no objects, and warns of what is read-only.
         native = value.dtype.newbyteorder("=")
         value = plain(value.tolist()) if value.dtype == object else value.astype(native)
+    if isinstance(value, torch.Tensor) and value.is_quantized:
+        value = value.dequantize()
     if isinstance(value, torch.Tensor | np.ndarray | np.generic):
         value = real(torch.as_tensor(value).detach().cpu().to_dense())
     cells = torch.as_tensor(value, dtype=dtype)
     if cells.is_complex():
         raise TypeError("a list of complex numbers")
     return cells
+
+
+def hides_numbers(value: Any) -> bool:
+    """Whether numbers of an array or a tensor are masked, and what they are is left open."""
+    if isinstance(value, torch.masked.MaskedTensor):
+        return not bool(value.get_mask().all())
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
 
 
 def real(value: torch.Tensor) -> torch.Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from exercises.comparing import listed
+from exercises.comparing import hides_numbers, listed
 from exercises.messages import sentence
 from exercises.plain import plain
 
@@ -22,6 +22,12 @@ def not_taken(value: Any, wants_text: bool = False) -> str:
     wants_text: whether the right answer is made of words.
     """
     value = plain(value)
+    if hides_numbers(value):
+        return sentence("some of the numbers are masked: fill them in")
+    if isinstance(value, torch.Tensor) and value.is_nested:
+        return sentence("a nested tensor has no one shape: make it a list")
+    if isinstance(value, torch.Tensor) and value.is_meta:
+        return sentence("a tensor on the meta device has no numbers")
     if isinstance(value, str | bytes) and not wants_text and is_number(value):
         return sentence("a text is no number: leave out the quotation marks")
     if isinstance(value, set | frozenset):

@@ -31,6 +31,10 @@ OF_VALUES = (
     sentence("no value that can be read"),
     sentence("a value that raises an error"),
     sentence("a value of another kind"),
+    sentence("numbers of which some are masked"),
+    sentence("a nested tensor"),
+    sentence("a tensor on the meta device, without numbers"),
+    sentence("a tensor of another kind"),
 )
 
 

@@ -456,7 +456,8 @@ def test_numbers_are_found_in_any_form(value):
 
 NONE = [
     None, ..., "1", ["1"], [None], [[1], [1, 2]], {1, 2}, 1j, torch.tensor([1j]), slip,
-    {"a": 1, "b": 2}, {0: 1, 2: 3}, {5: 1}, b"1", Fraction,
+    np.ma.array([1.0, 2.0], mask=[0, 1]), torch.zeros(1, device="meta"),
+    torch.nested.nested_tensor([[1.0], [1.0, 2.0]], layout=torch.jagged),
 ]  # fmt: skip
 
 

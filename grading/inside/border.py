@@ -38,7 +38,9 @@ PLACE = "\x1e"  # stands in what is printed where a picture was shown
 DEEP, LONG = "a nest too deep or too large", "a text too long"
 HUGE, LARGE = "a whole number too large", "an array too large, or of no numbers"
 FORGED, RAISES = "no value that can be read", "a value that raises an error"
-REASONS = (DEEP, LONG, HUGE, LARGE, FORGED, RAISES)
+MASKED, NESTED = "numbers of which some are masked", "a nested tensor"
+NOTHING, STRANGE = "a tensor on the meta device, without numbers", "a tensor of another kind"
+REASONS = (DEEP, LONG, HUGE, LARGE, FORGED, RAISES, MASKED, NESTED, NOTHING, STRANGE)
 
 Whole = Annotated[int, msgspec.Meta(ge=-WIDEST, le=WIDEST - 1)]
 Text = Annotated[str, msgspec.Meta(max_length=LONGEST)]
@@ -254,6 +256,8 @@ def encoded(value, function, depth: int, room: Room) -> Given:
         return Blank()
     if isinstance(value, torch.Tensor):
         return of_tensor(value)
+    if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.is_masked(value):
+        return Other(MASKED)
     if isinstance(value, numpy.ndarray | numpy.generic) or hasattr(type(value), "__array__"):
         array = numpy.asarray(value)
         if array.dtype.char in "gG":  # wider than what torch has
@@ -300,8 +304,21 @@ def plain(value: bool | int | float | str | None) -> Value:
 
 
 def of_tensor(value: torch.Tensor) -> Value:
+    if isinstance(value, torch.masked.MaskedTensor):
+        return of_tensor(value.get_data()) if bool(value.get_mask().all()) else Other(MASKED)
+    if value.is_nested:
+        return Other(NESTED)
+    if value.is_meta:
+        return Other(NOTHING)
     if value.numel() * value.itemsize > LINE // 2:
         return Other(LARGE)
+    try:
+        return of_numbers_in(value.dequantize() if value.is_quantized else value)
+    except (RuntimeError, TypeError):  # of a library's own, say
+        return Other(STRANGE)
+
+
+def of_numbers_in(value: torch.Tensor) -> Numbers:
     name = str(value.dtype).removeprefix("torch.")
     if name not in DTYPES:  # numbers of four or eight bits, say
         name = "complex64" if value.is_complex() else "float64"

@@ -270,6 +270,16 @@ def test_a_value_that_is_not_taken_is_said():
         assert answer.value("y").said == "a value of another kind"
 
 
+TENSORS = {
+    "masked.masked_tensor(*__import__('torch').eye(2)[:, None].bool())": (
+        "numbers of which some are masked"
+    ),
+    "nested.nested_tensor([[1.0], [1.0, 2.0]])": "a nested tensor",
+    "nested.nested_tensor([[1.0]], layout=__import__('torch').jagged)": "a nested tensor",
+    "zeros(1, device='meta')": "a tensor on the meta device, without numbers",
+}
+
+
 def of_one(cell: str) -> Mark:
     """The mark of an answer to `f`, which is asked 1, and 2 where nobody sees it."""
     question = Exercise(
@@ -288,6 +298,8 @@ def of_one(cell: str) -> Mark:
         ("[{'a': object()}]", "a value of another kind"),
         ("__import__('torch').zeros(10**7)", "an array too large, or of no numbers"),
         ("{1, 2}", "a set has no order: make it a list"),
+        ("__import__('numpy').ma.array([1, 2], mask=[0, 1])", "numbers of which some are masked"),
+        *((f"__import__('torch').{code}", why) for code, why in TENSORS.items()),
     ],
 )
 def test_why_what_a_function_gives_is_not_taken_is_said(gives, why):
