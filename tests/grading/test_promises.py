@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grading import handins, reading
 from tests.grading import (
     test_border,
     test_bounds,
@@ -112,6 +113,13 @@ def lines() -> list[tuple[str, str]]:
     table = PAGE.read_text(encoding="utf-8").partition("| who | with what | can | can't |\n")[2]
     rows = [line.split("|") for line in table.partition("\n\n")[0].split("\n")[1:]]
     return [(row[1].strip(), row[2].strip()) for row in rows]
+
+
+def test_what_is_taken_is_said():
+    page = PAGE.read_text(encoding="utf-8")
+    assert (
+        f"at most {handins.LARGEST // 2**20} MB, with at most {reading.MOST_CELLS:,} cells" in page
+    )
 
 
 def test_every_line_has_its_tests_and_no_test_is_without_a_line():
