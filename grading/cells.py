@@ -13,8 +13,9 @@ import warnings
 LONGEST = 20_000  # characters of a cell that is parsed
 IPYTHON = re.compile(r"^(\s*)(%{1,2}\w|!|\?|[\w.]+\?{1,2}\s*$).*")  # %time, !ls, table?
 ASSIGNED = re.compile(r"^([\w,\s]+=\s*)[%!].*")  # files = !ls
+# def first(…, second = 2: in a line, whether the cell is Python or not
 BINDS = re.compile(
-    r"^[^\S\n]*(?:async[^\S\n]+)?(?:(?:def|class)[^\S\n]+)?(\w+)[^\S\n]*[(\[:=,]", re.M
+    r"^[^\S\n]*(?:(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)|(\w+)[^\S\n]*[=:,])", re.MULTILINE
 )
 
 
@@ -61,12 +62,12 @@ def defines(source: str) -> set[str]:
 
 
 def would_define(source: str) -> set[str]:
-    """The names that a cell seems to bind, be it Python or not, line by line.
+    r"""The names that a cell seems to bind, be it Python or not, line by line.
 
-    >>> sorted(would_define("def first[T](a):\\n    return f'{a['b']}'\\nsecond = 2"))
-    ['first', 'return', 'second']
+    >>> sorted(would_define("def first[T](a):\n    return f'{a['b']}'\nsecond = 2"))
+    ['first', 'second']
     """
-    return set(BINDS.findall(source))
+    return {name for names in BINDS.findall(source) for name in names if name}
 
 
 def broken_line(source: str) -> int:
