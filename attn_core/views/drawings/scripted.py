@@ -9,7 +9,6 @@ from pathlib import Path
 from attn_core.views.drawings.drawing import Drawing
 from attn_core.views.live import is_live
 
-
 # A notebook that is not trusted leaves out the drawing, the script and the style: the image stays.
 LIVE = """<div>{svg}</div><style>.drawing-pixels {{ display: none }}</style>
 <img class="drawing-pixels" src="data:image/png;base64,{png}" width="{width}" alt="{alt}">
