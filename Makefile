@@ -72,7 +72,7 @@ BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . -
   || { rm -rf _build/fresh; exit 1; }
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers translations train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
+.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -170,6 +170,9 @@ notebooks: .venv/book  ## run the notebooks again, store their outputs, write th
 
 numbers: .venv/test  ## say where each number in prose comes from (ONLY="03 README")
 	@$(BIN)/python -m tools.prose $(ONLY)
+
+sync: .venv/test  ## after a changed sentence, cell or exercise: all that follows from it, and what is left for you (ONLY="06 how_to_use")
+	@$(BIN)/python -m tools.sync $(ONLY)
 
 translations: .venv/book  ## bring the Chinese catalogues and notebooks up to date with the English text
 	@$(BIN)/python -m translation

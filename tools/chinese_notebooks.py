@@ -114,12 +114,16 @@ def readme() -> str:
     return translated(text, partial(in_chinese, catalogue=README))
 
 
-def main() -> None:
-    for path, text in all_made(chosen(sys.argv[1:])).items():
+def store(paths: list[Path]) -> None:
+    for path, text in all_made(paths).items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
             print(f"{path.relative_to(ROOT)}: stored", file=sys.stderr)
+
+
+def main() -> None:
+    store(chosen(sys.argv[1:]))
 
 
 if __name__ == "__main__":

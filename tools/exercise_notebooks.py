@@ -149,8 +149,9 @@ def chapters() -> list[str]:
     return sorted({exercise.chapter for exercise in exercises.load().values()})
 
 
-def main() -> None:
-    numbers = {path.name[:2] for path in chosen(sys.argv[1:])}  # a page's is none of a chapter
+def store(paths: list[Path]) -> None:
+    """Run and store the exercises of these chapters."""
+    numbers = {path.name[:2] for path in paths}  # a page's is none of a chapter
     FOLDER.mkdir(exist_ok=True)
     for chapter in sorted(numbers & {*chapters()}):
         path, made = stored(chapter), notebook(chapter)
@@ -160,6 +161,10 @@ def main() -> None:
             keep_same(nbformat.read(path, as_version=4).cells, made.cells)
         nbformat.validate(made)
         path.write_text(nbformat.writes(made) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    store(chosen(sys.argv[1:]))
 
 
 if __name__ == "__main__":

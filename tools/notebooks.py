@@ -72,18 +72,20 @@ def names_of(path: Path) -> list[str]:
     return [number, name, path.stem] if number.isdigit() else [path.stem]
 
 
-def chosen(wanted: Iterable[str]) -> list[Path]:
-    """The notebooks of these names; all if there are none. It ends with a sentence at another."""
+def chosen(
+    wanted: Iterable[str], among: list[Path] = NOTEBOOKS, kind: str = "notebook"
+) -> list[Path]:
+    """Those of these names; all if there are none. It ends with a sentence at another."""
     asked = {Path(name).stem for name in wanted}  # a path will do, too
-    known = {name for path in NOTEBOOKS for name in names_of(path)}
+    known = {name for path in among for name in names_of(path)}
     for name in sorted(asked - known):
         meant = name.zfill(2)  # 6 is 06, though 09 looks as much like it
         close = (
             [meant] if meant in known else get_close_matches(name, sorted(known), n=1, cutoff=0.65)
         )
-        there = f"did you mean {close[0]}?" if close else f"there are {listed(NOTEBOOKS)}"
-        sys.exit(f"there is no notebook {name}; {there}")
-    return [path for path in NOTEBOOKS if not asked or asked & {*names_of(path)}]
+        there = f"did you mean {close[0]}?" if close else f"there are {listed(among)}"
+        sys.exit(f"there is no {kind} {name}; {there}")
+    return [path for path in among if not asked or asked & {*names_of(path)}]
 
 
 def listed(paths: Iterable[Path]) -> str:
@@ -236,21 +238,31 @@ def normalise(notebook) -> None:
         cell.metadata = nbformat.from_dict(metadata)
 
 
-def main() -> None:
-    paths = chosen(sys.argv[1:])
-    url, known = repository_url(), exercises.load()
-    for path in paths:
-        before = path.read_text(encoding="utf-8")
-        notebook = nbformat.reads(before, as_version=4)
-        generate(notebook, path, url, known)
+def store(path: Path, needs_run: Callable[[object], bool] = lambda _: True) -> bool:
+    """Write a notebook's generated cells, run it if it has to be, and store it. True if it ran."""
+    before = path.read_text(encoding="utf-8")
+    stored, notebook = (nbformat.reads(before, as_version=4) for _ in range(2))
+    generate(notebook, path, repository_url(), exercises.load())
+    if has_run := needs_run(notebook):
         run(notebook, path)
-        normalise(notebook)
-        keep_same(nbformat.reads(before, as_version=4).cells, notebook.cells)
-        nbformat.validate(notebook)
-        after = nbformat.writes(notebook) + "\n"
-        if after != before:
-            path.write_text(after, encoding="utf-8")
-            print(f"{path.stem}: stored", file=sys.stderr)
+    else:
+        counts = {cell.id: cell.get("execution_count") for cell in stored.cells}
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.execution_count = counts[cell.id]
+    normalise(notebook)
+    keep_same(stored.cells, notebook.cells)
+    nbformat.validate(notebook)
+    after = nbformat.writes(notebook) + "\n"
+    if after != before:
+        path.write_text(after, encoding="utf-8")
+        print(f"{path.stem}: stored", file=sys.stderr)
+    return has_run
+
+
+def main() -> None:
+    for path in chosen(sys.argv[1:]):
+        store(path)
 
 
 if __name__ == "__main__":

@@ -21,14 +21,18 @@ def all_messages() -> dict[str, list[tuple[str, str]]]:
     return by_catalogue | {name: list(make()) for name, make in OTHERS.items()}
 
 
-def main() -> None:
-    for name, messages in all_messages().items():
+def store(by_catalogue: dict[str, list[tuple[str, str]]]) -> None:
+    for name, messages in by_catalogue.items():
         if catalogues.write(name, messages):
             print(f"{catalogues.path_of(name).relative_to(catalogues.ROOT)}: written")
     for path, text in shipped.all_made().items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             print(f"{path.relative_to(catalogues.ROOT)}: written")
+
+
+def main() -> None:
+    store(all_messages())
 
 
 if __name__ == "__main__":

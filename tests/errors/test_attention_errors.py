@@ -417,6 +417,9 @@ SOURCE_TYPES = {
     "x of source must be a torch tensor, got a list": source(x=[[1.0]]),
     "x of source must have q's dtype torch.float32, got torch.float64": source(x=X.double()),
     "w_key of source must have q's dtype torch.float32, got torch.float16": source(w_key=W.half()),
+    "w_query of source must have q's dtype torch.float32, got torch.float64": source(
+        w_query=W.double(), biases=(t(3), t(3), t(3))
+    ),
     "w_key of source must be a torch tensor, got None": source(w_key=None),
     "biases of source must be three tensors or None, got a tuple": source(biases=(t(3), t(3))),
     "biases[1] of source must be a torch tensor, got None": source(biases=(t(3), None, t(3))),
@@ -424,7 +427,7 @@ SOURCE_TYPES = {
 SOURCE_VALUES = {
     "x of source must have at least 2 axes [T, E], got (5,)": source(x=t(5)),
     "w_value of source must be on q's device cpu, got meta": source(w_value=W.to("meta")),
-    "w_query of source must have the shape (5, columns), got (3, 5)": source(w_query=W.T),
+    "w_query of source must have the shape (5, columns), got (3, 5)": source(t(1, 4, 5), W.T),
     "w_key of source must have the shape (5, columns), got (1, 5, 3)": source(w_key=W[None]),
     "biases[2] of source must have the shape (3,), got (1,)": source(biases=(t(3), t(3), t(1))),
     "source must give v of shape (1, 4, 3), got (1, 4, 4)": source(w_value=t(5, 4)),
@@ -458,3 +461,6 @@ def test_the_source_of_these_tests_is_right_otherwise():
     assert source()().source is not None
     zeros = t(3) * 0
     assert source(biases=(zeros, zeros, zeros))().source is not None
+    large = Projection(1e4 * X, W, W, W)
+    q, k, v = large.project()
+    assert trace(q * (1 + 1e-5), k, v, source=large).source is large, "rounding grows with numbers"

@@ -1,0 +1,51 @@
+"""`make sync`: what it runs, what it leaves, and what it says to whoever changed a page."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import nbformat
+import pytest
+
+from tools import sync
+from tools.notebooks import ROOT
+from tools.sync import is_new, say
+
+CHAPTER = ROOT / "chapters" / "06_masking.ipynb"
+
+
+@pytest.fixture
+def committed(monkeypatch):
+    """A chapter, and a commit that has it; attn_core is as the commit has it."""
+    text = CHAPTER.read_text(encoding="utf-8")
+    said = {"show": text, "status": ""}
+    monkeypatch.setattr(sync, "git", lambda command, *_: said[command])
+    return nbformat.reads(text, as_version=4), said
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"), [("markdown", False), ("code", True)], ids=["a sentence", "code"]
+)
+def test_a_notebook_is_run_only_for_its_code(committed, kind, wanted):
+    notebook = deepcopy(committed[0])
+    next(cell for cell in notebook.cells if cell.cell_type == kind).source += " "
+    assert is_new(CHAPTER, notebook) is wanted
+
+
+@pytest.mark.parametrize("change", [{"status": " M attn_core/api.py"}, {"show": None}])
+def test_a_notebook_is_run_for_what_it_imports_and_outside_of_a_clone(committed, change):
+    notebook, said = committed
+    said.update(change)
+    assert is_new(CHAPTER, notebook)
+
+
+def test_what_is_left_is_said_in_a_few_lines(capsys):
+    with pytest.raises(SystemExit, match="7 left for you"):
+        say([f"line {n}" for n in range(7)])
+    assert capsys.readouterr().out.splitlines() == [
+        *(f"line {n}" for n in range(5)),
+        "… and 2 more: mend these, and ask again",
+    ]
+    with pytest.raises(SystemExit) as ended:
+        say([])
+    assert ended.value.code == 0

@@ -1,0 +1,80 @@
+"""Bring up to date what follows from a changed sentence, cell or exercise: `make sync ONLY=06`.
+
+    python -m tools.sync 06             # a chapter and its exercises
+    python -m tools.sync how_to_use     # a page
+    python -m tools.sync                # all of them
+
+It does what `make notebooks`, `make numbers` and `make translations` do, and says what is left for
+a person. A notebook is run only if its code is not that of the last commit, or attn_core is not: no
+output follows from a sentence.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+
+from tools import chinese_notebooks, exercise_notebooks, notebooks
+from tools.notebooks import NOTEBOOKS, ROOT
+from tools.prose import __main__ as numbers
+from tools.prose.pages import pages
+from translation import __main__ as catalogues
+from translation import checking
+
+COMPUTES = "attn_core", "requirements.txt"  # what every output follows from
+MOST_SAID = 5
+
+
+def git(*arguments: str) -> str | None:
+    """What git says; None if it can't, as outside of a clone."""
+    done = subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
+    )
+    return None if done.returncode else done.stdout
+
+
+def code_of(notebook) -> list[str]:
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def is_new(path: Path, notebook) -> bool:
+    """Whether its code, or what it imports, is not that of the last commit."""
+    committed = git("show", f"HEAD:{path.relative_to(ROOT).as_posix()}")
+    if committed is None or git("status", "--porcelain", "--", *COMPUTES) != "":
+        return True
+    return code_of(nbformat.reads(committed, as_version=4)) != code_of(notebook)
+
+
+def catalogue_of(path: Path) -> str:
+    return path.relative_to(ROOT).with_suffix("").as_posix()
+
+
+def main() -> None:
+    paths = notebooks.chosen(sys.argv[1:], pages(), "page")
+    with_code = [path for path in paths if path in NOTEBOOKS]
+    for path in with_code:
+        if not notebooks.store(path, lambda notebook, path=path: is_new(path, notebook)):
+            print(f"{path.stem}: its code is that of the last commit, so it was not run")
+    exercise_notebooks.store(with_code)
+    gone, left = numbers.store(paths)
+    messages = catalogues.all_messages()
+    catalogues.store(messages)
+    chinese_notebooks.store(with_code)
+    for name in (*map(catalogue_of, paths), *catalogues.OTHERS):
+        left += checking.faults(name, [message for message, _ in messages[name]])
+    say([f"{text}: its number is gone, is that right?" for text in gone] + left)
+
+
+def say(left: list[str]) -> None:
+    """What is left for a person, in a few lines; the exit status is 1 if there is any."""
+    print(*left[:MOST_SAID], sep="\n", end="\n" if left else "")
+    if len(left) > MOST_SAID:
+        print(f"… and {len(left) - MOST_SAID} more: mend these, and ask again")
+    sys.exit(f"{len(left)} left for you" if left else 0)
+
+
+if __name__ == "__main__":
+    main()
