@@ -76,8 +76,8 @@ def {name}(row):
 NEXT = """\
 exercises/{file} has a small example that works: write your exercise in its place.
 Its box stands behind the others in {notebook}: move its cells to where they belong.
-Then: make format; make notebooks ONLY={chapter}; make numbers ONLY={chapter}; make translations,
-      and translate what is new in book/locale; make translations again;
+Then: make format; make sync ONLY={chapter}, which says what is left for you; when that is done,
+      make sync ONLY={chapter} again;
       .venv/bin/python -m pytest tests/test_exercises.py -k {id}; and at the end: make test"""
 
 

@@ -59,13 +59,18 @@ def main() -> None:
         if not notebooks.store(path, lambda notebook, path=path: is_new(path, notebook)):
             print(f"{path.stem}: its code is that of the last commit, so it was not run")
     exercise_notebooks.store(with_code)
-    gone, left = numbers.store(paths)
+    left = []
+    for path in paths:
+        gone, wrong = numbers.store([path])
+        file = f"tests/sources/origins/{path.stem}.toml"
+        left += [f"{file}: {text}: its number is gone, is that right?" for text in gone]
+        left += [f"{file}: {text}" for text in wrong]
     messages = catalogues.all_messages()
     catalogues.store(messages)
     chinese_notebooks.store(with_code)
     for name in (*map(catalogue_of, paths), *catalogues.OTHERS):
         left += checking.faults(name, [message for message, _ in messages[name]])
-    say([f"{text}: its number is gone, is that right?" for text in gone] + left)
+    say(left)
 
 
 def say(left: list[str]) -> None:

@@ -155,7 +155,7 @@ def test_a_new_exercise_and_its_notebooks(tmp_path):
     assert made.returncode == 0, made.stderr
     assert copy.written() == {FILE, CHAPTER}
     said = made.stdout.splitlines()
-    assert [FILE in said[0], CHAPTER in said[1], "make notebooks ONLY=06" in said[2]] == [True] * 3
+    assert [FILE in said[0], CHAPTER in said[1], "make sync ONLY=06" in said[2]] == [True] * 3
     boxes = nbformat.read(copy.folder / CHAPTER, as_version=4).cells[-3:]
     assert {tagged(cell, "exercise") for cell in boxes} == {NEW}
 
