@@ -84,7 +84,7 @@ does not need: what is not read, nobody can multiply. {% if chapter -%}
 Try it with the record from above:
 `read = lambda name, places: getattr(record, name)[0, 0][places]`, then
 `weights_tile(read, range(1899, 1902), range(775, 780))`; the cells must be those of `record.tile`.
-{% endif %}*Expected: eight lines in the function or so.
+{% endif %}*Expected: about six lines in the function.
 `torch.tensor(rows)[:, None] >= torch.tensor(cols)` says who may see whom.*""",
     starter="""\
 def weights_tile(read, rows, cols):

@@ -55,7 +55,7 @@ Find what is wrong, and show it. A layer norm normalises a row `X` of n numbers 
 the row `features`. What is the first number of this result (`std_first`), and what should it be,
 without the small eps (`right_first`)? Then show where the mistake hides: how many numbers must a
 row have, at least, so that the result is too small by no more than the share `largest_error`
-(`wide_enough`, a whole number)? *Expected: four or five lines, or a pencil. The ratio of the two
+(`wide_enough`, a whole number)? *Expected: about seven lines, or a pencil. The ratio of the two
 depends on n alone.*""",
     starter="std_first = ...\nright_first = ...\nwide_enough = ...",
     solution="""\

@@ -106,12 +106,13 @@ HAN |= {10**6: "万", 10**9: "亿"}
 
 
 def unsaid(english: str, chinese: str) -> list[str]:
-    """The numbers in English words that are neither in Chinese words nor in digits."""
+    """The numbers in English words that are in no words, titles or digits of the Chinese."""
     digits = re.findall(r"\d+", chinese.replace(",", ""))
     return [
         word[0]
         for word in SPELLED.finditer(re.sub(r"“[^”]*”|\([^)]*\)", "", english))
-        if not {str(value := WORDS[word[0].lower()]), *HAN[value]} & {*digits, *chinese}
+        if word[0] not in chinese
+        and not {str(value := WORDS[word[0].lower()]), *HAN[value]} & {*digits, *chinese}
     ]
 
 

@@ -24,8 +24,9 @@ from tools.prose.pages import pages
 from translation import __main__ as catalogues
 from translation import checking
 
-COMPUTES = "attn_core", "requirements.txt"  # what every output follows from
-MOST_SAID = 5
+# What every output follows from: no script of a page.
+COMPUTES = "attn_core", ":!attn_core/views/page", "requirements.txt"
+MOST_SAID, MOST_SIGNS = 5, 240
 
 
 def git(*arguments: str) -> str | None:
@@ -75,7 +76,8 @@ def main() -> None:
 
 def say(left: list[str]) -> None:
     """What is left for a person, in a few lines; the exit status is 1 if there is any."""
-    print(*left[:MOST_SAID], sep="\n", end="\n" if left else "")
+    for line in left[:MOST_SAID]:
+        print(line if len(line) <= MOST_SIGNS else f"{line[:MOST_SIGNS]}…")
     if len(left) > MOST_SAID:
         print(f"… and {len(left) - MOST_SAID} more: mend these, and ask again")
     sys.exit(f"{len(left)} left for you" if left else 0)

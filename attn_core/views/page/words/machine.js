@@ -71,10 +71,10 @@ export const MACHINE_WORDS = {
   station_tanh: "tanh",
 
   does_words: "The words that go in, each with its place in the list of words that the model knows.",
-  does_embed: "Each word's own row of the table of words, times √width.",
+  does_embed: "Each word's own row of the table of words, times a number that is the same for all.",
   does_add_positions: "The row of the word plus the row of its position, number by number.",
   does_add_row: "Each row plus the same row of a table, number by number.",
-  does_linear: "Each row times a matrix of weights, plus a bias.",
+  does_linear: "Each row times a matrix of weights, plus a bias if it has one.",
   does_attention:
     "Each row asks (q), all rows answer (k), and it takes a share of what each has (v): in every head on its own.",
   does_add: "What the sublayer made, plus what went into it: the residual.",

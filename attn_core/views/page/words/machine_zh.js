@@ -71,10 +71,10 @@ export const MACHINE_CHINESE = {
   station_tanh: "tanh",
 
   does_words: "输入的词，以及每个词在模型词表中的编号。",
-  does_embed: "每个词在嵌入表中自己的那一行，乘以 √宽度。",
+  does_embed: "每个词在嵌入表中自己的那一行，乘以一个对所有词都相同的数。",
   does_add_positions: "词的那一行加上它的位置的那一行，逐个数相加。",
   does_add_row: "每一行都加上表中的同一行，逐个数相加。",
-  does_linear: "每一行乘以一个权重矩阵，再加上偏置。",
+  does_linear: "每一行乘以一个权重矩阵；有偏置的话，再加上偏置。",
   does_attention: "每一行提问（q），所有行回答（k），它按份额取走各行的内容（v）：每个头各做各的。",
   does_add: "子层做出的结果，加上进入子层的输入：残差。",
   does_layer_norm: "把每一行变成均值 0、方差 1，再乘以增益，加上偏置。",
