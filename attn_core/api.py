@@ -52,10 +52,10 @@ def attention(
     Which code computes: up to 65,536 cells the six formulas on whole maps. Above it torch's
     scaled_dot_product_attention, in float32 at least, if v is as wide as k and there is no dropout:
     under any mask, of which some rows at a time are written out where torch does not know it. Else
-    tiles in torch's operations. Gradients go the way back of what computed. On a GPU all this is
-    done by kernels of Triton; by torch's attention, in the dtype of q, where nothing but the output
-    is asked for, without gradients or dropout, and torch knows the mask; float64 and heads wider
-    than 256 take torch's operations. Between all of them lies rounding and nothing more.
+    tiles in torch's operations. Whatever computes the output computes its gradients, too. On a GPU
+    all this is done by kernels of Triton; by torch's attention, in the dtype of q, where nothing
+    but the output is asked for, without gradients or dropout, and torch knows the mask; float64 and
+    heads wider than 256 take torch's operations. All of them agree up to rounding.
     `engines.choose` has the table.
 
     Second derivatives and forward mode take whole maps, and are refused above 2**26 cells. Under

@@ -91,7 +91,7 @@ class Keep:
         >>> causal().unmasked(range(2, 4), (8, 8)), window(1).unmasked(range(2, 4), (8, 8))
         (range(0, 3), range(2, 3))
         """
-        # Of what is no band and no length it says nothing: each cell is looked at.
+        # A mask with other parts than bands and lengths may hide any cell.
         if not self._says_only("before", "after", "lengths", "cached"):
             return range(0)
         shortest = None if self.lengths is None else min(self.lengths)

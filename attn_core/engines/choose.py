@@ -48,8 +48,8 @@ def is_tritons(call: Call) -> bool:
     """Whether Triton's tiles have room for a call."""
     widest = max(call.q.shape[-1], call.v.shape[-1])
     # A mask is a band, lengths and cells to them; what it may learn to say beside takes tiles.
-    told = dict.fromkeys(("before", "after", "lengths", "cells", "cached"))
-    is_known = call.keep is None or replace(call.keep, **told) == Keep()
+    known = dict.fromkeys(("before", "after", "lengths", "cells", "cached"))
+    is_known = call.keep is None or replace(call.keep, **known) == Keep()
     return call.q.dtype != torch.float64 and widest <= WIDEST and is_known
 
 

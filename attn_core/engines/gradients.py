@@ -1,4 +1,4 @@
-"""Derivatives of one pass, of any order, whatever computes it and its way back."""
+"""Derivatives of one pass, of any order, whatever computes it and its backward pass."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +15,7 @@ from attn_core.engines.formulas import whole
 from attn_core.engines.tiles import HeadRows, Tile, cut
 from attn_core.threads import parallel_map
 
-SHARES = 4  # of a way back at least; a number that doesn't depend on the machine
+SHARES = 4  # of a backward pass, at least: a number that does not depend on the machine
 
 
 def needs_gradients(*tensors: Tensor) -> bool:
@@ -23,14 +23,14 @@ def needs_gradients(*tensors: Tensor) -> bool:
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
-def with_gradients(one_pass: Callable, way_back: Callable, call: Call) -> tuple[Tensor, ...]:
+def with_gradients(one_pass: Callable, backward: Callable, call: Call) -> tuple[Tensor, ...]:
     """What a pass gives for a call; its first tensor, the output, has derivatives.
 
-    one_pass(call): the output, and what the way back wants of the way there.
-    way_back(call, of_output, output, *kept): the gradients of q, k and v.
+    one_pass(call): the output, and what is saved for the backward pass.
+    backward(call, grad_output, output, *saved): the gradients of q, k and v.
     """
     call_of = partial(Call, keep=call.keep, scale=call.scale, dropout=call.dropout, lead=call.lead)
-    return Pass.apply(one_pass, way_back, call.q, call.k, call.v, call_of)
+    return Pass.apply(one_pass, backward, call.q, call.k, call.v, call_of)
 
 
 class ByItself(torch.autograd.Function):
@@ -49,31 +49,31 @@ class Pass(ByItself):
     """One pass with its derivatives."""
 
     @staticmethod
-    def forward(one_pass, way_back, q, k, v, call_of):
+    def forward(one_pass, backward, q, k, v, call_of):
         return one_pass(call_of(q, k, v))
 
     @staticmethod
     def setup_context(ctx, inputs, outputs):
-        _, ctx.way_back, q, k, v, ctx.call_of = inputs
+        _, ctx.backward_pass, q, k, v, ctx.call_of = inputs
         ctx.save_for_backward(q, k, v, *outputs)
         ctx.save_for_forward(q, k, v)
         ctx.mark_non_differentiable(*outputs[1:])
         ctx.dtype, ctx.constants = outputs[0].dtype, len(outputs) - 1
 
     @staticmethod
-    def backward(ctx, of_output, *_):
+    def backward(ctx, grad_output, *_):
         q, k, v, *outputs = ctx.saved_tensors
-        gradients = WayBack.apply(q, k, v, of_output, ctx.way_back, ctx.call_of, *outputs)
+        gradients = Backward.apply(q, k, v, grad_output, ctx.backward_pass, ctx.call_of, *outputs)
         return None, None, *gradients, None
 
     @staticmethod
-    def jvp(ctx, _, __, of_q, of_k, of_v, *___):
+    def jvp(ctx, _, __, tangent_q, tangent_k, tangent_v, *___):
         formulas = by_formulas(ctx.call_of)
-        tangent = tangents(formulas, ctx.saved_tensors[:3], (of_q, of_k, of_v))
+        tangent = tangents(formulas, ctx.saved_tensors[:3], (tangent_q, tangent_k, tangent_v))
         return tangent.to(ctx.dtype), *[None] * ctx.constants
 
 
-class WayBack(ByItself):
+class Backward(ByItself):
     """The gradients of one pass.
 
     They have derivatives, too. These follow from the six formulas on whole maps, whose inputs are
@@ -82,9 +82,9 @@ class WayBack(ByItself):
     """
 
     @staticmethod
-    def forward(q, k, v, of_output, way_back, call_of, *outputs):
+    def forward(q, k, v, grad_output, backward, call_of, *outputs):
         with torch.autocast(q.device.type, enabled=False):
-            return way_back(call_of(q, k, v), of_output, *outputs)
+            return backward(call_of(q, k, v), grad_output, *outputs)
 
     @staticmethod
     def setup_context(ctx, inputs, _):
@@ -94,10 +94,10 @@ class WayBack(ByItself):
         ctx.save_for_forward(*tensors)
 
     @staticmethod
-    def backward(ctx, *of_gradients):
-        with torch.autocast(of_gradients[0].device.type, enabled=False):
-            pull = torch.func.vjp(gradients_by_formulas(ctx.call_of), *ctx.saved_tensors)[1]
-            return *pull(of_gradients), *[None] * ctx.others
+    def backward(ctx, *grad_grads):
+        with torch.autocast(grad_grads[0].device.type, enabled=False):
+            vjp = torch.func.vjp(gradients_by_formulas(ctx.call_of), *ctx.saved_tensors)[1]
+            return *vjp(grad_grads), *[None] * ctx.others
 
     @staticmethod
     def jvp(ctx, *steps):
@@ -105,7 +105,7 @@ class WayBack(ByItself):
 
 
 def through_tiles(
-    call: Call, of_output: Tensor, output: Tensor, row_max: Tensor, row_sum: Tensor
+    call: Call, grad_output: Tensor, output: Tensor, row_max: Tensor, row_sum: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of q, k and v: the weights are derived again, block by block.
 
@@ -116,26 +116,26 @@ def through_tiles(
     On a GPU torch.set_float32_matmul_precision holds for these products, as for all of torch's, and
     not for those of the pass.
     """
-    of_q = torch.zeros_like(call.q, dtype=output.dtype)
+    grad_q = torch.zeros_like(call.q, dtype=output.dtype)
     sums, work = shares(call)
-    of_k, of_v = (t.new_zeros(sums, *t.shape, dtype=output.dtype) for t in (call.k, call.v))
+    grad_k, grad_v = (t.new_zeros(sums, *t.shape, dtype=output.dtype) for t in (call.k, call.v))
 
     def back(share: tuple[int, list[HeadRows]]) -> None:
         number, parts = share
         for tile in (Tile(call, part) for part in parts):
-            pull = of_output[tile.place]
-            along = (pull * output[tile.place]).sum(-1, keepdim=True)
+            grad = grad_output[tile.place]
+            along = (grad * output[tile.place]).sum(-1, keepdim=True)
             for cols in tile.blocks():
                 weights = tile.masked(cols).sub_(row_max[tile.place][..., None]).exp_()
                 weights.div_(row_sum[tile.place][..., None])
-                of_weights = tile.drop_(pull @ tile.values(cols).mT, cols)
-                of_scores = weights * of_weights.sub_(along) * call.scale
-                of_q[tile.place] += of_scores @ tile.keys(cols)
-                of_k[number][tile.heads(cols)] += of_scores.mT @ tile.queries
-                of_v[number][tile.heads(cols)] += tile.drop_(weights, cols).mT @ pull
+                grad_weights = tile.drop_(grad @ tile.values(cols).mT, cols)
+                grad_scores = weights * grad_weights.sub_(along) * call.scale
+                grad_q[tile.place] += grad_scores @ tile.keys(cols)
+                grad_k[number][tile.heads(cols)] += grad_scores.mT @ tile.queries
+                grad_v[number][tile.heads(cols)] += tile.drop_(weights, cols).mT @ grad
 
     parallel_map(back, work, prod(call.shape), call.q.device)
-    return of_q.to(call.q.dtype), of_k.sum(0).to(call.k.dtype), of_v.sum(0).to(call.v.dtype)
+    return grad_q.to(call.q.dtype), grad_k.sum(0).to(call.k.dtype), grad_v.sum(0).to(call.v.dtype)
 
 
 def shares(call: Call) -> tuple[int, list[tuple[int, list[HeadRows]]]]:
@@ -162,8 +162,8 @@ def by_formulas(call_of):
 def gradients_by_formulas(call_of):
     """The gradients of q, k and v as a function of the three and of the output's."""
 
-    def gradients(q, k, v, of_output):
-        return torch.func.vjp(by_formulas(call_of), q, k, v)[1](of_output)
+    def gradients(q, k, v, grad_output):
+        return torch.func.vjp(by_formulas(call_of), q, k, v)[1](grad_output)
 
     return gradients
 
@@ -171,7 +171,7 @@ def gradients_by_formulas(call_of):
 def tangents(function, inputs, of_inputs):
     """What a small step of the inputs makes of a function's value.
 
-    By the way back of the way back, which is linear: torch nests no forward mode in its own.
+    The vector-Jacobian product is linear, so its own one gives them: torch can't nest forward mode.
     """
-    value, pull, *_ = torch.func.vjp(function, *inputs)
-    return torch.func.vjp(pull, value)[1](of_inputs)[0]
+    value, vjp, *_ = torch.func.vjp(function, *inputs)
+    return torch.func.vjp(vjp, value)[1](of_inputs)[0]

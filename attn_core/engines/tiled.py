@@ -28,30 +28,30 @@ from attn_core.masks import as_slice
 class Tiled(Engine):
     """One pass over tiles, forward and back; kinds of it know other passes.
 
-    A pass gives the output, float32 at least, and what its way back wants to have kept.
+    A pass gives the output, float32 at least, and what is saved for its backward pass.
     """
 
     def forward(self, call: Call) -> tuple[Heads, RowPair | None]:
-        output, *kept = with_gradients(self.checked, self.way_back, call)
-        return output.to(call.v.dtype), self.statistics_of(kept)
+        output, *saved = with_gradients(self.checked, self.backward, call)
+        return output.to(call.v.dtype), self.statistics_of(saved)
 
     def checked(self, call: Call) -> tuple[Tensor, ...]:
         """One pass, and a look at its numbers; a GPU computes before it is waited for."""
-        output, *kept = self.one_pass(call)
+        output, *saved = self.one_pass(call)
         size = check_numbers(call.q, call.k, call.v, call.scale, call.lead)
         check_output(output, size, call.dropout, call.v.dtype)
-        return output, *kept
+        return output, *saved
 
     def one_pass(self, call: Call) -> tuple[Tensor, ...]:
         return tiled(call)
 
-    def way_back(self, call: Call, of_output: Tensor, output: Tensor, *kept: Tensor):
+    def backward(self, call: Call, grad_output: Tensor, output: Tensor, *saved: Tensor):
         """The gradients of q, k and v, each in its dtype."""
-        return through_tiles(call, of_output, output, *kept)
+        return through_tiles(call, grad_output, output, *saved)
 
-    def statistics_of(self, kept: list[Tensor]) -> RowPair | None:
+    def statistics_of(self, saved: list[Tensor]) -> RowPair | None:
         """row_max and row_sum, if a pass keeps them."""
-        row_max, row_sum = kept
+        row_max, row_sum = saved
         return row_max, row_sum
 
     def row_statistics(self, call: Call, batches: range, heads: range) -> RowPair:

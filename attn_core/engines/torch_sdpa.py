@@ -1,4 +1,4 @@
-"""torch's own attention under any mask, with its own way back; it keeps its row statistics.
+"""torch's own attention under any mask, with its own backward pass; it saves its row statistics.
 
 It knows "all keys", "no later key" of a square map, and numbers that are added to the scores. A
 mask that is the same for all rows costs nothing, [B, 1, 1, S]; of others some rows at a time are
@@ -21,8 +21,8 @@ from attn_core.engines.tiles import parts
 from attn_core.masks import Keep, as_slice, in_four_axes
 from attn_core.precision import upcast
 
-# What scaled_dot_product_attention calls on a CPU: by name, to have its way back without a graph,
-# and for masks that are causal and padding at once. A private operation; there since torch 2.2.
+# What scaled_dot_product_attention calls on a CPU: by name, to have its backward pass without
+# a graph, and for masks that are causal and padding at once. Private; there since torch 2.2.
 FLASH: Any = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
 FLASH_BACK: Any = getattr(
     torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu_backward", None
@@ -39,13 +39,13 @@ def serves(call: Call) -> bool:
 
 @dataclass(frozen=True)
 class Strip:
-    """Some rows, the columns that they may see, and how torch is told of what it hides there."""
+    """Some rows, the columns that they may see, and what torch's mask hides there."""
 
     rows: range
     cols: range
     is_causal: bool = False
     kept: Tensor | None = None  # None: everything
-    dead: Tensor | None = None  # rows that keep nothing; torch is told that they keep everything
+    dead: Tensor | None = None  # rows that keep nothing; torch gets them as keeping everything
 
     @property
     def places(self) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
@@ -62,7 +62,7 @@ class Strip:
 
 
 def strips(call: Call) -> Iterator[Strip]:
-    """As few parts of a map as torch can be told of.
+    """As few parts of a map as torch's masks allow.
 
     >>> from attn_core import causal, prefill
     >>> x = torch.zeros(600, 2)
@@ -124,20 +124,20 @@ class TorchSdpa(Tiled):
         output, lse = (torch.cat(each, 2) for each in zip(*passes, strict=True))
         return output, lse
 
-    def way_back(self, call: Call, of_output: Tensor, output: Tensor, *kept: Tensor):
-        q, k, v, pull = without_gaps(call.q, call.k, call.v, of_output)
-        of_q, of_k, of_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+    def backward(self, call: Call, grad_output: Tensor, output: Tensor, *saved: Tensor):
+        q, k, v, grad = without_gaps(call.q, call.k, call.v, grad_output)
+        grad_q, grad_k, grad_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
         for strip in strips(call):
             if strip.cols:
                 rows, cols = strip.places
-                there = q[rows], k[cols], v[cols], output[rows], kept[0][rows]
-                gradients = back(strip, pull[rows], *there, call.scale)
-                of_q[rows] = gradients[0]
-                of_k[cols] += gradients[1]
-                of_v[cols] += gradients[2]
-        return of_q.to(call.q.dtype), of_k.to(call.k.dtype), of_v.to(call.v.dtype)
+                there = q[rows], k[cols], v[cols], output[rows], saved[0][rows]
+                gradients = back(strip, grad[rows], *there, call.scale)
+                grad_q[rows] = gradients[0]
+                grad_k[cols] += gradients[1]
+                grad_v[cols] += gradients[2]
+        return grad_q.to(call.q.dtype), grad_k.to(call.k.dtype), grad_v.to(call.v.dtype)
 
-    def statistics_of(self, kept: list[Tensor]) -> None:
+    def statistics_of(self, saved: list[Tensor]) -> None:
         return None
 
 
@@ -146,18 +146,18 @@ def attend(strip: Strip, q: Tensor, k: Tensor, v: Tensor, scale: float) -> tuple
     rows, cols = strip.places
     if not strip.cols:
         return torch.zeros_like(q[rows]), q.new_zeros(q[rows].shape[:3])
-    told = {"attn_mask": strip.added(q.dtype), "scale": scale}
-    output, lse = FLASH(q[rows], k[cols], v[cols], 0.0, strip.is_causal, **told)
+    kwargs = {"attn_mask": strip.added(q.dtype), "scale": scale}
+    output, lse = FLASH(q[rows], k[cols], v[cols], 0.0, strip.is_causal, **kwargs)
     return output if strip.dead is None else output.masked_fill_(strip.dead, 0.0), lse
 
 
-def back(strip: Strip, of_output: Tensor, *there: Tensor | float) -> tuple[Tensor, ...]:
+def back(strip: Strip, grad_output: Tensor, *there: Tensor | float) -> tuple[Tensor, ...]:
     """The gradients of some rows of q, and what they add to those of k and of v."""
     *tensors, scale = there
-    told = {"attn_mask": strip.added(of_output.dtype), "scale": scale}
+    kwargs = {"attn_mask": strip.added(grad_output.dtype), "scale": scale}
     if strip.dead is not None:
-        of_output = of_output.masked_fill(strip.dead, 0.0)
-    return FLASH_BACK(of_output, *tensors, 0.0, strip.is_causal, **told)
+        grad_output = grad_output.masked_fill(strip.dead, 0.0)
+    return FLASH_BACK(grad_output, *tensors, 0.0, strip.is_causal, **kwargs)
 
 
 def serves_gpu(call: Call) -> bool:
@@ -183,12 +183,12 @@ class TorchSdpaOnGpu(Tiled):
         q, k, v = call.q, call.k, call.v
         return (scaled_dot_product_attention(q, k, v, is_causal=is_causal, scale=scale),)
 
-    def way_back(self, call: Call, of_output: Tensor, output: Tensor, *kept: Tensor):
+    def backward(self, call: Call, grad_output: Tensor, output: Tensor, *saved: Tensor):
         """torch.func asks for gradients of tensors that do not say so."""
         statistics = self.row_statistics(call, *call.everywhere)
-        return through_tiles(call, upcast(of_output), upcast(output), *statistics)
+        return through_tiles(call, upcast(grad_output), upcast(output), *statistics)
 
-    def statistics_of(self, kept: list[Tensor]) -> None:
+    def statistics_of(self, saved: list[Tensor]) -> None:
         return None
 
 

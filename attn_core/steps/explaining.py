@@ -1,4 +1,4 @@
-"""How a module's steps are told: what it called, what reached whom, and who says what was made."""
+"""Which module made each tensor of a pass, and the steps that its rule writes down for it."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Attention on a GPU, in kernels of Triton: what tiled.py computes, with the same bits of dropout.
 
-float16, bfloat16 and float32, computed in float32. The way back is that of the tiles.
+float16, bfloat16 and float32, computed in float32. The backward pass is that of the tiles.
 """
 
 from torch import Tensor
