@@ -75,8 +75,8 @@ TENSOR_VALUES = {
     "k must have q's leading axes (2, 4), got (2, 3, 6, 5)": (t(2, 4, 4, 5), K, V),
     "k must have q's leading axes (2, 8), got (2, 2, 6, 5): "
     "repeat each head, k.repeat_interleave(4, dim=-3)": (t(2, 8, 4, 5), K[:, :2], V[:, :2]),
-    "k must have q's leading axes (2, 9, 8), got (2, 9, 4, 6, 5): "
-    "repeat each head, k.repeat_interleave(2, dim=-3)": (t(2, 9, 8, 4, 5), *[t(2, 9, 4, 6, 5)] * 2),
+    "k must have q's leading axes (2, 3, 8), got (2, 3, 4, 6, 5): "
+    "repeat each head, k.repeat_interleave(2, dim=-3)": (t(2, 3, 8, 4, 5), *[t(2, 3, 4, 6, 5)] * 2),
     "k must have q's leading axes (2, 3, 8), got (2, 1, 4, 6, 5)":
         (t(2, 3, 8, 4, 5), *[t(2, 1, 4, 6, 5)] * 2),
     "k must have q's leading axes (2, 3, 8), got (1, 3, 4, 6, 5)":
