@@ -455,6 +455,8 @@ def test_autocast_hides_no_source_that_does_not_fit(given, kind, sentence):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         qkv = right.project()
         refused(lambda: trace(*qkv, source=replace(right, **given)), kind, sentence)
+    outside = "x of source must have q's dtype torch.bfloat16, got torch.float32"
+    refused(lambda: trace(*qkv, source=right), TypeError, outside)
 
 
 def test_the_source_of_these_tests_is_right_otherwise():
