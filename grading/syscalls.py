@@ -7,8 +7,8 @@ not one's own; and each of the others is a way into the Linux kernel that stays 
 
 The sandboxes share files that they can only read: the interpreter and its packages. So a function
 that has a hidden input could open some of them, and somebody else's cell could see which. What
-tells of it is refused: watches and leases, and what asks which parts of a file are in memory. A
-file's lock would be seen, too; to take one seems to succeed, and does nothing, as a sandbox has
+tells of it is refused: watches and leases, hints that a file keeps, and what asks which parts of a
+file are in memory. A file's lock would be seen, too; to take one seems to succeed, and does nothing, as a sandbox has
 nobody else to lock out.
 """
 
@@ -32,10 +32,12 @@ REFUSED = (
     *("init_module", "finit_module", "delete_module", "quotactl", "acct", "reboot", "syslog"),
     *("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
     *("mincore", "readahead", "fadvise64", "io_setup", "io_submit", "process_madvise"),
+    *("splice", "tee", "move_pages"),
 )
 NEWER = range(451, 512)  # calls of later kernels; the first is cachestat
 LEASES = (fcntl.F_GETLK, 36, fcntl.F_SETLEASE, fcntl.F_GETLEASE, fcntl.F_NOTIFY)  # 36: F_OFD_GETLK
 LOCKS = (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38)  # the last are F_OFD_SETLK and F_OFD_SETLKW
+HINTS = range(1035, 1039)  # F_GET_RW_HINT and the like: a file keeps what a sandbox sets
 TO_DISK = (20, 21, 22)  # madvise's: MADV_COLD, MADV_PAGEOUT, MADV_POPULATE_READ
 NEW_USER = 0x10000000  # clone's flag CLONE_NEWUSER
 # A shared map that is no file's keeps the pages that are unmapped, as long as one is mapped.
@@ -58,7 +60,7 @@ def program() -> int:
     rules.add_rule(refusal, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_USER, NEW_USER))
     rules.add_rule(refusal, "mmap", pyseccomp.Arg(3, pyseccomp.MASKED_EQ, SHARED, SHARED))
     rules.add_rule(refusal, "prlimit64", pyseccomp.Arg(0, pyseccomp.NE, 0))  # 0: one's own
-    for command in LEASES:
+    for command in (*LEASES, *HINTS):
         rules.add_rule(refusal, "fcntl", whole(1, command))
     for advice in TO_DISK:
         rules.add_rule(refusal, "madvise", whole(2, advice))

@@ -149,6 +149,8 @@ WALLS = {
     "ctypes.CDLL(None).syscall(206, 1, (ctypes.c_long * 1)())": ("-1",),  # io_setup
     "ctypes.CDLL(None, use_errno=True).syscall(451, 0, 0, 0, 0), ctypes.get_errno()": ("-1 38",),
     "ctypes.CDLL(None).mincore(0, 0, 0)": ("-1",),
+    "fcntl.fcntl(os.open('/bin/sh', 0), 1035, bytes(8))": ("not permitted",),  # F_GET_RW_HINT
+    "os.splice(*os.pipe(), 0, flags=2)": ("not permitted",),
     "[fcntl.flock(os.open('/bin/sh', 0), fcntl.LOCK_EX) for _ in range(2)]": ("[None, None]",),
     "fcntl.lockf(os.open('/bin/sh', 0), fcntl.LOCK_EX)": ("None",),  # needs a right to write
     "sqlite3.connect('/tmp/a').execute('create table a (b)').connection.commit()": ("None",),
