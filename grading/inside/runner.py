@@ -55,9 +55,11 @@ class Shell(InteractiveShell):
 
     displayhook_class = Hook
     display_pub_class = Publisher
-    control: Link
+    control: Link | None
 
     def show(self, data: dict) -> None:
+        if self.control is None:  # in a snapshot nothing is shown
+            return
         picture = data.get("image/png")
         if picture is None:
             print(data.get("text/plain", ""))
@@ -132,6 +134,7 @@ def keep(link: Link, names: list[str], shell: Shell, others: list[Link], seconds
     try:
         for other in others:
             other.close()
+        shell.control = None
         # The grader ends it earlier; this is for one that hides from it.
         lower(resource.RLIMIT_CPU, 2 * seconds)
         answers.serve(link, names, shell.user_ns)

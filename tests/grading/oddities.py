@@ -283,6 +283,12 @@ async def later(table):
     return shares(table)
 def safe_softmax(table):
     return asyncio.run(later(table))"""),
+    "plots": softmax("""\
+import matplotlib.pyplot as plt
+def safe_softmax(table):
+    plt.imshow(table)
+    plt.show()
+    return shares(table)"""),
     "a module": {SOFTMAX: """\
 import torch
 class Softmax(torch.nn.Module):
