@@ -80,11 +80,20 @@ def hand_in(submitted: Path, student: str, assignment: str) -> HandIn | None:
         return HandIn(b"", problem=f"submitted/{student}/{assignment}: {error.strerror}")
 
 
+def is_notebook(name: str) -> bool:
+    """Whether a file's name is a notebook's, as programs and people write it.
+
+    >>> is_notebook("a (1).IPYNB "), is_notebook("a.ipynb.txt"), is_notebook("a.zip")
+    (True, True, False)
+    """
+    return name.lower().rstrip().removesuffix(".txt").removesuffix(".json").endswith(".ipynb")
+
+
 def newest(submitted: Path, student: str, assignment: str) -> HandIn | None:
     notebooks = {
         name: status
         for name, status in contents(submitted, student, assignment).items()
-        if name.lower().endswith(".ipynb")
+        if is_notebook(name)
     }
     plain = [name for name, status in notebooks.items() if stat.S_ISREG(status.st_mode)]
     if not notebooks:

@@ -7,6 +7,7 @@ taken where nobody can mistake them, as a file that Jupyter opens should not be 
 from __future__ import annotations
 
 import codecs
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,8 +26,13 @@ PART = 2**20
 MOST_SIGNS = 5_000_000  # quotes and backslashes of a file in which such numbers are looked for
 TOO_LONG = sentence("a text too long to be read")  # what stands in the place of one
 
-# As Python writes what is no number in JSON; and what decides whether it stands in a text.
-NO_NUMBER = re.compile(rb'\\.|"|-?(?:NaN|Infinity)', re.DOTALL)
+# What other programs write and JSON has not: NaN, or half of a sign that is written as two. Between
+# them, what decides whether such a thing stands in a text.
+NO_JSON = re.compile(rb"NaN|Infinity|\\u[dD][89a-fA-F]")
+SIGN = re.compile(
+    rb'\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.|"|(-?(?:NaN|Infinity))',
+    re.DOTALL,
+)
 OTHER_SIGNS = re.compile(rb"[\x80-\xff]+")
 # A key may be spelled with these: "\\u0063ell_type".
 SPELLED = (b"cell_type", b"\\u005", b"\\u006", b"\\u007")
@@ -91,7 +97,7 @@ class Submission(msgspec.Struct):
 
 
 READ = msgspec.json.Decoder(Submission)
-SOURCE = msgspec.json.Decoder(str | list[str])
+SOURCE = msgspec.json.Decoder(str | list[str] | None)
 METADATA = msgspec.json.Decoder(Metadata)
 MARKED = msgspec.json.Decoder(Marked)
 NAME = msgspec.json.Decoder(str)
@@ -134,31 +140,35 @@ def decoded(raw: bytes) -> Submission:
     try:
         return READ.decode(raw)
     except msgspec.MsgspecError:
-        if b"NaN" not in raw and b"Infinity" not in raw:
+        if not NO_JSON.search(raw):
             raise
-        return READ.decode(without_nan(raw))
+        return READ.decode(mended(raw))
 
 
-def without_nan(raw: bytes) -> bytes:
-    """The same with null for NaN and Infinity, which Python writes where JSON has no number.
+def mended(raw: bytes) -> bytes:
+    """The same with null for NaN and Infinity, and a mark for half of a sign.
 
-    >>> without_nan(b'{"a": NaN, "b": [-Infinity], "NaN \\\\" NaN": 1}')
+    >>> mended(b'{"a": NaN, "b": [-Infinity], "NaN \\\\" NaN": 1}')
     b'{"a": null, "b": [null], "NaN \\\\" NaN": 1}'
+    >>> mended(rb'"\\ud83d\\ude00 \\ud83d \\\\ud83d"') == rb'"\\ud83d\\ude00 \\ufffd \\\\ud83d"'
+    True
     """
     parts, since, is_quoted = [], 0, False
-    for sign in islice(NO_NUMBER.finditer(raw), MOST_SIGNS):
+    for sign in islice(SIGN.finditer(raw), MOST_SIGNS):
+        half, number = sign.groups()
         if sign[0] == b'"':
             is_quoted = not is_quoted
-        elif not is_quoted and sign[0][:1] != b"\\" and len(parts) < MOST_PARTS:
-            parts += [raw[since : sign.start()], b"null"]
+        elif (half if is_quoted else number) and len(parts) < MOST_PARTS:
+            parts += [raw[since : sign.start()], b"\\ufffd" if half else b"null"]
             since = sign.end()
     return b"".join([*parts, raw[since:]])
 
 
 def in_utf8(raw: bytes) -> tuple[bytes, list[str]]:
     """A file in UTF-8, and a flag if it came in another encoding."""
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding, known_as = "utf-16", "UTF-16"
+    encoding = json.detect_encoding(raw)
+    if encoding.startswith(("utf-16", "utf-32")):
+        known_as = encoding[:6].upper()
     elif is_utf8(raw):
         return raw.removeprefix(codecs.BOM_UTF8), []
     elif is_in_pairs(raw):
@@ -194,7 +204,7 @@ def handed(cells: list[Written]) -> Iterator[Handed]:
         whole, is_code = len(raw) <= 2 * MOST_TEXT, cell.cell_type == "code"
         if is_code and not whole:
             return
-        source = SOURCE.decode(raw) if whole else TOO_LONG
+        source = (SOURCE.decode(raw) or "") if whole else TOO_LONG
         text = source if isinstance(source, str) else "".join(source)
         text = text if is_code else text[:LONGEST]
         room -= len(text)

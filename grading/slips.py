@@ -40,7 +40,7 @@ def misplaced(course: Course) -> list[tuple[str, str]]:
         elif name in course.roster:
             slips += [(name, text) for text in of_student(course, submitted, name)]
         elif not stat.S_ISDIR(status.st_mode):
-            if name.lower().endswith(".ipynb"):
+            if handins.is_notebook(name):
                 loose = sentence("{0} lies loose: move it to submitted/<id>/<assignment>/", where)
                 slips.append(("", loose))
         elif name in course.assignments:
@@ -74,9 +74,9 @@ def of_student(course: Course, submitted: Path, student: str) -> list[str]:
         elif name in course.assignments and not stat.S_ISDIR(status.st_mode):
             sentences.append(no_folder(where))
         elif not stat.S_ISDIR(status.st_mode):
-            if name.lower().endswith(".ipynb"):
+            if handins.is_notebook(name):
                 right = f"submitted/{student}/<assignment>/"
-                stem = name[: -len(".ipynb")]
+                stem = name[: name.lower().rindex(".ipynb")]
                 right = right.replace("<assignment>", stem) if stem in course.assignments else right
                 sentences.append(
                     sentence(
@@ -95,10 +95,10 @@ def of_student(course: Course, submitted: Path, student: str) -> list[str]:
                     close,
                 )
             )
-        elif not any(
-            file.lower().endswith(".ipynb") for file in contents(submitted, student, name)
-        ):
-            sentences.append(sentence("{0} has no notebook in it", where))
+        elif not any(map(handins.is_notebook, found := contents(submitted, student, name))):
+            none = sentence("{0} has no notebook in it", where)
+            only = sentence("{0} has no notebook in it, only {1}", where, ", ".join([*found][:3]))
+            sentences.append(only if found else none)
     return sentences
 
 

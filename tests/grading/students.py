@@ -32,8 +32,8 @@ path = r"C:\\Users\\Zoë\\Übung\\自注意力.ipynb"
 naïve = "💡 爱学习 \\u2028"
 print(path, naïve)"""
 # What other encodings hold, and what they are called in a flag.
-UNICODE_OF = {"utf-16": "爱", "gbk": "自注意力：Zoe", "cp1252": "Zoë’s Übung"}
-ENCODINGS = {"utf-16": "UTF-16", "gbk": "GBK", "cp1252": "Windows-1252"}
+UNICODE_OF = {"utf-16": "爱", "utf-32-le": "爱", "gbk": "自注意力：Zoe", "cp1252": "Zoë’s Übung"}
+ENCODINGS = {"utf-16": "UTF-16", "utf-32-le": "UTF-32", "gbk": "GBK", "cp1252": "Windows-1252"}
 # Names of Python's, of IPython's and of the answers', used for something else.
 SHADOWS = """\
 dict = exec = get_ipython = print = list = type = str = os = signal = open = None
@@ -138,7 +138,7 @@ def honest(of: Class) -> None:
     add("deleted", deleted)
 
     add("zoë", cells=[UNICODE])
-    add("renamed", None, RIGHT, "another name", file="C__Users_Zoë_class (1).IPYNB")
+    add("renamed", None, RIGHT, "another name", file="C__Users_Zoë_class (1).IPYNB.txt ")
     add("mark of order", codecs.BOM_UTF8 + json.dumps(solved("mark of order")).encode())
     add("shadows", cells=[SHADOWS])
     add("scratch", cells=[SCRATCH], at=-1)
@@ -170,7 +170,6 @@ def broken(of: Class) -> None:
     of.add("deep", b"[" * 200_000, none, odd)
     of.add("wide", b'{"cells":[' + b"[]," * 5_000_000 + b"[]]}", none, odd)
     of.add("nothing", json.dumps({"cells": 1, "metadata": []}).encode(), none, odd)
-    of.add("half a letter", whole.replace(b"safe_softmax(", b"\\ud800("), none, odd)
     of.add("number for text", b'{"cells":[{"cell_type":"code","source":5}]}', none, odd)
     of.add("too large", too_large, none, "too large a file")
 
@@ -191,7 +190,8 @@ def broken(of: Class) -> None:
     unnamed = of.solved("unnamed")
     for cell in unnamed.cells:
         cell.id, cell.metadata = 5, {"nbgrader": {"grade_id": None}}
-    unnamed.metadata = None
+    unnamed.metadata = unnamed.cells[0]["source"] = None
+    unnamed.cells[1].source += " \ud83d"  # half a sign
     of.add("unnamed", unnamed)
 
     edited = of.solved("edited", softmax=WRONG_SOFTMAX)

@@ -85,8 +85,8 @@ SLIPS = {
     "class/bob/class.ipynb": ("bob", "submitted/class/bob is the wrong way round: make it "
                               "submitted/bob/class/"),
     "bob/clas/class.ipynb": ("bob", "course.toml has no assignment 'clas'; did you mean 'class'?"),
-    "bob/class/solution.zip": ("bob", "submitted/bob/class has no notebook in it"),
-    "bob/class/class/class.ipynb": ("bob", "submitted/bob/class has no notebook in it"),
+    "bob/class/solution.zip": ("bob", "/bob/class has no notebook in it, only solution.zip"),
+    "bob/class/class/class.ipynb": ("bob", "submitted/bob/class has no notebook in it, only class"),
     "bobby/class/class.ipynb": ("", "not on the roster, so not graded: bobby; did you mean 'bob'?"),
     "class.ipynb": ("", "submitted/class.ipynb lies loose"),
     "bob": ("bob", "submitted/bob is no folder: the notebook belongs into a folder of this name"),
