@@ -196,24 +196,24 @@ def places(assignment: Assignment, cells: list[Handed]) -> dict[str, Places]:
     return by_exercise
 
 
-def noted(places: Places, cells: list[Handed], numbers: dict[int, int]) -> list[str]:
-    """What is to be said of an answer that is not right. numbers: the cells', as they are told."""
+def noted(places: Places, cells: list[Handed]) -> list[str]:
+    """What is to be said of an answer that is not right."""
     version = ".".join(platform.python_version_tuple()[:2])
     notes = []
-    for index in filter(numbers.get, places.broken):
+    for index in places.broken:
         notes.append(
             sentence(
                 "cell {0} can't be read by Python {1}, which grades: look at its line {2}",
-                numbers[index],
+                index + 1,
                 version,
                 broken_line(cells[index].text),
             )
         )
-    for index in filter(numbers.get, places.later):
+    for index in places.later:
         notes.append(
             sentence(
                 "cell {0} answers it, too, and does not count: it stands under another exercise",
-                numbers[index],
+                index + 1,
             )
         )
     return notes
@@ -251,7 +251,7 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
     starters = {exercise.starter.strip(): exercise.id for exercise in assignment.exercises}
     found = places(assignment, cells)
     place = {name: where.own for name, where in found.items()}
-    out, own, moved, numbers, room = [], [], {}, {}, MOST_SHOWN
+    out, own, moved, room = [], [], {}, MOST_SHOWN
     for index, cell in enumerate(cells):
         text = cell.text.strip()
         if text in ours or place.get(starters.get(text), index) < index:
@@ -268,7 +268,7 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
             shown = text if text in texts else plain(text[:room])
             room -= 0 if text in texts else len(text[:room])
             own.append(new_markdown_cell(shown, id=f"cell-{index}"))
-        numbers[index] = len(own)
+        own[-1].metadata["number"] = index + 1
         moved |= {exercise.id: len(own) - 1 for exercise in here}
         out += [
             own[-1],
@@ -276,7 +276,7 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
         ]
         out += [graded(exercise, say) for exercise in here[:1] if exercise.kind != "text"]
     out += [graded(exercise, say) for exercise in assignment.exercises if exercise.id not in place]
-    notes = {name: noted(where, cells, numbers) for name, where in found.items()}
+    notes = {name: noted(where, cells) for name, where in found.items()}
     return Rebuilt(new_notebook(cells=out, metadata={"kernelspec": KERNEL}), own, moved, notes)
 
 

@@ -76,7 +76,8 @@ class Run:
             index, why = bad
             self.skip[index] = why
             self.limited = True
-            self.flag(sentence("{0} in cell {1}", why, index + 1))
+            number = self.cells[index].metadata.get("number", index + 1)  # as it was handed in
+            self.flag(sentence("{0} in cell {1}", why, number))
             self.note(index)
             if self.is_late():
                 self.flag(UNFINISHED)

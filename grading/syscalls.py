@@ -8,8 +8,8 @@ not one's own; and each of the others is a way into the Linux kernel that stays 
 The sandboxes share files that they can only read: the interpreter and its packages. So a function
 that has a hidden input could open some of them, and somebody else's cell could see which. What
 tells of it is refused: watches and leases, hints that a file keeps, and what asks which parts of a
-file are in memory. A file's lock would be seen, too; to take one seems to succeed, and does nothing, as a sandbox has
-nobody else to lock out.
+file are in memory. A file's lock would be seen, too; to take one seems to succeed, and does
+nothing, as a sandbox has nobody else to lock out.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def honest(of: Class) -> None:
     add("generic", None, WRONG, "can't be read by Python", softmax=GENERIC)
     spaced = WRONG_SOFTMAX.replace(" ", "\xa0")
     add("no-break", None, WRONG, "look at its line 1", softmax=spaced)
-    below = "answers it, too, and does not count"
+    below = "cell 14 answers it, too, and does not count"  # of all in the notebook
     add("corrected", None, WRONG, below, cells=[HELPED], at=-1, softmax=WRONG_SOFTMAX)
     magic = solved("magic")
     softmax = magic.cells[index_of(magic, EXERCISES[1])]

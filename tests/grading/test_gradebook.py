@@ -111,9 +111,10 @@ def test_a_page_that_takes_too_long_is_made_plainly(course):
     assert "2 wait for a person" in graded(course)
     said = words(course, "bob")
     assert "own: 4 of 6 points so far This page is without colours" in said
-    assert "x = 1 x = 2" in said
+    assert "cell 2 x = 1 x = 2" in said
     assert "✓ it is 2n" in said
     assert "without colours" not in words(course)
+    assert "Your answer · cell 4 top" in words(course)
 
 
 @pytest.mark.slow
