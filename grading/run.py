@@ -202,6 +202,7 @@ class Run:
         """The answer to one exercise, to be asked."""
         moments = self.moments[exercise.id]
         self.box.until = self.box.spent + self.limits.call
+        self.box.room["answers"] = self.limits.answers
         self.box.last = time.monotonic() + SLOWEST * self.limits.call
         try:
             yield Remote(self.box, moments)

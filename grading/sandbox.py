@@ -47,7 +47,7 @@ class Limits:
     disk: int = 64 * MEBIBYTE  # bytes, in each of the folders that forget
     names: int = 20_000  # files and folders that lie there
     output: int = 4 * MEBIBYTE  # bytes, of what a notebook prints and shows
-    answers: int = 8 * MEBIBYTE  # bytes, of all answers
+    answers: int = 8 * MEBIBYTE  # bytes, of all values, and of the replies of an exercise
 
 
 @dataclass(frozen=True)

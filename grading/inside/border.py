@@ -26,7 +26,7 @@ import numpy
 import torch
 
 LINE = 2 * 2**20  # bytes of a message
-DEEPEST = 16  # a list in a list in a list …
+DEEPEST = 16  # a list in a list in a list …, and axes of a tensor
 MOST = 100_000  # parts of a value
 KEYS = 1000  # entries of a dict or a set
 LONGEST = 50_000  # characters of a text
@@ -43,6 +43,7 @@ NOTHING, STRANGE = "a tensor on the meta device, without numbers", "a tensor of 
 REASONS = (DEEP, LONG, HUGE, LARGE, FORGED, RAISES, MASKED, NESTED, NOTHING, STRANGE)
 
 Whole = Annotated[int, msgspec.Meta(ge=-WIDEST, le=WIDEST - 1)]
+Axis = Annotated[int, msgspec.Meta(ge=0, le=LINE)]
 Text = Annotated[str, msgspec.Meta(max_length=LONGEST)]
 Name = Annotated[str, msgspec.Meta(max_length=100)]
 
@@ -93,7 +94,7 @@ class Numbers(Message, tag="numbers"):
 
     kind: Literal["tensor", "array"]
     dtype: Literal[DTYPES]
-    shape: Annotated[list[Annotated[int, msgspec.Meta(ge=0, le=LINE)]], msgspec.Meta(max_length=16)]
+    shape: Annotated[list[Axis], msgspec.Meta(max_length=DEEPEST)]
     data: bytes
 
 
@@ -310,12 +311,17 @@ def of_tensor(value: torch.Tensor) -> Value:
         return Other(NESTED)
     if value.is_meta:
         return Other(NOTHING)
-    if value.numel() * value.itemsize > LINE // 2:
+    if is_large(value.shape, value.itemsize):
         return Other(LARGE)
     try:
         return of_numbers_in(value.dequantize() if value.is_quantized else value)
     except (RuntimeError, TypeError):  # of a library's own, say
         return Other(STRANGE)
+
+
+def is_large(shape: Sequence[int], size: int) -> bool:
+    """Whether it is more than a message of `Numbers` says. size: bytes of one number."""
+    return len(shape) > DEEPEST or max([math.prod(shape) * size, *shape]) > LINE // 2
 
 
 def of_numbers_in(value: torch.Tensor) -> Numbers:
@@ -329,7 +335,7 @@ def of_numbers_in(value: torch.Tensor) -> Numbers:
 
 
 def of_array(value: numpy.ndarray) -> Value:
-    if value.nbytes > LINE // 2:
+    if is_large(value.shape, value.itemsize):
         return Other(LARGE)
     native = value.astype(value.dtype.newbyteorder("="), copy=False)
     data = numpy.ascontiguousarray(native).tobytes()

@@ -177,6 +177,7 @@ SOFTMAX = {
     "greedy": "def safe_softmax(table):\n    return bytearray(10**12)",
     "changes": "import torch\ndef safe_softmax(table):\n"
     "    return torch.softmax(table, dim=-1) + torch.rand(table.shape)",
+    "many answers": "def safe_softmax(table):\n    return ['9' * 49_000] * 30",
     "huge answer": "import torch\ndef safe_softmax(table):\n    return torch.zeros(10**7)",
     "endless answer": "import itertools\ndef safe_softmax(table):\n"
     "    return itertools.repeat(1.0)",
@@ -300,7 +301,7 @@ FLAGS = {
 OUTCOMES = {
     ("stopped", "stopped: time"): "hangs, sleeps, leaves children, out of band from within",
     ("stopped", "stopped: its process ended"): "kills, lying answer",
-    ("stopped", "stopped: "): "forged reply",
+    ("stopped", "stopped: "): "forged reply, many answers",
     ("changes",): "changes",
     ("wrong", "raised RecursionError"): "endless calls",
     ("wrong", "raised MemoryError"): "greedy",

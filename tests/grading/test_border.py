@@ -132,6 +132,8 @@ def nested(depth: int) -> list:
         (itertools.count(), "a nest too deep or too large"),
         (torch.zeros(10**6), "an array too large"),
         (np.zeros(10**6), "an array too large"),
+        (torch.zeros((1,) * 17), "an array too large"),
+        (np.zeros((2**22, 0)), "an array too large"),
         ("a" * 10**6, "a text too long"),
         (2**70, "a whole number too large"),
         ({n: n for n in range(5000)}, "a value of another kind"),
