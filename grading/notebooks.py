@@ -165,9 +165,10 @@ def sections(assignment: Assignment, cells: list[Handed]) -> list[str]:
 class Places:
     """Where an exercise is answered, as places among the cells."""
 
-    own: int  # of the cell that is graded
+    own: int | None  # of the cell that is graded
     later: list[int]  # cells further down that answer it, too, and are not
     broken: list[int]  # cells that would answer it if Python could read them
+    texts: list[int]  # cells that would answer it if they were code, and no Markdown
 
 
 def places(assignment: Assignment, cells: list[Handed]) -> dict[str, Places]:
@@ -180,6 +181,7 @@ def places(assignment: Assignment, cells: list[Handed]) -> dict[str, Places]:
     under = sections(assignment, cells)
     codes = [(index, cell.text) for index, cell in enumerate(cells) if cell.cell_type == "code"]
     binds = {index: defines(text) for index, text in codes}
+    says = {i: defines(cell.text) for i, cell in enumerate(cells) if cell.cell_type != "code"}
     seems = {index: would_define(text) for index, text in codes if not binds[index]}
     by_exercise = {}
     for exercise in assignment.exercises:
@@ -188,11 +190,11 @@ def places(assignment: Assignment, cells: list[Handed]) -> dict[str, Places]:
         written = [index for index in binding if cells[index].text.strip() != starter]
         unread = [index for index, names in seems.items() if names & answers]
         tries = [[i for i in some if under[i] == exercise.id] or some for some in (written, unread)]
-        if candidates := next(filter(None, [*tries, binding]), []):
-            own = candidates[-1]
-            later = [index for index in written if index > own]
-            broken = [index for index in unread if broken_line(cells[index].text)]
-            by_exercise[exercise.id] = Places(own, later, broken)
+        own = next(filter(None, [*tries, binding]), [None])[-1]
+        later = [index for index in written if index > own]
+        broken = [index for index in unread if broken_line(cells[index].text)]
+        texts = [index for index, names in says.items() if names & answers]
+        by_exercise[exercise.id] = Places(own, later, broken, texts)
     return by_exercise
 
 
@@ -215,6 +217,10 @@ def noted(places: Places, cells: list[Handed]) -> list[str]:
                 "cell {0} answers it, too, and does not count: it stands under another exercise",
                 index + 1,
             )
+        )
+    for index in places.texts:
+        notes.append(
+            sentence("cell {0} is a text and is not run: make it a cell of code", index + 1)
         )
     return notes
 
@@ -250,7 +256,7 @@ def rebuild(assignment: Assignment, cells: list[Handed], texts: Collection[str] 
     ours = {grade_cell(exercise, say).source for exercise in assignment.exercises}
     starters = {exercise.starter.strip(): exercise.id for exercise in assignment.exercises}
     found = places(assignment, cells)
-    place = {name: where.own for name, where in found.items()}
+    place = {name: where.own for name, where in found.items() if where.own is not None}
     out, own, moved, room = [], [], {}, MOST_SHOWN
     for index, cell in enumerate(cells):
         text = cell.text.strip()

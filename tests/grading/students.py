@@ -154,6 +154,9 @@ def honest(of: Class) -> None:
     add("no-break", None, WRONG, "look at its line 1", softmax=spaced)
     below = "cell 14 answers it, too, and does not count"  # of all in the notebook
     add("corrected", None, WRONG, below, cells=[HELPED], at=-1, softmax=WRONG_SOFTMAX)
+    text = solved("text")
+    text.cells[index_of(text, EXERCISES[1])].cell_type = "markdown"
+    add("text", text, ("right", "blank", "right"), "cell 8 is a text and is not run")
     magic = solved("magic")
     softmax = magic.cells[index_of(magic, EXERCISES[1])]
     softmax.source = f"%%time\n{softmax.source}"
