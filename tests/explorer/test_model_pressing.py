@@ -95,6 +95,15 @@ def test_a_pointer_at_rest_survives_a_shorter_sentence(arcs, play):
     expect(page.locator(".am-table tbody tr")).to_have_count(3)
 
 
+def test_a_number_that_a_shorter_sentence_does_not_have_is_closed(arcs):
+    page = arcs("the big dog chases Jerry")
+    page.locator('.am-numbers [data-row="4"][data-col="1"]').click()
+    field(page).fill("Tom sees Jerry")
+    expect(page.locator(".am-numbers tbody tr")).to_have_count(3)
+    expect(page.locator(".am-numbers .ax-sentence")).to_be_empty()
+    expect(page.locator(".ax-vectors")).to_be_hidden()
+
+
 def test_a_number_waits_for_the_words_that_are_still_typed(play):
     page = play(f"#x-translator?at={NORM}&select=2,5")
     field(page).fill("Tom")

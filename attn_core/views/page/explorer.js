@@ -87,7 +87,7 @@ export class Explorer {
     this.attentions.clear();
     Object.assign(this.settings, settingsOf(data));
     for (const feature of this.features) feature.take();
-    this.panel.shown = "";
+    this.panel.shown = undefined;
     this.width = 0;
     this.open(start);
   }

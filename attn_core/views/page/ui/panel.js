@@ -46,6 +46,8 @@ export class Panel {
     this.open = {};
     /** @type {number | undefined} how many terms of a sum are written, where the reader asked for all */
     this.most = undefined;
+    /** @type {string | undefined} the state that is drawn; none, where all is to be drawn anew */
+    this.shown = undefined;
     this.close = make(
       "button",
       { type: "button", class: "ax-close", "aria-label": say("closeLabel"), onclick: () => explorer.leave() },
@@ -89,7 +91,7 @@ export class Panel {
   // Every sum of the arithmetic with all of its terms, from now on.
   writeOut() {
     this.most = Infinity;
-    this.shown = "";
+    this.shown = undefined;
     this.render();
     this.tree.querySelector("summary").focus();
   }
