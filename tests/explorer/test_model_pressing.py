@@ -44,6 +44,10 @@ def test_the_first_press_after_typing_arrives(play, typed):
     page.evaluate(FRAMES)  # a finger rests for some
     page.mouse.up()
     expect(word).to_have_attribute("aria-pressed", "true")
+    # A link opens it.
+    page.wait_for_function("() => location.hash.endsWith('word=2')")
+    word = play(page.evaluate("location.hash")).locator(".am-written .am-word").nth(1)
+    expect(word).to_have_attribute("aria-pressed", "true")
 
 
 @pytest.mark.parametrize("end", ["pointerup", "pointercancel"])
@@ -142,6 +146,8 @@ def test_a_word_that_none_is_like_has_all_words_to_choose_from(arcs):
     page = arcs()
     field(page).fill("Tom chases dinosaurs ")
     expect(page.locator(".am-fits button")).to_have_count(len(ENGLISH) - 3)
+    said, fits = (page.locator(css).bounding_box()["y"] for css in (".am-said", ".am-fits"))
+    assert said < fits, "the reason is nearest to the field"
     page.locator(".am-fits").get_by_text("Spike", exact=True).click()
     expect(field(page)).to_have_value("Tom chases Spike")
 

@@ -94,6 +94,13 @@ export function settingsOf(machine, view) {
       fits: (n) => Number.isInteger(n) && n >= 0 && n <= machine.longest,
       must: ["writtenForm", { most: machine.longest }],
     },
+    // Whose likeliest are shown, from 1; 0 is none that the reader chose.
+    word: {
+      first: 0,
+      read: numberIn,
+      fits: (n) => Number.isInteger(n) && n >= 0 && n <= machine.longest,
+      must: ["writtenForm", { most: machine.longest }],
+    },
     off: {
       first: changesText(changesIn(machine, view.off ?? "")),
       fits: (text) => changesIn(machine, text),

@@ -12,8 +12,6 @@ export class Written {
   /** @param {import("./model.js").Model} model */
   constructor(model) {
     this.model = model;
-    /** @type {number | null} the word whose likeliest are shown, if the reader chose one */
-    this.shown = null;
     /** @type {ReturnType<typeof setInterval> | undefined} while it is played */
     this.timer = undefined;
     this.words = make("div", { class: "am-written", role: "group", "aria-label": say("translation") });
@@ -72,8 +70,7 @@ export class Written {
   /** @param {number} words */
   write(words) {
     const { model } = this;
-    this.shown = null;
-    model.choose({ written: words });
+    model.choose({ written: words, word: 0 });
     const { translation } = model;
     const isAll = translation.hasEnded || translation.words.length < words || words >= model.machine.longest;
     if (isAll) model.choose({ written: 0 });
@@ -111,15 +108,14 @@ export class Written {
     const before = Object.entries(takenIn(machine, state.taken)).filter(([at]) => Number(at) < place);
     const taken = Object.fromEntries(before);
     if (id !== translation.words[place].choices[0].id) taken[place] = id;
-    this.shown = place;
-    this.model.choose({ taken: takenText(machine, taken) });
+    this.model.choose({ taken: takenText(machine, taken), word: place + 1 });
   }
 
-  // Of a whole translation the word that it was least sure of, else the last.
+  // Of a whole translation the word that it was least sure of, else the last; unless the reader chose one.
   place() {
     const { translation, state } = this.model;
     const { words } = translation;
-    if (this.shown !== null && this.shown < words.length) return this.shown;
+    if (state.word && state.word <= words.length) return state.word - 1;
     if (state.written) return words.length - 1;
     const sure = words.map(({ probability }) => probability);
     return sure.indexOf(Math.min(...sure));
@@ -158,18 +154,12 @@ export class Written {
         class: ["am-word", isTaken && "am-taken", isOther && "am-other"].filter(Boolean).join(" "),
         "aria-pressed": String(n === place),
         title: notes.join(", ") || undefined,
-        onclick: () => this.show(n),
+        onclick: () => this.model.choose({ word: n + 1 }),
       },
       make("bdi", { lang: "zh" }, word),
       make("small", {}, percent(probability)),
       ...notes.map((note) => make("span", { class: "ax-unseen" }, note)),
     );
-  }
-
-  /** @param {number} n */
-  show(n) {
-    this.shown = n;
-    this.render();
   }
 
   /** @param {import("../../core/model/translate.js").Translation | null} right */
@@ -189,7 +179,7 @@ export class Written {
   renderLikeliest(place) {
     const { translation, state } = this.model;
     const chosen = translation.words[place];
-    const isLeastSure = this.shown === null && !state.written && translation.words.length > 1;
+    const isLeastSure = !state.word && !state.written && translation.words.length > 1;
     const title = say(isLeastSure ? "leastSure" : "likeliest", { n: place + 1 });
     this.likeliest.setAttribute("aria-label", title);
     const line = ({ id, word, probability }) => {
