@@ -886,6 +886,20 @@ def test_a_box_that_goes_on_says_so_at_its_edge(bare, explorer):
     expect(page.locator(".ax-more")).to_have_count(0)
 
 
+def test_a_full_stop_stays_beside_its_token(bare, explorer):
+    page = bare.open(explorer)
+    cell(page, 1, 0).click()
+    lower = """(line) => {
+      const all = document.createRange();
+      all.selectNodeContents(line);
+      const stop = [...all.getClientRects()].at(-1);
+      return stop.top > [...line.querySelectorAll(".ax-token")].at(-1).getBoundingClientRect().bottom;
+    }"""
+    for width in range(300, 420, 8):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert not page.locator(".ax-bars p").evaluate(lower), width
+
+
 FORMULAS = [
     ("scores weights", None, "", "exp(scaled − row_max)"),
     ("scores weights", None, "scale=1", "exp(scores − row_max)"),
