@@ -394,6 +394,22 @@ def test_a_link_is_copied_or_shown_beside_its_button(play):
     text = page.get_by_label("This link opens")
     expect(text).to_have_value(re.compile(r"#x-translator$"))
     expect(text).to_be_focused()
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert text.bounding_box()["width"] > 250
+
+
+def test_texts_are_in_the_middle_of_their_boxes(play):
+    page = play(f"#x-translator?at={CROSS}&select=", has_touch=True, is_mobile=True)
+    middle = """(box, [css, from, size]) => {
+      const range = document.createRange();
+      range.selectNodeContents(box.querySelector(css));
+      const [inside, around] = [range, box].map((each) => each.getBoundingClientRect());
+      return inside[from] + inside[size] / 2 - around[from] - around[size] / 2;
+    }"""
+    waiting = page.locator(".am-explorer .ax-inside")
+    assert waiting.evaluate(middle, [".ax-hint", "x", "width"]) == pytest.approx(0, abs=2)
+    fold = page.locator(".am-all")
+    assert fold.evaluate(middle, ["summary", "y", "height"]) == pytest.approx(0, abs=4)
 
 
 def test_all_is_on_again_at_once(play):
@@ -547,6 +563,14 @@ def test_forced_colours_keep_the_bars_and_the_marks(play):
     bar, around = (page.locator(css).first.evaluate(paper) for css in (".am-share", ".am-choice"))
     assert bar != around
     expect(page.locator(".am-mark").first).to_have_css("outline-style", "solid")
+    # All that is pressed has one ground, and all in it one other colour.
+    pressed = """(all) => all.flatMap((one) => {
+      const { backgroundColor } = getComputedStyle(one);
+      return [one, ...one.querySelectorAll("small, bdi, .am-label")].map(
+        (part) => backgroundColor + getComputedStyle(part).color);
+    })"""
+    [colours] = set(page.locator('[aria-pressed="true"]').evaluate_all(pressed))
+    assert len(set(re.findall(r"rgba?\(.*?\)", colours))) == 2
 
 
 def test_on_a_page_from_right_to_left_nothing_is_turned_round(play):
