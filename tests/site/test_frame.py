@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from PIL import Image
+from playwright.sync_api import expect
 
 from tests.site.conftest import STILL
 
@@ -121,3 +123,10 @@ def test_the_current_page_is_marked_in_forced_colours(open_page, site):
     )
     assert len(other) == 1
     assert {colour for _, colour in current} != {colour for _, colour in other}
+
+
+def test_code_that_goes_on_says_so_in_forced_colours(open_page, site):
+    page = open_page(f"{site}/chapters/03_self_attention.html", forced_colors="active")
+    expect(page.locator("article pre").first).to_have_css(
+        "background-image", re.compile("gradient")
+    )

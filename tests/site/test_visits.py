@@ -25,12 +25,12 @@ WITH_A_MODEL = LANDING, "chapters/10_whole_model.html"  # at once; others wait f
 PHONE = {"width": 390, "height": 844}
 # Or a window of 1280 pixels whose reader enlarges the page four times.
 SMALL_PHONE = {"width": 320, "height": 800}
-# The page itself stays; code or a printout that scrolls says so by a shade.
+# The page itself stays; code, a printout or a table that scrolls says so by a shade.
 WIDE = """() => [
   ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
-  ...[...document.querySelectorAll(".bd-article pre:not(.ax-print)")]
+  ...[...document.querySelectorAll("article pre:not(.ax-print), .pst-scrollable-table-container")]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
-    .filter((pre) => getComputedStyle(pre).backgroundImage === "none")
+    .filter((box) => getComputedStyle(box).backgroundImage === "none")
     .map(({ textContent }) => textContent.slice(0, 40)),
 ]"""
 
