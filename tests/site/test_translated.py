@@ -45,7 +45,7 @@ def shared() -> str:
 
 def unsaid(page: str, known: str) -> list[str]:
     """The text of a page that no message has."""
-    article = BeautifulSoup(page, "lxml", parse_only=SoupStrainer("article"))
+    article = BeautifulSoup(page, "lxml", parse_only=SoupStrainer(["article", "footer"]))
     for apart in article.select(APART):
         apart.decompose()
     texts = [text for text in article.find_all(string=True) if not isinstance(text, Comment)]
