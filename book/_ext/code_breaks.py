@@ -1,0 +1,32 @@
+"""Let a long name in the text go on in the next line of a narrow page after a point or a bracket.
+
+Otherwise a browser breaks it anywhere, between `[0` and `.8`, or before a Chinese full stop.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sphinx.application import Sphinx
+
+LONG = 14  # characters, from which a word of code may be broken
+WORD = re.compile(rf'(?<=<span class="pre">)[^<]{{{LONG},}}(?=</span>)')
+PLACE = re.compile(r"(?<=[/_([=])(?=[^\s/_()[\]=])|(?<=\.)(?=[A-Za-z_])")
+
+
+def breakable(body: str) -> str:
+    """
+    >>> breakable('<span class="pre">sharpen(torch.tensor([0.8,</span> <span class="pre">t)</span>')
+    '<span class="pre">sharpen(<wbr>torch.<wbr>tensor([<wbr>0.8,</span> <span class="pre">t)</span>'
+    """
+    return WORD.sub(lambda word: PLACE.sub("<wbr>", word[0]), body)
+
+
+def write(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if "body" in context:
+        context["body"] = breakable(context["body"])
+
+
+def setup(app: Sphinx) -> dict:
+    app.connect("html-page-context", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
