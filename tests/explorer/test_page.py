@@ -892,8 +892,8 @@ def test_a_full_stop_stays_beside_its_token(bare, explorer):
     lower = """(line) => {
       const all = document.createRange();
       all.selectNodeContents(line);
-      const stop = [...all.getClientRects()].at(-1);
-      return stop.top > [...line.querySelectorAll(".ax-token")].at(-1).getBoundingClientRect().bottom;
+      const token = [...line.querySelectorAll(".ax-token")].at(-1);
+      return [...all.getClientRects()].at(-1).top > token.getBoundingClientRect().bottom;
     }"""
     for width in range(300, 420, 8):
         page.set_viewport_size({"width": width, "height": 800})
