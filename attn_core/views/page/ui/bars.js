@@ -3,7 +3,7 @@
 
 import { plain } from "../core/digits.js";
 import { say, sayParts } from "../words/words.js";
-import { closed, make, token, visible } from "./dom.js";
+import { make, token, visible } from "./dom.js";
 
 const MOST_WRITTEN = 16; // numbers of which each product is written under its bar
 const MOST_BARS = 64;
@@ -123,6 +123,6 @@ export function shares(attention, [i, j], isDropped) {
   const places = { query: token(queries[i], "q"), key: token(keys[j], "k") };
   return [
     make("div", { class: "ax-shares" }, ...parts),
-    make("p", {}, ...closed(sayParts(survives ? "sharesDropped" : "shares", places))),
+    make("p", {}, ...sayParts(survives ? "sharesDropped" : "shares", places)),
   ];
 }

@@ -39,24 +39,6 @@ export const visible = (token) => parts.blanks?.(token) ?? String(token);
 /** @type {(text: string, colour: string) => HTMLElement} */
 export const token = (text, colour) => make("bdi", { class: `ax-token ax-${colour}` }, visible(text));
 
-/**
- * A sentence whose signs stay beside the token before them: a browser may break a line behind any box.
- *
- * @param {any[]} parts of a phrase, with its tokens
- * @returns {any[]}
- */
-export function closed(parts) {
-  /** @type {any[]} */
-  const made = [];
-  for (const part of parts) {
-    const [, sign, rest] = /^([^\s\p{L}\p{N}]*)(.*)$/su.exec(part) ?? [];
-    const isBehind = typeof part === "string" && sign && made.at(-1)?.nodeType;
-    if (isBehind) made.push(make("span", { class: "ax-closed" }, made.pop(), sign), rest);
-    else made.push(part);
-  }
-  return made;
-}
-
 /** @type {(text: string | number) => HTMLElement} */
 export const bdi = (text) => make("bdi", {}, visible(text));
 

@@ -5,7 +5,7 @@ import { STAGES } from "../core/stages.js";
 import { isShortened, Workings } from "../core/workings.js";
 import { say, sayParts, sentenceKey } from "../words/words.js";
 import { barsAlone, productRow, shares } from "./bars.js";
-import { bdi, closed, coloured, make, token, visible } from "./dom.js";
+import { bdi, coloured, make, token, visible } from "./dom.js";
 
 /**
  * One sentence about a number, as parts of an element.
@@ -18,7 +18,7 @@ export function sentence(attention, stage, [i, j]) {
   const { data } = attention;
   const query = token(data.queries[i], "q");
   const number = make("b", {}, fixed(attention.cell(stage, i, j), data.places));
-  const to = (name, more) => closed(sayParts(sentenceKey("say", name), { query, number, ...more }));
+  const to = (name, more) => sayParts(sentenceKey("say", name), { query, number, ...more });
   if (stage === "output") return to(stage, { column: make("bdi", { class: "ax-v" }, say("columnOf", { n: j })) });
   const key = { key: token(data.keys[j], "k") };
   if (stage === "masked") return to(attention.keeps(i)[j] ? "scaled" : "hidden", key);
