@@ -65,7 +65,7 @@ def test_a_change_of_a_whole_model_is_timed_until_it_is_painted(tmp_path, monkey
     assert len(rows) == 3
     assert all(set(row) == set(report.KEYS) for row in rows)
     assert all(float(row["measured"].split()[0]) > 0 for row in rows)
-    page = whole.opened(browser, whole.write_page(whole.view()))
+    page = whole.opened(browser, whole.write_page(whole.view()).as_uri())
     with pytest.raises(RuntimeError, match="must change what is shown"):
         whole.times_of(page, [".am-name"], ".am-root")
     page.close()
