@@ -9,7 +9,7 @@ gzip. Chapter 10 and the landing page are the book's, with all that stands aroun
 
 import gzip
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import quantiles
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -19,7 +19,7 @@ from attn_core.translators.transformer import stored
 from attn_core.views import OpenModel, open_model, script
 from attn_core.views.payload import inline_json
 from benchmarks import report
-from benchmarks.page import FOLDER, row
+from benchmarks.page import FOLDER, row, within
 from benchmarks.timing import busy
 from benchmarks.visits import HTML, PHONE, once, served
 from tools.browser import ARGUMENTS, present
@@ -110,21 +110,10 @@ def changes(browser: Browser) -> list[dict]:
         sentence = [f'.am-examples button:text-is("{say}")' for say in reversed(SENTENCES)]
         for what, places in (("word", sentence), ("switch", [".am-switches input >> nth=0"])):
             times = times_of(page, places)
-            rows.append(painted(f"a whole model, {at}: a changed {what}", times))
+            changed = f"a whole model, {at}: a changed {what} is painted after"
+            rows.append(within(changed, times, MOST_CHANGE))
         page.close()
     return rows
-
-
-def painted(what: str, times: list[float]) -> dict:
-    middle = median(times)
-    return row(
-        f"{what} is painted after",
-        f"{middle:.1f} ms",
-        f"under {MOST_CHANGE} ms",
-        middle < MOST_CHANGE,
-        spread=f"{min(times):.1f} to {max(times):.1f} ms",
-        note=busy(),
-    )
 
 
 def chapter(browser: Browser, site: str) -> list[dict]:
@@ -133,7 +122,8 @@ def chapter(browser: Browser, site: str) -> list[dict]:
     for at in STATIONS:
         page = opened(browser, f"{site}/{CHAPTER}#x-machine?at={at}")
         sentences = [f".am-examples button >> nth={n}" for n in range(3)]
-        rows.append(painted(f"chapter 10, {at}: another sentence", times_of(page, sentences)))
+        changed = f"chapter 10, {at}: another sentence is painted after"
+        rows.append(within(changed, times_of(page, sentences), MOST_CHANGE))
         keys, longest = typed(page)
         slow = quantiles(keys, n=20)[-1]
         for what, most in (
@@ -171,7 +161,8 @@ def alive(browser: Browser, site: str) -> dict:
         page.goto(f"{site}/{LANDING}")
         times.append(page.wait_for_function("window.alive").json_value())
         context.close()
-    return started(f"{LANDING}, {THROTTLED}× slower processor: a word can be pressed", times)
+    pressed = f"{LANDING}, {THROTTLED}× slower processor: a word can be pressed after"
+    return within(pressed, times, MOST_START, places=0)
 
 
 def start(browser: Browser) -> dict:
@@ -186,21 +177,8 @@ def start(browser: Browser) -> dict:
         page.goto(f"{path.as_uri()}#x-bench")
         times.append(page.wait_for_function("() => window.first").json_value())
         page.close()
-    return started(
-        f"a whole model, {THROTTLED}× slower processor: the first translation is there", times
-    )
-
-
-def started(what: str, times: list[float]) -> dict:
-    middle = median(times)
-    return row(
-        f"{what} after",
-        f"{middle:.0f} ms",
-        f"under {MOST_START} ms",
-        middle < MOST_START,
-        spread=f"{min(times):.0f} to {max(times):.0f} ms",
-        note=busy(),
-    )
+    first = f"a whole model, {THROTTLED}× slower processor: the first translation is there after"
+    return within(first, times, MOST_START, places=0)
 
 
 def bytes_of() -> list[dict]:

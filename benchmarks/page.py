@@ -119,18 +119,8 @@ def changes(browser, tokens: int, limit: int) -> list[dict]:
         ("scale", scale, ["ArrowRight", "ArrowLeft"]),
         ("stage", stage, ["ArrowLeft", "ArrowRight"]),
     ):
-        times = times_of(page, place, keys)
-        middle = median(times)
-        rows.append(
-            row(
-                f"{tokens} tokens, {HEADS} heads: a changed {what} is painted after",
-                f"{middle:.1f} ms",
-                f"under {limit} ms",
-                middle < limit,
-                spread=f"{min(times):.1f} to {max(times):.1f} ms",
-                note=busy(),
-            )
-        )
+        changed = f"{tokens} tokens, {HEADS} heads: a changed {what} is painted after"
+        rows.append(within(changed, times_of(page, place, keys), limit))
     page.close()
     return rows
 
@@ -231,6 +221,19 @@ def row(what: str, measured: str, goal: str, met: bool | None, spread="", note="
         "spread": spread,
         "note": note,
     }
+
+
+def within(what: str, times: list[float], limit: int, places: int = 1) -> dict:
+    """The row of something timed several times, the middle one of which has a limit."""
+    middle = median(times)
+    return row(
+        what,
+        f"{middle:.{places}f} ms",
+        f"under {limit} ms",
+        middle < limit,
+        spread=f"{min(times):.{places}f} to {max(times):.{places}f} ms",
+        note=busy(),
+    )
 
 
 def main() -> None:
