@@ -9,7 +9,7 @@ import pytest
 
 from tools import sync
 from tools.notebooks import ROOT
-from tools.sync import is_new, say
+from tools.sync import has_changed, is_new, say
 
 CHAPTER = ROOT / "chapters" / "06_masking.ipynb"
 
@@ -32,10 +32,17 @@ def test_a_notebook_is_run_only_for_its_code(committed, kind, wanted):
     assert is_new(CHAPTER, notebook) is wanted
 
 
-@pytest.mark.parametrize("change", [{"status": " M attn_core/api.py"}, {"show": None}])
-def test_a_notebook_is_run_for_what_it_imports_and_outside_of_a_clone(committed, change):
+@pytest.mark.parametrize(
+    ("state", "wanted"), [("", False), (" M attn_core/api.py", True), (None, True)]
+)
+def test_all_are_run_for_what_they_import(committed, state, wanted):
+    committed[1]["status"] = state
+    assert has_changed() is wanted
+
+
+def test_a_notebook_is_run_outside_of_a_clone(committed):
     notebook, said = committed
-    said.update(change)
+    said["show"] = None
     assert is_new(CHAPTER, notebook)
 
 

@@ -25,6 +25,7 @@ from attn_core.mistakes import MISTAKES
 from exercises import LEVELS, Exercise
 from tools.mistake_cards import card
 from tools.outputs import keep_same
+from translation.outputs import HTML, SVG
 from translation.pages import tagged
 
 ROOT = Path(__file__).parents[1]
@@ -232,37 +233,43 @@ def normalise(notebook) -> None:
             output.data.pop(WIDGET_VIEW, None)
             said = said_of_picture(output)
             output.metadata = nbformat.from_dict({"image/png": said} if said else {})
-            if said and not {"text/html", "image/svg+xml"} & output.data.keys():
+            if said and not {HTML, SVG} & output.data.keys():
                 # Where myst-nb looks for it when it builds the page, which shows this picture.
                 metadata["mystnb"] = {"image": {"alt": said["alt"], "width": f"{said['width']}px"}}
         cell.metadata = nbformat.from_dict(metadata)
 
 
-def store(path: Path, needs_run: Callable[[object], bool] = lambda _: True) -> bool:
-    """Write a notebook's generated cells, run it if it has to be, and store it. True if it ran."""
-    before = path.read_text(encoding="utf-8")
-    stored, notebook = (nbformat.reads(before, as_version=4) for _ in range(2))
-    generate(notebook, path, repository_url(), exercises.load())
-    if has_run := needs_run(notebook):
-        run(notebook, path)
-    else:
+def store(
+    paths: Iterable[Path], needs_run: Callable[[Path, object], bool] = lambda *_: True
+) -> list[Path]:
+    """Write the notebooks' generated cells, run those that need it, and store them. Returns those
+    that were run."""
+    url, known = repository_url(), exercises.load()
+    ran = []
+    for path in paths:
+        before = path.read_text(encoding="utf-8")
+        stored, notebook = (nbformat.reads(before, as_version=4) for _ in range(2))
+        generate(notebook, path, url, known)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         counts = {cell.id: cell.get("execution_count") for cell in stored.cells}
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
+        if needs_run(path, notebook) or not {cell.id for cell in code} <= counts.keys():
+            run(notebook, path)
+            ran.append(path)
+        else:
+            for cell in code:
                 cell.execution_count = counts[cell.id]
-    normalise(notebook)
-    keep_same(stored.cells, notebook.cells)
-    nbformat.validate(notebook)
-    after = nbformat.writes(notebook) + "\n"
-    if after != before:
-        path.write_text(after, encoding="utf-8")
-        print(f"{path.stem}: stored", file=sys.stderr)
-    return has_run
+        normalise(notebook)
+        keep_same(stored.cells, notebook.cells)
+        nbformat.validate(notebook)
+        after = nbformat.writes(notebook) + "\n"
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+            print(f"{path.stem}: stored", file=sys.stderr)
+    return ran
 
 
 def main() -> None:
-    for path in chosen(sys.argv[1:]):
-        store(path)
+    store(chosen(sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -18,9 +18,11 @@ from pathlib import Path
 import nbformat
 
 from tools import chinese_notebooks, exercise_notebooks, notebooks
+from tools.chinese_notebooks import docname_of
 from tools.notebooks import NOTEBOOKS, ROOT
 from tools.prose import __main__ as numbers
-from tools.prose.pages import pages
+from tools.prose import origins
+from tools.prose.pages import pages, read
 from translation import __main__ as catalogues
 from translation import checking
 
@@ -42,34 +44,36 @@ def code_of(notebook) -> list[str]:
 
 
 def is_new(path: Path, notebook) -> bool:
-    """Whether its code, or what it imports, is not that of the last commit."""
+    """Whether its code is not that of the last commit."""
     committed = git("show", f"HEAD:{path.relative_to(ROOT).as_posix()}")
-    if committed is None or git("status", "--porcelain", "--", *COMPUTES) != "":
-        return True
-    return code_of(nbformat.reads(committed, as_version=4)) != code_of(notebook)
+    return committed is None or code_of(nbformat.reads(committed, as_version=4)) != code_of(
+        notebook
+    )
 
 
-def catalogue_of(path: Path) -> str:
-    return path.relative_to(ROOT).with_suffix("").as_posix()
+def has_changed() -> bool:
+    """Whether what every notebook imports is not that of the last commit."""
+    return git("status", "--porcelain", "--", *COMPUTES) != ""
 
 
 def main() -> None:
     paths = notebooks.chosen(sys.argv[1:], pages(), "page")
     with_code = [path for path in paths if path in NOTEBOOKS]
+    ran = notebooks.store(with_code, (lambda *_: True) if has_changed() else is_new)
     for path in with_code:
-        if not notebooks.store(path, lambda notebook, path=path: is_new(path, notebook)):
+        if path not in ran:
             print(f"{path.stem}: its code is that of the last commit, so it was not run")
     exercise_notebooks.store(with_code)
     left = []
-    for path in paths:
-        gone, wrong = numbers.store([path])
-        file = f"tests/sources/origins/{path.stem}.toml"
+    for page in map(read, paths):
+        gone, wrong = numbers.store(page)
+        file = origins.path_of(page).relative_to(ROOT).as_posix()
         left += [f"{file}: {text}: its number is gone, is that right?" for text in gone]
         left += [f"{file}: {text}" for text in wrong]
     messages = catalogues.all_messages()
     catalogues.store(messages)
     chinese_notebooks.store(with_code)
-    for name in (*map(catalogue_of, paths), *catalogues.OTHERS):
+    for name in (*map(docname_of, paths), *catalogues.OTHERS):
         left += checking.faults(name, [message for message, _ in messages[name]])
     say(left)
 

@@ -7,24 +7,18 @@ python -m tools.prose 03 README  # those whose file name starts so
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from tools.prose import origins
 from tools.prose.checking import problems
-from tools.prose.pages import pages, read
+from tools.prose.pages import Page, pages, read
 from tools.prose.updating import updated
 
 
-def store(paths: list[Path]) -> tuple[list[str], list[str]]:
-    """Bring the origins of these pages up to date. Returns those taken away, and what is wrong."""
-    gone, faults = [], []
-    for path in paths:
-        page = read(path)
-        new, left = updated(page, origins.load(page))
-        origins.path_of(page).write_text(origins.text(page, new), encoding="utf-8")
-        faults += problems(page, new)
-        gone += left
-    return gone, faults
+def store(page: Page) -> tuple[list[str], list[str]]:
+    """Bring the origins of a page up to date. Returns those taken away, and what is wrong."""
+    new, gone = updated(page, origins.load(page))
+    origins.path_of(page).write_text(origins.text(page, new), encoding="utf-8")
+    return gone, problems(page, new)
 
 
 def main() -> None:
@@ -32,7 +26,11 @@ def main() -> None:
     paths = [path for path in pages() if path.name.startswith(wanted)]
     if not paths:
         sys.exit(f"no page's file name starts with {' or '.join(wanted)}")
-    gone, faults = store(paths)
+    gone, faults = [], []
+    for path in paths:
+        left, wrong = store(read(path))
+        gone += left
+        faults += wrong
     if gone:
         print(*gone, sep="\n")
         print(f"{len(gone)} origins were taken away: is it right that their numbers are gone?\n")
