@@ -6,7 +6,7 @@ import { features, parts, views } from "./core/parts.js";
 import { STAGES } from "./core/stages.js";
 import { accepted, changes, settingsOf } from "./core/state.js";
 import { Controls } from "./ui/controls.js";
-import { fill, make, token } from "./ui/dom.js";
+import { fill, make, once, token } from "./ui/dom.js";
 import { Grid } from "./ui/grid.js";
 import { heat } from "./ui/heat.js";
 import { ALL_CONTROLS, withParts } from "./ui/loading.js";
@@ -59,7 +59,6 @@ export class Explorer {
     this.pointedIn = null;
     this.notice = "";
     this.width = 0; // the most that the matrix had
-    this.isSettled = true;
     /** @type {Map<string, Attention>} */
     this.attentions = new Map();
     this.View = views.find((each) => each.fits(this.data, payload)) || Grid;
@@ -408,17 +407,15 @@ export class Explorer {
     if (!this.isPrint) this.renderMatrix();
     this.light();
     this.panel.render();
-    if (this.isSettled) queueMicrotask(this.settle);
-    this.isSettled = false;
+    this.settle();
   }
 
-  // What depends on the layout, which is asked for once: when all that changes has changed.
-  settle = () => {
-    this.isSettled = true;
+  // What depends on the layout.
+  settle = once(() => {
     this.keepWidth();
     this.fade();
     this.tell();
-  };
+  });
 
   renderMatrix() {
     const { settings, first, state, features: all } = this;

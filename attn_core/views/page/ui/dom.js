@@ -19,6 +19,24 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
+ * A function that acts once for all its calls, when everything that changes now has changed: then the layout is asked
+ * for once.
+ *
+ * @param {() => void} act
+ */
+export function once(act) {
+  let isDue = false;
+  return () => {
+    if (!isDue)
+      queueMicrotask(() => {
+        isDue = false;
+        act();
+      });
+    isDue = true;
+  };
+}
+
+/**
  * What a box holds, which stays if it is the same: then nothing around it needs its place again.
  *
  * @param {Element} box

@@ -12,17 +12,17 @@ const observer = new IntersectionObserver(
   (seen) => {
     for (const { isIntersecting, target } of seen) {
       if (!isIntersecting) continue;
-      if (isWithin(target, 0)) startNow(target);
+      if (isSeen(target)) startNow(target);
       else whenIdle(() => startNow(target));
     }
   },
   { rootMargin: `${ROOM}px` },
 );
 
-/** @type {(element: Element, room: number) => boolean} */
-function isWithin(element, room) {
+/** @param {Element} element */
+function isSeen(element) {
   const [box] = element.getClientRects();
-  return !!box && box.top < innerHeight + room && box.bottom > -room;
+  return !!box && box.top < innerHeight && box.bottom > 0;
 }
 
 /** @param {Element} element */
@@ -39,7 +39,7 @@ export function startNow(element) {
  */
 export function startWhenNear(element, start) {
   waiting.set(element, start);
-  if (isWithin(element, 0)) startNow(element);
+  if (isSeen(element)) startNow(element);
   else observer.observe(element);
 }
 

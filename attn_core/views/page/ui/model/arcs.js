@@ -4,7 +4,7 @@
 
 import { fixed } from "../../core/digits.js";
 import { say } from "../../words/words.js";
-import { make } from "../dom.js";
+import { make, once } from "../dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const TALLEST = 120; // pixels of the arcs
@@ -49,8 +49,7 @@ export class Arcs {
     this.element = make("div", { class: "am-arcs-box" }, this.svg, this.words, this.said);
     /** @type {number | null} the word that is pointed at */
     this.pointed = null;
-    this.isDrawn = true;
-    new ResizeObserver(this.draw).observe(this.element);
+    new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
   /**
@@ -116,14 +115,9 @@ export class Arcs {
     this.drawSoon();
   }
 
-  drawSoon() {
-    if (this.isDrawn) queueMicrotask(this.draw);
-    this.isDrawn = false;
-  }
+  drawSoon = once(() => this.draw());
 
-  // Once all that changes has its place.
-  draw = () => {
-    this.isDrawn = true;
+  draw() {
     if (!this.element.isConnected || !this.tops) return;
     const around = this.element.getBoundingClientRect();
     const boxOf = (each) => {
@@ -156,7 +150,7 @@ export class Arcs {
     this.svg.replaceChildren(...paths);
     for (const [n, word] of this.tops.entries()) word.setAttribute("aria-pressed", String(n === this.chosen));
     this.tell(fan, rows);
-  };
+  }
 
   /** @param {string} d @param {number} weight @param {string} kind */
   line(d, weight, kind) {

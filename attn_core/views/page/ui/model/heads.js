@@ -11,9 +11,8 @@ import { make } from "../dom.js";
  */
 
 // What the machine decides, not the explorer of one of its stations: there it would change one map alone.
-const DECIDED = ["scale", "mask", "inputs", "link", "all"];
 // The lines below the station lead on to where each number was made: the explorer's own would say them twice.
-const HIDDEN = [...DECIDED, "arithmetic"];
+const HIDDEN = ["scale", "mask", "inputs", "link", "all", "arithmetic"];
 
 /**
  * Whether two attentions have the same numbers, so that what is shown of one can stay.

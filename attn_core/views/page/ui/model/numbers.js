@@ -64,11 +64,10 @@ export class Numbers {
    */
   name(step, stage, labels, columns) {
     const of = JSON.stringify([step.name, stage, columns]);
-    const isNew = of !== this.of;
     const keys = typeof columns === "number" ? Array.from({ length: columns }, (_, n) => String(n)) : columns;
     this.data = { queries: labels, keys, L: labels.length, places: 4, columns: () => keys.length };
+    if (of !== this.of) this.make(this.data);
     this.of = of;
-    if (isNew) this.make(this.data);
   }
 
   /** @param {any} data */

@@ -79,6 +79,11 @@ export function settingsOf(machine, view) {
   const names = new Set(machine.steps.map(({ name }) => name));
   const { at } = view;
   const heads = Math.max(...machine.steps.map(({ settings }) => settings.num_heads ?? 1));
+  const count = {
+    read: numberIn,
+    fits: (/** @type {number} */ n) => Number.isInteger(n) && n >= 0 && n <= machine.longest,
+    must: /** @type {[string, object]} */ (["writtenForm", { most: machine.longest }]),
+  };
   return {
     // An address may write a space as a plus.
     say: {
@@ -88,19 +93,9 @@ export function settingsOf(machine, view) {
       alters: true,
     },
     taken: { first: view.taken ?? "", fits: (text) => takenIn(machine, text), alters: true },
-    written: {
-      first: view.written ?? 0,
-      read: numberIn,
-      fits: (n) => Number.isInteger(n) && n >= 0 && n <= machine.longest,
-      must: ["writtenForm", { most: machine.longest }],
-    },
+    written: { ...count, first: view.written ?? 0 },
     // Whose likeliest are shown, from 1; 0 is none that the reader chose.
-    word: {
-      first: 0,
-      read: numberIn,
-      fits: (n) => Number.isInteger(n) && n >= 0 && n <= machine.longest,
-      must: ["writtenForm", { most: machine.longest }],
-    },
+    word: { ...count, first: 0 },
     off: {
       first: changesText(changesIn(machine, view.off ?? "")),
       fits: (text) => changesIn(machine, text),
