@@ -17,7 +17,7 @@ LATIN = "DejaVu Sans"  # matplotlib brings it
 def packed(image: Image.Image) -> str:
     """Pixels as PNG, in base64.
 
-    256 colours of its own: a third of the bytes, and no difference that the eye sees.
+    256 colours, chosen for it: a third of the bytes, and no difference that the eye sees.
     """
     stream = io.BytesIO()
     few = image.quantize(256, dither=Image.Dither.NONE)
@@ -44,17 +44,14 @@ def cjk_file() -> Path | None:
 
 def drawn(svg: str) -> str:
     """An SVG as PNG, in base64: in the light, and with the same letters on every machine."""
-    fonts = [
-        file_of("matplotlib", f"mpl-data/fonts/ttf/DejaVuSans{bold}.ttf") for bold in ("", "-Bold")
-    ]
-    lacks_font = needs_cjk(svg) and not cjk_file()
+    fonts = [file_of("matplotlib", f"mpl-data/fonts/ttf/DejaVuSans{b}.ttf") for b in ("", "-Bold")]
     if needs_cjk(svg):
         fonts.append(cjk_file())
     png = resvg_py.svg_to_bytes(
         svg_string=svg,
         zoom=SHARP,
         background="#ffffff",
-        skip_system_fonts=not lacks_font,
+        skip_system_fonts=all(fonts),
         font_files=[str(font) for font in fonts if font],
         font_family=LATIN,
         sans_serif_family=LATIN,

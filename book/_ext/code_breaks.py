@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from sphinx.application import Sphinx
+from page_body import rewriting
 
 LONG = 14  # characters, from which a word of code may be broken
 WORD = re.compile(rf'(?<=<span class="pre">)[^<]{{{LONG},}}(?=</span>)')
@@ -22,11 +22,4 @@ def breakable(body: str) -> str:
     return WORD.sub(lambda word: PLACE.sub("<wbr>", word[0]), body)
 
 
-def write(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    if "body" in context:
-        context["body"] = breakable(context["body"])
-
-
-def setup(app: Sphinx) -> dict:
-    app.connect("html-page-context", write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+setup = rewriting(breakable)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sphinx.application import Sphinx
+from page_body import rewriting
 
 SIZED = re.compile(r'(<img [^>]*)style="width: (\d+)px; height: (\d+)px;"')
 
@@ -21,11 +21,4 @@ def at_leisure(body: str) -> str:
     return SIZED.sub(r'\1width="\2" height="\3" loading="lazy"', body)
 
 
-def rewrite(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    if "body" in context:
-        context["body"] = at_leisure(context["body"])
-
-
-def setup(app: Sphinx) -> dict:
-    app.connect("html-page-context", rewrite)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+setup = rewriting(at_leisure)

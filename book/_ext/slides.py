@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from translation.outputs import PNG, SVG
+
 ASKS = re.compile(r"\bPredict\b|\bBefore you look\b")
 HEADING = re.compile(r"^#{1,6} +(.*)", re.MULTILINE)
 FOLD = re.compile(r"<details><summary>(?:Answer|Answers)</summary>\s*(.*?)\s*</details>", re.DOTALL)
@@ -23,7 +25,6 @@ LEADS_ON = re.compile(r"[^.!?。！？]*[:：]$")  # a last sentence that speaks
 CAPTION = re.compile(r"\*[^*]")  # of the figure above: that has a slide of its own
 BEFORE = 2  # paragraphs that lead to a question
 MOST_ASKED = 600  # letters of a question with what leads to it: more would not fit
-SVG = "image/svg+xml"  # of a drawing, which is on the page
 MOST = 14  # lines of a printed output
 
 
@@ -55,7 +56,7 @@ def printed(cell) -> str:
     texts = [
         output.get("text") or output.get("data", {}).get("text/plain", "")
         for output in cell.get("outputs", [])
-        if not {"image/png", SVG} & output.get("data", {}).keys()
+        if not {PNG, SVG} & output.get("data", {}).keys()
     ]
     text = "\n".join(text.rstrip() for text in texts if text.strip())
     return text if text and text.count("\n") < MOST else ""
@@ -65,11 +66,11 @@ def picture(cell) -> dict:
     """The picture of a code cell with its words, and the explorer that it is of."""
     for output in cell.get("outputs", []):
         data = output.get("data", {})
-        if "image/png" in data and SVG not in data:
+        if PNG in data and SVG not in data:  # a drawing is on the page
             named = EXPLORER.search(data.get("text/html", ""))
-            alt = output.metadata.get("image/png", {}).get("alt") or data.get("text/plain", "")
+            alt = output.metadata.get(PNG, {}).get("alt") or data.get("text/plain", "")
             name = named[1] if named else ""
-            return {"picture": base64.b64decode(data["image/png"]), "alt": alt, "explorer": name}
+            return {"picture": base64.b64decode(data[PNG]), "alt": alt, "explorer": name}
     return {}
 
 

@@ -8,7 +8,6 @@ the site's. Chromium draws a variable font as shapes: each face is cut out of it
 from __future__ import annotations
 
 import atexit
-import importlib.util
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from pathlib import Path
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
+
+from attn_core.views.pixels import file_of
 
 QUOTES = "U+2018-2019, U+201C-201D"  # as wide as a character in Chinese, narrow in English
 
@@ -60,11 +61,10 @@ FACES = (
 
 def cut(face: Face, characters: frozenset[str], target: Path) -> set[str]:
     """Write a face with these characters and no others; returns those that it has."""
-    package = importlib.util.find_spec(face.package).submodule_search_locations[0]
     options = subset.Options(hinting=False, name_IDs=["*"])
     options.layout_features = [*options.layout_features, *FIGURES]
     options.drop_tables += ["FFTM"]  # when FontForge has made it
-    with subset.load_font(str(Path(package, face.file)), options) as font:
+    with subset.load_font(str(file_of(face.package, face.file)), options) as font:
         known = set(map(chr, font.getBestCmap())) & characters
         subsetter = subset.Subsetter(options)
         subsetter.populate(text="".join(known))
