@@ -40,15 +40,18 @@ def observe(
     checks = exercise.check({**names, **answer}, seed)
     heard = [answer[name] for name in exercise.functions]
     values = [answer.get(name) for name in exercise.answers if name not in exercise.functions]
-    shown = [value for call in heard for value in call.said] + values
+
+    def said() -> list[Any]:
+        return [value for call in heard for value in call.said] + values
+
+    shown = said()
     if hide:
         hide()
     probes = exercise.probes(parameters) if exercise.probes else []
     probed = [heard[0](*arguments) for arguments in probes]
-    said = [value for call in heard for value in call.said] + values
     errors = [call.error for call in heard if call.error is not None]
     changed = any(call.changed for call in heard)
-    return Seen(checks, said, errors[0] if errors else None, probed, changed, shown)
+    return Seen(checks, said(), errors[0] if errors else None, probed, changed, shown)
 
 
 @lru_cache(maxsize=64)

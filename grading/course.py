@@ -143,11 +143,8 @@ class Course:
         return hand_in(self.folder / "submitted", student, assignment)
 
     def flags(self, assignment: str, student: str, result: dict | None) -> list[str]:
-        """What is to be said of a whole submission: of its file, and of what came of it."""
-        handed, flags = self.handed_in(assignment, student), result["flags"] if result else []
-        if handed is None:
-            return flags
-        return [*handed.flags, *flags] if handed.is_read else handed.flags
+        """The flags of a whole submission, which may have been taken away since."""
+        return (self.handed_in(assignment, student) or HandIn(b"")).all_flags(result)
 
     def students(self, assignment: str) -> list[str]:
         """Those of the roster who handed something in."""

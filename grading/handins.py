@@ -31,6 +31,10 @@ class HandIn:
     is_read: bool = True
     problem: str = ""  # why we could not read it: no fault of the student's, and no mark
 
+    def all_flags(self, result: dict | None) -> list[str]:
+        """What is to be said of a whole submission: of its file, and of what came of it."""
+        return [*self.flags, *(result["flags"] if result and self.is_read else [])]
+
 
 @contextlib.contextmanager
 def opened(top: Path, *names: str) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Feedback pages: each made by a process of its own, which may use so much and no more.
+"""Feedback pages: each made by a separate process, which may use so much and no more.
 
 A student's text decides how long it takes to colour it. A page that does not come out in time is
 made once more, plainly: as text without colours, which takes no time to speak of.

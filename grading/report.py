@@ -83,7 +83,7 @@ def rows(
                 row["status"] = NOT_GRADED
                 flags.append(why)
             else:
-                flags += course.flags(assignment.name, student.id, result)
+                flags += handed.all_flags(result)
                 row |= graded(assignment, result, given)
             row["flags"] = list(filter(None, flags))
             lines.append(row)

@@ -16,8 +16,8 @@ def link(where: str) -> str:
     return sentence("{0} is a link, which is not followed: put the folder itself there", where)
 
 
-def no_folder(where: str) -> str:
-    return sentence("{0} is no folder: the notebook belongs into a folder of this name", where)
+def not_a_folder(where: str) -> str:
+    return sentence("{0} is not a folder: the notebook belongs in a folder of this name", where)
 
 
 def contents(*where) -> dict:
@@ -36,7 +36,7 @@ def misplaced(course: Course) -> list[tuple[str, str]]:
         if name in course.roster and stat.S_ISLNK(status.st_mode):
             slips.append((name, link(where)))
         elif name in course.roster and not stat.S_ISDIR(status.st_mode):
-            slips.append((name, no_folder(where)))
+            slips.append((name, not_a_folder(where)))
         elif name in course.roster:
             slips += [(name, text) for text in of_student(course, submitted, name)]
         elif not stat.S_ISDIR(status.st_mode):
@@ -72,7 +72,7 @@ def of_student(course: Course, submitted: Path, student: str) -> list[str]:
         if stat.S_ISLNK(status.st_mode) and name in course.assignments:
             sentences.append(link(where))
         elif name in course.assignments and not stat.S_ISDIR(status.st_mode):
-            sentences.append(no_folder(where))
+            sentences.append(not_a_folder(where))
         elif not stat.S_ISDIR(status.st_mode):
             if handins.is_notebook(name):
                 right = f"submitted/{student}/<assignment>/"

@@ -89,8 +89,8 @@ SLIPS = {
     "bob/class/class/class.ipynb": ("bob", "submitted/bob/class has no notebook in it, only class"),
     "bobby/class/class.ipynb": ("", "not on the roster, so not graded: bobby; did you mean 'bob'?"),
     "class.ipynb": ("", "submitted/class.ipynb lies loose"),
-    "bob": ("bob", "submitted/bob is no folder: the notebook belongs into a folder of this name"),
-    "bob/class": ("bob", "submitted/bob/class is no folder"),
+    "bob": ("bob", "submitted/bob is not a folder: the notebook belongs in a folder of this name"),
+    "bob/class": ("bob", "submitted/bob/class is not a folder"),
 }  # fmt: skip
 
 
