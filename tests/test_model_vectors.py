@@ -1,6 +1,7 @@
 """What the page gets of attn_core.steps is what it says today, each operation in it."""
 
 import json
+from dataclasses import replace
 
 from attn_core.steps.operation import REQUIRED
 from attn_core.steps.operations import OPERATIONS
@@ -15,6 +16,17 @@ def stored():
 def test_the_vectors_are_those_of_attn_core():
     wrong = vectors_differ(model_vectors.STORED, model_vectors.text())
     assert not wrong, f"python -m tools.model_vectors writes these again: {wrong}"
+
+
+def test_an_operation_that_no_model_has_gets_vectors_by_itself(monkeypatch):
+    of = OPERATIONS["layer_norm"]
+    monkeypatch.setattr(model_vectors, "OPERATIONS", {"other_norm": replace(of, name="other_norm")})
+    monkeypatch.setitem(OPERATIONS, "other_norm", model_vectors.OPERATIONS["other_norm"])
+    monkeypatch.setattr(model_vectors, "MODELS", {})
+    [(name, made)] = model_vectors.models().items()
+    assert name == "other_norm"
+    assert [step["settings"] for step in made["program"]["steps"][4:-2]] == [{"eps": 0.5}] * 2
+    assert [one["changes"]["norms_off"] for one in made["passes"]] == [[], ["other_norm.0"]]
 
 
 def test_the_page_has_the_list_of_operations():

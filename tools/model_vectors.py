@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -29,7 +29,9 @@ from attn_core.modules import (
     SelfAttentionV1,
     StackedHeads,
 )
-from attn_core.steps import Changes, Pass, Steps, recording, run, workings
+from attn_core.steps import Changes, Pass, Step, Steps, recording, run, workings
+from attn_core.steps.operation import REQUIRED, Operation
+from attn_core.steps.operations import OPERATIONS
 from attn_core.transformer import Transformer
 from attn_core.translators import transformer
 from attn_core.translators.grammar import CHINESE, END, ENGLISH, PAD, START, ids
@@ -66,13 +68,18 @@ SENTENCES += ["", " . ", "Tom barks", "<start> Tom", "<pad>", "Tom's", "Tom " * 
 
 
 def filled(model: nn.Module) -> nn.Module:
-    """The model with weights from a rule, each a sixteenth of a whole number; gains near 1."""
+    """The model with weights from a rule."""
     with torch.no_grad():
         for k, (name, weight) in enumerate(model.named_parameters()):
-            n = torch.arange(weight.numel(), dtype=torch.float64) + 31 * k
-            numbers = ((7 * n * n + 3 * n) % 17 - 8) / 16
-            weight.copy_((numbers + name.endswith("gain")).view(weight.shape))
+            weight.copy_(by_rule(k, name, weight.shape))
     return model.double().eval()
+
+
+def by_rule(k: int, name: str, shape: Sequence[int]) -> Tensor:
+    """Weight k: its numbers are sixteenths of whole numbers; gains are near 1."""
+    n = torch.arange(math.prod(shape), dtype=torch.float64) + 31 * k
+    numbers = ((7 * n * n + 3 * n) % 17 - 8) / 16
+    return (numbers + name.endswith("gain")).view(*shape)
 
 
 def recorded(model: nn.Module, words: Mapping[str, list[str]], lengths: bool = False) -> Steps:
@@ -250,6 +257,73 @@ def part(make: Callable[[], nn.Module]) -> dict:
     return {"program": model_payload(steps, MARKS, 8), "passes": [a_pass(steps, [5, 4], [1, 3, 5])]}
 
 
+SIZES = {"E": 4, "F": 4, "H": 4, "N": 8}  # of what an operation's parameters are long
+# A value that a step may have of each kind of setting, beside its default.
+OTHER: dict[str, list] = {
+    "number": [0.5],
+    "whole": [1],
+    "flag": [True, False],
+    "mask": [causal(), window(1), causal() & window(1)],
+}
+
+
+def cases(operation: Operation) -> Iterator[tuple[int, set[str], dict]]:
+    """Steps that differ in one thing: how many inputs, which parameters, which settings."""
+    least, most = operation.takes
+    known = {
+        name: setting.choices or OTHER[setting.kind]
+        for name, setting in operation.settings.items()
+        if not setting.is_switch
+    }
+    needed = {
+        name: values[0]
+        for name, values in known.items()
+        if operation.settings[name].default is REQUIRED
+    }
+    roles = set(operation.parameters)
+    for count in range(least, (least + 1 if most is None else most) + 1):
+        yield count, roles, needed
+    for role, parameter in operation.parameters.items():
+        if parameter.is_optional:
+            yield least, roles - {role}, needed
+    for name, values in known.items():
+        for value in values:
+            left = {role for role, of in operation.parameters.items() if of.unless == (name, value)}
+            yield least, roles - left, {**needed, name: value}
+
+
+def repeated(operation: Operation) -> Steps:
+    """The steps of an operation one after the other, between the words and the scores.
+
+    For those that make of rows as many of the same width, whatever the number of rows.
+    """
+    steps, weights = [], {}
+    for side in WORDS:
+        steps.append(Step(side, "words", settings={"side": side}, value=torch.tensor([[1, 3]])))
+        steps.append(Step(f"{side}_words", "embed", (side,), {"weight": f"{side}_words.weight"}))
+        weights[f"{side}_words.weight"] = [6, SIZES["E"]]
+    for n, (count, roles, settings) in enumerate(cases(operation)):
+        name = f"{operation.name}.{n}"
+        names = {role: f"{name}.{role}" for role in sorted(roles)}
+        for role, weight in names.items():
+            weights[weight] = [SIZES[size] for size in operation.parameters[role].shape.split()]
+        steps.append(Step(name, operation.name, (steps[-1].name,) * count, names, settings))
+    steps.append(Step("words_out", "linear", (steps[-1].name,), {"weight": "words_out.weight"}))
+    weights["words_out.weight"] = [6, SIZES["E"]]
+    tensors = {name: by_rule(k, name, shape) for k, (name, shape) in enumerate(weights.items())}
+    return Steps(steps, tensors, WORDS).with_softmax()
+
+
+def by_itself(operation: Operation) -> dict:
+    made = repeated(operation)
+    passes = [a_pass(made, [5, 4], [1, 3, 5])]
+    for kind in operation.switches:
+        name = f"{operation.name}.0"
+        changes = Changes(**{kind: [(name, 0) if kind == "heads_off" else name]})
+        passes.append(a_pass(made, [5, 4], [1, 3, 5], changes, touched(changes)))
+    return {"program": model_payload(made, MARKS, 8), "passes": passes}
+
+
 def stored_translator() -> dict:
     model = transformer.stored()
     with torch.no_grad():
@@ -291,11 +365,18 @@ MODELS = {
 }
 
 
+def models() -> dict[str, dict]:
+    """Each model, and each operation that is in none of them by itself."""
+    made = {name: make() for name, make in MODELS.items()}
+    seen = {step["operation"] for model in made.values() for step in model["program"]["steps"]}
+    of_page = [operation for operation in OPERATIONS.values() if operation.is_on_page]
+    return made | {each.name: by_itself(each) for each in of_page if each.name not in seen}
+
+
 def text() -> str:
     """A line for the program of each model and one for each pass: what changes, shows."""
     parts = []
-    for name, make in MODELS.items():
-        made = make()
+    for name, made in models().items():
         passes = ",\n".join(
             json.dumps(entry, allow_nan=False, ensure_ascii=False) for entry in made["passes"]
         )

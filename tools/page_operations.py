@@ -6,18 +6,19 @@ A test compares what is stored with the list.
 """
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 from attn_core.steps.changes import KINDS
 from attn_core.steps.operation import Operation, Parameter, Setting
 from attn_core.steps.operations import OPERATIONS
+from attn_core.steps.operations.leaves import WORDS
 from attn_core.views.model_payload import MOST_LONGEST
 
 MODEL = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "core" / "model"
 STORED = MODEL / "declared.js"
 HEAD = """\
-// What each operation takes, as attn_core/steps/operations.py lists it. Not to be changed by hand:
+// What each operation takes, as attn_core/steps/operations lists it. Not to be changed by hand:
 // python -m tools.page_operations writes it.
 
 /**
@@ -48,38 +49,41 @@ HEAD = """\
 """
 
 
-USUAL = Operation(lambda inputs, weights, settings: {})
+OF_PYTHON = {"name", "formula", "line", "shape", "is_on_page"}  # what the page does not get
+USUAL = replace(WORDS, takes=(1, 1), settings={})
 
 
-def said(thing: Operation | Setting | Parameter, usual: object) -> dict:
-    """The fields that differ from the usual ones, as JSON can hold them."""
+def said(thing: Operation | Setting | Parameter, usual: object | None = None) -> dict:
+    """The fields that a page gets, those that differ from the usual ones, as JSON can hold them."""
+    values = {
+        field.name: getattr(thing, field.name)
+        for field in fields(thing)
+        if field.name not in OF_PYTHON
+    }
     return {
-        one.name: value
-        for one in fields(thing)
-        if (value := getattr(thing, one.name)) != getattr(usual, one.name)
+        name: value
+        for name, value in values.items()
+        if usual is None or value != getattr(usual, name)
     }
 
 
 def declared(operation: Operation) -> dict:
-    """An entry as the page has it: all but the formula."""
+    """An entry as the page has it."""
     entry = said(operation, USUAL)
-    del entry["formula"]
-    for name, usual in (("settings", Setting("")), ("parameters", Parameter())):
+    for name, usual in (("settings", Setting("")), ("parameters", Parameter(""))):
         if name in entry:
             entry[name] = {key: said(value, usual) for key, value in entry[name].items()}
     return entry
 
 
 def text() -> str:
-    usual = {one.name: getattr(USUAL, one.name) for one in fields(USUAL)}
-    del usual["formula"], usual["is_on_page"]
     entries = (
         f"  {name}: {{ ...USUAL, {json.dumps(declared(operation))[1:-1]} }},\n"
         for name, operation in OPERATIONS.items()
         if operation.is_on_page
     )
     return (
-        f"{HEAD}/** @type {{Declared}} */\nconst USUAL = {json.dumps(usual)};\n\n"
+        f"{HEAD}/** @type {{Declared}} */\nconst USUAL = {json.dumps(said(USUAL))};\n\n"
         "/** @type {Record<string, Declared>} */\n"
         f"export const DECLARED = {{\n{''.join(entries)}}};\n\n".replace("USUAL,  }", "USUAL }")
         + "/** The kinds of change, in the order in which an address has them. */\n"

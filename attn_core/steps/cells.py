@@ -1,30 +1,55 @@
 """One number of a pass, with what its line asks for: rows of its inputs, weights, other numbers."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor
 
 from attn_core.arithmetic import kept_terms, numbers
-from attn_core.steps.passes import Pass
-from attn_core.steps.step import Step
+from attn_core.record import AttentionTrace
 
 
 class Line(NamedTuple):
-    """How a number is written out, and where the numbers stand that it is made of."""
+    """How a number is written out, and the numbers that it is made of."""
 
     how: str
     parts: Callable[[], Iterable["Cell"]] = tuple
+
+
+class StepOfCell(Protocol):
+    """What a cell asks of its step; `step.Step` has it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def operation(self) -> str: ...
+    @property
+    def inputs(self) -> tuple[str, ...]: ...
+    @property
+    def stages(self) -> tuple[str, ...]: ...
+    @property
+    def all_settings(self) -> Mapping[str, Any]: ...
+
+
+class PassOfCell(Protocol):
+    """What a cell asks of its pass; `passes.Pass` has it."""
+
+    @property
+    def steps(self) -> Mapping[str, StepOfCell]: ...
+    def value(self, name: str, stage: str | None = None) -> Tensor: ...
+    def record(self, name: str) -> AttentionTrace: ...
+    def weights(self, name: str) -> dict[str, Tensor]: ...
+    def words(self, name: str) -> Sequence[str] | None: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
     """A number's address in a pass: of which step and stage, where in it, of which sentence."""
 
-    run: Pass
-    step: Step
+    run: PassOfCell
+    step: StepOfCell
     stage: str
     index: tuple[int, ...]
     batch: int
@@ -52,7 +77,12 @@ class Cell:
     @cached_property
     def weights(self) -> dict[str, Tensor]:
         """The step's parameters in float64."""
-        return self.run.weights(self.step)
+        return self.run.weights(self.step.name)
+
+    @property
+    def width(self) -> int:
+        """The columns of the step's output."""
+        return self.run.value(self.step.name).shape[-1]
 
     def at(self, stage: str, *index: int) -> "Cell":
         """Another number of the same step."""

@@ -11,6 +11,7 @@ from torch import Tensor
 from attn_core.checks import brief
 from attn_core.masks import Keep
 from attn_core.record import AttentionTrace
+from attn_core.steps.cells import Cell, Line
 
 Rows = Float[Tensor, "B T E"]
 Inputs = Sequence[Tensor]
@@ -37,7 +38,6 @@ class Attended:
 
 
 Made = Mapping[str, Tensor] | Attended  # each stage by its name
-Formula = Callable[[Inputs, Weights, Settings], Made]
 
 
 @dataclass(frozen=True)
@@ -95,28 +95,36 @@ def is_whole(value: object) -> bool:
 class Parameter:
     """A weight of an operation.
 
+    shape: of E, the columns of what goes in, and other letters for sizes that the weight decides.
     is_optional: a step may go without. unless: (setting, value) with which a step has none.
     """
 
+    shape: str
     is_optional: bool = False
     unless: tuple[str, str] | None = None
 
 
+OFF = Setting("flag", default=False, is_switch=True)
+
+
 @dataclass(frozen=True)
 class Operation:
-    """A formula with all that may be said about its steps; `operations.OPERATIONS` lists them.
+    """All that is known of an operation; `operations.OPERATIONS` lists them.
 
     formula: makes each stage from the inputs, the parameters by their roles, and the settings, in
         which defaults stand where a step says nothing.
+    line: writes out any number of a step.
     takes: the least and the most inputs; None: any number.
     stages: the arrays that it makes, the last being the step's output.
     statistics: numbers of each row that the stages follow from.
     switches: what may be switched off, a field of `Changes`, and which settings that sets; None:
         one head at a time.
-    is_on_page: whether the page computes it, too (views/page/core/model/operations.js).
+    is_on_page: whether the page computes it, too (views/page/core/model/operations/).
     """
 
-    formula: Formula
+    name: str
+    formula: Callable[[Inputs, Weights, Settings], Made]
+    line: Callable[[Cell], Line]
     takes: tuple[int, int | None] = (1, 1)
     stages: tuple[str, ...] = ("output",)
     statistics: tuple[str, ...] = ()

@@ -63,12 +63,16 @@ class Pass:
             inputs = [self.given[step.name]]
         else:
             inputs = [self.value(name) for name in step.inputs]
-        return operation(inputs, self.weights(step), step.settings)
+        return operation(inputs, self.weights(step.name), step.settings)
 
-    def weights(self, step: Step) -> dict[str, Tensor]:
+    def weights(self, name: str) -> dict[str, Tensor]:
         """The parameters of a step in float64, each by its role."""
-        named = self.steps.weights_of(step).items()
+        named = self.steps.weights_of(self.steps[name]).items()
         return {role: weight.detach().double() for role, weight in named}
+
+    def words(self, name: str) -> Sequence[str] | None:
+        """The vocabulary of a leaf of words, where it is known."""
+        return self.steps.words.get(name)
 
 
 def run(steps: Steps, changes: Changes = NOTHING, **given: Given) -> Pass:

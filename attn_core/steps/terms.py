@@ -1,35 +1,13 @@
 """The arithmetic of any number of a pass, down to the words and rows that went in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from attn_core.arithmetic import Term
 from attn_core.checks import brief, check_index
-from attn_core.steps import lines
-from attn_core.steps.attention_lines import attention
-from attn_core.steps.cells import Cell, Line
-from attn_core.steps.gru_lines import gru
+from attn_core.steps.cells import Cell
+from attn_core.steps.operations import OPERATIONS
 from attn_core.steps.passes import Pass, check_stage_of, exact
 from attn_core.steps.step import Steps
-
-LINES: dict[str, Callable[[Cell], Line]] = {
-    "words": lines.words,
-    "given": lines.given,
-    "embed": lines.embed,
-    "add_positions": lines.add_positions,
-    "add_row": lines.add_row,
-    "linear": lines.linear,
-    "attention": attention,
-    "add": lines.add,
-    "layer_norm": lines.layer_norm,
-    "relu": lines.relu,
-    "gelu": lines.gelu,
-    "tanh": lines.tanh,
-    "softmax": lines.softmax,
-    "concat": lines.concat,
-    "gru": gru,
-    "last_row": lines.last_row,
-    "repeat": lines.repeat,
-}
 
 
 def workings(
@@ -74,7 +52,7 @@ def workings(
 
 def term_of(cell: Cell) -> Term:
     """A number with its line; its parts are written out when they are asked for."""
-    line = LINES[cell.step.operation](cell)
+    line = OPERATIONS[cell.step.operation].line(cell)
     return Term(
         cell.name, cell.index, cell.value, line.how, lambda: map(term_of, line.parts()), levels=1
     )

@@ -2,6 +2,7 @@
 
 import random
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -15,11 +16,11 @@ from attn_core.modules import SelfAttentionV1, StackedHeads
 from attn_core.steps import Changes, Pass, run, workings
 from attn_core.steps.operations import OPERATIONS
 from attn_core.steps.passes import exact
-from attn_core.steps.terms import LINES
 from attn_core.transformer import Transformer
 from attn_core.translators import recurrent, transformer
 from tests.attn_core.evaluated import evaluated
 from tests.attn_core.step_models import MODELS, filled, one_pass, recorded
+from tools import model_vectors
 
 NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
 
@@ -180,8 +181,19 @@ def test_numbers_of_layers_and_single_modules():
     assert dead.parts[1].parts == ()
 
 
-def test_every_operation_has_its_line():
-    assert LINES.keys() == OPERATIONS.keys()
+OF_OTHER_SHAPES = {"words", "given", "embed", "concat", "gru", "repeat"}
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name not in OF_OTHER_SHAPES])
+def test_numbers_of_an_operation_with_each_of_its_settings(name):
+    steps = model_vectors.repeated(OPERATIONS[name])
+    kinds = OPERATIONS[name].switches.items()
+    off = {kind: [f"{name}.0" if sets else (f"{name}.0", 0)] for kind, sets in kinds}
+    for changes in (Changes(), *(Changes(**{kind: named}) for kind, named in off.items())):
+        done = run(steps, changes, source=[5, 4], target=[1, 3, 5])
+        for place in addresses(done):
+            if place[0].startswith(f"{name}."):
+                check(done, *place)
 
 
 def test_of_a_float32_model_numbers_are_computed_in_float64():
@@ -297,9 +309,9 @@ def test_the_parts_of_a_softmax():
 
 
 def test_parts_are_made_when_they_are_asked_for(monkeypatch):
-    counted = []
-    line = LINES["linear"]
-    monkeypatch.setitem(LINES, "linear", lambda cell: counted.append(cell) or line(cell))
+    counted, linear = [], OPERATIONS["linear"]
+    counting = replace(linear, line=lambda cell: counted.append(cell) or linear.line(cell))
+    monkeypatch.setitem(OPERATIONS, "linear", counting)
     term = workings(recorded("transformer"), "words_out", (0, 1))
     assert len(counted) == 1
     assert term.parts is term.parts

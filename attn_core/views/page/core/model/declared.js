@@ -1,4 +1,4 @@
-// What each operation takes, as attn_core/steps/operations.py lists it. Not to be changed by hand:
+// What each operation takes, as attn_core/steps/operations lists it. Not to be changed by hand:
 // python -m tools.page_operations writes it.
 
 /**

@@ -1,21 +1,53 @@
-"""The lines of an attention: those of its record, with the numbers of the steps before it."""
+"""Attention: its record, and the heads side by side."""
 
 from collections.abc import Iterable
 
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_core.api import trace
 from attn_core.arithmetic import Workings, kept_terms
 from attn_core.digits import written
 from attn_core.steps.cells import Cell, Line
+from attn_core.steps.operation import (
+    STATISTICS,
+    Attended,
+    Inputs,
+    Made,
+    Operation,
+    Rows,
+    Setting,
+    Settings,
+    Weights,
+)
 
 QUERIES, KEYS, VALUES = range(3)  # the inputs
 
 
-def attention(cell: Cell) -> Line:
+def attention(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
+    """The six stages of each head, and their outputs side by side."""
+    heads = [split(x, settings["num_heads"]) for x in inputs]
+    q, k, v = heads
+    record = trace(q, k, v, keep=settings["keep"], scale=settings["scale"])
+    outputs = record.output
+    if off := list(settings["heads_off"]):
+        outputs = outputs.index_fill(1, torch.tensor(off, device=outputs.device), 0.0)
+    return Attended(record, outputs.transpose(1, 2).flatten(2))
+
+
+def split(x: Rows, num_heads: int) -> Float[Tensor, "B H T D"]:
+    """Head h owns columns h·D to (h+1)·D − 1."""
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def attention_line(cell: Cell) -> Line:
     """The stages of a head as `attn_core.workings` writes them, and `merged`."""
     if cell.stage == "merged":
         return merged(cell)
     head, row = cell.index[:2]
     lines = Workings(cell.run.record(cell.step.name), cell.batch, head, row)
-    if cell.stage in ("row_max", "row_sum"):
+    if cell.stage in STATISTICS:
         term = lines.row_max_term() if cell.stage == "row_max" else lines.row_sum_term()
         return Line(term.how, lambda: statistic_parts(cell, lines))
     return Line(lines.term(cell.stage, cell.index[2]).how, lambda: parts(cell, lines))
@@ -69,3 +101,20 @@ def projected(cell: Cell, n: int, position: int, width: int) -> list[Cell]:
     """The shown numbers of a head's query or key."""
     first = cell.index[0] * width
     return [cell.input(n, position, first + d) for d in kept_terms(width)]
+
+
+ATTENTION = Operation(
+    "attention",
+    attention,
+    attention_line,
+    takes=(3, 3),
+    stages=("scores", "scaled", "masked", "weights", "dropped", "output", "merged"),
+    statistics=STATISTICS,
+    settings={
+        "num_heads": Setting("whole", least=1),
+        "scale": Setting("number"),
+        "keep": Setting("mask", default=None),
+        "heads_off": Setting("heads", default=(), is_switch=True),
+    },
+    switches={"heads_off": None, "mask_off": {"keep": None}, "scale_off": {"scale": 1.0}},
+)

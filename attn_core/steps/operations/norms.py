@@ -1,0 +1,69 @@
+"""Rows brought to one size."""
+
+from attn_core.arithmetic import difference, factor, listed
+from attn_core.digits import written
+from attn_core.steps.cells import Cell, Line
+from attn_core.steps.operation import (
+    OFF,
+    Inputs,
+    Made,
+    Operation,
+    Parameter,
+    Setting,
+    Settings,
+    Weights,
+)
+
+
+def layer_norm(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
+    """Each row to mean 0 and variance 1, then times a gain plus a bias."""
+    [x] = inputs
+    mean = x.mean(-1, keepdim=True)
+    variance = (x - mean).square().mean(-1, keepdim=True)
+    normed = (x - mean) / (variance + settings["eps"]).sqrt()
+    output = x if settings["off"] else normed * weights["gain"] + weights["bias"]
+    return {"mean": mean, "variance": variance, "normed": normed, "output": output}
+
+
+def layer_norm_line(cell: Cell) -> Line:
+    """Each stage has its line: (1.6554 + 0.3) / 2 = 0.9777."""
+    row, column = cell.index
+    if cell.stage == "output":
+        return norm_output(cell)
+    x = cell.input_row(0, row)
+    mean, variance = cell.at("mean", row, 0), cell.at("variance", row, 0)
+    value = written(cell.value)
+    if cell.stage == "mean":
+        how = f"({listed(x, factor, ' + ')}) / {len(x)} = {value}"
+        return Line(how, lambda: cell.shown_of_input(0, row))
+    if cell.stage == "variance":
+        squares = listed(x, lambda number: f"({difference(number, mean.value)})²", " + ")
+        how = f"({squares}) / {len(x)} = {value}"
+        return Line(how, lambda: [*cell.shown_of_input(0, row), mean])
+    # eps as it is: rounded it would be nothing.
+    spread = f"√({written(variance.value)} + {cell.settings['eps']})"
+    how = f"({difference(x[column], mean.value)}) / {spread} = {value}"
+    return Line(how, lambda: [cell.input(0, row, column), mean, variance])
+
+
+def norm_output(cell: Cell) -> Line:
+    """0.8312 · 1.0441 + (-0.0312) = 0.8367."""
+    row, column = cell.index
+    if cell.is_off:
+        x = cell.input(0, row, column)
+        return Line(f"{written(x.value)}, because the norm is switched off", lambda: [x])
+    normed = cell.at("normed", row, column)
+    gain, bias = (cell.weights[role][column].item() for role in ("gain", "bias"))
+    product = f"{written(normed.value, gain)} · {factor(gain, normed.value)}"
+    return Line(f"{product} + {factor(bias)} = {written(cell.value)}", lambda: [normed])
+
+
+LAYER_NORM = Operation(
+    "layer_norm",
+    layer_norm,
+    layer_norm_line,
+    stages=("mean", "variance", "normed", "output"),
+    parameters={"gain": Parameter("E"), "bias": Parameter("E")},
+    settings={"eps": Setting("number", least=0), "off": OFF},
+    switches={"norms_off": {"off": True}},
+)

@@ -1,0 +1,86 @@
+"""Sums: of two rows, and of a row's products with a matrix."""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_core.arithmetic import factor, numbers, sum_of_products
+from attn_core.digits import written
+from attn_core.steps.cells import Cell, Line
+from attn_core.steps.operation import (
+    OFF,
+    Inputs,
+    Made,
+    Operation,
+    Parameter,
+    Setting,
+    Settings,
+    Weights,
+)
+
+
+def add(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
+    """x + y; with x switched off y alone."""
+    x, y = inputs
+    if x.shape != y.shape:
+        shapes = f"{tuple(x.shape)} and {tuple(y.shape)}"
+        raise ValueError(f"the inputs of add must have one shape, got {shapes}")
+    return {"output": y if settings["off"] else x + y}
+
+
+def add_line(cell: Cell) -> Line:
+    """1.8661 + (-0.2107) = 1.6554."""
+    x, y = cell.input(0, *cell.index), cell.input(1, *cell.index)
+    if cell.is_off:
+        return Line(f"{written(y.value)}, because the residual is switched off", lambda: [y])
+    return Line(sum_text(x.value, y.value, cell.value), lambda: [x, y])
+
+
+def sum_text(x: float, y: float, value: float) -> str:
+    return f"{written(x)} + {factor(y)} = {written(value)}"
+
+
+def linear(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
+    """Each row times a matrix, plus a bias."""
+    return {"output": affine(inputs[0], matrix(weights, settings), weights.get("bias"))}
+
+
+def matrix(weights: Weights, settings: Settings) -> Float[Tensor, "F E"]:
+    """A row for each number that is made, as torch keeps it."""
+    weight = weights["weight"]
+    return weight.mT if settings["transposed"] else weight
+
+
+def affine(x: Tensor, weight: Float[Tensor, "F E"], bias: Float[Tensor, "F"] | None) -> Tensor:
+    made = x @ weight.mT
+    return made if bias is None else made + bias
+
+
+def linear_line(cell: Cell) -> Line:
+    """1.8661·0.12 + 0.5403·(-0.3) + 0.01 = 0.0719."""
+    row, column = cell.index
+    weight, bias = matrix(cell.weights, cell.settings)[column], cell.weights.get("bias")
+    how = affine_text(cell.input_row(0, row), weight, None if bias is None else bias[column])
+    return Line(f"{how} = {written(cell.value)}", lambda: cell.shown_of_input(0, row))
+
+
+def affine_text(x: list[float], weight: Tensor, bias: Tensor | None) -> str:
+    """A row times a row of a matrix, plus a number."""
+    products = sum_of_products(list(zip(x, numbers(weight), strict=True)))
+    return products if bias is None else f"{products} + {factor(bias.item())}"
+
+
+ADD = Operation(
+    "add",
+    add,
+    add_line,
+    takes=(2, 2),
+    settings={"off": OFF},
+    switches={"residuals_off": {"off": True}},
+)
+LINEAR = Operation(
+    "linear",
+    linear,
+    linear_line,
+    parameters={"weight": Parameter("F E"), "bias": Parameter("F", is_optional=True)},
+    settings={"transposed": Setting("flag", default=False)},
+)
