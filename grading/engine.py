@@ -38,7 +38,7 @@ def longest(limits: Limits, exercises: int) -> float:
 def store_one(folder: str, assignment: str, student: str) -> str:
     """Grade one submission."""
     from grading.course import Course
-    from grading.one import store
+    from grading.submission import store
 
     store(Course.open(folder), assignment, student)
     return ""
@@ -46,7 +46,7 @@ def store_one(folder: str, assignment: str, student: str) -> str:
 
 def run_one(work: Work, folder: str, assignment: str, student: str, ended: Connection) -> None:
     """What a forked process does. It says "", or why nothing came of it."""
-    from grading.one import hold_back
+    from grading.submission import hold_back
 
     ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     null = os.open(os.devnull, os.O_RDWR)
@@ -84,7 +84,7 @@ def local(
 ) -> Iterator[tuple[Job, str]]:
     """Do the jobs here, `workers` at a time. Yields each with "", or with why it failed."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["grading.one", "grading.pages"])
+    context.set_forkserver_preload(["grading.submission", "grading.pages"])
     todo, running = list(reversed(jobs)), {}
     try:
         while todo or running:
@@ -114,7 +114,7 @@ def local(
 
 def command(folder: str, assignment: str, student: str, seconds: float) -> str:
     """What a Dask worker does: the command for one submission. Returns "", or why it failed."""
-    call = [PYTHON, "-m", "grading.one", folder, assignment, student]
+    call = [PYTHON, "-m", "grading.submission", folder, assignment, student]
     try:
         done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -22,10 +22,10 @@ from grading import engine, gradebook, interrupts, pages, report, sandbox
 from grading.course import Assignment, Course
 from grading.handins import read_file
 from grading.make import private, prove
-from grading.one import is_done, rebuilt_path, stored
 from grading.sandbox import CannotGrade
 from grading.seams import api, said
 from grading.slips import misplaced
+from grading.submission import is_done, rebuilt_path, stored
 from grading.terminal import ended, say, stop
 
 # What nbgrader's exchange puts beside a hand-in: when it came, and what leads feedback back to it.

@@ -18,9 +18,9 @@ from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy.exc import SQLAlchemyError
 
 from grading.course import Assignment, Course
-from grading.one import stored, write
 from grading.sandbox import CannotGrade
 from grading.seams import api, must, quiet
+from grading.submission import stored, write
 
 BROKEN = (
     "gradebook.db {what}: `make grade COURSE={folder} REBUILD=1` puts it aside and makes a new one "

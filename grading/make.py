@@ -18,9 +18,9 @@ from grading import gradebook, interrupts, keys, sandbox, settings
 from grading.course import Assignment, Course, start
 from grading.notebooks import build, counted
 from grading.numbers import seeds_of
-from grading.one import digest, grade, write
 from grading.sandbox import CannotGrade
 from grading.seams import write_settings
+from grading.submission import digest, grade, write
 from grading.terminal import ended, say, stop
 from grading.words import LANGUAGES
 

@@ -1,19 +1,23 @@
-"""What an answer is worth, decided outside the student's process."""
+"""What an answer is worth, decided outside the student's process.
+
+An answer is first asked all that is to ask; what it said is then judged, and nothing more is asked.
+"""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
 
 from exercises.comparing import same
-from exercises.form import Checks, Exercise
+from exercises.form import Checks, Exercise, Names
 from exercises.messages import sentence
 from exercises.not_taken import not_taken
 from exercises.recognise import Seen, holds, observe, recognise
-from grading.inside.border import FORGED, Other, Unreadable
-from grading.remote import Gone, Remote
+from grading.inside.border import FORGED, Kind, Other, Unreadable
+from grading.remote import Gone
 
 PROBES = sentence("it is right for inputs that stand nowhere in the exercise")
 
@@ -36,49 +40,66 @@ class Mark:
         return asdict(self)
 
 
-def fetch(exercise: Exercise, answer: Remote) -> tuple[dict, list[str]]:
-    """The answer's names with what they hold, or call; and flags for what could not be read."""
-    names, flags = {}, []
-    for name in exercise.answers:
-        kind = answer.kind(name)
-        if kind == "function":
-            names[name] = answer.function(name)
-            if exercise.kind == "values":
-                said = sentence("`{0}` is a function where a value was asked for", name)
-                flags.append(said)
-        elif kind == "value":
-            try:
-                names[name] = answer.value(name)
-            except Unreadable:
-                names[name] = Other(FORGED)
-            if isinstance(names[name], Other):
-                what = names[name].said
-                said = sentence("`{0}` is {1}, which is not taken", name, what)
-                flags.append(said)
-    return names, flags
+class Answer(Protocol):
+    """An answer that can be asked; `remote.Remote` is one, in its sandbox."""
+
+    seconds: int  # that our own part may take
+    gone: str  # why it answers no more
+    changes: bool  # whether a function gave two answers to the same question
+    raised: str  # the first exception's name, as it may be told
+    late: bool  # whether something was missing right after its cell
+
+    def kind(self, name: str) -> Kind: ...
+    def value(self, name: str) -> Any: ...
+    def function(self, name: str) -> Callable: ...
+    def hide(self) -> None: ...
+    def why(self, reason: str) -> str: ...
 
 
-def mark(exercise: Exercise, answer: Remote, seeds: list[int]) -> Mark:
-    """Ask an answer all that is to ask.
+@dataclass
+class Said:
+    """All that an answer said."""
+
+    names: Names
+    seen: list[Seen] = field(default_factory=list)  # by seed, the student's own first
+    passed: list[list[bool]] = field(default_factory=list)  # the same: each check, then the probes
+
+
+def mark(exercise: Exercise, answer: Answer, seeds: list[int], others: Iterable[int] = ()) -> Mark:
+    """Ask an answer all that is to ask, and judge what it says.
 
     seeds: the student's own comes first; the others are hidden, and asked of functions only. A
     check counts if it passes for every seed; the probes are one check more. Sentences, names of
     errors and reasons are those of the student's own seed, so that no hidden input shows.
+    others: the seeds of other students, whose numbers a wrong answer may have.
     """
     outcome = Mark(exercise.id, float(exercise.points))
     try:
-        with within(answer.box.limits.call):
-            return marked(outcome, exercise, answer, seeds)
+        with within(answer.seconds):
+            check_there(answer)
+            said = Said(fetched(exercise, answer, outcome.flags))
+            if exercise.kind != "text":
+                ask(exercise, answer, seeds, said)
+                judge(outcome, exercise, answer, seeds[0], said)
+                outcome.flags += borrowed(outcome, exercise, said.names, others)
+            elif text := text_in(said.names.get(exercise.answers[0])):
+                outcome.status, outcome.text = "by hand", text  # it waits for a person
     except Late:
-        stopped(outcome, answer.why("time"))
+        stop(outcome, answer.why("time"))
     except Gone as error:
-        stopped(outcome, str(error))
+        stop(outcome, str(error))
+    outcome.flags = list(dict.fromkeys(outcome.flags))
     return outcome
 
 
-def stopped(outcome: Mark, why: str) -> None:
+def stop(outcome: Mark, why: str) -> None:
     outcome.status = "stopped"
-    outcome.flags = [*outcome.flags, sentence("stopped: {0}", why)]
+    outcome.flags.append(sentence("stopped: {0}", why))
+
+
+def check_there(answer: Answer) -> None:
+    if answer.gone:
+        raise Gone(answer.gone)
 
 
 class Late(BaseException):
@@ -101,32 +122,46 @@ def within(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def marked(outcome: Mark, exercise: Exercise, answer: Remote, seeds: list[int]) -> Mark:
-    names, outcome.flags = fetch(exercise, answer)
-    if exercise.kind == "text":
-        return read(outcome, names.get(exercise.answers[0]))
-    return decide(outcome, exercise, answer, names, seeds)
+def fetched(exercise: Exercise, answer: Answer, flags: list[str]) -> Names:
+    """The answer's names with what they hold, or call; flags get what could not be read."""
+    names: Names = {}
+    for name in exercise.answers:
+        kind = answer.kind(name)
+        if kind == "function":
+            names[name] = answer.function(name)
+            if exercise.kind == "values":
+                flags.append(sentence("`{0}` is a function where a value was asked for", name))
+        elif kind == "value":
+            try:
+                names[name] = answer.value(name)
+            except Unreadable:
+                names[name] = Other(FORGED)
+            if isinstance(names[name], Other):
+                what = names[name].said
+                flags.append(sentence("`{0}` is {1}, which is not taken", name, what))
+    return names
 
 
-def read(outcome: Mark, text: object) -> Mark:
-    """A text waits for a person, unless there is none."""
-    if isinstance(text, str) and text.strip():
-        outcome.status, outcome.text = "by hand", text
-    return outcome
-
-
-def decide(
-    outcome: Mark, exercise: Exercise, answer: Remote, names: dict, seeds: list[int]
-) -> Mark:
-    seen, all_seen = None, []
+def ask(exercise: Exercise, answer: Answer, seeds: list[int], said: Said) -> None:
+    """Hear all that the checks and the probes ask; a check that trips over an answer has failed."""
     for seed in seeds if exercise.functions else seeds[:1]:
-        asked = ask(exercise, answer, names, seed)
+        try:
+            seen = observe(exercise, said.names, seed, answer.hide)
+        except Exception:
+            right = observe(exercise, exercise.run(exercise.solution, seed), seed)
+            seen = Seen([(text, False) for text, _ in right.checks], [], None, [])
+        check_there(answer)
         answer.hide()
-        seen = seen or asked
-        passed = [passed for _, passed in asked.checks]
-        all_seen.append([*passed, holds(exercise, asked, seed)] if exercise.probes else passed)
-    sentences = [text for text, _ in seen.checks] + [PROBES] * bool(exercise.probes)
-    good = [all(passed) for passed in zip(*all_seen, strict=True)]
+        passed = [passed for _, passed in seen.checks]
+        said.seen.append(seen)
+        said.passed.append([*passed, holds(exercise, seen, seed)] if exercise.probes else passed)
+
+
+def judge(outcome: Mark, exercise: Exercise, answer: Answer, seed: int, said: Said) -> None:
+    """Score, status and reasons, by what was said. seed: the student's own."""
+    own = said.seen[0]
+    sentences = [text for text, _ in own.checks] + [PROBES] * bool(exercise.probes)
+    good = [all(passed) for passed in zip(*said.passed, strict=True)]
     outcome.checks = list(zip(sentences, good, strict=True))
     outcome.score = round(exercise.earned(outcome.checks), 2)
     if outcome.score == outcome.points:
@@ -139,31 +174,27 @@ def decide(
         outcome.flags.append(sentence("needs what stands further down"))
     if answer.changes:
         outcome.status, outcome.score = "changes", 0.0
-    elif outcome.status != "right" and is_blank(exercise, seen.said, names):
+    elif outcome.status != "right" and is_blank(exercise, own.said, said.names):
         outcome.status, outcome.score = "blank", 0.0
     elif outcome.status != "right":
-        mistake = recognise(exercise, seen, seeds[0])
+        mistake = recognise(exercise, own, seed)
         if mistake:
             outcome.hint = mistake.hint
             outcome.mistake = mistake.name or f"{exercise.mistakes.index(mistake) + 1}"
-        elif why := next(filter(None, map(untaken, seen.shown)), ""):
+        elif why := next(filter(None, map(untaken, own.shown)), ""):
             outcome.flags.append(sentence("not taken: {0}", why))
-        if all(all_seen[0]):
+        if all(said.passed[0]):
             outcome.flags.append(sentence("right for the given numbers only"))
-    outcome.flags = list(dict.fromkeys(outcome.flags))
-    return outcome
 
 
-def ask(exercise: Exercise, answer: Remote, names: dict, seed: int) -> Seen:
-    """All that is seen of an answer; a check that trips over what it was given has failed."""
-    try:
-        seen = observe(exercise, names, seed, answer.hide)
-    except Exception:
-        right = observe(exercise, exercise.run(exercise.solution, seed), seed)
-        seen = Seen([(text, False) for text, _ in right.checks], [], None, [])
-    if answer.gone:
-        raise Gone(answer.gone)
-    return seen
+def borrowed(outcome: Mark, exercise: Exercise, names: Names, others: Iterable[int]) -> list[str]:
+    """A flag if the answer is right for the numbers of somebody else."""
+    if outcome.status in ("wrong", "partly") and exercise.kind == "values":
+        for seed in others:
+            right = exercise.run(exercise.solution, seed)
+            if all(name in names and same(right[name], names[name]) for name in exercise.answers):
+                return [sentence("right for another student's numbers")]
+    return []
 
 
 def untaken(value: object) -> str:
@@ -183,9 +214,6 @@ def is_blank(exercise: Exercise, said: list, names: dict) -> bool:
     return all(value is None or value is ... for value in [*said, *values])
 
 
-def fits(exercise: Exercise, names: dict, seed: int) -> bool:
-    """Whether all the values of an answer are those that the solution has for this seed."""
-    if exercise.kind != "values":
-        return False
-    right = exercise.run(exercise.solution, seed)
-    return all(name in names and same(right[name], names[name]) for name in exercise.answers)
+def text_in(value: object) -> str:
+    """The text that an answer is; "" if it is none, or of blanks alone."""
+    return value if isinstance(value, str) and value.strip() else ""

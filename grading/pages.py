@@ -15,8 +15,8 @@ import nbformat
 
 from grading import engine
 from grading.course import Course
-from grading.one import write
 from grading.seams import NBGRADER, PLAIN, api, said
+from grading.submission import write
 
 SECONDS = 5  # of the processor, for a page; an ordinary one takes a quarter of one
 PATIENCE = 300  # seconds of the clock, be the machine ever so busy

@@ -85,13 +85,15 @@ class Remote:
     def __init__(self, box: Box, moments: list[Moment]) -> None:
         self.box = box
         self.moments = moments
-        self.gone = ""  # why every further call fails at once
+        self.seconds = box.limits.call  # that our own part may take
+        # Why every further call fails at once.
+        self.gone = ""
+        if all(moment.gone for moment in moments):
+            self.gone = next((moment.gone for moment in moments), NEVER)
         self.changes = False  # some function gave two answers to the same question
         self.hidden = False  # whether inputs are asked that the student does not see
         self.raised = ""  # the first exception's name, as it may be told
         self.late = False  # something was missing right after its cell
-        if all(moment.gone for moment in moments):
-            raise Gone(next((moment.gone for moment in moments), NEVER))
 
     def having(self, name: str) -> list[Moment]:
         """The moments that have a name."""

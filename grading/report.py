@@ -15,7 +15,7 @@ from attn_core.mistakes import MISTAKES
 from exercises.messages import ENGLISH, Messages, sentence
 from grading.course import Assignment, Course
 from grading.gradebook import opened
-from grading.one import is_done, stored
+from grading.submission import is_done, stored
 from grading.words import GRADED, NOT_GRADED, NOTHING, WAITS
 
 # What a column holds; the roster's columns are called what they are called there.

@@ -31,8 +31,8 @@ from traitlets.config import Config
 
 from exercises.messages import sentence
 from grading.course import Course
-from grading.one import is_done, rebuilt_path, stored
 from grading.sandbox import PYTHON, CannotGrade
+from grading.submission import is_done, rebuilt_path, stored
 from grading.words import TAGS
 
 ROOT = Path(__file__).parents[1]
@@ -69,7 +69,7 @@ class Trusted(NbGraderPreprocessor):
         course = Course.open(self.course)
         if not is_done(course, course.assignment(assignment), student):
             # In a process of its own: this one may be a server's.
-            command = [PYTHON, "-m", "grading.one", self.course, assignment, student]
+            command = [PYTHON, "-m", "grading.submission", self.course, assignment, student]
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
             if done.returncode:
                 raise RuntimeError(done.stderr.strip().split("\n")[-1])

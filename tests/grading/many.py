@@ -30,7 +30,7 @@ import psutil
 
 from benchmarks.cost import machine
 from grading.notebooks import build
-from grading.one import stored
+from grading.submission import stored
 from tests.grading.conftest import hand_in, make
 from tests.grading.students import EXERCISES, RIGHT, class_of
 

@@ -23,9 +23,9 @@ from grading.inside.border import REASONS, Other
 from grading.keys import rubric
 from grading.marks import PROBES, Mark
 from grading.notebooks import build, report, task
-from grading.one import digest
 from grading.report import heading, localized
 from grading.sandbox import CannotGrade
+from grading.submission import digest
 from grading.words import points
 from tests.grading.conftest import hand_in, run
 from tests.grading.test_course import ROOT

@@ -27,7 +27,7 @@ from nbgrader.api import Gradebook
 
 from grading.course import Course
 from grading.numbers import given, seeds_of
-from grading.one import stored
+from grading.submission import stored
 from grading.terminal import harmless
 from tests.grading.conftest import hand_in, make
 from tests.grading.load import load

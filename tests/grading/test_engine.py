@@ -16,7 +16,7 @@ import pytest
 
 from grading import engine
 from grading.notebooks import build
-from grading.one import stored
+from grading.submission import stored
 from tests.grading.conftest import hand_in, make, run
 
 pytestmark = pytest.mark.slow

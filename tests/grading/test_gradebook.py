@@ -20,7 +20,7 @@ from nbgrader.api import Gradebook
 from grading import grade as grading
 from grading.course import Course
 from grading.notebooks import build
-from grading.one import digest, is_done, still_holds, stored
+from grading.submission import digest, is_done, still_holds, stored
 from tests.grading.conftest import hand_in, run
 from tests.grading.hostile import BLANKS
 from tests.grading.test_course import own_course

@@ -6,7 +6,7 @@ import pytest
 
 from grading.course import Assignment
 from grading.notebooks import build
-from grading.one import grade
+from grading.submission import grade
 from tests.grading.oddities import EXERCISES, hand_in, students
 
 STUDENTS = students()

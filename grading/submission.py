@@ -1,6 +1,6 @@
 """Grade one submission: the command that everything else calls, on this machine or on many.
 
-    python -m grading.one COURSE ASSIGNMENT STUDENT
+    python -m grading.submission COURSE ASSIGNMENT STUDENT
 
 The result is one file, written at once or not at all. A submission whose file, exercises and
 numbers have not changed since is not graded again.
@@ -22,11 +22,10 @@ import nbformat
 import exercises
 from exercises.messages import sentence
 from grading.course import Assignment, Course
-from grading.marks import Mark, fetch, fits, mark
+from grading.marks import Mark, mark
 from grading.notebooks import Rebuilt, rebuild, tasks, write_marks
 from grading.numbers import mark_of, seed_of, seeds_of
 from grading.reading import read
-from grading.remote import Gone
 from grading.run import Run
 from grading.sandbox import CannotGrade
 from grading.terminal import say, stop
@@ -86,39 +85,25 @@ def answers(
     course: Course, assignment: Assignment, student: str, rebuilt: Rebuilt
 ) -> tuple[list[Mark], Run]:
     """Run the notebook and mark every question."""
-    exercises = assignment.exercises
     marks = []
-    cells, places = rebuilt.cells, rebuilt.places
-    with Run(cells, exercises, places, course.limits, assignment.say) as run:
-        for exercise in exercises:
+    everybody = [name for name in course.roster if name != student]
+    others = everybody if course.whose(student) == student else []
+    limits, cells = course.limits, rebuilt.cells
+    with Run(cells, assignment.exercises, rebuilt.places, limits, assignment.say) as run:
+        for exercise in assignment.exercises:
             seeds = seeds_of(course.secret, exercise.id, course.whose(student))
-            try:
-                with run.remote(exercise) as answer:
-                    outcome = mark(exercise, answer, seeds)
-                    if outcome.status in ("wrong", "partly") and exercise.kind == "values":
-                        outcome.flags += borrowed(course, exercise, answer, student)
-            except Gone as error:
-                flags = [sentence("stopped: {0}", error)]
-                outcome = Mark(exercise.id, float(exercise.points), status="stopped", flags=flags)
-            if outcome.status == "blank" and any(run.failed(exercise)):
-                outcome.status, why = run.failed(exercise)
+            theirs = (seed_of(course.secret, exercise.id, other) for other in others)
+            with run.remote(exercise) as answer:
+                outcome = mark(exercise, answer, seeds, theirs)
+            status, why = run.failed(exercise)
+            if outcome.status == "blank" and status:
+                outcome.status = status
                 outcome.flags.append(why)
             if outcome.status not in ("right", "by hand"):
                 outcome.flags += rebuilt.notes.get(exercise.id, [])
             run.limited |= outcome.status == "stopped"
             marks.append(outcome)
     return marks, run
-
-
-def borrowed(course: Course, exercise, answer, student: str) -> list[str]:
-    """A flag if the answer is right for the numbers of somebody else."""
-    if course.whose(student) != student:
-        return []
-    names, _ = fetch(exercise, answer)
-    for other in course.roster:
-        if other != student and fits(exercise, names, seed_of(course.secret, exercise.id, other)):
-            return [sentence("right for another student's numbers")]
-    return []
 
 
 def grade(course: Course, assignment: Assignment, student: str, raw: bytes):
@@ -186,7 +171,7 @@ def store(course: Course, assignment: str, student: str) -> dict:
 
 def main() -> None:
     if len(sys.argv) != 4:
-        stop("usage: python -m grading.one COURSE ASSIGNMENT STUDENT")
+        stop("usage: python -m grading.submission COURSE ASSIGNMENT STUDENT")
     folder, assignment, student = sys.argv[1:]
     hold_back()
     try:
