@@ -62,10 +62,10 @@ def by_formulas(call: Call, name: str, part: Part) -> Tensor:
         return scores if name == "scores" else stages.scaled(scores, call.scale)
 
     def masked(cols: range) -> Tensor:
-        kept = None
+        keep = None
         if call.keep is not None:
-            kept = of_heads(call.keep.tile(rows, cols, call.size, call.q.device), batches, heads)
-        return stages.masked(scaled(cols), kept)
+            keep = of_heads(call.keep.tile(rows, cols, call.size, call.q.device), batches, heads)
+        return stages.masked(scaled(cols), keep)
 
     if name in ("scores", "scaled"):
         return scaled(cols)

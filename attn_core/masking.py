@@ -59,9 +59,9 @@ def mask_(
         clear = slice(len(cols), len(cols))
     for edge in (slice(0, clear.start), slice(clear.stop, len(cols))):
         if edge.start < edge.stop:
-            kept = of_heads(keep.tile(rows, cols[edge], size, cells.device), batches, heads)
+            tile = of_heads(keep.tile(rows, cols[edge], size, cells.device), batches, heads)
             # A lid on each cell is faster than a choice, where one mask serves many heads.
-            cells[..., edge].clamp_(max=torch.where(kept, torch.inf, least))
+            cells[..., edge].clamp_(max=torch.where(tile, torch.inf, least))
     return cells
 
 

@@ -25,7 +25,7 @@ class Keep:
             [1, 1, 0]], dtype=torch.int32)
 
     Query i of L stands at position i + (S − L) among the S keys: the last query sees the last
-    key, also when the two lengths differ. A key is kept if no field hides it; None hides nothing.
+    key, also when the two lengths differ. A key is keep if no field hides it; None hides nothing.
     Taught in chapter 06.
     """
 
@@ -47,18 +47,18 @@ class Keep:
         Batch and head axes that make no difference have size 1.
         """
         row, col = as_slice(rows), as_slice(cols)
-        return self._kept(numbers(rows, device), numbers(cols, device), (row, col), shape)
+        return self._tile(numbers(rows, device), numbers(cols, device), (row, col), shape)
 
-    def _kept(
+    def _tile(
         self, row: Tensor, col: Tensor, places: tuple[slice, slice], shape: tuple[int, int]
     ) -> Bool[Tensor, "B H rows cols"]:
         """Some rows and columns, by their numbers and by their places in the cells."""
-        kept = row.new_ones(1, 1, row.shape[0], col.shape[0], dtype=torch.bool)
+        keep = row.new_ones(1, 1, row.shape[0], col.shape[0], dtype=torch.bool)
         if self.cells is not None:
             cells = in_four_axes(self.cells).expand(-1, -1, *shape)
-            kept = kept & cells[:, :, places[0], places[1]]
+            keep = keep & cells[:, :, places[0], places[1]]
         position = row.view(-1, 1) + shape[1] - shape[0]
-        return reduce(torch.logical_and, self.rules(position, col), kept)
+        return reduce(torch.logical_and, self.rules(position, col), keep)
 
     def rules(self, position: Tensor, key: Tensor) -> Iterator[Tensor]:
         if self.before is not None:
@@ -74,7 +74,7 @@ class Keep:
         """The whole mask."""
         # Not by a range, which would fix a length that torch.export lets vary.
         row, col = torch.arange(L, device=device), torch.arange(S, device=device)
-        return self._kept(row, col, (slice(None), slice(None)), (L, S))
+        return self._tile(row, col, (slice(None), slice(None)), (L, S))
 
     def visible(self, rows: range, shape: tuple[int, int]) -> range:
         """The columns outside of which none of these rows sees anything.

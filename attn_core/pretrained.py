@@ -86,12 +86,12 @@ class MiniLM(nn.Module):
 
 
 @explain(MiniLM)
-def of_model(module: MiniLM, call: ModuleCall, thing: object, child: str | None) -> None:
+def of_model(module: MiniLM, call: ModuleCall, value: object, child: str | None) -> None:
     """What it does itself between its modules: it adds the rows of the places and of the kind."""
     if child == "norm":
         words, table = call.child("words"), {"table": "positions.weight"}
         placed = call.add("positions", "add_positions", [words], table)
-        call.add("kinds", "add_row", [placed], {"table": "kinds.weight"}, {"row": 0}, made=thing)
+        call.add("kinds", "add_row", [placed], {"table": "kinds.weight"}, {"row": 0}, made=value)
 
 
 @cache

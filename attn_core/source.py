@@ -32,8 +32,8 @@ class Projection:
         if self.biases is None:
             return q, k, v
         # Under autocast a product has fewer digits than its bias, and nn.Linear gives that dtype.
-        of_q, of_k, of_v = (bias.to(q.dtype) for bias in self.biases)
-        return q + of_q, k + of_k, v + of_v
+        bias_q, bias_k, bias_v = (bias.to(q.dtype) for bias in self.biases)
+        return q + bias_q, k + bias_k, v + bias_v
 
     def each(self, change: Callable[[Tensor], Tensor]) -> "Projection":
         """The same of other tensors, such as copies in another dtype."""

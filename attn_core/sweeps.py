@@ -107,8 +107,8 @@ def all_weights(
     scale = torch.tensor(factors, dtype=scores.dtype, device=q.device).view(-1, 1, 1, 1, 1)
     scaled = scores * scale
     L, S = scores.shape[2:]
-    kept = [None if keep is None else keep.dense(L, S, q.device) for keep in masks]
-    masked = torch.stack([stages.masked(scaled, cells) for cells in kept], dim=1)
+    dense = [None if keep is None else keep.dense(L, S, q.device) for keep in masks]
+    masked = torch.stack([stages.masked(scaled, cells) for cells in dense], dim=1)
     alive = [keep is None or bool(keep.unmasked(range(L), (L, S))) for keep in masks]
     return softmax_(masked, all(alive))[0]
 

@@ -1,4 +1,4 @@
-"""For a notebook: the numbers of an exercise, and what an answer is told."""
+"""For a notebook: the numbers of an exercise, and the feedback on an answer."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def check(name: str, names: Names | None = None) -> None:
     name: the id of the exercise.
     names: where the answer stands; if it is not given, among the names of the cell that calls.
     """
-    print(told(found(name), sys._getframe(1).f_globals if names is None else names))
+    print(feedback(found(name), sys._getframe(1).f_globals if names is None else names))
 
 
-def told(exercise: Exercise, names: Names, _: Messages = ENGLISH) -> str:
+def feedback(exercise: Exercise, names: Names, _: Messages = ENGLISH) -> str:
     """What `check` prints; `_` says it in another language, in which the exercise is, too."""
     seen = observe(exercise, {**names, **read_twice(exercise, names)})
     if is_blank(seen):

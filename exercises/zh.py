@@ -6,7 +6,7 @@ import sys
 
 from exercises.form import Names
 from exercises.messages import chinese
-from exercises.notebook import found, given, told
+from exercises.notebook import feedback, found, given
 
 __all__ = ["check", "given"]
 
@@ -19,4 +19,4 @@ def check(name: str, names: Names | None = None) -> None:
     """
     say = chinese()
     exercise = found(name).translated(say)
-    print(told(exercise, sys._getframe(1).f_globals if names is None else names, say))
+    print(feedback(exercise, sys._getframe(1).f_globals if names is None else names, say))

@@ -170,7 +170,7 @@ def grade(course: Course, asked: argparse.Namespace) -> Failures:
         failed |= record(course, assignment, asked.jobs)
         counts = Counter(row["status"] for row in report.write(course, assignment, failed, slips))
         words = ", ".join(
-            f"{count} {report.told(status, count)}" for status, count in counts.items()
+            f"{count} {report.worded(status, count)}" for status, count in counts.items()
         )
         say(f"{assignment.name}: {words} · grades/{assignment.name}.csv")
     for _, words in slips:

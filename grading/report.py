@@ -50,9 +50,9 @@ def scores(book: Gradebook, assignment: Assignment, student: str) -> dict[str, f
     }
 
 
-def told(status: str, count: int) -> str:
+def worded(status: str, count: int) -> str:
     """
-    >>> told("waits for a person", 1), told("waits for a person", 2), told("graded", 2)
+    >>> worded("waits for a person", 1), worded("waits for a person", 2), worded("graded", 2)
     ('waits for a person', 'wait for a person', 'graded')
     """
     return status if count == 1 else status.replace("waits", "wait")

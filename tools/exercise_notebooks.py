@@ -20,7 +20,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import exercises
 from exercises import Exercise
-from exercises.notebook import told
+from exercises.notebook import feedback
 from tools.notebooks import (
     ROOT,
     box_of,
@@ -140,7 +140,7 @@ def localized(chapter: str):
         elif name and cell.id.endswith("-check"):
             blank = known[name].run(known[name].starter)
             (printed,) = cell.outputs
-            printed.text = f"{told(chinese(known[name]), blank, sentences.known())}\n"
+            printed.text = f"{feedback(chinese(known[name]), blank, sentences.known())}\n"
     return made
 
 

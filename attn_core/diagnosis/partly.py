@@ -54,11 +54,11 @@ def dropped_anew(cells: Tensor, weights: Candidate) -> float | None:
     """
     if cells.shape != weights.cells.shape or not cells.isfinite().all():
         return None
-    kept = cells != 0
-    below = (weights.cells[kept] ** 2).sum()
+    survives = cells != 0
+    below = (weights.cells[survives] ** 2).sum()
     if not below:
         return None
-    factor = float((cells[kept] * weights.cells[kept]).sum() / below)
+    factor = float((cells[survives] * weights.cells[survives]).sum() / below)
     room = weights.room.times(factor).at(weights.sizes * factor)
     times = weights.cells * factor
     is_near = (cells - times).abs() < room
@@ -66,9 +66,9 @@ def dropped_anew(cells: Tensor, weights: Candidate) -> float | None:
     sums_to_one = (cells.sum(-1) - 1).abs() <= room.sum(-1)
     is_drop = (
         factor > 1
-        and bool(is_near[kept].all())
-        and int((kept & is_large).sum()) >= FEWEST
-        and bool((~kept & is_large).any())
+        and bool(is_near[survives].all())
+        and int((survives & is_large).sum()) >= FEWEST
+        and bool((~survives & is_large).any())
         and not bool(sums_to_one.all())
     )
     return factor if is_drop else None

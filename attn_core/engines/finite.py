@@ -48,15 +48,15 @@ def check_scores(q: Tensor, k: Tensor, scale: float) -> None:
     """
     dtype = float_type(q)
     most = torch.finfo(dtype).max
-    of_q, of_k = largest(q), largest(k)
-    if q.shape[-1] * of_q * of_k * max(1.0, abs(scale)) < most:
+    largest_q, largest_k = largest(q), largest(k)
+    if q.shape[-1] * largest_q * largest_k * max(1.0, abs(scale)) < most:
         return
     columns = k.detach().to(dtype).mT
     for rows in q.detach().to(dtype).split(256, dim=-2):
         if not largest(rows @ columns) * max(1.0, abs(scale)) <= most:
             raise ValueError(
                 f"q, k and scale must give scores below {most:.2g}, the largest {dtype}, "
-                f"got numbers up to {of_q:.2g} and {of_k:.2g} and scale {scale:.4g}"
+                f"got numbers up to {largest_q:.2g} and {largest_k:.2g} and scale {scale:.4g}"
             )
 
 

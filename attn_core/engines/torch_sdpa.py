@@ -44,7 +44,7 @@ class Strip:
     rows: range
     cols: range
     is_causal: bool = False
-    kept: Tensor | None = None  # None: everything
+    keep: Tensor | None = None  # None: everything
     dead: Tensor | None = None  # rows that keep nothing; torch gets them as keeping everything
 
     @property
@@ -55,9 +55,9 @@ class Strip:
 
     def added(self, dtype: torch.dtype) -> Tensor | None:
         """What torch adds to the scores."""
-        if self.kept is None:
+        if self.keep is None:
             return None
-        shown = self.kept if self.dead is None else self.kept | self.dead
+        shown = self.keep if self.dead is None else self.keep | self.dead
         return torch.zeros(shown.shape, dtype=dtype).masked_fill_(~shown, -torch.inf)
 
 
@@ -79,15 +79,15 @@ def strips(call: Call) -> Iterator[Strip]:
     is_causal = is_triangle(keep, size) and call.scale >= finfo(float32).tiny
     rest = Keep(lengths=keep.lengths) if is_causal else keep
     if is_same_for_all_rows(rest):
-        kept = None if rest == Keep() else rest.tile(range(1), range(size[1]), (1, size[1]))
-        yield Strip(rows, cols, is_causal, kept, dead_rows(kept))
+        mask = None if rest == Keep() else rest.tile(range(1), range(size[1]), (1, size[1]))
+        yield Strip(rows, cols, is_causal, mask, dead_rows(mask))
         return
     widest = max(len(keep.visible(some, size)) for some in parts(rows, HEIGHT))
     maps = keep.tile(range(1), range(1), size).numel()
     for some in parts(rows, max(16, min(HEIGHT, CELLS // max(1, maps * widest)))):
         seen = keep.visible(some, size)
-        kept = keep.tile(some, seen, size)
-        yield Strip(some, seen, False, kept, dead_rows(kept))
+        mask = keep.tile(some, seen, size)
+        yield Strip(some, seen, False, mask, dead_rows(mask))
 
 
 def is_triangle(keep: Keep, size: tuple[int, int]) -> bool:
@@ -101,9 +101,9 @@ def is_same_for_all_rows(keep: Keep) -> bool:
     return rest == Keep() and (keep.cells is None or in_four_axes(keep.cells).shape[2] == 1)
 
 
-def dead_rows(kept: Tensor | None) -> Tensor | None:
+def dead_rows(keep: Tensor | None) -> Tensor | None:
     """The rows that keep nothing, if there are any."""
-    dead = None if kept is None else ~kept.any(-1, keepdim=True)
+    dead = None if keep is None else ~keep.any(-1, keepdim=True)
     return dead if dead is not None and dead.any() else None
 
 
@@ -161,7 +161,7 @@ def back(strip: Strip, grad_output: Tensor, *there: Tensor | float) -> tuple[Ten
 
 
 def serves_gpu(call: Call) -> bool:
-    """Whether torch has tiles for a call on a GPU; of masks it is asked for causal ones alone.
+    """Whether torch has tiles for a call on a GPU; of masks it is params for causal ones alone.
 
     It hides what no query may see, and what lies beyond the last key, before it multiplies by the
     scale.
@@ -171,8 +171,8 @@ def serves_gpu(call: Call) -> bool:
         return False
     if call.dropout is not None or max(call.q.shape[:2]) > MOST_HEADS:
         return False
-    asked = SDPAParams(call.q, call.k, call.v, None, 0.0, is_square, False)
-    return can_use_flash_attention(asked) or can_use_efficient_attention(asked)
+    params = SDPAParams(call.q, call.k, call.v, None, 0.0, is_square, False)
+    return can_use_flash_attention(params) or can_use_efficient_attention(params)
 
 
 class TorchSdpaOnGpu(Tiled):

@@ -32,8 +32,8 @@ def explain(kind: type[nn.Module]) -> Callable[[Rule], Rule]:
     ...     def forward(self, x):
     ...         return x + x
     >>> @explain(Doubled)
-    ... def of_doubled(module, call, thing, child):
-    ...     call.add("", "add", [call.argument(), call.argument()], made=thing)
+    ... def of_doubled(module, call, value, child):
+    ...     call.add("", "add", [call.argument(), call.argument()], made=value)
     >>> from attn_core.steps import recording
     >>> model = Doubled()
     >>> with recording(model) as steps:
@@ -43,8 +43,8 @@ def explain(kind: type[nn.Module]) -> Callable[[Rule], Rule]:
     add = add(x, x) [1, 2, 3]
 
     The rule gets four things. `module`: who computes. `call`: its call, by which steps are added.
-    `thing`: a tensor that no step has made yet. `child`: the part that it has reached inside this
-    module; None: it is what the module gave. A rule that adds no step leaves the thing unknown:
+    `value`: a tensor that no step has made yet. `child`: the part that it has reached inside this
+    module; None: it is what the module gave. A rule that adds no step leaves the value unknown:
     whoever calls the module may know it. Kinds that inherit from this one have its rule, too.
     Taught in chapter 10.
     """
@@ -57,8 +57,8 @@ def explain(kind: type[nn.Module]) -> Callable[[Rule], Rule]:
 
 
 @singledispatch
-def steps_of(module: nn.Module, call: "ModuleCall", thing: object, child: str | None) -> None:
-    """Adds the steps that made a thing, by the rule of the module's kind; of others none."""
+def steps_of(module: nn.Module, call: "ModuleCall", value: object, child: str | None) -> None:
+    """Adds the steps that made a value, by the rule of the module's kind; of others none."""
 
 
 class Notes:
@@ -69,14 +69,14 @@ class Notes:
         self.rows: dict[str, Tensor] = {}  # [B, T, E] or [B, T], what the next step takes
         # Tensors are told apart by their ids; held here, no other one can get the same.
         self.known: dict[int, tuple[object, str]] = {}
-        self.strange: dict[int, tuple[object, str]] = {}
+        self.unknown: dict[int, tuple[object, str]] = {}
         self.are_held = False
 
-    def name_of(self, thing: object) -> str | None:
-        return self.known.get(id(thing), (None, None))[1]
+    def name_of(self, value: object) -> str | None:
+        return self.known.get(id(value), (None, None))[1]
 
-    def know(self, thing: object, name: str) -> None:
-        self.known[id(thing)] = thing, name
+    def know(self, value: object, name: str) -> None:
+        self.known[id(value)] = value, name
 
     def write(self, step: Step, rows: Tensor, weights: Mapping[str, Tensor]) -> None:
         self.steps.steps[step.name] = step
@@ -92,8 +92,8 @@ class ModuleCall:
     ...     def forward(self, x, y):
     ...         return x + y
     >>> @explain(Sum)
-    ... def of_sum(module, call, thing, child):
-    ...     call.add("sum", "add", [call.argument("x"), call.argument("y")], made=thing)
+    ... def of_sum(module, call, value, child):
+    ...     call.add("sum", "add", [call.argument("x"), call.argument("y")], made=value)
     >>> model = Sum()
     >>> with recording(model) as steps:
     ...     _ = model(torch.ones(1, 2, 3), torch.ones(1, 2, 3))
@@ -133,45 +133,45 @@ class ModuleCall:
         """The step that made what a child gave."""
         return self.name_of(self.outputs.get(name), name)
 
-    def find(self, thing: object, child: str | None) -> str | None:
-        """The step that made a thing, which has reached a child or is the output; None: unknown."""
-        if self.notes.name_of(thing) is None:
-            giver = self.giver_of(thing)
-            if giver is None:
-                steps_of(self.module, self, thing, child)
-            elif giver.parent is None and isinstance(thing, Tensor):
-                giver.add_leaf(thing)
-        return self.notes.name_of(thing)
+    def find(self, value: object, child: str | None) -> str | None:
+        """The step that made a value that a child got or the module returns; None: unknown."""
+        if self.notes.name_of(value) is None:
+            receiver = self.receiver_of(value)
+            if receiver is None:
+                steps_of(self.module, self, value, child)
+            elif receiver.parent is None and isinstance(value, Tensor):
+                receiver.add_leaf(value)
+        return self.notes.name_of(value)
 
-    def name_of(self, thing: object, child: str | None) -> str:
+    def name_of(self, value: object, child: str | None) -> str:
         """The same, or one sentence that says who is not known."""
-        name = self.find(thing, child)
+        name = self.find(value, child)
         if name is None:
-            giver = self.giver_of(thing)
-            stranger = (giver.parent if giver and giver.parent else self).described
-            _, stranger = self.notes.strange.get(id(thing), (None, stranger))
+            receiver = self.receiver_of(value)
+            unknown = (receiver.parent if receiver and receiver.parent else self).described
+            _, unknown = self.notes.unknown.get(id(value), (None, unknown))
             raise RecordingError(
-                f"recording must know each module that computes, got {stranger}: "
+                f"recording must know each module that computes, got {unknown}: "
                 "attn_core.steps.explain takes what it does"
             )
         return name
 
-    def giver_of(self, thing: object) -> "ModuleCall | None":
-        """The call to which a thing was given, this one or one around it; None: to none."""
-        if any(given is thing for given in self.arguments.values()):
+    def receiver_of(self, value: object) -> "ModuleCall | None":
+        """The call that got a value as an argument, this one or one around it; None: no call."""
+        if any(argument is value for argument in self.arguments.values()):
             return self
-        return None if self.parent is None else self.parent.giver_of(thing)
+        return None if self.parent is None else self.parent.receiver_of(value)
 
-    def add_leaf(self, thing: Tensor) -> None:
+    def add_leaf(self, value: Tensor) -> None:
         """What was given to the model itself: words if they are whole numbers."""
-        name = next(name for name, given in self.arguments.items() if given is thing)
+        name = next(name for name, other in self.arguments.items() if other is value)
         if name in dict(self.module.named_children()):
             name = f"{name}.given"  # the name itself is that of a part
-        is_words = not thing.is_floating_point()
+        is_words = not value.is_floating_point()
         settings = {"side": name} if is_words else {}
-        step = Step(name, "words" if is_words else "given", settings=settings, value=thing)
-        self.notes.write(step, thing.reshape(-1, *thing.shape[-1 if is_words else -2 :]), {})
-        self.notes.know(thing, name)
+        step = Step(name, "words" if is_words else "given", settings=settings, value=value)
+        self.notes.write(step, value.reshape(-1, *value.shape[-1 if is_words else -2 :]), {})
+        self.notes.know(value, name)
 
     @property
     def described(self) -> str:
@@ -239,9 +239,9 @@ class ModuleCall:
             f"got {got} from {self.described}"
         )
 
-    def know(self, thing: object, name: str) -> None:
+    def know(self, value: object, name: str) -> None:
         """Another form of what a step made: a view of it, or a tuple around it."""
-        self.notes.know(thing, name)
+        self.notes.know(value, name)
 
     @contextmanager
     def unseen(self) -> Iterator[None]:

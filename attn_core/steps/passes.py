@@ -13,7 +13,7 @@ from attn_core.steps.operation import Attended, Made
 from attn_core.steps.operations import OPERATIONS
 from attn_core.steps.step import Step, Steps
 
-Given = Sequence[int] | Tensor
+Input = Sequence[int] | Tensor
 NOTHING = Changes()
 
 
@@ -27,8 +27,8 @@ class Pass:
     `run` makes it. Taught in chapter 10.
     """
 
-    def __init__(self, steps: Steps, given: dict[str, Tensor], changes: Changes = NOTHING) -> None:
-        self.steps, self.given = changes.applied(steps), given
+    def __init__(self, steps: Steps, inputs: dict[str, Tensor], changes: Changes = NOTHING) -> None:
+        self.steps, self.inputs = changes.applied(steps), inputs
         self.made: dict[str, Made] = {}
 
     def value(self, name: str, stage: str | None = None) -> Shaped[Tensor, "B ..."]:
@@ -60,7 +60,7 @@ class Pass:
     def computed(self, step: Step) -> Made:
         operation = OPERATIONS[step.operation]
         if operation.is_leaf:
-            inputs = [self.given[step.name]]
+            inputs = [self.inputs[step.name]]
         else:
             inputs = [self.value(name) for name in step.inputs]
         return operation(inputs, self.weights(step.name), step.settings)
@@ -75,7 +75,7 @@ class Pass:
         return self.steps.words.get(name)
 
 
-def run(steps: Steps, changes: Changes = NOTHING, **given: Given) -> Pass:
+def run(steps: Steps, changes: Changes = NOTHING, **inputs: Input) -> Pass:
     """The pass of these steps over other words, or with something switched off, in float64.
 
     >>> from attn_core.steps import recording
@@ -89,17 +89,17 @@ def run(steps: Steps, changes: Changes = NOTHING, **given: Given) -> Pass:
             [0., 0.]], dtype=torch.float64)
 
     changes: what is switched off.
-    given: what goes in, by the names of the leaves: ids of words [T] or [B, T], rows [T, E] or
+    inputs: what goes in, by the names of the leaves: ids of words [T] or [B, T], rows [T, E] or
         [B, T, E]; what was recorded unless given.
 
     The same formulas as in the page, from the same numbers. ValueError for a name that is no leaf,
     and for an id without a row. Taught in chapter 10.
     """
     leaves = {step.name: step for step in steps.values() if OPERATIONS[step.operation].is_leaf}
-    for name in given:
+    for name in inputs:
         if name not in leaves:
-            raise ValueError(f"given must be one of {', '.join(leaves)}, got {brief(name)}")
-    values = {name: leaf_value(step, given.get(name)) for name, step in leaves.items()}
+            raise ValueError(f"inputs must be named {' or '.join(leaves)}, got {brief(name)}")
+    values = {name: leaf_value(step, inputs.get(name)) for name, step in leaves.items()}
     for step in steps.values():
         if step.operation == "embed":
             check_ids(
@@ -115,9 +115,9 @@ def exact(steps: Steps) -> Pass:
     return steps.known["pass"]
 
 
-def leaf_value(step: Step, given: Given | None) -> Tensor:
+def leaf_value(step: Step, passed: Input | None) -> Tensor:
     """[B, T] of words, [B, T, E] in float64 of rows."""
-    value = step.value if given is None else as_tensor(step.name, given)
+    value = step.value if passed is None else as_tensor(step.name, passed)
     if not isinstance(value, Tensor):
         raise ValueError(f"{step.name} must be given, got nothing: these steps hold no values")
     if step.operation == "words":
@@ -132,11 +132,11 @@ def leaf_value(step: Step, given: Given | None) -> Tensor:
     return value.detach().double().reshape(-1, *value.shape[-2:]).clone()
 
 
-def as_tensor(name: str, given: Given) -> Tensor:
+def as_tensor(name: str, value: Input) -> Tensor:
     try:
-        return torch.as_tensor(given)
+        return torch.as_tensor(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be ids or a torch tensor, got {brief(given)}") from None
+        raise TypeError(f"{name} must be ids or a torch tensor, got {brief(value)}") from None
 
 
 def check_ids(name: str, ids: Tensor, table: Tensor) -> None:

@@ -84,8 +84,8 @@ class Recorder:
         if self.notes.are_held:
             return
         call = self.open.pop()
-        if call.find(output, None) is None and call.giver_of(output) is None:
-            self.notes.strange.setdefault(id(output), (output, call.described))
+        if call.find(output, None) is None and call.receiver_of(output) is None:
+            self.notes.unknown.setdefault(id(output), (output, call.described))
         if call.parent is None:
             call.name_of(output, None)
         else:

@@ -28,23 +28,23 @@ ACTIVATIONS = {
 
 
 @explain(nn.Linear)
-def of_linear(module: nn.Linear, call: ModuleCall, thing: object, child: str | None) -> None:
+def of_linear(module: nn.Linear, call: ModuleCall, value: object, child: str | None) -> None:
     parameters = {"weight": "weight", "bias": "bias"}
-    call.add("", "linear", [call.argument()], parameters, made=thing)
+    call.add("", "linear", [call.argument()], parameters, made=value)
 
 
 @explain(nn.Embedding)
-def of_embedding(module: nn.Embedding, call: ModuleCall, thing: object, child: str | None) -> None:
-    given = next(iter(call.arguments.values()))
-    words = (call.parent or call).find(given, call.name)
+def of_embedding(module: nn.Embedding, call: ModuleCall, value: object, child: str | None) -> None:
+    ids = next(iter(call.arguments.values()))
+    words = (call.parent or call).find(ids, call.name)
     if words is not None:  # else the calling module has made numbers itself, and knows of what
         times = math.sqrt(module.embedding_dim) if isinstance(module, WordEmbedding) else 1.0
-        call.add("", "embed", [words], {"weight": "weight"}, {"times": times}, made=thing)
+        call.add("", "embed", [words], {"weight": "weight"}, {"times": times}, made=value)
 
 
 @explain(PositionalEncoding)
 def of_positions(
-    module: PositionalEncoding, call: ModuleCall, thing: object, child: str | None
+    module: PositionalEncoding, call: ModuleCall, value: object, child: str | None
 ) -> None:
     if call.arguments.get("positions") is not None:
         raise ValueError(
@@ -55,43 +55,43 @@ def of_positions(
     table, settings = {"table": "positions"}, {}
     if torch.equal(module.positions, sinusoids(*module.positions.shape).to(module.positions)):
         table, settings = {}, {"kind": "sinusoids"}
-    call.add("", "add_positions", [call.argument()], table, settings, made=thing)
+    call.add("", "add_positions", [call.argument()], table, settings, made=value)
 
 
 @explain(LayerNorm)
-def of_norm(module: LayerNorm, call: ModuleCall, thing: object, child: str | None) -> None:
+def of_norm(module: LayerNorm, call: ModuleCall, value: object, child: str | None) -> None:
     parameters = {"gain": "gain", "bias": "bias"}
-    call.add("", "layer_norm", [call.argument()], parameters, {"eps": module.eps}, made=thing)
+    call.add("", "layer_norm", [call.argument()], parameters, {"eps": module.eps}, made=value)
 
 
 @explain(FeedForward)
 def of_feed_forward(
-    module: FeedForward, call: ModuleCall, thing: object, child: str | None
+    module: FeedForward, call: ModuleCall, value: object, child: str | None
 ) -> None:
     if child == "drop" and module.activation in ACTIVATIONS:
-        call.add("activation", ACTIVATIONS[module.activation], [call.child("widen")], made=thing)
+        call.add("activation", ACTIVATIONS[module.activation], [call.child("widen")], made=value)
 
 
 @explain(Residual)
-def of_residual(module: Residual, call: ModuleCall, thing: object, child: str | None) -> None:
+def of_residual(module: Residual, call: ModuleCall, value: object, child: str | None) -> None:
     if child in ("norm", None):
-        call.add("sum", "add", [call.argument(), call.child("drop")], made=thing)
+        call.add("sum", "add", [call.argument(), call.child("drop")], made=value)
 
 
 @explain(MultiHeadAttention)
 def of_heads(
-    module: MultiHeadAttention, call: ModuleCall, thing: object, child: str | None
+    module: MultiHeadAttention, call: ModuleCall, value: object, child: str | None
 ) -> None:
     if child == "out_proj":
         with call.unseen():
             record = module.trace(**call.arguments)
         projected = [call.child(name) for name in ("w_query", "w_key", "w_value")]
         settings = attention_settings(record, module.num_heads)
-        call.add("", "attention", projected, settings=settings, made=thing, record=record)
+        call.add("", "attention", projected, settings=settings, made=value, record=record)
 
 
 @explain(Head)
-def of_head(module: Head, call: ModuleCall, thing: object, child: str | None) -> None:
+def of_head(module: Head, call: ModuleCall, value: object, child: str | None) -> None:
     x, is_bare = call.argument(), isinstance(module, SelfAttentionV1)
     projected = []
     for name in ("w_query", "w_key", "w_value"):
@@ -102,14 +102,14 @@ def of_head(module: Head, call: ModuleCall, thing: object, child: str | None) ->
         projected.append(call.add(name, "linear", [x], parameters, settings))
     record = module.trace(**call.arguments)
     settings = attention_settings(record, num_heads=1)
-    call.add("", "attention", projected, settings=settings, made=thing, record=record)
+    call.add("", "attention", projected, settings=settings, made=value, record=record)
 
 
 @explain(StackedHeads)
-def of_stacked(module: StackedHeads, call: ModuleCall, thing: object, child: str | None) -> None:
+def of_stacked(module: StackedHeads, call: ModuleCall, value: object, child: str | None) -> None:
     if child is None:
         heads = [call.child(f"heads.{n}") for n in range(len(module.heads))]
-        call.add("merged", "concat", heads, made=thing)
+        call.add("merged", "concat", heads, made=value)
 
 
 def attention_settings(record: AttentionTrace, num_heads: int) -> dict:
@@ -117,7 +117,7 @@ def attention_settings(record: AttentionTrace, num_heads: int) -> dict:
 
 
 @explain(nn.GRU)
-def of_gru(module: nn.GRU, call: ModuleCall, thing: object, child: str | None) -> None:
+def of_gru(module: nn.GRU, call: ModuleCall, value: object, child: str | None) -> None:
     if module.num_layers > 1 or module.bidirectional or not (module.batch_first and module.bias):
         return
     words = call.argument()
@@ -125,11 +125,11 @@ def of_gru(module: nn.GRU, call: ModuleCall, thing: object, child: str | None) -
     parameters = {"weight": "weight_ih_l0", "bias": "bias_ih_l0"}
     brought = call.add("input" if call.path else "gru.input", "linear", [words], parameters)
     parameters = {"weight_hh": "weight_hh_l0", "bias_hh": "bias_hh_l0"}
-    states = thing[0] if isinstance(thing, tuple) else None
+    states = value[0] if isinstance(value, tuple) else None
     if isinstance(states, PackedSequence):
         check_one_length(states)
         states, _ = pad_packed_sequence(states, batch_first=True)
-    call.know(thing, call.add("", "gru", [brought, *start], parameters, made=states))
+    call.know(value, call.add("", "gru", [brought, *start], parameters, made=states))
 
 
 def check_one_length(packed: PackedSequence) -> None:

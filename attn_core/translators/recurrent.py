@@ -194,13 +194,13 @@ def weights_name(attends: bool) -> str:
 
 
 @explain(Translator)
-def of_translator(module: Translator, call: ModuleCall, thing: object, child: str | None) -> None:
+def of_translator(module: Translator, call: ModuleCall, value: object, child: str | None) -> None:
     """What it does itself between its modules."""
     if child == "reader":
-        call.know(thing, call.child("source_words"))  # packed
-    elif child == "writer" and isinstance(thing, Tensor):
-        last = thing.transpose(0, 1)  # [1, B, E]
-        call.know(thing, call.add("c", "last_row", [call.child("reader")], made=last))
+        call.know(value, call.child("source_words"))  # packed
+    elif child == "writer" and isinstance(value, Tensor):
+        last = value.transpose(0, 1)  # [1, B, E]
+        call.know(value, call.add("c", "last_row", [call.child("reader")], made=last))
     elif child == "blend":
         written = call.child("writer")
         if module.attends:
@@ -210,6 +210,6 @@ def of_translator(module: Translator, call: ModuleCall, thing: object, child: st
             context = call.add("attention", "attention", inputs, settings=settings)
         else:
             context = call.add("context", "repeat", ["c", written])
-        call.add("beside", "concat", [written, context], made=thing)
+        call.add("beside", "concat", [written, context], made=value)
     elif child == "words_out":
-        call.add("blended", "tanh", [call.child("blend")], made=thing)
+        call.add("blended", "tanh", [call.child("blend")], made=value)

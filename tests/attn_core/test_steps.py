@@ -495,8 +495,8 @@ def test_a_rule_of_ones_own():
             return x + x
 
     @explain(Twice)
-    def of_twice(module: Twice, call, thing, child):
-        call.add("", "add", [call.argument(), call.argument()], made=thing)
+    def of_twice(module: Twice, call, value, child):
+        call.add("", "add", [call.argument(), call.argument()], made=value)
 
     steps = one_pass(nn.Sequential(Twice(), nn.Linear(4, 2)), X)
     assert [(step.name, step.operation) for step in steps.values()] == [
@@ -510,8 +510,8 @@ def test_a_shape_that_the_formula_does_not_give_is_found_out():
             return x.tanh().mT
 
     @explain(Turned)
-    def of_turned(module, call, thing, child):
-        call.add("", "tanh", [call.argument()], made=thing)
+    def of_turned(module, call, value, child):
+        call.add("", "tanh", [call.argument()], made=value)
 
     assert said(RuntimeError, Turned(), torch.zeros(1, 2, 4)) == (
         "recording must find what the formula of tanh gives at 'tanh', "
@@ -525,9 +525,9 @@ def test_a_rule_that_adds_a_step_twice_is_refused():
             return x.tanh()
 
     @explain(Same)
-    def of_same(module: Same, call, thing, child):
+    def of_same(module: Same, call, value, child):
         for _ in range(2):
-            call.add("tanh", "tanh", [call.argument()], made=thing)
+            call.add("tanh", "tanh", [call.argument()], made=value)
 
     assert said(RuntimeError, Same(), X) == (
         "recording must see each module called once, got 'tanh' twice"

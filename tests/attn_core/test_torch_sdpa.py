@@ -47,7 +47,7 @@ def test_a_mask_that_torch_knows_is_told_at_once(keep, is_causal, shape):
     (strip,) = told(keep, batches=2)
     assert (strip.rows, strip.cols) == (range(600), range(600))
     assert strip.is_causal == is_causal
-    assert (None if strip.kept is None else strip.kept.shape) == shape
+    assert (None if strip.keep is None else strip.keep.shape) == shape
     assert strip.dead is None
 
 
@@ -67,7 +67,7 @@ def test_rows_see_no_more_than_their_columns():
 def test_of_a_long_mask_few_rows_are_written_out_at_a_time():
     """At most 2 million cells, 8 MB."""
     cells = torch.ones(1, 1, 40, 200_000, dtype=torch.bool)
-    sizes = [strip.kept.numel() for strip in told(causal() & cells, L=40, S=200_000)]
+    sizes = [strip.keep.numel() for strip in told(causal() & cells, L=40, S=200_000)]
     assert len(sizes) == 3
     assert max(sizes) <= 16 * 200_000
 

@@ -42,7 +42,7 @@ VALUES = {
     "heads_off must hold pairs (step, head), got 'encoder.0.attention'":
         changed(heads_off=["encoder.0.attention"]),
     "heads_off must hold pairs (step, head), got 'ab'": changed(heads_off=["ab"]),
-    "given must be one of source, target, got 'sources'": given(sources=[1]),
+    "inputs must be named source or target, got 'sources'": given(sources=[1]),
     "an id of source must be at least 0 and below 6, got 6": given(source=[6]),
     "an id of target must be at least 0 and below 6, got -1": given(target=[-1, 2]),
     f"source {IDS} torch.float32 of shape (0,)": given(source=[]),

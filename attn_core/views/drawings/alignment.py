@@ -36,7 +36,7 @@ Tom mag Jerry. Lines between them, as thick as the attention. Each looks most at
         wanted = f"[{len(written)}, {len(read)}]"
         raise ValueError(f"weights must be {wanted}, got {list(weights.shape)}")
     most = [int(row.argmax()) for row in weights]
-    told = ", ".join(
+    description = ", ".join(
         f"{word} at {read[j]} ({weights[i, j]:.2f})"
         for i, (word, j) in enumerate(zip(written, most, strict=True))
     )
@@ -45,7 +45,7 @@ Tom mag Jerry. Lines between them, as thick as the attention. Each looks most at
         HIGH + 26,
         f"Above, the words that were read: {' '.join(read)}. Below, those that are written: "
         f"{' '.join(written)}. Lines between them, as thick as the attention. Each looks most "
-        f"at: {told}.",
+        f"at: {description}.",
     )
     above, below = spread(len(read)), spread(len(written))
     for i, row in enumerate(weights.tolist()):

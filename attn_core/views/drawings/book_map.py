@@ -31,11 +31,11 @@ def book_map() -> Drawing:
 
     Taught in [the map](map.md).
     """
-    told = [
+    sentences = [
         f"{name}: {', '.join(lit.split())}." if lit else f"{name} has none yet."
         for name, lit in CHAPTERS.items()
     ]
-    alt = "A table of the chapters and the six stages. " + " ".join(told)
+    alt = "A table of the chapters and the six stages. " + " ".join(sentences)
     sheet = Drawing(WIDEST, TOP + DOWN * len(CHAPTERS) + 8, alt)
     for place, stage in enumerate(STAGES):
         # In two rows: one would be too narrow for their letters on a phone.

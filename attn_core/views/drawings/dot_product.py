@@ -51,7 +51,7 @@ is the dot product, 0.9544. If Your points elsewhere it is 1.0586 at 30 degrees,
     shadow = product / long
     angle = math.acos(max(-1, min(1, shadow / other)))
     turned = [signed(long * other * math.cos(math.radians(by))) for _, by in CASES]
-    told = [
+    ways = [
         f"{says} at {by}{' degrees' if n == 0 else ''}"
         for n, (says, (_, by)) in enumerate(zip(turned, CASES, strict=True))
     ]
@@ -62,8 +62,8 @@ is the dot product, 0.9544. If Your points elsewhere it is 1.0586 at 30 degrees,
         f"Two arrows, {math.degrees(angle):.1f} degrees apart: {lies}, of length {fixed(long)}, "
         f"and {stands}, of length {fixed(other)}. The shadow of {stands} on the line of {lies} has "
         f"the length {signed(shadow)}, and {signed(shadow)} times {fixed(long)} is the dot "
-        f"product, {signed(product)}. If {stands} points elsewhere it is {told[0]}, {told[1]} and "
-        f"{told[2]}.",
+        f"product, {signed(product)}. If {stands} points elsewhere it is {ways[0]}, {ways[1]} and "
+        f"{ways[2]}.",
     )
     up = other * math.sin(angle)
     left = max(0.0, -shadow)

@@ -106,7 +106,7 @@ sum 1.00; in pass 1 only one survives, sum 0.25.
     weights, kept = first_weights(record, tokens)
     count = len(tokens)
     panels = [("no dropout", weights[query], kept[query])]
-    told = []
+    passes = []
     for step in range(steps):
         survives = survivors(record, drop.step(step)) & kept
         row, coins = stages.dropped(weights, survives, drop.p)[query], survives[query]
@@ -114,12 +114,12 @@ sum 1.00; in pass 1 only one survives, sum 0.25.
         left = [tokens[j] for j in range(count) if coins[j]]
         names = listed(left) if left else "none"
         verb = "survives" if len(left) < 2 else "survive"
-        told.append(f"in pass {step + 1} only {names} {verb}, sum {fixed(row.sum().item(), 2)}")
+        passes.append(f"in pass {step + 1} only {names} {verb}, sum {fixed(row.sum().item(), 2)}")
     sheet = Drawing(
         WIDEST,
         40 + count * 30 + 38,
         f"The weights of {tokens[query]} as lines from its keys, as thick as they are large: "
-        f"all of them, sum {fixed(weights[query].sum().item(), 2)}; {'; '.join(told)}.",
+        f"all of them, sum {fixed(weights[query].sum().item(), 2)}; {'; '.join(passes)}.",
     )
     top, high, first = 40, 30, 76
     step_wide = (WIDEST - first - 4) / len(panels)

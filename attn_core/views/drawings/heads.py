@@ -51,15 +51,15 @@ side, and out_proj mixes them.
         merged = record.output.transpose(1, 2).flatten(2)
         projected = layer.out_proj(merged)[0].tolist()
     side_by_side, words = merged[0].tolist(), x.tolist()
-    told = []
+    sentences = []
     for head, weights in enumerate(maps):
         shares = [fixed(share, 2) for share in weights[query] if share > 0]
-        told.append(f"in head {head} {listed(shares)}")
+        sentences.append(f"in head {head} {listed(shares)}")
     sheet = Drawing(
         WIDEST,
         0,
         "From x come two heads, each with its own q, k, v and map of weights. The row of "
-        f"{tokens[query]}: {', '.join(told)}. The outputs of both stand side by side, and "
+        f"{tokens[query]}: {', '.join(sentences)}. The outputs of both stand side by side, and "
         "out_proj mixes them.",
     )
     count, part = len(x), len(parts[0][0][0])
@@ -130,13 +130,13 @@ step, 0.80.
     for row in rows.values():
         check_words(tokens, len(row))
     strongest = {name: int(row.argmax()) for name, row in rows.items()}
-    told = [
+    sentences = [
         f"In {name} most from {tokens[j]}, {fixed(rows[name][j].item(), 2)}."
         for name, j in strongest.items()
     ]
     lines = laid(tokens)
     each = 34 + 30 * (max(line for line, _, _ in lines) + 1) + 14
-    alt = f"What {tokens[query]} takes from each word. {' '.join(told)}"
+    alt = f"What {tokens[query]} takes from each word. {' '.join(sentences)}"
     sheet = Drawing(WIDEST, len(rows) * each + 4, alt)
     for place, (name, row) in enumerate(rows.items()):
         top = place * each + 8

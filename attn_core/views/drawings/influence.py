@@ -34,14 +34,14 @@ first, 1.800 on the last. trained: 0.500 on the first, 0.400 on the last.
     if min(map(min, rows.values())) < 0:
         raise ValueError(f"strengths must not be negative, got {min(map(min, rows.values()))}")
     [count] = counts
-    told = " ".join(
+    description = " ".join(
         f"{name}: {three(row[0])} on the first, {three(row[-1])} on the last."
         for name, row in rows.items()
     )
     sheet = Drawing(
         WIDEST,
         ROW * len(rows) + 30,
-        f"How strongly c depends on each of {count} words, first to last. {told}",
+        f"How strongly c depends on each of {count} words, first to last. {description}",
     )
     wide = (RIGHT - LEFT) / count
     for place, (name, row) in enumerate(rows.items()):

@@ -45,13 +45,13 @@ a 0.2689, b 0.7311.
     late = zeroed / total
     early = torch.softmax(scores.masked_fill(~sees, -torch.inf), dim=0)
     is_broken = bool(late.isnan().any())
-    divided = "0/0, nan" if is_broken else told(late, seen, tokens)
+    divided = "0/0, nan" if is_broken else in_words(late, seen, tokens)
     sheet = Drawing(
         WIDEST,
         4 * STEP + 6,
-        f"Softmax of all: {told(shares, [True] * len(seen), tokens)}. "
+        f"Softmax of all: {in_words(shares, [True] * len(seen), tokens)}. "
         f"Hidden ones set to 0: sum {fixed(total.item())}. Divided by that: {divided}. "
-        f"−∞ before softmax: {told(early, seen, tokens)}.",
+        f"−∞ before softmax: {in_words(early, seen, tokens)}.",
     )
     bar(sheet, 0, "softmax of all", shares, seen, tokens, sum_of(shares))
     bar(sheet, 1, "then set what is hidden to 0", zeroed, seen, tokens, sum_of(zeroed))
@@ -90,7 +90,7 @@ def bar(
         sheet.box(x, y, LEFT + LONG - x, HIGH, fill="none", line="soft", dashed=True, round=0)
 
 
-def told(shares: Tensor, shown: Sequence[bool], tokens: Sequence[str]) -> str:
+def in_words(shares: Tensor, shown: Sequence[bool], tokens: Sequence[str]) -> str:
     parts = zip(tokens, shares.tolist(), shown, strict=True)
     return ", ".join(f"{word} {fixed(share)}" for word, share, is_shown in parts if is_shown)
 

@@ -98,18 +98,18 @@ framed rows, one and step: causal and both keep the same cells.
     count = len(tokens)
     tables = {name: table(keep, count, batch) for name, keep in keeps.items()}
     counts = [f"{name} keeps {sum(map(sum, kept))} cells" for name, kept in tables.items()]
-    told = [f"{len(keeps)} masks of {count} queries × {count} keys.", f"{', '.join(counts)}."]
+    sentences = [f"{len(keeps)} masks of {count} queries × {count} keys.", f"{', '.join(counts)}."]
     if framed:
         names = listed(list(dict.fromkeys(tokens[i] for i in framed)))
-        told.append(f"In the framed rows, {names}: {alike(tables, framed)}.")
+        sentences.append(f"In the framed rows, {names}: {alike(tables, framed)}.")
         dead = [name for name, kept in tables.items() if not any(any(kept[i]) for i in framed)]
         if dead:
-            told.append(f"There {listed(dead)} keeps nothing.")
+            sentences.append(f"There {listed(dead)} keeps nothing.")
     label = max(across(word, LETTERS) for word in tokens)
     cell = min(CELL, (WIDEST - 2 * GAP - label - 24) / 3 / count)
     side = count * cell
     top = 42 + label
-    sheet = Drawing(WIDEST, top + side + 12, " ".join(told))
+    sheet = Drawing(WIDEST, top + side + 12, " ".join(sentences))
     left = (WIDEST + label + 7 - len(keeps) * (side + GAP) + GAP) / 2
     inks = ["soft" if word == "pad" else "ink" for word in tokens]
     for place, (name, kept) in enumerate(tables.items()):

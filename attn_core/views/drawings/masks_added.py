@@ -64,7 +64,7 @@ gives 0.50 to pad 0 and 0.50 to one 1, all of them hidden.
         top + side + 10,
         f"Two tables of {count} queries × {count} keys. Left, by how many of "
         f"{listed(list(keeps))} a cell is hidden. Right the weights when each of them adds "
-        f"{fill:g} where it hides. {told(weights, times, tokens, dead)}",
+        f"{fill:g} where it hides. {in_words(weights, times, tokens, dead)}",
     )
     left = (WIDEST + label + 7 - 2 * side - GAP) / 2
     inks = ["soft" if word == "pad" else "ink" for word in tokens]
@@ -92,7 +92,7 @@ gives 0.50 to pad 0 and 0.50 to one 1, all of them hidden.
     return sheet
 
 
-def told(weights: Tensor, times: Tensor, tokens: Sequence[str], dead: Sequence[int]) -> str:
+def in_words(weights: Tensor, times: Tensor, tokens: Sequence[str], dead: Sequence[int]) -> str:
     """What the first row takes that sees nothing."""
     if not dead:
         return "No row is without a key."

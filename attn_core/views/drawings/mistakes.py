@@ -59,12 +59,12 @@ to 1. No mask: hidden words weigh. Softmax over queries: columns add up to 1.
         made = MISTAKES[name].apply(record)["weights"]
         weights = made.reshape(-1, rows, cols)[0]
         panels.append((MISTAKES[name].title, weights, given_away(weights, right, keep)))
-    told = " ".join(f"{title.capitalize()}: {seen.words}." for title, _, seen in panels)
+    description = " ".join(f"{title.capitalize()}: {seen.words}." for title, _, seen in panels)
     down = math.ceil(len(panels) / ACROSS)
     sheet = Drawing(
         WIDEST,
         down * TALL,
-        f"{len(panels)} maps of weights of one record, each row with its sum. {told}",
+        f"{len(panels)} maps of weights of one record, each row with its sum. {description}",
     )
     for n, (title, weights, seen) in enumerate(panels):
         x, y = (n % ACROSS) * PANEL + 5, (n // ACROSS) * TALL

@@ -45,12 +45,12 @@ place that both reach in colour. The longer of the two ways: attention 1 arrow, 
         met[name] = int(far), place
     heights = {name: max(layer for layer, _ in net) for name, net in nets.items()}
     steps = {name: 72 if count == 1 else 42 for name, count in heights.items()}
-    told = ", ".join(f"{name} {arrows(far)}" for name, (far, _) in met.items())
+    longer = ", ".join(f"{name} {arrows(far)}" for name, (far, _) in met.items())
     sheet = Drawing(
         WIDEST,
         sum(HEAD + heights[name] * steps[name] + FOOT + DOT for name in nets),
         f"Networks over {' '.join(tokens)}, the shortest ways from {tokens[0]} and from "
-        f"{tokens[-1]} to a place that both reach in colour. The longer of the two ways: {told}.",
+        f"{tokens[-1]} to a place that both reach in colour. The longer of the two ways: {longer}.",
     )
     top = 0.0
     for name, net in nets.items():

@@ -47,7 +47,7 @@ starts.
         for hand in hands
     ]
     ways = [(s, s + shift) for s in starts]
-    told = [
+    spins = [
         " and ".join(f"from {a} to {b} by {by[n]} degrees" for n, (a, b) in enumerate(ways))
         for by in turns
     ]
@@ -55,7 +55,7 @@ starts.
         WIDEST,
         2 * ROW + 26,
         f"Two pairs of columns, each as two waves, a sine and a cosine, and as a hand on a circle. "
-        f"Pair {pairs[0]}: {told[0]}. Pair {pairs[1]}, slower: {told[1]}. A shift by {shift} is "
+        f"Pair {pairs[0]}: {spins[0]}. Pair {pairs[1]}, slower: {spins[1]}. A shift by {shift} is "
         f"the same turn wherever it starts.",
     )
     for n, hand in enumerate(hands):

@@ -46,7 +46,7 @@ def query_key_value(source: Projection, token: int = 0, *, tokens: Sequence[str]
     row = x[token].detach().double()
     name = tokens[token] if tokens else f"token {token}"
     results = [part.reshape(-1, *part.shape[-2:])[0][token] for part in source.project()]
-    told = [
+    sentences = [
         f"w_{part} {'makes its' if part == 'query' else 'its'} {part} {vector(result.tolist())}"
         for (part, _), result in zip(PARTS, results, strict=True)
     ]
@@ -54,7 +54,7 @@ def query_key_value(source: Projection, token: int = 0, *, tokens: Sequence[str]
         WIDEST,
         TOP + 3 * BLOCK - (BLOCK - high * CELL) + 12,
         f"The row of {name}, {vector(row.tolist(), 2)}, goes through three matrices. "
-        f"{', '.join(told)}.",
+        f"{', '.join(sentences)}.",
     )
     middle = TOP + BLOCK + high * CELL / 2
     word = sheet.cells([row.tolist()], 8, middle - CELL / 2, 42, height=CELL, places=2, line="ink")

@@ -40,12 +40,12 @@ place 0.2500. + attention: word 0.5000, place 0.1250, attention 0.3750.
     before, after = (max(pair[way] for pair in sums) for way in (0, 1))
     unit = (WIDEST - LABELS - RIGHT) / (before + after)
     zero = LABELS + before * unit
-    told = ". ".join(
+    description = ". ".join(
         f"{station}: {', '.join(f'{part} {fixed(n)}' for part, n in of.items())}"
         for station, of in shares.items()
     )
     high = TOP + ROW * len(shares) + 16
-    alt = f"The shares of a row as bars of length 1, one for each station. {told}."
+    alt = f"The shares of a row as bars of length 1, one for each station. {description}."
     sheet = Drawing(WIDEST, high, alt)
     first = list(next(iter(shares.values())))
     above: dict[str, float] = {}  # where a part ended in the bar above

@@ -36,8 +36,8 @@ def map_sizes(lengths: Sequence[int] = (64, 128, 256), width: int = 64) -> Drawi
     sheet = Drawing(
         WIDEST,
         ground + 92,
-        f"Queries, keys and map of texts of {told(lengths)} words, to scale. q and k hold "
-        f"{told(pairs)} numbers, the map {told(maps)}.",
+        f"Queries, keys and map of texts of {in_words(lengths)} words, to scale. q and k hold "
+        f"{in_words(pairs)} numbers, the map {in_words(maps)}.",
     )
     for row, (words, ink) in enumerate((("words", "ink"), ("q and k", "ink"), ("map", "accent"))):
         sheet.text(words, 8, ground + 22 + row * 24, ink, align="start")
@@ -60,6 +60,6 @@ def map_sizes(lengths: Sequence[int] = (64, 128, 256), width: int = 64) -> Drawi
     return sheet
 
 
-def told(numbers: Sequence[int]) -> str:
+def in_words(numbers: Sequence[int]) -> str:
     *first, last = (f"{n:,}" for n in numbers)
     return f"{', '.join(first)} and {last}"

@@ -39,8 +39,8 @@ class Steps(Scripted):
         lines = [textwrap.wrap(says, across) for _, says in steps]
         below = max(map(len, lines)) * LINE * first.letters + ROOM
         self.each = first.height + below
-        told = " ".join(f"{n}: {says}" for n, (_, says) in enumerate(steps, 1))
-        super().__init__(first.width, self.each * len(steps), f"{alt} {told}")
+        description = " ".join(f"{n}: {says}" for n, (_, says) in enumerate(steps, 1))
+        super().__init__(first.width, self.each * len(steps), f"{alt} {description}")
         for n, (step, says) in enumerate(steps):
             group = drawsvg.Group(
                 class_="step",
