@@ -128,6 +128,7 @@ def test_the_translation_is_written_word_by_word_and_played(play):
     on.click()
     assert words(page) == all_words
     expect(on).to_be_disabled()
+    expect(on).to_be_focused()
     page.clock.install()
     page.get_by_role("button", name="play").click()
     assert words(page) == all_words[:1]
@@ -621,7 +622,7 @@ def test_it_speaks_chinese(play):
     expect(page.locator(".am-name")).to_have_text("解码器，第 2 层，交叉注意力：头")
     expect(page.get_by_label("你的句子")).to_have_value(SAY)
     page.get_by_label("你的句子").fill("Tom barks ")
-    expect(page.locator(".am-said")).to_have_text("模型不认识 barks 这个词；它认识 park.")
+    expect(page.locator(".am-said")).to_have_text("模型不认识 barks 这个词；它认识 park。")
     expect(page.locator(".am-counts")).to_contain_text("300 句译文中有 52 句改变")
 
 

@@ -209,6 +209,9 @@ def test_arcs_and_table_show_the_same_word(arcs):
     expect(pressed).to_have_text("the")
     page.mouse.move(0, 0)
     expect(page.locator(".am-arc-said")).to_contain_text("the takes")
+    expect(page.locator(".am-name")).to_have_text("The shares as numbers")
+    page.evaluate("location.hash = '#x-translator?at=words_out'")
+    expect(page.locator(".am-name")).to_have_text("writes: scores")
 
 
 def test_each_share_has_its_arc_between_the_words_of_both_rows(arcs):

@@ -94,6 +94,7 @@ def test_a_reader_leads_through_steps_and_paper_has_them_all(open_page, site, ed
     expect(steps.nth(0)).to_be_visible()
     for _ in range(many):
         page.keyboard.press("ArrowRight")
+    expect(bar.get_by_role("button", name=says["next"])).to_be_focused()
     expect(bar.get_by_role("status")).to_have_text(says["place"].format(n=many, many=many))
     said = steps.nth(many - 1).get_attribute("data-says")
     expect(svg).to_have_attribute("aria-label", says["step"].format(n=many, many=many, said=said))

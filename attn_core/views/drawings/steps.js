@@ -43,8 +43,9 @@
         step.style.display = place === now ? "" : "none";
       });
       where.textContent = `${now + 1} of ${steps.length}`;
-      back.disabled = now === 0;
-      next.disabled = now === steps.length - 1;
+      // Not disabled: a button that is would lose the focus.
+      back.ariaDisabled = String(now === 0);
+      next.ariaDisabled = String(now === steps.length - 1);
     }
 
     function all() {
@@ -59,9 +60,6 @@
       if (!by) return;
       event.preventDefault();
       show(now + by);
-      // A button that is at its end loses the focus, and with it the arrow keys.
-      if (bar.contains(document.activeElement)) return;
-      (by > 0 ? back : next).focus();
     });
     addEventListener("beforeprint", all);
     addEventListener("afterprint", () => show(now));

@@ -124,6 +124,7 @@ export const MACHINE_WORDS = {
   countedAll_order: "to another order",
   countedAll_endless: "to one without an end",
   listed: ", ",
+  fullStop: ".",
   tryIt: "See",
   array_mean: "mean",
   array_variance: "variance",

@@ -118,6 +118,7 @@ export const MACHINE_CHINESE = {
   countedAll_order: "次序不同",
   countedAll_endless: "没有结尾",
   listed: "，",
+  fullStop: "。",
   tryIt: "看看",
   array_mean: "均值",
   array_variance: "方差",

@@ -167,6 +167,6 @@ export class Arcs {
     }
     const order = [...rows[fan].keys()].sort((a, b) => rows[fan][b] - rows[fan][a]).slice(0, 3);
     const list = order.map((j) => say("arcShare", { word: words[j], share: fixed(rows[fan][j], 2) }));
-    this.said.textContent = say("arcSays", { word: words[fan], list: list.join(", ") });
+    this.said.textContent = say("arcSays", { word: words[fan], list: list.join(say("listed")) });
   }
 }

@@ -50,8 +50,8 @@ export class StationPanel {
 
   render() {
     const { step, model } = this;
-    // Beside arcs the table says the same as they do.
-    const name = model.arcs ? say("arcTable") : model.nameOf(step);
+    // The table of the attention that has arcs says the same as they do.
+    const name = model.arcs?.within.step === step.name ? say("arcTable") : model.nameOf(step);
     if (this.name.textContent !== name) this.name.textContent = name;
     this.code.textContent = step.name;
     this.does.textContent = say(`does_${step.operation}`);

@@ -104,7 +104,7 @@ export class Typed {
       return this.model.choose({ say: known.join(" "), taken: "", written: 0 });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      this.tell(`${error.message[0].toUpperCase()}${error.message.slice(1)}.`);
+      this.tell(`${error.message[0].toUpperCase()}${error.message.slice(1)}${say("fullStop")}`);
       return false;
     }
   }

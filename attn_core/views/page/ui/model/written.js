@@ -63,8 +63,8 @@ export class Written {
   step(by) {
     this.stop();
     const { translation, state } = this.model;
-    if (by > 0 && !state.written) return;
-    this.write(Math.max(1, translation.words.length + by));
+    const count = translation.words.length + by;
+    if (count && (by < 0 || state.written)) this.write(count);
   }
 
   /** @param {number} words */
@@ -132,8 +132,9 @@ export class Written {
     this.temperature.value = String(Math.log2(state.temperature));
     this.temperature.setAttribute("aria-valuetext", String(state.temperature));
     this.degree.textContent = String(state.temperature);
-    this.back.disabled = translation.words.length < 2;
-    this.next.disabled = !state.written;
+    // Not disabled: a button that is would lose the focus.
+    this.back.ariaDisabled = String(translation.words.length < 2);
+    this.next.ariaDisabled = String(!state.written);
     this.renderLikeliest(place);
     this.hear();
   }
