@@ -68,7 +68,7 @@ class Setting:
             "flag": "True or False",
             "mask": "a Keep or None",
             "text": "a string",
-            "heads": "a list of heads",
+            "heads": "a list of whole numbers",
         }[self.kind]
         return said if self.least is None else f"{said} of at least {self.least}"
 

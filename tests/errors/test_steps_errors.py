@@ -29,6 +29,11 @@ def made(*step):
     return lambda: Steps([Step(*step)])
 
 
+def attended(**settings):
+    given = {"num_heads": 2, "scale": 1.0} | settings
+    return made("a", "attention", ("q", "k", "v"), {}, given)
+
+
 IDS = "must be ids [T] or [B, T], at least one, got"
 VALUES = {
     "positions_off must name steps of operation add_positions, got 3": changed(positions_off=[3]),
@@ -70,6 +75,13 @@ VALUES = {
         made("q", "linear", ("x",), {"weight": "w"}, {"transposed": 1}),
     "row of row must be a whole number of at least 0, got -1":
         made("row", "add_row", ("x",), {"table": "t"}, {"row": -1}),
+    "row of row must be a whole number of at least 0, got 0.5":
+        made("row", "add_row", ("x",), {"table": "t"}, {"row": 0.5}),
+    "settings of a must be of num_heads, scale, keep, heads_off, got 'p'": attended(p=0.1),
+    "scale of a must be a number, got '1'": attended(scale="1"),
+    "keep of a must be a Keep or None, got 'causal'": attended(keep="causal"),
+    "heads_off of a must be a list of whole numbers, got a list": attended(heads_off=[0.5]),
+    "side of x must be a string, got 3": made("x", "words", (), {}, {"side": 3}),
     "row must have the setting row, got none": made("row", "add_row", ("x",), {"table": "t"}),
     "q must have the parameter weight, got none": made("q", "linear", ("x",), {"bias": "b"}),
     "parameters of act must be none, got 'slope'": made("act", "relu", ("x",), {"slope": "w"}),
