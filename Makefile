@@ -29,7 +29,7 @@ ENVIRONMENT = test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D) || { rm -rf $(
 TORCH_AND = $(if $(TORCH_INDEX),$(PIP) --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' $(1))" $(LOGGED);) \
   $(PIP) -r $(1) -c constraints.txt $(LOGGED)
 # Node, for what checks the page's script; no page needs it, and no build.
-NODE := $(BIN)/python -m tools.node
+NODE := $(BIN)/python -m machine.node
 NPM := node_modules/.package-lock.json
 # Two workers for two cores; one thread each, or torch's threads fight over them.
 # matplotlib's list of fonts is made with the environment: one that another program left decides nothing.
@@ -63,7 +63,7 @@ PRETENDED := tests/attn_core tests/errors tests/test_exercises.py attn_core
 TRITON := tests/triton tests/devices/test_notebooks_elsewhere.py attn_core/engines/triton
 # Tests for which a browser is got where there is none.
 PAGES := tests/explorer tests/site tests/test_bench_page.py tests/test_bench_visits.py tests/test_bench_model_pages.py tests/test_machine.py
-WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m tools.browser)" && export BOOK_BROWSER
+WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m machine.browser)" && export BOOK_BROWSER
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -133,7 +133,7 @@ slow-code: .venv/test
 	@$(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m "slow and not deep" $(patsubst %,--ignore %,$(PLAIN) $(PAGES) $(TRITON))
 
 slow-pages: .venv/test
-	@$(BIN)/python -m tools.browser firefox webkit
+	@$(BIN)/python -m machine.browser firefox webkit
 	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) --dist loadgroup -m "slow and not deep" $(PAGES)
 
 slow-plain: .venv/test
@@ -245,7 +245,7 @@ clean:  ## remove what was built, the environment included
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/book: requirements.txt requirements-model.txt constraints.txt pyproject.toml
-	@$(PYTHON) tools/promised_python.py
+	@$(PYTHON) machine/promised.py
 	@echo "Making the environment .venv (some minutes, most of them for torch; its progress is in .venv/pip.log) …"
 	@$(ENVIRONMENT)
 	@$(call TORCH_AND,requirements.txt)
@@ -282,7 +282,7 @@ $(NPM): package.json package-lock.json | .venv/test
 # Grading, apart from the readers' environment. bubblewrap and libseccomp are packages of the system.
 SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 .venv-grading/made: requirements-grading.txt constraints.txt
-	@$(PYTHON) tools/promised_python.py
+	@$(PYTHON) machine/promised.py
 	@echo "Making the environment .venv-grading (some minutes, most of them for torch; its progress is in .venv-grading/pip.log) …"
 	@$(ENVIRONMENT)
 	@$(call TORCH_AND,requirements-grading.txt)

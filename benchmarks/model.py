@@ -22,7 +22,7 @@ from benchmarks import report
 from benchmarks.page import FOLDER, row, within
 from benchmarks.timing import busy
 from benchmarks.visits import HTML, PHONE, once, served
-from tools.browser import ARGUMENTS, present
+from machine.browser import ARGUMENTS, present
 
 VIEWS = Path(script.__file__).parent
 SHEETS = ("explorer.css", "machine.css")

@@ -36,7 +36,7 @@ from playwright.sync_api import Browser, Error, TimeoutError, sync_playwright
 from benchmarks import report
 from benchmarks.timing import NOT_TIMED, busy
 from benchmarks.visits import HTML, once, served, weight
-from tools.browser import ARGUMENTS, present
+from machine.browser import ARGUMENTS, present
 
 SITES = Path(__file__).parents[1] / ".venv-bench" / "sites"  # `make book` empties _build
 ADDRESS = "chapters/10_whole_model.html#x-machine"  # by a link: it does not wait for the reader

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 from playwright.sync_api import Error, Page, TimeoutError, sync_playwright
 
-from tools.browser import ARGUMENTS, present
+from machine.browser import ARGUMENTS, present
 
 # BertViz's pages ask a public host for these. The same files come once from npm's registry, and are
 # answered from a folder: no network is measured. npm has no jquery 2.0.0; 2.1.0 stands in.

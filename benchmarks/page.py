@@ -22,7 +22,7 @@ from attn_core.views.payload import inline_json
 from benchmarks import report
 from benchmarks.timing import busy
 from benchmarks.viewers import HEADS, WIDTH, made_up_model, names, size
-from tools.browser import ARGUMENTS, present
+from machine.browser import ARGUMENTS, present
 
 FOLDER = Path(__file__).parents[1] / "_build" / "bench"
 CSS = Path(script.__file__).parent / "explorer.css"

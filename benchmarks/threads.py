@@ -16,7 +16,7 @@ from attn_core import causal, trace
 from benchmarks import peers, report
 from benchmarks.kernels import inputs, no_slower, row
 from benchmarks.timing import NOT_TIMED, busy, in_turn
-from tools import load
+from machine import load
 
 T = 8192
 # What is timed, beside what, and how many times as long it may take.

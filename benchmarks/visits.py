@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import report
 from benchmarks.page import busy, row
-from tools.browser import ARGUMENTS, present
+from machine.browser import ARGUMENTS, present
 
 HTML = Path(__file__).parents[1] / "_build" / "html"
 # What is sent compressed; other files are compressed already.

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from machine.browser import ARGUMENTS, found, present
 from tests.engines import Engine, served
 from tests.patience import PATIENCE, TO_START
 from tests.processors import pretend
-from tools.browser import ARGUMENTS, found, present
 
 ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"

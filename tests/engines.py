@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from machine.browser import ARGUMENTS, Browser
 from tests.patience import PATIENCE, TO_START
-from tools.browser import ARGUMENTS, Browser
 
 # What a page says that nobody caught, from its first script on.
 HEARD = """window.heard = [];

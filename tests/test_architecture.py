@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from attn_core.views import script
-from tools import library
+from machine import promised
 
 PACKAGE = Path(__file__).parents[1] / "attn_core"
 
@@ -204,7 +204,7 @@ def test_the_library_needs_nothing_that_its_pictures_need():
     others = [name for name in names if "views" not in name and "triton" not in name]
     command = [sys.executable, "-c", WITHOUT_VIEWS, *others]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    extra = library.promised()["optional-dependencies"]["views"]
+    extra = promised.project()["optional-dependencies"]["views"]
     names = " ".join(requirement.partition(">=")[0] for requirement in extra)
     assert said == (
         f"[[0.5, 0.5], [0.5, 0.5]]\nattn_core.views needs anywidget: pip install {names}\n"

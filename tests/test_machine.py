@@ -8,7 +8,7 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
 
-from tools import load, machine
+from machine import inventory, load
 
 
 def test_what_is_missing_is_named(monkeypatch, tmp_path):
@@ -16,11 +16,11 @@ def test_what_is_missing_is_named(monkeypatch, tmp_path):
         raise PackageNotFoundError(name)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(machine, "version", none)
+    monkeypatch.setattr(inventory, "version", none)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setenv("BOOK_BROWSER", "/nowhere")
     monkeypatch.setitem(sys.modules, "torch", None)
-    ran, missing = machine.sentence().splitlines()
+    ran, missing = inventory.sentence().splitlines()
     assert ran == f"Ran with Python {sys.version.split()[0]}, on {os.cpu_count()} processors."
     assert missing == (
         "Missing: the environment of grading, torch, a GPU, Triton, the model of chapters 08 and "
@@ -43,5 +43,5 @@ def test_the_load_ends_with_what_it_stood_beside():
 
 def test_the_load_ends_when_its_parent_is_gone():
     """It computes for the process with this id alone, which is not the parent here."""
-    code = "from tools import load; load.work(parent=1)"
+    code = "from machine import load; load.work(parent=1)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

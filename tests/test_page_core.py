@@ -3,7 +3,8 @@
 import json
 import re
 
-from tools import node, page_vectors
+from machine import node
+from tools import page_vectors
 from tools.outputs import vectors_differ
 
 TESTS = "attn_core/views/page/test/*.test.js"

@@ -13,11 +13,11 @@ import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from machine import promised
 from tests.processes import ran
-from tools import promised_python
 
 ROOT = Path(__file__).parents[1]
-PYTHONS = promised_python.promised()
+PYTHONS = promised.pythons()
 FIRST = [f"{version}.0" for version in PYTHONS]
 # Resolved together, as `make` installs them: with what they need, or each by itself.
 WITH_NEEDS = [
@@ -59,7 +59,7 @@ def test_what_is_installed_takes_the_first_release_of_each_python():
     ("version", "refused"), [((3, 10, 9), True), ((3, 11, 2), False), ((3, 15, 0), True)]
 )
 def test_a_python_that_is_not_promised_is_refused(version, refused):
-    said = promised_python.refusal(version, "/usr/bin/python3")
+    said = promised.refusal(version, "/usr/bin/python3")
     assert bool(said) == refused
     assert not refused or "3.11 to 3.14, but /usr/bin/python3 is Python 3.1" in said
 

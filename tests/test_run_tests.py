@@ -215,7 +215,7 @@ def test_who_asks_for_a_browser_is_run_where_one_is_got():
     asking = set(filter(asks_for_a_browser, (ROOT / "tests").rglob("test_*.py")))
     assert asking
     for group in QUICK + SLOW + DEEP:
-        if "tools.browser" not in " ".join(words(group)):
+        if "machine.browser" not in " ".join(words(group)):
             assert not asking & reached(group), group
 
 

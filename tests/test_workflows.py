@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tools import library
+from machine import promised
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".github" / "workflows"
@@ -101,9 +101,8 @@ def combinations() -> list[dict[str, str]]:
 
 
 def test_every_python_that_is_promised_is_tested_and_no_other_is_promised():
-    named = [classifier.rpartition(" ")[2] for classifier in library.promised()["classifiers"]]
-    assert sorted({combination["python"] for combination in combinations()}) == named
-    assert library.promised()["requires-python"] == f">={named[0]}"
+    assert sorted({combination["python"] for combination in combinations()}) == promised.pythons()
+    assert promised.project()["requires-python"] == f">={promised.pythons()[0]}"
 
 
 def test_the_oldest_and_the_newest_torch_are_tested():
@@ -116,7 +115,7 @@ def test_the_oldest_and_the_newest_torch_are_tested():
     assert first == ["oldest", newest]
     assert others == [[newest]] * len(others)
     pinned = re.search(r"^torch==(.*)$", (ROOT / "requirements.txt").read_text(), re.MULTILINE)[1]
-    assert numbers(library.oldest()["torch"]) < numbers(pinned) <= numbers(newest)
+    assert numbers(promised.oldest()["torch"]) < numbers(pinned) <= numbers(newest)
 
 
 def numbers(version: str) -> list[int]:
@@ -124,8 +123,8 @@ def numbers(version: str) -> list[int]:
 
 
 def test_the_oldest_of_everything_can_be_named():
-    oldest = library.oldest()
-    assert [f"{name}>={version}" for name, version in oldest.items()] == library.packages()
+    oldest = promised.oldest()
+    assert [f"{name}>={version}" for name, version in oldest.items()] == promised.packages()
 
 
 def test_a_commit_is_asked_by_the_same_ruff():

@@ -27,7 +27,7 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 import exercises
 from attn_core.views.pixels import cjk_file
 from exercises.keys import known
-from tools.browser import ARGUMENTS, present
+from machine.browser import ARGUMENTS, present
 
 ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import subprocess
 import sys
-import tomllib
 import venv
 from pathlib import Path
+
+from machine import promised
 
 ROOT = Path(__file__).parents[1]
 # Without the plugins of the notebooks, which this environment lacks.
@@ -31,24 +31,6 @@ RUNS = [
     ["-p", "tests.shapes", SHAPES, "tests/attn_core", "attn_core"],
     ["tests/errors", "tests/compiling"],
 ]
-
-
-def promised() -> dict:
-    """What the library promises to run with: the table [project] of pyproject.toml."""
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-
-
-def packages() -> list[str]:
-    """What it needs, its pictures included."""
-    project = promised()
-    return project["dependencies"] + project["optional-dependencies"]["views"]
-
-
-def oldest() -> dict[str, str]:
-    """The oldest version that is promised, by the package's name."""
-    return dict(
-        re.fullmatch(r"([\w-]+)>=([\w.]+)", requirement).groups() for requirement in packages()
-    )
 
 
 def environment(folder: Path) -> Path:
@@ -72,10 +54,10 @@ def install(python: Path, torch: str, index: str) -> None:
         subprocess.run([*pip, *what], check=True, cwd=ROOT)
 
     if torch == "oldest":
-        pins = [f"{name}=={version}" for name, version in oldest().items()]
+        pins = [f"{name}=={version}" for name, version in promised.oldest().items()]
         limits = []
     else:
-        pins = [f"torch=={torch}", *packages()]
+        pins = [f"torch=={torch}", *promised.packages()]
         limits = constraints()
     file = python.parents[1] / "constraints.txt"
     file.write_text("".join(f"{line}\n" for line in limits), encoding="utf-8")

@@ -16,12 +16,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import exercises
+from machine import promised
 from tools.paper.contents import NAME, folder_of, languages
 from tools.paper.words import WORDS
 
@@ -36,8 +36,7 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)  # of zip's calendar: the same files give the s
 
 def version() -> str:
     """pyproject's version, "0.1.0"."""
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)["project"]["version"]
+    return promised.project()["version"]
 
 
 def unfit(tag: str, released: dict, ids: Iterable[str]) -> str | None:

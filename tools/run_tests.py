@@ -26,7 +26,7 @@ from xml.etree import ElementTree
 
 from tabulate import tabulate
 
-from tools import machine
+from machine import inventory
 
 RESULTS = Path(".tests")
 COUNTS = ("passed", "failed", "errors", "skipped")
@@ -186,7 +186,7 @@ def summary(groups: list[Group]) -> str:
 
 
 def busy():
-    from tools import load  # it needs numpy, and the groups are run whatever is missing
+    from machine import load  # it needs numpy, and the groups are run whatever is missing
 
     return load.busy()
 
@@ -201,7 +201,7 @@ def main() -> None:
         groups = [run_group(name, RESULTS) for name in asked.groups] or last_run(RESULTS)
     if not groups:
         sys.exit("nothing was run yet: run `make test`")
-    print(f"\n{summary(groups)}\n\n{machine.sentence()}")
+    print(f"\n{summary(groups)}\n\n{inventory.sentence()}")
     red = [group.name for group in groups if group.is_red]
     sys.exit(f"red: {', '.join(red)}" if red else 0)
 

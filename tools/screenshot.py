@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tools.browser import ARGUMENTS, present
+from machine.browser import ARGUMENTS, present
 
 HTML = Path(__file__).parents[1] / "_build" / "html"
 

@@ -20,7 +20,7 @@ from attn_core.translators import recurrent, training, transformer
 from attn_core.translators.grammar import CHINESE, END, ENGLISH, PAD, START, ids, sentence
 from attn_core.translators.switched import MEASURED, NAMES
 from attn_core.views.model_payload import model_payload
-from tools import node
+from machine import node
 
 SCRIPT = "attn_core/views/page/test/switched.js"
 MARKS = {"start": START, "end": END, "pad": PAD}

@@ -25,6 +25,7 @@ NEEDED = (
     "book",
     "chapters",
     "exercises",
+    "machine",
     "tests",
     "tools",
     "translation",

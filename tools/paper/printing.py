@@ -12,7 +12,7 @@ from pathlib import Path
 from pikepdf import Dictionary, Name, ObjectStreamMode, Pdf
 from playwright.sync_api import Browser, Playwright
 
-from tools.browser import ARGUMENTS, present
+from machine.browser import ARGUMENTS, present
 
 NUMBER = re.compile(r'(data-page-of="([^"]+)">)[^<]*')
 LINK = re.compile(r'href="#([^"]+)"')

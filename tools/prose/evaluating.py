@@ -23,8 +23,7 @@ import exercises
 from attn_core import toy
 from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
-from tools.library import oldest as oldest_of_each
-from tools.library import promised
+from machine import promised
 from tools.prose.pages import ROOT, Cell, Page, pages, read
 
 CELL = re.compile(r"(?<![\w.\"'\])])((?:\w+/)?[^\W\d][\w-]*)(\.code)?(?=\[)")
@@ -85,18 +84,17 @@ def pinned(package: str) -> float:
 
 def oldest_python() -> float:
     """The oldest Python that the library takes."""
-    return float(promised()["requires-python"].removeprefix(">="))
+    return float(promised.project()["requires-python"].removeprefix(">="))
 
 
 def newest_python() -> float:
     """The newest Python that the library names."""
-    named = [classifier.rpartition(" ")[2] for classifier in promised()["classifiers"]]
-    return float(max(named, key=lambda version: int(version.partition(".")[2])))
+    return float(promised.pythons()[-1])
 
 
 def oldest(package: str) -> float:
     """The oldest version of a package that the library takes: oldest("torch") is 2.5."""
-    return float(oldest_of_each()[package])
+    return float(promised.oldest()[package])
 
 
 def stored(path: str):

@@ -1,7 +1,7 @@
 """Find the browsers of the tests, or get them.
 
-    python -m tools.browser                   prints the path of Chromium's or Chrome's program
-    python -m tools.browser firefox webkit    says of each where it is, or what is missing
+    python -m machine.browser                  prints the path of Chromium's or Chrome's program
+    python -m machine.browser firefox webkit   says of each where it is, or what is missing
 
 Order: the variable BOOK_BROWSER (for Chromium), what Playwright has, a program on PATH. If there is
 none: `playwright install`, then Debian's packages when the user may install them.

@@ -1,7 +1,7 @@
 """Run what checks the page's script, with the environment's own node: npm, and what it installed.
 
-    python -m tools.node npm ci
-    python -m tools.node biome ci
+    python -m machine.node npm ci
+    python -m machine.node biome ci
 
 Nobody needs it to build, to install or to read the book.
 """

@@ -1,4 +1,4 @@
-"""What the tests find on this machine, and what they miss: `python -m tools.machine`."""
+"""What the tests find on this machine, and what they miss: `python -m machine.inventory`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def torch() -> tuple[str | None, str | None]:
 
 def browser(name: str) -> str | None:
     try:
-        from tools.browser import Browser, found
+        from machine.browser import Browser, found
 
         installed = found(name)
     except (ImportError, SystemExit):  # no Playwright, or BOOK_BROWSER names no program

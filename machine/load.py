@@ -1,6 +1,6 @@
 """Keep every processor busy, with arithmetic and with traffic to memory, until it is stopped.
 
-    python -m tools.load
+    python -m machine.load
 
 Beside the tests (`make test LOAD=1`) it shows which of them ask for a fast machine.
 """

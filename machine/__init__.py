@@ -1,0 +1,1 @@
+"""What this machine has that a command needs: a browser, node, a promised Python; and its load."""
