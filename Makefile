@@ -39,7 +39,7 @@ PYTEST := OMP_NUM_THREADS=1 $(FONTS) $(BIN)/python -m pytest -n 2 --dist loadfil
 GRADING := OMP_NUM_THREADS=1 PATH="$(CURDIR)/.venv-grading/bin:$$PATH" .venv-grading/bin/python
 GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers \
   --import-mode=importlib --doctest-modules tests/grading grading
-# What tools.run_tests reads of a group; its target has the group's name.
+# What checks.run_tests reads of a group; its target has the group's name.
 REPORT = --junit-xml=.tests/$@.xml
 QUICK := test-code test-pages test-notebooks test-grading
 SLOW := slow-code slow-pages slow-plain slow-triton slow-grading
@@ -47,7 +47,7 @@ DEEP := deep-code deep-processors deep-pages deep-grading
 # Seconds on two quiet processors: what a group should take. The table says which took longer.
 BUDGETS := book=60 test-code=100 test-pages=180 test-notebooks=80 test-grading=60 \
   slow-code=250 slow-pages=400 slow-plain=250 slow-triton=100 slow-grading=300
-GROUPS = BUDGETS="$(BUDGETS)" $(BIN)/python -m tools.run_tests $(if $(LOAD),--load)
+GROUPS = BUDGETS="$(BUDGETS)" $(BIN)/python -m checks.run_tests $(if $(LOAD),--load)
 # Shapes are checked at run time in the modules that name some, by the tests of the library alone; `make
 # test-library` checks all modules.
 SHAPED = $(shell grep -lrwE 'jaxtyping|Rows|Heads|Map|Tokens' attn_core --include='*.py' \
@@ -158,7 +158,7 @@ deep-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m deep
 
 test-library:  ## the library's tests under another Python and torch (PYTHON=python3.13 TORCH=2.15.0, or TORCH=oldest)
-	@$(PYTHON) -m tools.library $(TORCH) $(if $(TORCH_INDEX),--index "$(TORCH_INDEX)")
+	@$(PYTHON) -m checks.library $(TORCH) $(if $(TORCH_INDEX),--index "$(TORCH_INDEX)")
 
 exercise: .venv/book  ## begin an exercise: its file, and its box in the chapter (NEW=06-two-rows)
 	@$(BIN)/python -m tools.new_exercise $(NEW)
@@ -210,9 +210,9 @@ PAGE_ASKED = $(filter page,$(or $(ONLY),page))
 CODE_ASKED = $(filter-out page,$(or $(ONLY),all))
 MUTANTS = OMP_NUM_THREADS=1 nice -n 5 .venv-mutants/bin/python -m
 mutants: .venv-mutants/made $(if $(PAGE_ASKED),book)  ## change attn_core in small places and empty the page's functions: does a test notice? (ONLY=masks, ONLY=page)
-	@$(if $(CODE_ASKED),$(MUTANTS) tools.mutants $(filter-out page,$(ONLY)) $(if $(AGAIN),--again))
+	@$(if $(CODE_ASKED),$(MUTANTS) checks.mutants $(filter-out page,$(ONLY)) $(if $(AGAIN),--again))
 	@$(if $(PAGE_ASKED),$(MUTANTS) pytest -q tests/mutants/test_page_functions.py)
-	@$(if $(PAGE_ASKED),$(WITH_BROWSER) && $(MUTANTS) tools.page_mutants $(if $(AGAIN),--again))
+	@$(if $(PAGE_ASKED),$(WITH_BROWSER) && $(MUTANTS) checks.page_mutants $(if $(AGAIN),--again))
 
 course: .venv-grading/made  ## a course for nbgrader, apart from the book (COURSE=../course CHAPTERS="03 04"; LANGUAGE=zh: in Chinese)
 	@$(GRADING) -m grading make "$(COURSE)" $(CHAPTERS) $(if $(LANGUAGE),--language $(LANGUAGE))

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from checks import run_tests
 from tests.conftest import ROOT
 from tests.processes import ran
-from tools import run_tests
 
 # What a group of tests may come to, each a file that pytest runs.
 PLANTED = {
@@ -84,7 +84,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def done(folder):
-    """`python -m tools.run_tests` with all groups, once."""
+    """`python -m checks.run_tests` with all groups, once."""
     return run(folder, *ENDS)
 
 
@@ -97,8 +97,8 @@ def inner() -> dict[str, str]:
 
 
 def run(folder, *arguments):
-    """`python -m tools.run_tests` in a project."""
-    return ran(sys.executable, "-m", "tools.run_tests", *arguments, cwd=folder, env=inner())
+    """`python -m checks.run_tests` in a project."""
+    return ran(sys.executable, "-m", "checks.run_tests", *arguments, cwd=folder, env=inner())
 
 
 def lines_of(out: str) -> dict[str, list[str]]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tools.page_functions import emptied, functions, marked
-from tools.page_score import ROOT, files
+from checks.page_functions import emptied, functions, marked
+from checks.page_score import ROOT, files
 
 tree_sitter = pytest.importorskip("tree_sitter", reason="only `make mutants` installs it")
 

@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from tools.page_functions import Function
-from tools.page_mutants import QUICK, SHORT, batches, chosen, files_of_tests
-from tools.page_runs import PATIENCE
+from checks.page_functions import Function
+from checks.page_mutants import QUICK, SHORT, batches, chosen, files_of_tests
+from checks.page_runs import PATIENCE
 
 ONE = Function("one", 0, 2, "{}")
 

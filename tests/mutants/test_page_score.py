@@ -1,6 +1,6 @@
 """The functions of the page whose loss no test notices: score, table and reasons agree."""
 
-from tools.page_score import LEAST, TABLE, explained, files, per_cent, stored, table
+from checks.page_score import LEAST, TABLE, explained, files, per_cent, stored, table
 
 
 def test_what_was_measured_is_there():

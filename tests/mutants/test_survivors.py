@@ -2,8 +2,8 @@
 
 import json
 
-from tools.mutants import LEAST, MODULES, ROOT
-from tools.survivors import SCORE, TABLE, Survivor, changed, explained, named, per_cent, table
+from checks.mutants import LEAST, MODULES, ROOT
+from checks.survivors import SCORE, TABLE, Survivor, changed, explained, named, per_cent, table
 
 KNOWN = explained()
 FILES = [module["file"] for module in MODULES.values()]

@@ -111,7 +111,7 @@ def other_page(name: str) -> Page:
 
 
 def found(path: str, pattern: str) -> float:
-    """The number that a file has: found("tools/mutants.py", "LEAST = ([0-9]+)") is 90."""
+    """The number that a file has: found("checks/mutants.py", "LEAST = ([0-9]+)") is 90."""
     match = re.search(pattern, (ROOT / path).read_text(encoding="utf-8"))
     if not match:
         raise NoSuchNumber(f"{path} has no {pattern}")

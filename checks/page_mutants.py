@@ -19,9 +19,9 @@ import sys
 from collections import Counter
 from itertools import chain
 
-from tools import page_runs, page_score
-from tools.page_functions import Function, emptied, functions, marked
-from tools.page_score import LEAST, ROOT
+from checks import page_runs, page_score
+from checks.page_functions import Function, emptied, functions, marked
+from checks.page_score import LEAST, ROOT
 
 # What no test has noticed after tests of so many seconds counts as not noticed. Less is too little
 # for what two hundred tests enter and few look at.

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools.survivors import unmeasured
+from checks.survivors import unmeasured
 
 ROOT = Path(__file__).parents[1]
 STORED = ROOT / "tests" / "mutants"

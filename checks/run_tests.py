@@ -1,7 +1,7 @@
 """Run groups of tests one after another, whatever comes of each, and print one table of all.
 
-    python -m tools.run_tests book test-code test-grading
-    python -m tools.run_tests
+    python -m checks.run_tests book test-code test-grading
+    python -m checks.run_tests
 
 A group is a target of the Makefile. Where it runs pytest it writes its report to
 `.tests/<group>.xml`; of any other only the status counts. The exit status is 1 if a group is red.

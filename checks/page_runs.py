@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.page_score import ROOT, SITE, files
+from checks.page_score import ROOT, SITE, files
 
 WORK = ROOT / ".mutants" / "page"
 # What decides whether the page is right; the slow tests take as long again.

@@ -20,7 +20,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
-from tools.survivors import (
+from checks.survivors import (
     SCORE,
     TABLE,
     Survivor,
