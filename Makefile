@@ -179,7 +179,7 @@ translations: .venv/book  ## bring the Chinese catalogues and notebooks up to da
 	@$(BIN)/python -m tools.chinese_notebooks
 
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
-	@$(BIN)/python -m tools.train_translators
+	@$(BIN)/python -m generate.translators
 
 bench: .venv-bench/made book  ## measure the pages, the explorer, other viewers, attention, and write the tables
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.viewers

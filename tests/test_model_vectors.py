@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from attn_core.steps.operation import REQUIRED
 from attn_core.steps.operations import OPERATIONS
-from tools import model_vectors, page_operations
+from generate import model_vectors, operations
 from tools.outputs import vectors_differ
 
 
@@ -15,7 +15,7 @@ def stored():
 
 def test_the_vectors_are_those_of_attn_core():
     wrong = vectors_differ(model_vectors.STORED, model_vectors.text())
-    assert not wrong, f"python -m tools.model_vectors writes these again: {wrong}"
+    assert not wrong, f"python -m generate.model_vectors writes these again: {wrong}"
 
 
 def test_an_operation_that_no_model_has_gets_vectors_by_itself(monkeypatch):
@@ -30,8 +30,8 @@ def test_an_operation_that_no_model_has_gets_vectors_by_itself(monkeypatch):
 
 
 def test_the_page_has_the_list_of_operations():
-    said = page_operations.STORED.read_text(encoding="utf-8")
-    assert said == page_operations.text(), "python -m tools.page_operations writes it again"
+    said = operations.STORED.read_text(encoding="utf-8")
+    assert said == operations.text(), "python -m generate.operations writes it again"
 
 
 def told(operation):

@@ -3,8 +3,8 @@
 import json
 import re
 
+from generate import page_vectors
 from machine import node
-from tools import page_vectors
 from tools.outputs import vectors_differ
 
 TESTS = "attn_core/views/page/test/*.test.js"
@@ -18,7 +18,7 @@ def test_node_finds_the_core_right():
 
 def test_the_vectors_are_those_of_attn_core():
     wrong = vectors_differ(page_vectors.STORED, page_vectors.text())
-    assert not wrong, f"python -m tools.page_vectors writes these again: {wrong}"
+    assert not wrong, f"python -m generate.page_vectors writes these again: {wrong}"
 
 
 def test_the_lock_file_has_every_platform():

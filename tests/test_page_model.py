@@ -13,8 +13,8 @@ from attn_core.steps.changes import switches_of
 from attn_core.translators import recurrent, training, transformer
 from attn_core.translators.grammar import CHINESE, END, ENGLISH, START, ids, sentence
 from attn_core.views.model_payload import model_payload
+from benchmarks.switched import MARKS
 from machine import node
-from tools.switched import MARKS
 
 NUMBERS = "attn_core/views/page/test/numbers.js"
 LONGEST = 60  # words that attn_core writes at most

@@ -19,7 +19,7 @@ def switched(name: str) -> dict:
     name: "transformer" (chapter 09), "attends" or "one vector" (chapter 01); ValueError for others.
     words: how many get other words; order: how many the same words in another order; endless: how
     many 60 words without an end mark; example: the shortest sentence whose translation changes.
-    `python -m tools.switched` counts. Taught in chapter 10.
+    `python -m benchmarks.switched` counts. Taught in chapter 10.
     """
     if name not in NAMES:
         raise ValueError(f"name must be one of {', '.join(NAMES)}, got {name!r}")

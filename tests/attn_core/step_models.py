@@ -7,7 +7,7 @@ import torch
 from attn_core.steps import recording
 from attn_core.transformer import Transformer
 from attn_core.translators.recurrent import Translator
-from tools import model_vectors
+from generate import model_vectors
 
 SOURCE, TARGET = torch.tensor([[3, 5, 4]]), torch.tensor([[1, 3]])
 

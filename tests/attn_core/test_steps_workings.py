@@ -18,9 +18,9 @@ from attn_core.steps.operations import OPERATIONS
 from attn_core.steps.passes import exact
 from attn_core.transformer import Transformer
 from attn_core.translators import recurrent, transformer
+from generate import model_vectors
 from tests.attn_core.evaluated import evaluated
 from tests.attn_core.step_models import MODELS, filled, one_pass, recorded
-from tools import model_vectors
 
 NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
 

@@ -15,10 +15,10 @@ from hypothesis import given
 from attn_core.steps import Changes
 from attn_core.translators.grammar import CHINESE, END, ENGLISH
 from attn_core.views import script
+from benchmarks.switched import switches
 from tests.explorer.conftest import heard_page
 from tests.explorer.models import SAY, opened, steps, translated
 from tests.explorer.test_fuzz import NASTY, check_sentence, fuzzed, listed
-from tools.switched import switches
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,9 @@ import torch
 from attn_core.masks import padding
 from attn_core.steps import recording
 from attn_core.views.model_payload import model_payload
+from generate.model_vectors import MARKS, WORDS
 from tests.attn_core.step_models import MODELS, filled, recorded
 from tests.explorer.cases import decoded
-from tools.model_vectors import MARKS, WORDS
 
 
 @pytest.mark.parametrize("name", MODELS)

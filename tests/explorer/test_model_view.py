@@ -24,9 +24,9 @@ from attn_core.views.markup import FOLDER
 from attn_core.views.model import CHOSEN, MARKS, open_model
 from attn_core.views.model_pass import read_and_written
 from attn_core.views.model_payload import model_payload
+from benchmarks import switched as counting
+from generate import model_vectors
 from tests.explorer.models import CROSS, SAY, WORDS, opened, stored
-from tools import model_vectors
-from tools import switched as counting
 
 
 class Words(nn.Module):

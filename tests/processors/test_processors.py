@@ -15,10 +15,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 import exercises
+from generate import model_vectors, page_vectors
 from grading.numbers import given
 from tests.notebooks.execution import AVX2_AND_THREADS, PLAINEST, execute, wrong_cells
 from tests.processors.pretend import RULES, Processor
-from tools import model_vectors, page_vectors
 from tools.notebooks import NOTEBOOKS, ROOT
 from tools.outputs import vectors_differ
 

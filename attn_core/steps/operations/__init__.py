@@ -1,7 +1,7 @@
 """The list of operations: each module here has all that Python knows of some of them.
 
 An operation brings its formula, its line of arithmetic, and what its steps take. The page gets what
-they take: `python -m tools.page_operations` writes it there.
+they take: `python -m generate.operations` writes it there.
 """
 
 from attn_core.steps.operation import Operation

@@ -1,4 +1,4 @@
-// The core gives what attn_core gives: vectors.json is written by tools/page_vectors.py.
+// The core gives what attn_core gives: vectors.json is written by generate/page_vectors.py.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The page's model gives what attn_core gives: model-vectors.json is written by tools/model_vectors.py.
+// The page's model gives what attn_core gives: model-vectors.json is written by generate/model_vectors.py.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

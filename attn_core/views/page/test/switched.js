@@ -1,5 +1,5 @@
 // What a model writes with one thing after the other switched off: node switched.js ASKED WRITTEN, two files.
-// What tools/switched.py counts.
+// What benchmarks/switched.py counts.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { changesIn } from "../core/model/changes.js";

@@ -1,5 +1,5 @@
 // What each operation takes, as attn_core/steps/operations lists it. Not to be changed by hand:
-// python -m tools.page_operations writes it.
+// python -m generate.operations writes it.
 
 /**
  * kind: "number", "whole", "flag", "choice", "mask" or "text"; without a default a step must have

@@ -1,6 +1,6 @@
 """What the page's core must give, as attn_core gives it: the vectors of `node --test`.
 
-    python -m tools.page_vectors     # writes them again, after a formula or a sentence has changed
+    python -m generate.page_vectors    # writes them again, after a formula has changed
 
 A test compares what is stored with what attn_core gives now. The inputs are fractions that float32
 holds, and what follows from them is computed in float64, so that no processor's last bit shows.

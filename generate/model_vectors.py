@@ -1,6 +1,6 @@
 """What the page's model core must give, as attn_core.steps gives it: vectors for `node --test`.
 
-    python -m tools.model_vectors    # writes them again, after a formula or a line has changed
+    python -m generate.model_vectors    # writes them again, after a formula or a line has changed
 
 A test compares what is stored with what attn_core gives now, and finds in it each operation of the
 list with each of its settings. The small models are made of whole numbers and their sixteenths; the

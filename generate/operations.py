@@ -1,6 +1,6 @@
 """The list of operations as the page has it, from that of attn_core.steps.
 
-    python -m tools.page_operations    # writes it again, after the list has changed
+    python -m generate.operations    # writes it again, after the list has changed
 
 A test compares what is stored with the list.
 """
@@ -19,7 +19,7 @@ MODEL = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "core" / "m
 STORED = MODEL / "declared.js"
 HEAD = """\
 // What each operation takes, as attn_core/steps/operations lists it. Not to be changed by hand:
-// python -m tools.page_operations writes it.
+// python -m generate.operations writes it.
 
 /**
  * kind: "number", "whole", "flag", "choice", "mask" or "text"; without a default a step must have
