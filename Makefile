@@ -175,7 +175,7 @@ sync: .venv/test  ## after a changed sentence, cell or exercise: all that follow
 	@$(BIN)/python -m tools.sync $(ONLY)
 
 translations: .venv/book  ## bring the Chinese catalogues and notebooks up to date with the English text
-	@$(BIN)/python -m translation
+	@$(BIN)/python -m publishing.translation
 	@$(BIN)/python -m tools.chinese_notebooks
 
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
@@ -292,7 +292,7 @@ SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 
 PAGE_FILES := $(shell find attn_core/views -name '*.js' -o -name '*.css')
 # What every page depends on, though Sphinx does not know it, nor copies it while no page has changed.
-_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard translation/*.py book/_ext/*.* book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
+_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard publishing/translation/*.py book/_ext/*.* book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
 	@rm -rf _build
 	@mkdir -p _build
 	@touch $@

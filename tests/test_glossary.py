@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.glossary import GLOSSARY, names, said, terms, wrong
+from publishing.translation.glossary import GLOSSARY, names, said, terms, wrong
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "attn_core" / "views" / "page"

@@ -19,16 +19,16 @@ import nbformat
 
 import exercises
 from attn_core.views.pixels import drawn
+from publishing.translation.checking import underway
+from publishing.translation.exercises import chinese as chinese_exercise
+from publishing.translation.exercises import say
+from publishing.translation.language import in_chinese
+from publishing.translation.markdown import translated
+from publishing.translation.notebooks import chinese
+from publishing.translation.outputs import PNG, SVG
+from publishing.translation.pages import README
 from tools.exercise_notebooks import FOLDER, chapters, localized, stored
 from tools.notebooks import NOTEBOOKS, ROOT, chosen, exercise_cells
-from translation.checking import underway
-from translation.exercises import chinese as chinese_exercise
-from translation.exercises import say
-from translation.language import in_chinese
-from translation.markdown import translated
-from translation.notebooks import chinese
-from translation.outputs import PNG, SVG
-from translation.pages import README
 
 ZH = "zh"
 # Where a link leads, in Markdown and in HTML; nothing with a scheme, nothing inside its own page.

@@ -21,6 +21,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 import exercises
 from exercises import Exercise
 from exercises.notebook import feedback
+from publishing.translation import sentences
+from publishing.translation.exercises import chinese, say
+from publishing.translation.language import in_chinese
 from tools.notebooks import (
     ROOT,
     box_of,
@@ -31,9 +34,6 @@ from tools.notebooks import (
     tagged,
 )
 from tools.outputs import keep_same
-from translation import sentences
-from translation.exercises import chinese, say
-from translation.language import in_chinese
 
 Say = Callable[[str], str]
 FOLDER = ROOT / "exercises" / "notebooks"

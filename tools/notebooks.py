@@ -23,10 +23,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 import exercises
 from attn_core.mistakes import MISTAKES
 from exercises import LEVELS, Exercise
+from publishing.translation.outputs import HTML, SVG
+from publishing.translation.pages import tagged
 from tools.mistake_cards import card
 from tools.outputs import keep_same
-from translation.outputs import HTML, SVG
-from translation.pages import tagged
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("book/*.ipynb")])

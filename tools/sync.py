@@ -17,14 +17,14 @@ from pathlib import Path
 
 import nbformat
 
+from publishing.translation import __main__ as catalogues
+from publishing.translation import checking
 from tools import chinese_notebooks, exercise_notebooks, notebooks
 from tools.chinese_notebooks import docname_of
 from tools.notebooks import NOTEBOOKS, ROOT
 from tools.prose import __main__ as numbers
 from tools.prose import origins
 from tools.prose.pages import pages, read
-from translation import __main__ as catalogues
-from translation import checking
 
 # What every output follows from: no script of a page.
 COMPUTES = "attn_core", ":!attn_core/views/page", "requirements.txt"

@@ -6,18 +6,15 @@ the chapter stands a line with the names that say so.
 
 from __future__ import annotations
 
-import importlib
 import re
 from html import escape
 
 from sphinx.application import Sphinx
 
-from translation.docstrings import TAUGHT, docstring
-from translation.language import ENGLISH, _, language
+from publishing.translation.docstrings import TAUGHT, blocks, docstring, named, paragraphs
+from publishing.translation.language import ENGLISH, _, language
 
 CHAPTER = re.compile(r"\b\d\d\b")
-# "q [*, L, D], k …:" or "keep: …": a line that explains arguments.
-ARGUMENTS = re.compile(r"[a-z]\w*(?:, [a-z]\w*)*(?:: | \[.*?\](?:,|:))")
 
 
 def chapter_pages(docnames) -> dict[str, str]:
@@ -55,31 +52,6 @@ def plain(text: str, pages: dict[str, str]) -> str:
     return text.replace(sentence[0], linked)
 
 
-def blocks(paragraph: list[str]) -> list[str]:
-    """A paragraph's lines joined, but for lines that explain arguments: "* " before each.
-
-    >>> blocks(["q [L, D]: the queries,", "    a row each", "keep: the mask", "It raises."])
-    ['* q [L, D]: the queries, a row each', '* keep: the mask', 'It raises.']
-    """
-    joined: list[str] = []
-    for line in paragraph:
-        ended = not joined or joined[-1].endswith((".", ";")) or joined[-1].startswith("* ")
-        is_indented = line.startswith(" ")
-        if not is_indented and ended and ARGUMENTS.match(line):
-            joined.append(f"* {line}")
-            continue
-        is_new = not joined or (joined[-1].startswith("* ") and ended and line[:1].isupper())
-        if is_new and not is_indented:
-            joined.append(line)
-        else:
-            joined[-1] += f" {line.strip()}"
-    return joined
-
-
-def paragraphs(lines: list[str]) -> list[str]:
-    return re.split(r"\n\s*\n", "\n".join(lines).strip())
-
-
 def to_rst(lines: list[str], pages: dict[str, str]) -> list[str]:
     """A docstring of attn_core as reStructuredText; its examples stay as they are."""
     result: list[str] = []
@@ -95,22 +67,6 @@ def to_rst(lines: list[str], pages: dict[str, str]) -> list[str]:
 
 def process(app: Sphinx, what, name, obj, options, lines: list[str]) -> None:
     lines[:] = to_rst(lines, chapter_pages(app.env.found_docs))
-
-
-def named(name: str) -> object:
-    """The object that a dotted name stands for, rather than a module of the same name.
-
-    >>> named("attn_core.views.paste").__module__
-    'attn_core.views.paste'
-    """
-    first, *parts = name.split(".")
-    path, target = first, importlib.import_module(first)
-    for part in parts:
-        path = f"{path}.{part}"
-        if not hasattr(target, part):
-            importlib.import_module(path)
-        target = getattr(target, part)
-    return target
 
 
 def names_of(app: Sphinx, chapter: str) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from html import escape
 
 from sphinx.application import Sphinx
 
-from translation.language import ENGLISH, _, language
+from publishing.translation.language import ENGLISH, _, language
 
 
 def links(name: str, options: dict, notebook: str) -> str:

@@ -22,9 +22,9 @@ from attn_core.views.drawings.drawing import LETTER_STYLE, rules
 from attn_core.views.drawings.scripted import read_script
 from attn_core.views.drawings.steps import Steps
 from attn_core.views.drawings.two_arrows import Movable
-from translation.language import ENGLISH, language
-from translation.outputs import drawing
-from translation.scripts import exchanged
+from publishing.translation.language import ENGLISH, language
+from publishing.translation.outputs import drawing
+from publishing.translation.scripts import exchanged
 
 IMAGE = re.compile(r'(?:<a [^>]*>)?<img [^>]*?src="([^"]+\.svg)"[^>]*>(?:</a>)?')
 STYLE = re.compile(r"\s*<style>.*?</style>", re.DOTALL)

@@ -19,7 +19,7 @@ from pathlib import Path
 from font_subset import write_subset
 from sphinx.application import Sphinx
 
-from translation.language import ENGLISH, language
+from publishing.translation.language import ENGLISH, language
 
 SOURCES = ("chapters/*.ipynb", "book/*.ipynb", "book/*.md", "exercises/*.py")
 # What the pages of another language have besides, and the theme's words in it.

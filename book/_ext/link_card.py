@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from translation.language import ENGLISH, _, in_chinese, language
+from publishing.translation.language import ENGLISH, _, in_chinese, language
 
 PICTURE = "readme.png"
 GOALS = "After this chapter you can"

@@ -23,19 +23,19 @@ from sphinx.application import Sphinx
 from sphinx.util.nodes import clean_astext
 
 import exercises
+from publishing.translation.catalogues import path_of
+from publishing.translation.exercises import chinese as chinese_exercise
+from publishing.translation.exercises import say
+from publishing.translation.glossary import terms
+from publishing.translation.language import CATALOGUE, ENGLISH, SITE, in_chinese, language, said
+from publishing.translation.markdown import translated
+from publishing.translation.notebooks import chinese, headings
+from publishing.translation.outputs import WIDE
+from publishing.translation.pages import INCLUDE, texts, with_included
+from publishing.translation.scripts import exchanged
+from publishing.translation.words import THEIR_LABELS
 from tools.chinese_notebooks import moved
-from tools.glossary import terms
 from tools.notebooks import exercise_cells
-from translation.catalogues import path_of
-from translation.exercises import chinese as chinese_exercise
-from translation.exercises import say
-from translation.language import CATALOGUE, ENGLISH, SITE, in_chinese, language, said
-from translation.markdown import translated
-from translation.notebooks import chinese, headings
-from translation.outputs import WIDE
-from translation.pages import INCLUDE, texts, with_included
-from translation.scripts import exchanged
-from translation.words import THEIR_LABELS
 
 # What a page's text stands in, beside its own catalogue.
 SHARED = (SITE, "exercises", "drawings", "docstrings")

@@ -10,7 +10,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from attn_core.views.script import BOX, BOX_CHINESE, alone
-from translation.language import ENGLISH, language
+from publishing.translation.language import ENGLISH, language
 
 CSS = Path(__file__).parents[2] / "attn_core" / "views" / "diagnosis.css"
 

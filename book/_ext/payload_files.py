@@ -21,7 +21,7 @@ from sphinx.errors import ExtensionError
 
 import attn_core
 from attn_core.views.markup import FOLDER
-from translation.language import ENGLISH, language
+from publishing.translation.language import ENGLISH, language
 
 NAMED = re.compile(r'<attention-(?:explorer|model) name="[\w-]+" payload="([\w-]+)"')
 LIBRARY = Path(attn_core.__file__).parent

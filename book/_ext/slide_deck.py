@@ -24,8 +24,8 @@ from slides import HEADING, Slide, slides
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from translation.language import ENGLISH, _, in_page, language, said, tag
-from translation.words import REVEALS
+from publishing.translation.language import ENGLISH, _, in_page, language, said, tag
+from publishing.translation.words import REVEALS
 
 HERE = Path(__file__).parent
 REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from translation.outputs import PNG, SVG
+from publishing.translation.outputs import PNG, SVG
 
 ASKS = re.compile(r"\bPredict\b|\bBefore you look\b")
 HEADING = re.compile(r"^#{1,6} +(.*)", re.MULTILINE)

@@ -17,8 +17,8 @@ from pathlib import Path
 import nbformat
 from sphinx.application import Sphinx
 
-from translation.language import said
-from translation.outputs import CATALOGUE
+from publishing.translation.language import said
+from publishing.translation.outputs import CATALOGUE
 
 ELEMENT = re.compile(
     r'<attention-(?:explorer|model) name="([\w-]+)".*?</attention-(?:explorer|model)>', re.DOTALL

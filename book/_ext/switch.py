@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from sphinx.application import Sphinx
 
-from translation.checking import is_complete
-from translation.language import ENGLISH, language
+from publishing.translation.checking import is_complete
+from publishing.translation.language import ENGLISH, language
 
 # What each language calls itself, and how HTML names it.
 NAMES = {"en": ("English", "en"), "zh": ("中文", "zh-CN")}

@@ -11,7 +11,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
-from translation.language import ENGLISH, in_chinese, language
+from publishing.translation.language import ENGLISH, in_chinese, language
 
 GLOSSARY = "book/notation"
 # GB 2312 has its common characters by their sound: the first one of each letter that begins any.

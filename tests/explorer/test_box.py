@@ -17,8 +17,8 @@ from attn_core.mistakes import MISTAKES, mistake
 from attn_core.mistakes.questions import questions
 from attn_core.views import script
 from attn_core.views.paste import paste, question_text
+from publishing.translation.outputs import view
 from tests.explorer.conftest import VIEWS
-from translation.outputs import view
 
 SCRIPT = script.alone(script.BOX)
 MOST_BYTES = 11_000  # compressed with gzip

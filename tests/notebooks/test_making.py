@@ -28,7 +28,7 @@ NEEDED = (
     "machine",
     "tests",
     "tools",
-    "translation",
+    "publishing",
 )
 PARTS = ("Makefile", "_config.yml", "_toc.yml", "pyproject.toml", "released.json", "README.md")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import axe_playwright_python
 import pytest
 
+from publishing.translation.language import in_chinese
 from tests.conftest import HTML
 from tests.site.conftest import STILL
-from translation.language import in_chinese
 
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 

@@ -13,10 +13,10 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 import exercises
+from publishing.translation import pages
+from publishing.translation.checking import is_complete
 from tests.conftest import HTML, ROOT
 from tests.in_both import without_words
-from translation import pages
-from translation.checking import is_complete
 
 ZH = HTML / "zh"
 WORDS_OF_FORMULA = re.compile("<mtext>.*?</mtext>")

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
+from publishing.translation.language import in_chinese
 from tests.site.conftest import ENGLISH_FIRST
-from translation.language import in_chinese
 
 GALLERY = "chapters/12_mistakes.html"
 # It has more words than the right one, so they can't stand side by side.

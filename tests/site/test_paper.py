@@ -18,6 +18,7 @@ from bs4 import BeautifulSoup
 from pikepdf import Array, Dictionary, Name, OutlineItem, Pdf
 from PIL import Image
 
+from publishing.translation import catalogues
 from tests.conftest import HTML
 from tools import release
 from tools.paper import fonts
@@ -27,7 +28,6 @@ from tools.paper.making import THE_BOOK, book_of, make, whole_book
 from tools.paper.printing import lost, pages_of, printer
 from tools.paper.sheet import COLUMNS, SHORT, TABLE, Maker, key, place
 from tools.paper.words import ENGLISH, WORDS
-from translation import catalogues
 
 CHAPTERS = sorted(path.stem for path in (HTML / "chapters").glob("*.html"))
 FEW = CHAPTERS[0], "06_masking", CHAPTERS[-1]

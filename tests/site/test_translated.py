@@ -9,10 +9,10 @@ from functools import cache
 import pytest
 from bs4 import BeautifulSoup, Comment, SoupStrainer
 
+from publishing.translation import pages
+from publishing.translation.__main__ import all_messages
+from publishing.translation.markdown import has_words, parser
 from tests.conftest import HTML
-from translation import pages
-from translation.__main__ import all_messages
-from translation.markdown import has_words, parser
 
 # What is no prose of a page: code, formulas, what runs, what a cell has printed; and what is made
 # of messages with numbers and names put in: the boxes of exercises, the entries of the reference.

@@ -8,8 +8,8 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup
 
+from publishing.translation.checking import is_complete
 from tools.paper.words import WORDS
-from translation.checking import is_complete
 
 ROOT = Path(__file__).parents[2]
 NAME = "attention-number-by-number"

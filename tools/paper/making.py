@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 from playwright.sync_api import Browser
 
+from publishing.translation.language import ENGLISH, in_chinese
 from tools.paper import fonts
 from tools.paper.contents import NAME, ROOT, Part, parts, site_of
 from tools.paper.document import MARGINS, Book, alone, whole
@@ -17,7 +18,6 @@ from tools.paper.printing import write
 from tools.paper.sheet import Maker, key
 from tools.paper.words import WORDS
 from tools.release import version
-from translation.language import ENGLISH, in_chinese
 
 THE_BOOK = "book"  # what `only` calls the whole of it, beside the numbers of chapters
 

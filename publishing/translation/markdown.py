@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import yaml
 from markdown_it import MarkdownIt
@@ -22,7 +21,8 @@ from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
-ROOT = Path(__file__).parents[1]
+from publishing import ROOT
+
 Lookup = Callable[[str], str]
 
 # Directives with Markdown inside; the words after a name are a title.

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from tools.glossary import wrong
-from translation.catalogues import LOCALE, load, path_of
-from translation.markdown import ROOT, parser
+from publishing import ROOT
+from publishing.translation.catalogues import LOCALE, load, path_of
+from publishing.translation.glossary import wrong
+from publishing.translation.markdown import parser
 
 # The catalogues that are still being translated. While it names any, no English page leads to the
 # Chinese edition, and a message of theirs may have no translation.

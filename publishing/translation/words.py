@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,14 +11,18 @@ import nbformat
 import yaml
 from babel.messages.extract import extract_from_file
 
+import exercises
 from attn_core.diagnosis.slips import SLIPS
 from attn_core.mistakes import MISTAKES
 from attn_core.views import drawings
-from translation.docstrings import parts
-from translation.markdown import ROOT, has_words
-from translation.pages import docnames, path_of, without_numbers
-from translation.scripts import literals
-from translation.sentences import said_in
+from publishing import ROOT
+from publishing.translation.docstrings import blocks, named, paragraphs, parts
+from publishing.translation.exercises import texts
+from publishing.translation.markdown import has_words
+from publishing.translation.outputs import HTML, SVG, words_of, words_of_data, words_of_html
+from publishing.translation.pages import docnames, path_of, without_numbers
+from publishing.translation.scripts import literals
+from publishing.translation.sentences import said_in
 
 DRAWING = re.compile(r"^```\{drawing\} (\w+)$", re.MULTILINE)
 LISTED = re.compile(r"^\.\. auto\w+:: ([\w.]+)[^\n]*(?:\n +:members: ([^\n]*))?", re.MULTILINE)
@@ -103,8 +106,6 @@ def of_site() -> Iterator[tuple[str, str]]:
 
 def of_drawings() -> Iterator[tuple[str, str]]:
     """What stored outputs show and say: drawings, views, and the words for pictures."""
-    from translation.outputs import HTML, SVG, words_of, words_of_data, words_of_html
-
     for docname in docnames():
         path = path_of(docname)
         if path.suffix == ".md":
@@ -126,9 +127,6 @@ def of_drawings() -> Iterator[tuple[str, str]]:
 
 def of_docstrings() -> Iterator[tuple[str, str]]:
     """The docstrings of the names that the reference lists."""
-    sys.path.append(str(ROOT / "book" / "_ext"))
-    from api_reference import blocks, named, paragraphs
-
     text = path_of("book/api").read_text(encoding="utf-8")
     for name, members in LISTED.findall(text):
         top = named(name)
@@ -144,9 +142,6 @@ def of_docstrings() -> Iterator[tuple[str, str]]:
 
 
 def of_exercises() -> Iterator[tuple[str, str]]:
-    import exercises
-    from translation.exercises import texts
-
     yield from of_python(BOXES + CHECK)
     for mistake in (MISTAKES | SLIPS).values():
         yield mistake.title, "title of a mistake"

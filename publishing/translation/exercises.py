@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from exercises import Exercise
-from translation.language import ENGLISH, in_chinese, language
+from publishing.translation.language import ENGLISH, in_chinese, language
 
 CATALOGUE = "exercises"
 

@@ -1,10 +1,13 @@
 """The catalogues of messages, `book/locale/zh_CN/LC_MESSAGES/<page>.po`.
 
-They have neither dates nor line numbers, so that a file changes where its messages do.
+They have neither dates nor line numbers, so that a file changes where its messages do. Those of the
+exercises and of grading are written once more as JSON beside their code, which runs where no
+catalogue can be read.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
@@ -14,10 +17,11 @@ from pathlib import Path
 from babel.messages import Catalog
 from babel.messages.pofile import read_po, write_po
 
-from translation.markdown import ROOT
+from publishing import ROOT
 
 LANGUAGE = "zh_CN"
 LOCALE = ROOT / "book" / "locale"
+SHIPPED = {"exercises": ROOT / "exercises" / "zh.json", "grading": ROOT / "grading" / "zh.json"}
 # In place of the moment when a file was made.
 SOME_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 PROJECT = "Attention, Number by Number"
@@ -98,3 +102,11 @@ def finished(name: str) -> dict[str, str]:
 def translations(name: str) -> dict[str, str]:
     """The same, for who reads it often."""
     return finished(name)
+
+
+def shipped() -> dict[Path, str]:
+    """What each file of JSON should say: each message with its translation, if that is finished."""
+    return {
+        path: json.dumps(finished(name), ensure_ascii=False, indent=0) + "\n"
+        for name, path in SHIPPED.items()
+    }

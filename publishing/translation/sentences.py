@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from exercises.messages import Messages
-from translation.catalogues import translations
-from translation.markdown import has_words
+from publishing.translation.catalogues import translations
+from publishing.translation.markdown import has_words
 
 CATALOGUE = "exercises"
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from html import escape, unescape
 
 from attn_core.views.payload import inline_json
-from translation.language import in_chinese
-from translation.markdown import has_words
+from publishing.translation.language import in_chinese
+from publishing.translation.markdown import has_words
 
 CATALOGUE = "drawings"
 # Where the titles of mistakes are messages, and where what they do is told.

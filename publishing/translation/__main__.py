@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from translation import catalogues, pages, shipped, words
+from publishing.translation import catalogues, pages, words
 
 OTHERS = {
     "site": words.of_site,
@@ -25,7 +25,7 @@ def store(by_catalogue: dict[str, list[tuple[str, str]]]) -> None:
     for name, messages in by_catalogue.items():
         if catalogues.write(name, messages):
             print(f"{catalogues.path_of(name).relative_to(catalogues.ROOT)}: written")
-    for path, text in shipped.all_made().items():
+    for path, text in catalogues.shipped().items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             print(f"{path.relative_to(catalogues.ROOT)}: written")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 
-from translation import catalogues
-from translation.markdown import translated
-from translation.pages import without_numbers
+from publishing.translation import catalogues
+from publishing.translation.markdown import translated
+from publishing.translation.pages import without_numbers
 
 ENGLISH = "en"
 # How the language of a site is called in the addresses and by Sphinx.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from translation.language import said
-from translation.markdown import has_words
+from publishing.translation.language import said
+from publishing.translation.markdown import has_words
 
 # A string, or a template with what stands in its braces; comments are passed over.
 LITERAL = re.compile(

@@ -10,9 +10,10 @@ import functools
 import re
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
-GLOSSARY = Path(__file__).parent.parent / "book" / "locale" / "zh_CN" / "glossary.toml"
+from publishing import ROOT
+
+GLOSSARY = ROOT / "book" / "locale" / "zh_CN" / "glossary.toml"
 # What no translation changes: code, formulas, where a link leads, tags.
 UNCHANGED = re.compile(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|<[^>]*>", re.DOTALL)
 # Words of the notes that the book grew out of.

@@ -9,7 +9,8 @@ from pathlib import Path
 import nbformat
 import yaml
 
-from translation.markdown import ROOT, Piece, pieces
+from publishing import ROOT
+from publishing.translation.markdown import Piece, pieces
 
 INCLUDE = re.compile(r"^```\{include\} (\S+)\n```$", re.MULTILINE)
 NUMBER = re.compile(r"(?P<code>`[^`]*`)|\d+(?:[.,]\d+)*")

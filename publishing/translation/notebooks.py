@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 
-from translation.language import in_chinese
-from translation.markdown import pieces, translated
-from translation.outputs import alt, in_output
-from translation.pages import tagged
+from publishing.translation.language import in_chinese
+from publishing.translation.markdown import pieces, translated
+from publishing.translation.outputs import alt, in_output
+from publishing.translation.pages import tagged
 
 
 def chinese(notebook, docname: str, exercise_cells: Callable[[str, int], list]):
