@@ -164,9 +164,7 @@ exercise: .venv/book  ## begin an exercise: its file, and its box in the chapter
 	@$(BIN)/python -m tools.new_exercise $(NEW)
 
 notebooks: .venv/book  ## run the notebooks again, store their outputs, write those of the exercises (ONLY="03 masking")
-	@$(BIN)/python -m tools.notebooks $(ONLY)
-	@$(BIN)/python -m tools.exercise_notebooks $(ONLY)
-	@$(BIN)/python -m tools.chinese_notebooks $(ONLY)
+	@$(BIN)/python -m publishing.notebooks $(ONLY)
 
 numbers: .venv/test  ## say where each number in prose comes from (ONLY="03 README")
 	@$(BIN)/python -m tools.prose $(ONLY)
@@ -176,7 +174,7 @@ sync: .venv/test  ## after a changed sentence, cell or exercise: all that follow
 
 translations: .venv/book  ## bring the Chinese catalogues and notebooks up to date with the English text
 	@$(BIN)/python -m publishing.translation
-	@$(BIN)/python -m tools.chinese_notebooks
+	@$(BIN)/python -m publishing.notebooks.chinese
 
 train: .venv/book  ## train the translators of chapters 01 and 09 again (minutes), and store their weights
 	@$(BIN)/python -m generate.translators

@@ -44,7 +44,7 @@ SETTINGS = """
 [tool.mutmut]
 source_paths = ["attn_core"]
 only_mutate = ["{file}"]
-also_copy = ["generate", "machine"]
+also_copy = ["generate", "machine", "publishing"]
 pytest_add_cli_args_test_selection = {tests}
 pytest_add_cli_args = [
     "-p", "tests.mutants.order", "-m", "not slow and not deep", "-p", "no:cacheprovider",
@@ -78,7 +78,7 @@ def prepare(module: str) -> Path:
     file = MODULES[module]["file"]
     folder = WORK / module
     shutil.rmtree(folder, ignore_errors=True)
-    for name in ("attn_core", "generate", "machine", "tests"):
+    for name in ("attn_core", "generate", "machine", "publishing", "tests"):
         copy(name, folder)
     path = folder / file
     path.write_text(without_property(path.read_text(encoding="utf-8")), encoding="utf-8")

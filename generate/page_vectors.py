@@ -36,7 +36,7 @@ from attn_core.views import explore
 from attn_core.views.paste import paste
 from attn_core.views.state import number_in
 from attn_core.views.visible import visible
-from tools.outputs import vectors_differ
+from publishing.notebooks.outputs import vectors_differ
 
 STORED = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "vectors.json"
 

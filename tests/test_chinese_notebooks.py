@@ -14,13 +14,14 @@ from exercise_boxes import ways
 
 from attn_core.views.pixels import drawn
 from exercises.messages import chinese as messages
+from publishing import ROOT
+from publishing.notebooks.chapters import NOTEBOOKS
+from publishing.notebooks.chinese import all_made, drawings, of_page, relinked
+from publishing.notebooks.exercises import FOLDER, chapters, localized, stored
+from publishing.notebooks.outputs import picture_differs
 from publishing.translation.checking import differences
 from publishing.translation.outputs import HTML, PNG, SVG
 from tests.in_both import without_words
-from tools.chinese_notebooks import all_made, drawings, of_page, relinked
-from tools.exercise_notebooks import FOLDER, chapters, localized, stored
-from tools.notebooks import NOTEBOOKS, ROOT
-from tools.outputs import picture_differs
 
 
 def test_stored_notebooks():

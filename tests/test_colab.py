@@ -19,9 +19,10 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, writes
 
+from publishing import ROOT
+from publishing.notebooks.chapters import NOTEBOOKS, repository_url, setup_cell
 from tests.notebooks.execution import EXECUTE, PLAINEST, wrong_cells
 from tests.processes import ran
-from tools.notebooks import NOTEBOOKS, ROOT, repository_url, setup_cell
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 OURS = ("attn_core", "__editable__")

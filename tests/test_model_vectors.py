@@ -6,7 +6,7 @@ from dataclasses import replace
 from attn_core.steps.operation import REQUIRED
 from attn_core.steps.operations import OPERATIONS
 from generate import model_vectors, operations
-from tools.outputs import vectors_differ
+from publishing.notebooks.outputs import vectors_differ
 
 
 def stored():

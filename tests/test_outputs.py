@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tools.outputs import (
+from publishing.notebooks.outputs import (
     differences,
     html_differs,
     json_differs,

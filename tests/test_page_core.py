@@ -5,7 +5,7 @@ import re
 
 from generate import page_vectors
 from machine import node
-from tools.outputs import vectors_differ
+from publishing.notebooks.outputs import vectors_differ
 
 TESTS = "attn_core/views/page/test/*.test.js"
 

@@ -17,7 +17,8 @@ from pathlib import Path
 import nbformat
 
 import exercises
-from tools.notebooks import NOTEBOOKS, ROOT, exercise_cells, tagged
+from publishing import ROOT
+from publishing.notebooks.chapters import NOTEBOOKS, exercise_cells, tagged
 from tools.release import RELEASED
 
 CHAPTERS = {path.name[:2]: path for path in NOTEBOOKS if path.parent.name == "chapters"}

@@ -17,11 +17,12 @@ from pathlib import Path
 
 import nbformat
 
+from publishing import ROOT
+from publishing.notebooks import chapters, chinese, exercises
+from publishing.notebooks.chapters import NOTEBOOKS
+from publishing.notebooks.chinese import docname_of
 from publishing.translation import __main__ as catalogues
 from publishing.translation import checking
-from tools import chinese_notebooks, exercise_notebooks, notebooks
-from tools.chinese_notebooks import docname_of
-from tools.notebooks import NOTEBOOKS, ROOT
 from tools.prose import __main__ as numbers
 from tools.prose import origins
 from tools.prose.pages import pages, read
@@ -57,13 +58,13 @@ def has_changed() -> bool:
 
 
 def main() -> None:
-    paths = notebooks.chosen(sys.argv[1:], pages(), "page")
+    paths = chapters.chosen(sys.argv[1:], pages(), "page")
     with_code = [path for path in paths if path in NOTEBOOKS]
-    ran = notebooks.store(with_code, (lambda *_: True) if has_changed() else is_new)
+    ran = chapters.store(with_code, (lambda *_: True) if has_changed() else is_new)
     for path in with_code:
         if path not in ran:
             print(f"{path.stem}: its code is that of the last commit, so it was not run")
-    exercise_notebooks.store(with_code)
+    exercises.store(with_code)
     left = []
     for page in map(read, paths):
         gone, wrong = numbers.store(page)
@@ -72,7 +73,7 @@ def main() -> None:
         left += [f"{file}: {text}" for text in wrong]
     messages = catalogues.all_messages()
     catalogues.store(messages)
-    chinese_notebooks.store(with_code)
+    chinese.store(with_code)
     for name in (*map(docname_of, paths), *catalogues.OTHERS):
         left += checking.faults(name, [message for message, _ in messages[name]])
     say(left)

@@ -23,6 +23,8 @@ from sphinx.application import Sphinx
 from sphinx.util.nodes import clean_astext
 
 import exercises
+from publishing.notebooks.chapters import exercise_cells
+from publishing.notebooks.chinese import moved
 from publishing.translation.catalogues import path_of
 from publishing.translation.exercises import chinese as chinese_exercise
 from publishing.translation.exercises import say
@@ -34,8 +36,6 @@ from publishing.translation.outputs import WIDE
 from publishing.translation.pages import INCLUDE, texts, with_included
 from publishing.translation.scripts import exchanged
 from publishing.translation.words import THEIR_LABELS
-from tools.chinese_notebooks import moved
-from tools.notebooks import exercise_cells
 
 # What a page's text stands in, beside its own catalogue.
 SHARED = (SITE, "exercises", "drawings", "docstrings")

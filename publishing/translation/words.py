@@ -29,7 +29,7 @@ LISTED = re.compile(r"^\.\. auto\w+:: ([\w.]+)[^\n]*(?:\n +:members: ([^\n]*))?"
 
 # Python whose words are called with `_`, or with `sentence` where they are translated later.
 PYTHON = ("book/_ext/*.py",)
-BOXES = ("tools/notebooks.py", "tools/exercise_notebooks.py")
+BOXES = ("publishing/notebooks/chapters.py", "publishing/notebooks/exercises.py")
 CHECK = ("exercises/notebook.py", "exercises/not_taken.py")
 GRADING = ("grading/*.py",)
 FEEDBACK = ("grading/templates/feedback_page/*.j2",)

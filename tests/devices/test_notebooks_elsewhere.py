@@ -13,9 +13,9 @@ import nbformat
 import pytest
 import torch
 
+from publishing.notebooks.chapters import NOTEBOOKS
 from tests import missing
 from tests.notebooks.execution import execute, wrong_cells
-from tools.notebooks import NOTEBOOKS
 
 DEVICE = "cuda" if torch.cuda.is_available() else "pretend"
 BY_TRITON = ("03", "04", "05", "06", "07")

@@ -8,7 +8,7 @@ import nbformat
 
 from attn_core.checks import STAGES
 from attn_core.views.drawings.book_map import CHAPTERS
-from tools.notebooks import ROOT
+from publishing import ROOT
 
 PATHS = sorted((ROOT / "chapters").glob("*.ipynb"))
 LINE = re.compile(r"^.*scores.*→.*output.*$", re.MULTILINE)

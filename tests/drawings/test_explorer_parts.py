@@ -9,7 +9,7 @@ import torch
 from attn_core import toy
 from attn_core.views import drawings
 from attn_core.views.drawings.explorer_parts import PARTS
-from tools.notebooks import ROOT
+from publishing import ROOT
 
 X = toy.journey().x
 WEIGHTS = torch.softmax(X @ X.T, dim=-1)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import nbformat
 
+from publishing import ROOT
+from publishing.notebooks.chapters import tags
+from publishing.notebooks.outputs import differences
 from tests.patience import TO_START
-from tools.notebooks import ROOT, tags
-from tools.outputs import differences
 
 # What torch and the libraries under it read when they start: as if this were another processor.
 PLAINEST = {

@@ -12,8 +12,8 @@ from nbval import plugin
 from nbval.kernel import Empty, RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 
+from publishing.notebooks.outputs import differences
 from tests.patience import TO_START
-from tools.outputs import differences
 
 
 class PatientKernel(RunningKernel):

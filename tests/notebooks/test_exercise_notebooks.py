@@ -14,10 +14,10 @@ import exercises
 from exercises import zh
 from exercises.messages import chinese
 from exercises.notebook import check, given, told
+from publishing.notebooks.chapters import normalise
+from publishing.notebooks.exercises import FOLDER, chapters, notebook, stored
 from tests.conftest import ROOT
 from tests.processes import ran
-from tools.exercise_notebooks import FOLDER, chapters, notebook, stored
-from tools.notebooks import normalise
 
 ALL = exercises.load()
 TEXTS = {name for name, exercise in ALL.items() if exercise.kind == "text"}

@@ -8,7 +8,8 @@ import nbformat
 import pytest
 
 import exercises
-from tools.notebooks import NOTEBOOKS, ROOT, generate, normalise, repository_url
+from publishing import ROOT
+from publishing.notebooks.chapters import NOTEBOOKS, generate, normalise, repository_url
 
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 TAG = re.compile(

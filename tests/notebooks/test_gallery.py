@@ -9,8 +9,9 @@ import nbformat
 
 from attn_core.mistakes import MISTAKES, evidence
 from exercises import load
-from tools import mistake_cards
-from tools.notebooks import ROOT, tagged
+from publishing import ROOT
+from publishing.notebooks import mistake_cards
+from publishing.notebooks.chapters import tagged
 
 CELLS = nbformat.read(ROOT / "chapters" / "12_mistakes.ipynb", as_version=4).cells
 

@@ -12,10 +12,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from publishing import ROOT
+from publishing.notebooks.chapters import NOTEBOOKS, chosen, tagged, tags
+from publishing.notebooks.exercises import stored
 from tests.processes import ran
 from tools import new_exercise
-from tools.exercise_notebooks import stored
-from tools.notebooks import NOTEBOOKS, ROOT, chosen, tagged, tags
 
 NEW = "06-two-rows"
 FILE = "exercises/06_two_rows.py"

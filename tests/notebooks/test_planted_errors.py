@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
+from publishing.notebooks.chapters import NOTEBOOKS
+from publishing.notebooks.outputs import PAYLOAD
 from tests.processes import ran
-from tools.notebooks import NOTEBOOKS
-from tools.outputs import PAYLOAD
 
 ROOT = Path(__file__).parents[2]
 # It has a place for each kind of error, and runs in seconds.

@@ -17,10 +17,11 @@ from nbformat.v4 import new_code_cell, new_notebook
 import exercises
 from generate import model_vectors, page_vectors
 from grading.numbers import given
+from publishing import ROOT
+from publishing.notebooks.chapters import NOTEBOOKS
+from publishing.notebooks.outputs import vectors_differ
 from tests.notebooks.execution import AVX2_AND_THREADS, PLAINEST, execute, wrong_cells
 from tests.processors.pretend import RULES, Processor
-from tools.notebooks import NOTEBOOKS, ROOT
-from tools.outputs import vectors_differ
 
 STARTUP = """
 from tests.processors import pretend

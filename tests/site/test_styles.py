@@ -12,7 +12,7 @@ import sphinx_book_theme
 import sphinx_design
 from playwright.sync_api import expect
 
-from tools.notebooks import ROOT
+from publishing import ROOT
 
 THEMES = "theme/pydata_sphinx_theme/static/styles", "theme/sphinx_book_theme/static/styles"
 # As the packages have them: the part of a name by which a page asks for them, and where they lie.

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tools.notebooks import NOTEBOOKS
+from publishing.notebooks.chapters import NOTEBOOKS
 from tools.prose.numbers import rounds_to, values
 from tools.prose.pages import printed_texts
 

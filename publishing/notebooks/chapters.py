@@ -1,8 +1,5 @@
 """Write the chapters' generated cells, run the notebooks and store their outputs.
 
-    python -m tools.notebooks                # all of them: the chapters, and the pages that run
-    python -m tools.notebooks 03 masking     # these, by their numbers or names
-
 Generated are the first code cell, which installs attn_core where it is missing, the cells of each
 exercise, and the entries of the gallery of mistakes. Outputs are stored in one normal form, so that
 a second run changes no byte.
@@ -23,12 +20,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 import exercises
 from attn_core.mistakes import MISTAKES
 from exercises import LEVELS, Exercise
+from publishing import ROOT
+from publishing.notebooks.mistake_cards import card
+from publishing.notebooks.outputs import keep_same
 from publishing.translation.outputs import HTML, SVG
 from publishing.translation.pages import tagged
-from tools.mistake_cards import card
-from tools.outputs import keep_same
 
-ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("book/*.ipynb")])
 
 SETUP = """\
@@ -266,11 +263,3 @@ def store(
             path.write_text(after, encoding="utf-8")
             print(f"{path.stem}: stored", file=sys.stderr)
     return ran
-
-
-def main() -> None:
-    store(chosen(sys.argv[1:]))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,5 @@
 """Write the notebooks in Chinese beside the English ones, as chapters/zh/03_self_attention.ipynb.
 
-    python -m tools.chinese_notebooks                # all of them
-    python -m tools.chinese_notebooks 03 masking     # these
-
 Each is made of the stored English notebook and of the catalogues: code and outputs are the same. A
 page whose catalogue is still being translated has none yet.
 """
@@ -19,6 +16,9 @@ import nbformat
 
 import exercises
 from attn_core.views.pixels import drawn
+from publishing import ROOT
+from publishing.notebooks.chapters import NOTEBOOKS, exercise_cells
+from publishing.notebooks.exercises import FOLDER, chapters, localized, stored
 from publishing.translation.checking import underway
 from publishing.translation.exercises import chinese as chinese_exercise
 from publishing.translation.exercises import say
@@ -27,8 +27,6 @@ from publishing.translation.markdown import translated
 from publishing.translation.notebooks import chinese
 from publishing.translation.outputs import PNG, SVG
 from publishing.translation.pages import README
-from tools.exercise_notebooks import FOLDER, chapters, localized, stored
-from tools.notebooks import NOTEBOOKS, ROOT, chosen, exercise_cells
 
 ZH = "zh"
 # Where a link leads, in Markdown and in HTML; nothing with a scheme, nothing inside its own page.
@@ -122,9 +120,5 @@ def store(paths: list[Path]) -> None:
             print(f"{path.relative_to(ROOT)}: stored", file=sys.stderr)
 
 
-def main() -> None:
-    store(chosen(sys.argv[1:]))
-
-
 if __name__ == "__main__":
-    main()
+    store(NOTEBOOKS)

@@ -1,8 +1,5 @@
 """Write a notebook for the exercises of each chapter, from `exercises/`, and store its outputs.
 
-    python -m tools.exercise_notebooks                # all of them
-    python -m tools.exercise_notebooks 03 masking     # of these chapters
-
 Stored they are blank: each answer is what the starter leaves, and `check` says so. They are for
 Jupyter and Colab; nothing in them is written by hand.
 """
@@ -10,7 +7,6 @@ Jupyter and Colab; nothing in them is written by hand.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,19 +17,18 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 import exercises
 from exercises import Exercise
 from exercises.notebook import feedback
-from publishing.translation import sentences
-from publishing.translation.exercises import chinese, say
-from publishing.translation.language import in_chinese
-from tools.notebooks import (
-    ROOT,
+from publishing import ROOT
+from publishing.notebooks.chapters import (
     box_of,
-    chosen,
     normalise,
     run,
     setup_cell,
     tagged,
 )
-from tools.outputs import keep_same
+from publishing.notebooks.outputs import keep_same
+from publishing.translation import sentences
+from publishing.translation.exercises import chinese, say
+from publishing.translation.language import in_chinese
 
 Say = Callable[[str], str]
 FOLDER = ROOT / "exercises" / "notebooks"
@@ -161,11 +156,3 @@ def store(paths: list[Path]) -> None:
             keep_same(nbformat.read(path, as_version=4).cells, made.cells)
         nbformat.validate(made)
         path.write_text(nbformat.writes(made) + "\n", encoding="utf-8")
-
-
-def main() -> None:
-    store(chosen(sys.argv[1:]))
-
-
-if __name__ == "__main__":
-    main()
