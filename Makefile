@@ -290,7 +290,7 @@ SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 
 PAGE_FILES := $(shell find attn_core/views -name '*.js' -o -name '*.css')
 # What every page depends on, though Sphinx does not know it, nor copies it while no page has changed.
-_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard publishing/translation/*.py book/_ext/*.* book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
+_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard publishing/translation/*.py publishing/site/*.* book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
 	@rm -rf _build
 	@mkdir -p _build
 	@touch $@

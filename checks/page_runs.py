@@ -31,7 +31,7 @@ PATIENCE = 10  # seconds of a wait, see tests/patience.py
 TOO_LONG = 100
 LONGEST_TEST = 90  # seconds, for one that hangs where no wait is bounded
 HEAVY = ["hypothesis", "playwright.sync_api", "axe_playwright_python.sync_playwright"]
-HEAVY += ["torch", "matplotlib", "anywidget", "attn_core.views", "exercise_boxes"]
+HEAVY += ["torch", "matplotlib", "anywidget", "attn_core.views", "publishing.site.exercise_boxes"]
 OUR_OWN = ("benchmarks", "generate", "machine", "publishing", "tools", "tests", "attn_core.views")
 
 
@@ -73,7 +73,7 @@ def prepare(names: Queue) -> None:
         "JUPYTER_PATH": str(jupyter),
         "JUPYTERLAB_DIR": str(jupyter / "lab"),
     }
-    sys.path[:0] = [str(HERE.copy), str(HERE.copy / "book" / "_ext")]
+    sys.path[:0] = [str(HERE.copy)]
     for name in HEAVY:
         importlib.import_module(name)
 
@@ -96,9 +96,8 @@ def forget(*names: str) -> None:
 
 def built() -> dict[str, str]:
     """The scripts of the copy's site as a build would make them, by name."""
-    import exercise_boxes
-
     from attn_core.views import script
+    from publishing.site import exercise_boxes
 
     scripts = script.files() | {
         "diagnosis.js": script.alone(script.BOX),

@@ -22,7 +22,7 @@ def files() -> list[str]:
     """The scripts: the explorer's, and those that the site has beside it."""
     page = sorted((ROOT / "attn_core" / "views" / "page").rglob("*.js"))
     names = [path.relative_to(ROOT).as_posix() for path in page if path.parent.name != "test"]
-    return [*names, "book/_ext/answer.js", *SITE]
+    return [*names, "publishing/site/answer.js", *SITE]
 
 
 def stored() -> dict[str, dict]:

@@ -10,7 +10,6 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from exercise_boxes import ways
 
 from attn_core.views.pixels import drawn
 from exercises.messages import chinese as messages
@@ -19,6 +18,7 @@ from publishing.notebooks.chapters import NOTEBOOKS
 from publishing.notebooks.chinese import all_made, drawings, of_page, relinked
 from publishing.notebooks.exercises import FOLDER, chapters, localized, stored
 from publishing.notebooks.outputs import picture_differs
+from publishing.site.exercise_boxes import ways
 from publishing.translation.checking import differences
 from publishing.translation.outputs import HTML, PNG, SVG
 from tests.in_both import without_words

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import re
 from pathlib import Path
 
-import api_reference
 import pytest
 
 import attn_core
 from attn_core import steps, views
+from publishing.site import api_reference
 
 ROOT = Path(__file__).parents[1]
 BOOK = ROOT / "book"
-EXTENSIONS = {path.stem: path.read_text(encoding="utf-8") for path in BOOK.glob("_ext/*.py")}
-WITH_EXAMPLES = sorted(name for name, text in EXTENSIONS.items() if ">>> " in text)
 # They come back from `explore` and `figure`; nobody makes one.
 RESULTS = {"Explorer", "Picture"}
 PUBLIC = [f"attn_core.{name}" for name in attn_core.__all__]
@@ -30,13 +26,6 @@ def test_public_name_is_in_the_reference_and_says_where_it_is_taught(name):
     assert re.search(rf"auto(function|class):: {re.escape(name)}(\(\))?$", page, re.MULTILINE)
     said = api_reference.taught_in(api_reference.named(name).__doc__)
     assert said, f"the docstring of {name} must say: Taught in chapter NN."
-
-
-@pytest.mark.parametrize("extension", WITH_EXAMPLES)
-def test_examples_of_the_extensions(extension):
-    result = doctest.testmod(importlib.import_module(extension))
-    assert result.failed == 0
-    assert result.attempted > 0
 
 
 def test_signs_of_a_docstring_mean_nothing():

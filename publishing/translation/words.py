@@ -28,14 +28,14 @@ DRAWING = re.compile(r"^```\{drawing\} (\w+)$", re.MULTILINE)
 LISTED = re.compile(r"^\.\. auto\w+:: ([\w.]+)[^\n]*(?:\n +:members: ([^\n]*))?", re.MULTILINE)
 
 # Python whose words are called with `_`, or with `sentence` where they are translated later.
-PYTHON = ("book/_ext/*.py",)
+PYTHON = ("publishing/site/*.py",)
 BOXES = ("publishing/notebooks/chapters.py", "publishing/notebooks/exercises.py")
 CHECK = ("exercises/notebook.py", "exercises/not_taken.py")
 GRADING = ("grading/*.py",)
 FEEDBACK = ("grading/templates/feedback_page/*.j2",)
 CALLED = {"_": None, "sentence": None}
-SCRIPTS = ("book/_static/*.js", "book/_ext/answer.js", "attn_core/views/drawings/*.js")
-TEMPLATES = ("book/_ext/slide_deck.html",)
+SCRIPTS = ("book/_static/*.js", "publishing/site/answer.js", "attn_core/views/drawings/*.js")
+TEMPLATES = ("publishing/site/slide_deck.html",)
 # What the theme and myst-nb say, where they have no Chinese for it.
 KINDS = ("values", "function", "text")  # of an exercise's answer
 THEIRS = (

@@ -1,13 +1,13 @@
 """Data too large for a page stand in a classic script beside it, which the build writes."""
 
 import nbformat
-import payload_files
 import pytest
 import torch
 from playwright.sync_api import expect
 
 from attn_core import causal, trace
 from attn_core.views import explore
+from publishing.site import payload_files
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import itertools
 
 import nbformat
@@ -42,9 +41,3 @@ def test_the_tables_of_an_exercise_are_those_above_it():
     (cell,) = [cell for cell in CELLS if cell.id == "wrong-tables"]
     tables = load()["12-name-the-mistake"].parameters(0)["wrong_tables"]
     assert cell.outputs[0].data["text/plain"] == repr(tables)
-
-
-def test_examples_of_the_cards():
-    result = doctest.testmod(mistake_cards)
-    assert result.failed == 0
-    assert result.attempted > 0

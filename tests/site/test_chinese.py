@@ -129,8 +129,8 @@ def test_chinese_words_are_found(open_page, site):
 
 
 def test_the_dictionary_of_the_search_is_kept_apart_from_other_users(tmp_path):
-    code = "import chinese_search, jieba; jieba.lcut('注意力')"
-    variables = {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT / "book" / "_ext")}
+    code = "from publishing.site import chinese_search as c; c.jieba.lcut('注意力')"
+    variables = {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True)
     assert (done.returncode, done.stderr, [*tmp_path.iterdir()]) == (0, b"", [])
 

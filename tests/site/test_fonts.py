@@ -6,9 +6,9 @@ import io
 import re
 
 from fontTools.ttLib import TTFont
-from icon_font import FONT, icons
-from math_font import signs
 
+from publishing.site.icons import FONT, named_in
+from publishing.site.math_font import signs
 from tests.conftest import HTML
 
 STATIC = HTML / "_static"
@@ -113,8 +113,8 @@ def test_the_chinese_pages_and_their_explorers_have_one_font(all_pages):
 
 def test_the_font_of_the_icons_has_those_that_the_style_sheets_name():
     sheets = "".join(path.read_text(encoding="utf-8") for path in STATIC.rglob("*.css"))
-    assert len(icons(sheets)) > 10
-    assert icons(sheets) - letters(STATIC / FONT) <= ICONS_OF_BRANDS
+    assert len(named_in(sheets)) > 10
+    assert named_in(sheets) - letters(STATIC / FONT) <= ICONS_OF_BRANDS
 
 
 def test_the_fonts_name_their_licence():

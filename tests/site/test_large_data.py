@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from data_beside import MOST
 from playwright.sync_api import expect
 
+from publishing.site.data_beside import MOST
 from tests.conftest import HTML
 
 PAGE = "chapters/11_cost.html"

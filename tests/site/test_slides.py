@@ -8,8 +8,8 @@ import re
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from slides import slides as find
 
+from publishing.site.slides import slides as find
 from tests.conftest import HTML, ROOT
 
 DECK = HTML / "slides" / "index.html"

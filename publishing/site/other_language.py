@@ -14,17 +14,17 @@ from functools import partial
 from pathlib import Path
 
 import nbformat
-from chinese_search import ChineseSearch
 from docutils import nodes
 from markdown_it.tree import SyntaxTreeNode
 from myst_parser.mdit_to_docutils.base import DocutilsRenderer
-from own_pages import own_pages
 from sphinx.application import Sphinx
 from sphinx.util.nodes import clean_astext
 
 import exercises
 from publishing.notebooks.chapters import exercise_cells
 from publishing.notebooks.chinese import moved
+from publishing.site.chinese_search import ChineseSearch
+from publishing.site.pages import own_pages
 from publishing.translation.catalogues import path_of
 from publishing.translation.exercises import chinese as chinese_exercise
 from publishing.translation.exercises import say

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from page_body import rewriting
+from publishing.site.pages import rewriting
 
 LONG = 14  # characters, from which a word of code may be broken
 WORD = re.compile(rf'(?<=<span class="pre">)[^<]{{{LONG},}}(?=</span>)')

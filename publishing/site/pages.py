@@ -1,10 +1,20 @@
-"""What an extension needs that changes the text of each page, and nothing else."""
+"""The pages of a site: where they are, and an extension that changes the text of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from sphinx.application import Sphinx
+
+from publishing.site.switch import FOLDER
+
+
+def own_pages(site: Path) -> Iterator[Path]:
+    """Every page below a site's folder, except those of the Chinese site within it."""
+    for path in Path(site).rglob("*.html"):
+        if path.relative_to(site).parts[0] != FOLDER:
+            yield path
 
 
 def rewriting(change: Callable[[str], str]) -> Callable[[Sphinx], dict]:

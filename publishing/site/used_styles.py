@@ -14,9 +14,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import tinycss2
-from own_pages import own_pages
 from sphinx.application import Sphinx
 from tinycss2.ast import Node
+
+from publishing.site.pages import own_pages
 
 WORD = re.compile(r"[\w-]+")
 OF_OTHERS = ("styles/*.css", "mystnb.*.css", "sphinx-design.min.css")

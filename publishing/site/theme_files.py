@@ -1,7 +1,7 @@
 """Leave out of the site what the theme brings and no page loads.
 
 Source maps are for who works on the theme, its translations for the build. fontawesome.js has 1,500
-KB for icons that inline_icons draws; `book/_templates/static/webpack-macros.html` leaves it out.
+KB for icons that icons.py draws; `book/_templates/static/webpack-macros.html` leaves it out.
 """
 
 from __future__ import annotations

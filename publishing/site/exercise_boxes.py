@@ -26,13 +26,13 @@ from attn_core.mistakes import MISTAKES
 from attn_core.views.script import PAGE, alone
 from exercises import Exercise
 from exercises.keys import key
+from publishing import ROOT
 from publishing.translation.exercises import here
 from publishing.translation.language import ENGLISH, _, language, said
 from publishing.translation.scripts import exchanged
 from publishing.translation.sentences import in_chinese
 
 EDITIONS = ("public", "student", "instructor")
-ROOT = Path(__file__).parents[2]
 FIELD = Path(__file__).with_name("answer.js")
 MARKDOWN = MarkdownIt("commonmark")
 

@@ -13,11 +13,12 @@ import re
 import unicodedata
 from pathlib import Path
 
-from font_subset import characters_of, write_subset
-from han_font import is_chinese
-from own_pages import own_pages
 from sphinx.application import Sphinx
 from sphinx.util import logging
+
+from publishing.site.font_subset import characters_of, write_subset
+from publishing.site.han_font import is_chinese
+from publishing.site.pages import own_pages
 
 logger = logging.getLogger(__name__)
 

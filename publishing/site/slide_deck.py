@@ -16,14 +16,14 @@ from pathlib import Path
 import nbformat
 import sphinx_revealjs
 from docutils import nodes
-from formulas import displayed, mathml
 from jinja2 import Environment, FileSystemLoader
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from slides import HEADING, Slide, slides
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+from publishing.site.formulas import displayed, mathml
+from publishing.site.slides import HEADING, Slide, slides
 from publishing.translation.language import ENGLISH, _, in_page, language, said, tag
 from publishing.translation.words import REVEALS
 

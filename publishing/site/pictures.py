@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from page_body import rewriting
+from publishing.site.pages import rewriting
 
 SIZED = re.compile(r'(<img [^>]*)style="width: (\d+)px; height: (\d+)px;"')
 

@@ -16,9 +16,9 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
-from font_subset import write_subset
 from sphinx.application import Sphinx
 
+from publishing.site.font_subset import write_subset
 from publishing.translation.language import ENGLISH, language
 
 SOURCES = ("chapters/*.ipynb", "book/*.ipynb", "book/*.md", "exercises/*.py")
