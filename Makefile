@@ -81,7 +81,8 @@ book: .venv/book _build/fresh  ## build the site, English and Chinese (LANGUAGE=
 	@# A warning that failed one build would not be seen by the next, which reads only what changed.
 	@$(if $(filter zh,$(LANGUAGE)),,$(call BUILD,en,$(SITE)))
 	@$(if $(filter en,$(LANGUAGE)),,$(call BUILD,zh,$(SITE)/_build/zh))
-	@$(if $(filter en,$(LANGUAGE)),,$(BIN)/python -m tools.beside "$(SITE)/_build/zh/_build/html" "$(SITE)/_build/html/zh")
+	@$(if $(filter en,$(LANGUAGE)),,rm -rf "$(SITE)/_build/html/zh" && mkdir -p "$(SITE)/_build/html/zh" \
+	  && cp -R "$(SITE)/_build/zh/_build/html/." "$(SITE)/_build/html/zh")
 	@echo "The book is at $(SITE)/_build/html/index.html (open it, or: make serve)"
 
 serve: book  ## serve the site on http://localhost:8000 (PORT=… for another port)
@@ -89,7 +90,7 @@ serve: book  ## serve the site on http://localhost:8000 (PORT=… for another po
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory "$(SITE)/_build/html"
 
 pdf: .venv/test book  ## print the book: one PDF of all, one a chapter (PAPER=letter; LANGUAGE=en, else each; EDITION as above)
-	@$(WITH_BROWSER) && $(BIN)/python -m tools.paper --site "$(SITE)/_build/html" --edition $(EDITION) \
+	@$(WITH_BROWSER) && $(BIN)/python -m publishing.paper --site "$(SITE)/_build/html" --edition $(EDITION) \
 	  --paper $(PAPER) $(if $(LANGUAGE),--language $(LANGUAGE)) $(if $(ONLY),--only $(ONLY))
 
 lab: .venv/book  ## open the chapters in JupyterLab
@@ -161,16 +162,16 @@ test-library:  ## the library's tests under another Python and torch (PYTHON=pyt
 	@$(PYTHON) -m checks.library $(TORCH) $(if $(TORCH_INDEX),--index "$(TORCH_INDEX)")
 
 exercise: .venv/book  ## begin an exercise: its file, and its box in the chapter (NEW=06-two-rows)
-	@$(BIN)/python -m tools.new_exercise $(NEW)
+	@$(BIN)/python -m publishing.new_exercise $(NEW)
 
 notebooks: .venv/book  ## run the notebooks again, store their outputs, write those of the exercises (ONLY="03 masking")
 	@$(BIN)/python -m publishing.notebooks $(ONLY)
 
 numbers: .venv/test  ## say where each number in prose comes from (ONLY="03 README")
-	@$(BIN)/python -m tools.prose $(ONLY)
+	@$(BIN)/python -m publishing.prose $(ONLY)
 
 sync: .venv/test  ## after a changed sentence, cell or exercise: all that follows from it, and what is left for you (ONLY="06 how_to_use")
-	@$(BIN)/python -m tools.sync $(ONLY)
+	@$(BIN)/python -m publishing.sync $(ONLY)
 
 translations: .venv/book  ## bring the Chinese catalogues and notebooks up to date with the English text
 	@$(BIN)/python -m publishing.translation
@@ -223,7 +224,7 @@ class-300: .venv-grading/made  ## measure the grading of a class of 300
 	@$(GRADING) -m tests.grading.many $(if $(JOBS),--jobs $(JOBS))
 
 release: pdf  ## the files of a release into _build/release: site, notebooks, wheel, PDFs
-	@$(BIN)/python -m tools.release $(if $(TAG),--tag "$(TAG)")
+	@$(BIN)/python -m publishing.release $(if $(TAG),--tag "$(TAG)")
 
 lint: lint-python $(NPM)  ## ruff and Biome: rules and format; mypy and tsc: types
 	@$(NODE) npm run --silent lint
@@ -290,7 +291,7 @@ SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 
 PAGE_FILES := $(shell find attn_core/views -name '*.js' -o -name '*.css')
 # What every page depends on, though Sphinx does not know it, nor copies it while no page has changed.
-_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard publishing/translation/*.py publishing/site/*.* book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
+_build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard publishing/translation/*.py publishing/notebooks/*.py publishing/site/*.* book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
 	@rm -rf _build
 	@mkdir -p _build
 	@touch $@

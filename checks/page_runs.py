@@ -32,7 +32,7 @@ TOO_LONG = 100
 LONGEST_TEST = 90  # seconds, for one that hangs where no wait is bounded
 HEAVY = ["hypothesis", "playwright.sync_api", "axe_playwright_python.sync_playwright"]
 HEAVY += ["torch", "matplotlib", "anywidget", "attn_core.views", "publishing.site.exercise_boxes"]
-OUR_OWN = ("benchmarks", "generate", "machine", "publishing", "tools", "tests", "attn_core.views")
+OUR_OWN = ("benchmarks", "generate", "machine", "publishing", "tests", "attn_core.views")
 
 
 @dataclass(frozen=True)

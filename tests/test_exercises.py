@@ -40,7 +40,7 @@ from exercises.comparing import (
 )
 from exercises.functions import RecordedFunction
 from exercises.recognise import holds, observe, observed, recognise
-from tools.prose.numbers import WORDS
+from publishing.prose.numbers import WORDS
 
 ROOT = Path(__file__).parents[1]
 ALL = exercises.load(Path(os.environ.get("EXERCISES", exercises.HERE)))

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 import exercises
-from tools.instructor_pictures import LARGEST
+from publishing.instructor_pictures import LARGEST
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "book" / "for_instructors.md").read_text(encoding="utf-8")

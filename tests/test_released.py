@@ -8,7 +8,8 @@ import re
 import pytest
 
 import exercises
-from tools.release import RELEASED, ROOT, unfit, version
+from publishing import ROOT
+from publishing.release import RELEASED, unfit, version
 
 STORED = json.loads(RELEASED.read_text(encoding="utf-8"))
 HEADING = re.compile(r"^## (\d+\.\d+\.\d+)(, not yet released)?", re.MULTILINE)

@@ -7,9 +7,8 @@ from copy import deepcopy
 import nbformat
 import pytest
 
-from publishing import ROOT
-from tools import sync
-from tools.sync import has_changed, is_new, say
+from publishing import ROOT, sync
+from publishing.sync import has_changed, is_new, say
 
 CHAPTER = ROOT / "chapters" / "06_masking.ipynb"
 

@@ -8,11 +8,11 @@ import pytest
 
 import exercises
 from exercises.messages import Messages, sentence
+from publishing.prose.numbers import SPELLED, WORDS
 from publishing.translation import catalogues, checking
 from publishing.translation.__main__ import all_messages
 from publishing.translation.checking import differences
 from publishing.translation.markdown import pieces, translated
-from tools.prose.numbers import SPELLED, WORDS
 
 MESSAGES = all_messages()
 

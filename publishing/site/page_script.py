@@ -11,8 +11,9 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from attn_core.views.script import files
+from publishing import ROOT
 
-VIEWS = Path(__file__).parents[2] / "attn_core" / "views"
+VIEWS = ROOT / "attn_core" / "views"
 SHEETS = ("explorer.css", "machine.css")
 
 

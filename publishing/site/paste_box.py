@@ -10,9 +10,10 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from attn_core.views.script import BOX, BOX_CHINESE, alone
+from publishing import ROOT
 from publishing.translation.language import ENGLISH, language
 
-CSS = Path(__file__).parents[2] / "attn_core" / "views" / "diagnosis.css"
+CSS = ROOT / "attn_core" / "views" / "diagnosis.css"
 
 
 def write(app: Sphinx, config) -> None:

@@ -12,11 +12,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from publishing import ROOT
+from publishing import ROOT, new_exercise
 from publishing.notebooks.chapters import NOTEBOOKS, chosen, tagged, tags
 from publishing.notebooks.exercises import stored
 from tests.processes import ran
-from tools import new_exercise
 
 NEW = "06-two-rows"
 FILE = "exercises/06_two_rows.py"
@@ -27,9 +26,8 @@ NEEDED = (
     "chapters",
     "exercises",
     "machine",
-    "tests",
-    "tools",
     "publishing",
+    "tests",
 )
 PARTS = ("Makefile", "_config.yml", "_toc.yml", "pyproject.toml", "released.json", "README.md")
 

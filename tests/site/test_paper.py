@@ -18,16 +18,16 @@ from bs4 import BeautifulSoup
 from pikepdf import Array, Dictionary, Name, OutlineItem, Pdf
 from PIL import Image
 
+from publishing import release
+from publishing.paper import fonts
+from publishing.paper.contents import parts
+from publishing.paper.document import MARGINS
+from publishing.paper.making import THE_BOOK, book_of, make, whole_book
+from publishing.paper.printing import lost, pages_of, printer
+from publishing.paper.sheet import COLUMNS, SHORT, TABLE, Maker, key, place
+from publishing.paper.words import ENGLISH, WORDS
 from publishing.translation import catalogues
 from tests.conftest import HTML
-from tools import release
-from tools.paper import fonts
-from tools.paper.contents import parts
-from tools.paper.document import MARGINS
-from tools.paper.making import THE_BOOK, book_of, make, whole_book
-from tools.paper.printing import lost, pages_of, printer
-from tools.paper.sheet import COLUMNS, SHORT, TABLE, Maker, key, place
-from tools.paper.words import ENGLISH, WORDS
 
 CHAPTERS = sorted(path.stem for path in (HTML / "chapters").glob("*.html"))
 FEW = CHAPTERS[0], "06_masking", CHAPTERS[-1]

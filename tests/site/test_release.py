@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from publishing import release
+from publishing.paper import contents
+from publishing.paper.contents import NAME
 from tests.site.listening import Listener, path_of
 from tests.test_colab import environment_without_attn_core
-from tools import release
-from tools.paper import contents
-from tools.paper.contents import NAME
 
 LEADS_ON, LANDING = "index.html", "book/index.html"
 

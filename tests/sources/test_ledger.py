@@ -10,8 +10,8 @@ import nbformat
 import pytest
 
 from publishing.notebooks.chapters import NOTEBOOKS
-from tools.prose.numbers import rounds_to, values
-from tools.prose.pages import printed_texts
+from publishing.prose.numbers import rounds_to, values
+from publishing.prose.pages import printed_texts
 
 CHAPTERS = {path.name[:2]: path for path in NOTEBOOKS if path.parent.name == "chapters"}
 LEDGER = json.loads(Path(__file__).with_name("ledger.json").read_text(encoding="utf-8"))

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tools.prose import checking, origins
-from tools.prose.evaluating import CELL
-from tools.prose.numbers import WORDS, Number
-from tools.prose.pages import Page, Passage, pages, read
-from tools.prose.updating import updated_passage
+from publishing.prose import checking, origins
+from publishing.prose.evaluating import CELL
+from publishing.prose.numbers import WORDS, Number
+from publishing.prose.pages import Page, Passage, pages, read
+from publishing.prose.updating import updated_passage
 
 SEED = 20
 PAGES = [read(path) for path in pages()]

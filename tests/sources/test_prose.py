@@ -15,11 +15,11 @@ import pytest
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from tools.prose import checking, evaluating, origins, rules
-from tools.prose.numbers import find
-from tools.prose.origins import Entry
-from tools.prose.pages import (
-    ROOT,
+from publishing import ROOT
+from publishing.prose import checking, evaluating, origins, rules
+from publishing.prose.numbers import find
+from publishing.prose.origins import Entry
+from publishing.prose.pages import (
     TAG,
     Cell,
     Page,
@@ -29,7 +29,7 @@ from tools.prose.pages import (
     pages,
     read,
 )
-from tools.prose.updating import updated
+from publishing.prose.updating import updated
 
 ADVICE = "run `make numbers`, which writes what it can derive and says what it needs you for"
 

@@ -1,8 +1,8 @@
 """Bring up to date what follows from a changed sentence, cell or exercise: `make sync ONLY=06`.
 
-    python -m tools.sync 06             # a chapter and its exercises
-    python -m tools.sync how_to_use     # a page
-    python -m tools.sync                # all of them
+    python -m publishing.sync 06             # a chapter and its exercises
+    python -m publishing.sync how_to_use     # a page
+    python -m publishing.sync                # all of them
 
 It does what `make notebooks`, `make numbers` and `make translations` do, and says what is left for
 a person. A notebook is run only if its code is not that of the last commit, or attn_core is not: no
@@ -21,11 +21,11 @@ from publishing import ROOT
 from publishing.notebooks import chapters, chinese, exercises
 from publishing.notebooks.chapters import NOTEBOOKS
 from publishing.notebooks.chinese import docname_of
+from publishing.prose import __main__ as numbers
+from publishing.prose import origins
+from publishing.prose.pages import pages, read
 from publishing.translation import __main__ as catalogues
 from publishing.translation import checking
-from tools.prose import __main__ as numbers
-from tools.prose import origins
-from tools.prose.pages import pages, read
 
 # What every output follows from: no script of a page.
 COMPUTES = "attn_core", ":!attn_core/views/page", "requirements.txt"

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tools.prose.evaluating import CHAPTERS
-from tools.prose.numbers import Number, rounds_to
-from tools.prose.pages import Page, Passage
+from publishing.prose.evaluating import CHAPTERS
+from publishing.prose.numbers import Number, rounds_to
+from publishing.prose.pages import Page, Passage
 
 
 @dataclass(frozen=True)

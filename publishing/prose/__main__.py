@@ -1,17 +1,17 @@
 """Say where each number in prose comes from: `make numbers`.
 
-python -m tools.prose            # all pages
-python -m tools.prose 03 README  # those whose file name starts so
+python -m publishing.prose            # all pages
+python -m publishing.prose 03 README  # those whose file name starts so
 """
 
 from __future__ import annotations
 
 import sys
 
-from tools.prose import origins
-from tools.prose.checking import problems
-from tools.prose.pages import Page, pages, read
-from tools.prose.updating import updated
+from publishing.prose import origins
+from publishing.prose.checking import problems
+from publishing.prose.pages import Page, pages, read
+from publishing.prose.updating import updated
 
 
 def store(page: Page) -> tuple[list[str], list[str]]:

@@ -10,14 +10,15 @@ from pathlib import Path
 import yaml
 from playwright.sync_api import Browser
 
+from publishing import ROOT
+from publishing.paper import fonts
+from publishing.paper.contents import NAME, Part, parts, site_of
+from publishing.paper.document import MARGINS, Book, alone, whole
+from publishing.paper.printing import write
+from publishing.paper.sheet import Maker, key
+from publishing.paper.words import WORDS
+from publishing.release import version
 from publishing.translation.language import ENGLISH, in_chinese
-from tools.paper import fonts
-from tools.paper.contents import NAME, ROOT, Part, parts, site_of
-from tools.paper.document import MARGINS, Book, alone, whole
-from tools.paper.printing import write
-from tools.paper.sheet import Maker, key
-from tools.paper.words import WORDS
-from tools.release import version
 
 THE_BOOK = "book"  # what `only` calls the whole of it, beside the numbers of chapters
 

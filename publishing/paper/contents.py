@@ -8,10 +8,10 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup
 
+from publishing import ROOT
+from publishing.paper.words import WORDS
 from publishing.translation.checking import is_complete
-from tools.paper.words import WORDS
 
-ROOT = Path(__file__).parents[2]
 NAME = "attention-number-by-number"
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from tools.prose import deriving
-from tools.prose.checking import kept, lost, slip
-from tools.prose.numbers import Number
-from tools.prose.origins import Entry, Origins, due
-from tools.prose.pages import Page, Passage
+from publishing.prose import deriving
+from publishing.prose.checking import kept, lost, slip
+from publishing.prose.numbers import Number
+from publishing.prose.origins import Entry, Origins, due
+from publishing.prose.pages import Page, Passage
 
 
 def renamed(page: Page, passage: Passage, origins: Origins) -> list[Entry]:

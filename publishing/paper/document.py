@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from tools.paper.contents import Part
-from tools.paper.sheet import UNKNOWN, Sheet, key
-from tools.paper.words import Words
+from publishing.paper.contents import Part
+from publishing.paper.sheet import UNKNOWN, Sheet, key
+from publishing.paper.words import Words
 
 STYLE = Path(__file__).with_name("paper.css")
 SIZES = {"a4": "A4", "letter": "letter"}

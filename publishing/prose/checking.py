@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import difflib
 
-from tools.prose import evaluating, laws
-from tools.prose.numbers import Number, rounds_to
-from tools.prose.origins import Entry, Origins, due
-from tools.prose.pages import Page, Passage
+from publishing.prose import evaluating, laws
+from publishing.prose.numbers import Number, rounds_to
+from publishing.prose.origins import Entry, Origins, due
+from publishing.prose.pages import Page, Passage
 
 
 def aligned(old: list[str], new: list[str]) -> dict[int, int]:

@@ -16,9 +16,10 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.prose.numbers import Number
-from tools.prose.pages import ROOT, Page, Passage
-from tools.prose.rules import explained
+from publishing import ROOT
+from publishing.prose.numbers import Number
+from publishing.prose.pages import Page, Passage
+from publishing.prose.rules import explained
 
 FOLDER = ROOT / "tests" / "sources" / "origins"
 

@@ -1,7 +1,7 @@
 """Print the book: one PDF of all, and one a chapter.
 
-    python -m tools.paper --site _build/html
-    python -m tools.paper --site _build/html --paper letter --only 06
+    python -m publishing.paper --site _build/html
+    python -m publishing.paper --site _build/html --paper letter --only 06
 
 They stand in _build/pdf, those of another language or edition in a folder of its name there.
 """
@@ -14,11 +14,12 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tools.paper.contents import ROOT, folder_of, languages
-from tools.paper.document import SIZES
-from tools.paper.making import make
-from tools.paper.printing import printer
-from tools.paper.words import WORDS
+from publishing import ROOT
+from publishing.paper.contents import folder_of, languages
+from publishing.paper.document import SIZES
+from publishing.paper.making import make
+from publishing.paper.printing import printer
+from publishing.paper.words import WORDS
 
 
 def main() -> None:

@@ -24,7 +24,8 @@ from attn_core import toy
 from attn_core.checks import STAGES
 from attn_core.mistakes import MISTAKES
 from machine import promised
-from tools.prose.pages import ROOT, Cell, Page, pages, read
+from publishing import ROOT
+from publishing.prose.pages import Cell, Page, pages, read
 
 CELL = re.compile(r"(?<![\w.\"'\])])((?:\w+/)?[^\W\d][\w-]*)(\.code)?(?=\[)")
 CHAPTERS = {path.stem[3:]: int(path.stem[:2]) for path in ROOT.glob("chapters/*.ipynb")}

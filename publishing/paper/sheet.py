@@ -16,7 +16,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from bs4 import BeautifulSoup, NavigableString, Tag
 from PIL import Image
 
-from tools.paper.words import Words
+from publishing.paper.words import Words
 
 # What is there for a screen alone.
 ON_SCREEN = (

@@ -22,10 +22,10 @@ from pathlib import Path
 
 import exercises
 from machine import promised
-from tools.paper.contents import NAME, folder_of, languages
-from tools.paper.words import WORDS
+from publishing import ROOT
+from publishing.paper.contents import NAME, folder_of, languages
+from publishing.paper.words import WORDS
 
-ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
 PDFS = ROOT / "_build" / "pdf"
 RELEASE = ROOT / "_build" / "release"

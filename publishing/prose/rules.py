@@ -9,8 +9,9 @@ import tomllib
 
 import torch
 
-from tools.prose.evaluating import EXERCISES
-from tools.prose.pages import ROOT, Page, Passage, read
+from publishing import ROOT
+from publishing.prose.evaluating import EXERCISES
+from publishing.prose.pages import Page, Passage, read
 
 PHRASES = ROOT / "tests" / "sources" / "origins" / "phrases.toml"
 

@@ -1,18 +1,18 @@
 """Take a picture of a page of the built site, as the one in README.
 
-python -m tools.screenshot index.html book/_static/readme.png --height 760
+python -m publishing.screenshot index.html book/_static/readme.png --height 760
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 from machine.browser import ARGUMENTS, present
+from publishing import ROOT
 
-HTML = Path(__file__).parents[1] / "_build" / "html"
+HTML = ROOT / "_build" / "html"
 
 
 def main() -> None:

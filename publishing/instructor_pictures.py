@@ -1,6 +1,6 @@
 """Take the pictures of the page for instructors: a small class is graded, and its pages are opened.
 
-    python -m tools.instructor_pictures
+    python -m publishing.instructor_pictures
 
 Once in each language; the build takes `key.zh_CN.png` for the Chinese edition by itself. A few
 minutes. It needs the built site and the environment of grading (`make course` makes it); the class
@@ -28,8 +28,8 @@ import exercises
 from attn_core.views.pixels import cjk_file
 from exercises.keys import known
 from machine.browser import ARGUMENTS, present
+from publishing import ROOT
 
-ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
 PICTURES = ROOT / "book" / "_static" / "instructors"
 GRADING = ROOT / ".venv-grading" / "bin"

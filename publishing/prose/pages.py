@@ -10,9 +10,8 @@ from pathlib import Path
 
 import nbformat
 
-from tools.prose.numbers import Number, find, values
-
-ROOT = Path(__file__).parents[2]
+from publishing import ROOT
+from publishing.prose.numbers import Number, find, values
 
 # What a reader does not read as prose: fenced code, comments, tags, addresses, labels of a list.
 NOT_PROSE = re.compile(

@@ -19,7 +19,7 @@ import nbformat
 import exercises
 from publishing import ROOT
 from publishing.notebooks.chapters import NOTEBOOKS, exercise_cells, tagged
-from tools.release import RELEASED
+from publishing.release import RELEASED
 
 CHAPTERS = {path.name[:2]: path for path in NOTEBOOKS if path.parent.name == "chapters"}
 ID = re.compile(r"(\d\d)-([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")

@@ -1,1 +1,0 @@
-"""The small scripts behind the make targets."""
