@@ -1,4 +1,4 @@
-"""Who may import whom in attn_core and in the page, and that `import attn_core` stays light."""
+"""Who may import whom: folders, modules of attn_core, the page's; `import attn_core` is light."""
 
 from __future__ import annotations
 
@@ -13,7 +13,27 @@ import pytest
 from attn_core.views import script
 from machine import promised
 
-PACKAGE = Path(__file__).parents[1] / "attn_core"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "attn_core"
+
+# folder: those that it stands on. A module may import these, what they stand on, and its folder;
+# "publishing" has the commands, which are in none of its folders.
+FOLDERS = {
+    "attn_core": [],
+    "machine": [],
+    "examples": ["attn_core"],
+    "exercises": ["attn_core"],
+    "grading": ["exercises"],
+    "benchmarks": ["attn_core", "machine"],
+    "publishing.translation": ["exercises"],
+    "publishing.notebooks": ["publishing.translation"],
+    "publishing.site": ["publishing.notebooks"],
+    "publishing.prose": ["exercises", "machine"],
+    "publishing.paper": ["publishing.translation", "machine"],
+    "publishing": ["publishing.notebooks", "publishing.prose", "publishing.paper"],
+    "generate": ["publishing.notebooks"],
+    "checks": ["publishing.site", "machine"],
+}
 
 # module: the modules that it stands on. It may import these, what they stand on, and no other.
 STANDS_ON = {
@@ -72,9 +92,9 @@ def module_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def reach(module: str) -> set[str]:
+def reach(module: str, stands_on: dict[str, list[str]] = STANDS_ON) -> set[str]:
     """All that a module stands on, through the chain, and itself."""
-    return {module}.union(*(reach(below) for below in STANDS_ON[module]))
+    return {module}.union(*(reach(below, stands_on) for below in stands_on[module]))
 
 
 def imports(source: str) -> set[str]:
@@ -101,6 +121,15 @@ def forbidden(module: str, source: str) -> set[str]:
     return imports(source) - allowed
 
 
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {
+    dotted(path): path.read_text(encoding="utf-8")
+    for top in {name.partition(".")[0] for name in FOLDERS}
+    for path in (ROOT / top).rglob("*.py")
+}
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
@@ -142,25 +171,65 @@ def circles(stands_on: dict[str, set[str]]) -> list[set[str]]:
 
 def test_no_circle():
     """Inside a package either, wherever in a module the import stands."""
-    files = {dotted(path): path.read_text(encoding="utf-8") for path in FILES}
-    stands_on = {
-        module: {name for name in imported(text) if name in files} for module, text in files.items()
-    }
+    stands_on = {module: imported(text) & {*MODULES} for module, text in MODULES.items()}
     assert stands_on["attn_core.engines.choose"] >= {"attn_core.engines.triton"}
     assert circles(stands_on) == []
 
 
-def dotted(path: Path) -> str:
-    return ".".join(("attn_core", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
-        ".__init__"
-    )
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folders_import_downwards(folder):
+    modules = {name: text for name, text in MODULES.items() if folder_of(name) == folder}
+    assert modules
+    wrong = {name: above(name, text) for name, text in modules.items()}
+    assert {name: names for name, names in wrong.items() if names} == {}
+
+
+def test_the_path_is_changed_only_for_a_copy_and_in_the_sandbox():
+    changing = {name for name, text in MODULES.items() if "sys.path" in text}
+    in_the_sandbox = {"grading.box", "grading.inside.runner", "grading.seams"}
+    assert changing == {"checks.page_runs", *in_the_sandbox}
+
+
+def test_every_folder_has_a_row():
+    with_code = {path.parent.name for path in ROOT.glob("[a-z]*/*.py")}
+    assert with_code == {name.partition(".")[0] for name in FOLDERS} | {"tests"}
+
+
+def test_an_import_of_what_is_above_is_seen():
+    name = "publishing.translation.words"
+    assert above(name, "from publishing import ROOT\nfrom exercises import load") == set()
+    assert above(name, "def f():\n    from publishing import site") == {"publishing.site"}
+    assert above("machine.node", "import tests.engines") == {"tests.engines"}
+
+
+def folder_of(name: str) -> str:
+    """
+    >>> [folder_of(name) for name in ("publishing.sync", "publishing.site.switch", "re")]
+    ['publishing', 'publishing.site', '']
+    """
+    known = [folder for folder in FOLDERS if f"{name}.".startswith(f"{folder}.")]
+    return max(known, key=len, default="")
+
+
+def above(name: str, source: str) -> set[str]:
+    """What of ours this module may not import; a package that it is in, it may."""
+    ours = {other for other in imported(source) if (ROOT / other.partition(".")[0]).is_dir()}
+    allowed = reach(folder_of(name), FOLDERS)
+    return {
+        other
+        for other in ours
+        if folder_of(other) not in allowed and not name.startswith(f"{other}.")
+    }
 
 
 def imported(source: str) -> set[str]:
-    """What a text imports of attn_core: modules, and what may be one, by their dotted names."""
+    """What a text imports: modules, and what may be one, by their dotted names.
+
+    A relative one stays in its folder: what runs in the sandbox, where the folder has another name.
+    """
     modules = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom) and not node.level:
             names = {f"{node.module}.{alias.name}" for alias in node.names}
             modules |= {n for n in names if is_module(n)} or {node.module}
         elif isinstance(node, ast.Import):
@@ -169,7 +238,7 @@ def imported(source: str) -> set[str]:
 
 
 def is_module(name: str) -> bool:
-    place = PACKAGE.parent / Path(*name.split("."))
+    place = ROOT / Path(*name.split("."))
     return place.is_dir() or place.with_suffix(".py").is_file()
 
 
@@ -199,8 +268,7 @@ except ModuleNotFoundError as error:
 
 
 def test_the_library_needs_nothing_that_its_pictures_need():
-    paths = [path.relative_to(PACKAGE.parent).with_suffix("") for path in FILES]
-    names = [".".join(path.parts).removesuffix(".__init__") for path in paths]
+    names = map(dotted, FILES)
     others = [name for name in names if "views" not in name and "triton" not in name]
     command = [sys.executable, "-c", WITHOUT_VIEWS, *others]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout

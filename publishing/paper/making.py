@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 from playwright.sync_api import Browser
 
+from machine import promised
 from publishing import ROOT
 from publishing.paper import fonts
 from publishing.paper.contents import NAME, Part, parts, site_of
@@ -17,7 +18,6 @@ from publishing.paper.document import MARGINS, Book, alone, whole
 from publishing.paper.printing import write
 from publishing.paper.sheet import Maker, key
 from publishing.paper.words import WORDS
-from publishing.release import version
 from publishing.translation.language import ENGLISH, in_chinese
 
 THE_BOOK = "book"  # what `only` calls the whole of it, beside the numbers of chapters
@@ -29,7 +29,8 @@ def book_of(site: Path, language: str, edition: str, paper: str) -> tuple[Book, 
     author = settings["author"] if language == ENGLISH else in_chinese(settings["author"])
     pages = site_of(site, language)
     title, every = parts(pages)
-    book = Book(title, author, version(), edition, language, WORDS[language], pages, paper)
+    version = promised.project()["version"]
+    book = Book(title, author, version, edition, language, WORDS[language], pages, paper)
     return book, every
 
 
