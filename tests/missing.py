@@ -17,14 +17,18 @@ PACKAGES = {
 }
 # Examples in its docstrings, as doctest's items and as those of tests/attn_core/test_doctests.py.
 MODEL_EXAMPLES = ("attn_core/pretrained.py::", "[attn_core.pretrained-")
+NEEDED_BY = {
+    ("engines", "triton"): "triton",
+    ("checks", "page_functions.py"): "tree_sitter_javascript",  # only `make mutants` installs it
+}
 
 TRITON = "Triton (0.7 GB, for Linux only) is not installed; `make slow-triton` installs it"
 
 
 def pytest_ignore_collect(collection_path):
-    """The kernels cannot be imported without Triton, so their docstrings cannot be read."""
-    kernels = collection_path.parts[-3:] == ("attn_core", "engines", "triton")
-    return True if kernels and find_spec("triton") is None else None
+    """Without its package, the examples of a docstring cannot run."""
+    needed = NEEDED_BY.get(collection_path.parts[-2:])
+    return True if needed and find_spec(needed) is None else None
 
 
 def pytest_configure(config):
