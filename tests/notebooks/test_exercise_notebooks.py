@@ -13,7 +13,7 @@ from nbformat.v4 import new_output
 import exercises
 from exercises import zh
 from exercises.messages import chinese
-from exercises.notebook import check, given, told
+from exercises.notebook import check, feedback, given
 from publishing.notebooks.chapters import normalise
 from publishing.notebooks.exercises import FOLDER, chapters, notebook, stored
 from tests.conftest import ROOT
@@ -109,7 +109,7 @@ def names_of(exercise, code):
 @cache
 def said(exercise, code):
     """What a code is told in English."""
-    return told(exercise, names_of(exercise, code))
+    return feedback(exercise, names_of(exercise, code))
 
 
 @pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
@@ -117,7 +117,7 @@ def test_check_says_right_and_not_answered(exercise):
     right = "written. A person reads it." if exercise.kind == "text" else RIGHT
     assert said(exercise, exercise.solution) == f"{exercise.id}: {right}"
     assert said(exercise, exercise.starter) == f"{exercise.id}: {BLANK}"
-    assert told(exercise, {}) == f"{exercise.id}: {BLANK}"
+    assert feedback(exercise, {}) == f"{exercise.id}: {BLANK}"
 
 
 @pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
@@ -136,7 +136,7 @@ def test_check_prints_for_the_cell_that_calls(capsys):
 
 def test_check_tells_what_was_raised():
     code = "def place(h, t, i, heads, width):\n    return t[0]"
-    said = told(ALL["08-place"], ALL["08-place"].run(code))
+    said = feedback(ALL["08-place"], ALL["08-place"].run(code))
     assert said.startswith("08-place: not yet.\n  ✗ ")
     assert said.endswith("It raised TypeError: 'int' object is not subscriptable")
 
@@ -144,7 +144,7 @@ def test_check_tells_what_was_raised():
 def test_check_is_not_content_with_one_set_of_numbers():
     exercise = ALL["11-multiply-adds"]
     code = "def multiply_adds(n, d):\n    return 4 * n * d * d + 2 * n * n * d if n < 50 else 0"
-    said = told(exercise, exercise.run(code))
+    said = feedback(exercise, exercise.run(code))
     assert said == "11-multiply-adds: right for these numbers, but not for all."
 
 
@@ -159,7 +159,7 @@ def test_check_says_in_chinese_what_it_says_in_english(exercise):
     codes = [exercise.solution, exercise.starter, *(mistake.code for mistake in exercise.mistakes)]
     translated = exercise.translated(SAY)
     for code in codes:
-        english, there = said(exercise, code), told(translated, names_of(exercise, code), SAY)
+        english, there = said(exercise, code), feedback(translated, names_of(exercise, code), SAY)
         assert [line[:4] for line in there.split("\n") if line[:2] == "  "] == [
             line[:4] for line in english.split("\n") if line[:2] == "  "
         ]
@@ -182,12 +182,12 @@ def test_check_prints_in_chinese_for_the_cell_that_calls(capsys):
 )
 def test_check_says_in_chinese_what_it_cannot_take(code, why):
     exercise, say = ALL["08-place"], chinese()
-    said = told(exercise.translated(say), exercise.run(code), say)
+    said = feedback(exercise.translated(say), exercise.run(code), say)
     assert said.endswith(say("Not taken: {why}.").format(why=say(why)))
 
 
 def test_check_says_in_chinese_what_was_raised():
     exercise, say = ALL["08-place"], chinese()
-    said = told(exercise.translated(say), exercise.run("place = lambda h, *_: h[0]"), say)
+    said = feedback(exercise.translated(say), exercise.run("place = lambda h, *_: h[0]"), say)
     raised = "TypeError: 'int' object is not subscriptable"
     assert said.endswith(say("It raised {error}").format(error=raised))
