@@ -25,7 +25,7 @@ class Keep:
             [1, 1, 0]], dtype=torch.int32)
 
     Query i of L stands at position i + (S − L) among the S keys: the last query sees the last
-    key, also when the two lengths differ. A key is keep if no field hides it; None hides nothing.
+    key, also when the two lengths differ. A key is kept if no field hides it; None hides nothing.
     Taught in chapter 06.
     """
 

@@ -161,7 +161,7 @@ def back(strip: Strip, grad_output: Tensor, *there: Tensor | float) -> tuple[Ten
 
 
 def serves_gpu(call: Call) -> bool:
-    """Whether torch has tiles for a call on a GPU; of masks it is params for causal ones alone.
+    """Whether torch has tiles for a call on a GPU; of masks it serves causal ones alone.
 
     It hides what no query may see, and what lies beyond the last key, before it multiplies by the
     scale.
