@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from attn_core.steps.operations import OPERATIONS
 from attn_core.views import script
 from machine import promised
 
@@ -290,11 +291,13 @@ def test_no_drawer():
 # The page's script, by layer: what a module may import beside its own. A whole model stands on one
 # attention, never the other way round: its stations are explorers. "" is the top.
 ONE = {"ui", "core", "words"}
-WHOLE = ONE | {"core/model", "ui/model", "explorer"}
+MODEL = {"core/model", "core/model/operations"}
+WHOLE = ONE | MODEL | {"ui/model", "explorer"}
 PAGE_STANDS_ON = {
     "words": set(),
     "core": {"words"},
-    "core/model": {"core", "words"},
+    "core/model/operations": {"core", "words"},
+    "core/model": {"core/model/operations", "core", "words"},
     "ui": {"core", "words"},
     "explorer": ONE,
     "ui/model": WHOLE - {"ui/model"},
@@ -336,6 +339,17 @@ def test_no_circle_in_the_script():
 def test_the_core_needs_no_browser(name):
     assert not BROWSER.search(script.bare(script.read(name)))
     assert BROWSER.search("if (document.hidden) go();")
+
+
+def test_a_model_knows_no_operation_by_name():
+    names = [name for name, operation in OPERATIONS.items() if operation.is_on_page]
+    named = re.compile(rf'["`]({"|".join(names)})["`]')
+    scripts = [name for name in SCRIPTS if layer_of(name) in ("core/model", "ui/model")]
+    found = {name: named.findall(script.read(name)) for name in scripts}
+    # There it is one of the ways in which a translation changes.
+    assert {name: words for name, words in found.items() if words} == {
+        "ui/model/switches": ["words"]
+    }
 
 
 def test_the_explorer_knows_no_feature_by_name():

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Machine } from "../core/model/machine.js";
-import { feeding } from "../ui/model/feeding.js";
 import { nextPlace } from "../ui/model/roving.js";
 import { countedText } from "../ui/model/switches.js";
 import { MACHINE_WORDS } from "../words/machine.js";
@@ -55,7 +54,10 @@ test("the rows that a row is made of", () => {
   const { program } = vectors.translator;
   const machine = new Machine(program);
   const pass = machine.read({ source: [3, 17, 4], target: [1, 3, 17] });
-  const rows = (name, t, head) => Object.fromEntries(feeding(pass, machine.step(name), t, head));
+  const rows = (name, t, head) => {
+    const step = machine.step(name);
+    return Object.fromEntries(step.kind.madeOf(pass, step, t, head).map((fed) => [fed[0].name, fed[1]]));
+  };
   assert.deepEqual(rows("encoder.0.residuals.0.sum", 2), { source_places: [2], "encoder.0.attention.out_proj": [2] });
   const own = "decoder.0.self_attention";
   assert.deepEqual(rows(own, 1, 0), { [`${own}.w_query`]: [1], [`${own}.w_key`]: [0, 1], [`${own}.w_value`]: [0, 1] });

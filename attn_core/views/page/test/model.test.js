@@ -8,10 +8,10 @@ import { Data } from "../core/data.js";
 import { written } from "../core/digits.js";
 import { changesIn, changesOf, changesText, isNone, isOff, switched } from "../core/model/changes.js";
 import { DECLARED, KINDS } from "../core/model/declared.js";
-import { bell, sinusoids } from "../core/model/formulas.js";
-import { LINES } from "../core/model/lines.js";
 import { Machine } from "../core/model/machine.js";
-import { OPERATIONS } from "../core/model/operations.js";
+import { bell } from "../core/model/operations/activations.js";
+import { sinusoids } from "../core/model/operations/embedding.js";
+import { OPERATIONS } from "../core/model/operations/list.js";
 import { fitting, idsOf, knownWords, wordsIn } from "../core/model/sentence.js";
 import { choices, translate } from "../core/model/translate.js";
 import { lineText, workings } from "../core/model/workings.js";
@@ -301,13 +301,11 @@ test("what an address may ask for and cannot have", () => {
     assert.throws(ask, (error) => error instanceof Problem && error.message === message, message);
 });
 
-test("each operation has a formula, a line, and words for what it does", () => {
-  assert.deepEqual(Object.keys(OPERATIONS).sort(), Object.keys(DECLARED).sort());
-  const ends = ({ stages }) => [...stages.slice(0, -1).map((stage) => `.${stage}`), ""];
-  for (const [operation, declared] of Object.entries(DECLARED)) {
-    // Attention and softmax have the lines of a record.
-    const lines = declared.statistics.length ? [] : ends(declared).map((stage) => operation + stage);
-    for (const line of lines) assert.ok(Object.hasOwn(LINES, line), line);
+test("each operation has a formula, a line for each of its numbers, and words for what it does", () => {
+  assert.deepEqual(Object.keys(OPERATIONS), Object.keys(DECLARED));
+  for (const [operation, { stages, statistics }] of Object.entries(DECLARED)) {
+    const { lines } = OPERATIONS[operation];
+    assert.deepEqual(Object.keys(lines).sort(), [...stages, ...statistics].sort(), operation);
     assert.ok(MACHINE_WORDS[`does_${operation}`], operation);
   }
 });

@@ -35,6 +35,7 @@ export const MACHINE_WORDS = {
   encoder: "encoder",
   decoder: "decoder",
   layer: "layer {n}, {part}",
+  part_attention: "self-attention",
   part_self_attention: "self-attention",
   part_cross_attention: "cross-attention",
   part_feed_forward: "feed-forward",

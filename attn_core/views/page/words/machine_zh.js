@@ -35,6 +35,7 @@ export const MACHINE_CHINESE = {
   encoder: "编码器",
   decoder: "解码器",
   layer: "第 {n} 层，{part}",
+  part_attention: "自注意力",
   part_self_attention: "自注意力",
   part_cross_attention: "交叉注意力",
   part_feed_forward: "前馈网络",

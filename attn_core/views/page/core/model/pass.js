@@ -6,8 +6,7 @@ import { Data } from "../data.js";
 import { Problem } from "../problem.js";
 import { isWhole } from "../state.js";
 import { settingsWith } from "./changes.js";
-import { shares } from "./formulas.js";
-import { OPERATIONS } from "./operations.js";
+import { lastStage } from "./place.js";
 import { reachIn, sharedRows } from "./reuse.js";
 
 /**
@@ -89,7 +88,7 @@ export class Pass {
   made(step, t) {
     const kept = this.kept[step.at];
     if (!kept[t]) {
-      const rows = OPERATIONS[step.operation].rows(this, step, t);
+      const rows = step.kind.rows(this, step, t);
       for (const row of rows) {
         for (let n = 0; n < row.length; n++) step.must(Number.isFinite(row[n]), "numbers that fit float64");
       }
@@ -120,8 +119,8 @@ export class Pass {
     const at = stage === undefined ? step.stages.length - 1 : step.stages.indexOf(stage);
     if (at < 0) throw new Problem(say("noStage", { step: name, stage: String(stage) }));
     if (!isWhole(t, this.lengthOf(step))) throw new Problem(say("noRow", { step: name, t }));
-    if (step.operation !== "attention") return this.made(step, t)[at];
     if (at === step.stages.length - 1) return this.output(step, t);
+    if (!step.kind.isOfHeads) return this.made(step, t)[at];
     return this.attention(name, head ?? 0).row(step.stages[at], t);
   }
 
@@ -195,7 +194,7 @@ export class Pass {
   /** @param {string} name */
   attentionStep(name) {
     const step = this.machine.step(name);
-    if (step.operation !== "attention") throw new Problem(say("noAttention", { step: name }));
+    if (!step.kind.isOfHeads) throw new Problem(say("noAttention", { step: name }));
     return step;
   }
 
@@ -220,34 +219,17 @@ export class Pass {
   }
 
   /**
-   * The two numbers that turn a row into shares, of an attention's head or of a softmax.
-   *
-   * @param {Step} step
-   * @param {number[]} index [row], of attention [head, row]
-   * @returns {Record<string, number>}
-   */
-  statistics(step, index) {
-    const t = index[index.length - 1];
-    const { max, sum } =
-      step.operation === "softmax"
-        ? shares(this.output(step.inputs[0], t))
-        : this.attention(step.name, index[0]).statistics(t);
-    return { row_max: max, row_sum: sum };
-  }
-
-  /**
-   * [rows, columns]; of a stage of attention [heads, rows, columns], of words [rows]. row_max and row_sum, of
-   * attention and of softmax, have no columns.
+   * [rows, columns]; of a stage of heads [heads, rows, columns], of words [rows]. row_max and row_sum have no columns.
    *
    * @param {string} name
    * @param {string} [stage]
    */
   shape(name, stage) {
     const step = this.machine.step(name);
-    const { heads, operation, stages } = step;
+    const { heads, kind } = step;
     const length = this.lengthOf(step);
-    if (operation === "words") return [length];
-    const isOfHeads = operation === "attention" && stage !== undefined && stage !== stages[stages.length - 1];
+    if (kind.isOfWords) return [length];
+    const isOfHeads = kind.isOfHeads && stage !== undefined && stage !== lastStage(step);
     const rows = isOfHeads ? [heads, length] : [length];
     return stage && step.statistics.includes(stage) ? rows : [...rows, this.row(name, stage).length];
   }
@@ -269,7 +251,7 @@ export class Pass {
       );
     }
     const step = this.machine.step(name);
-    if (stage && step.statistics.includes(stage)) return this.statistics(step, index)[stage];
+    if (stage && step.statistics.includes(stage)) return step.kind.statistics(this, step, index)[stage];
     if (shape.length === 3) return this.row(name, stage, index[1], index[0])[index[2]];
     return this.row(name, stage, index[0])[index[1] ?? 0];
   }

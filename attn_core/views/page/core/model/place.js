@@ -72,6 +72,16 @@ export class Place {
   }
 
   /**
+   * Another stage of its own step.
+   *
+   * @param {string} stage
+   * @param {number[]} index
+   */
+  beside(stage, index) {
+    return new Place(this.pass, this.step, stage, index, this.write);
+  }
+
+  /**
    * @param {How} how
    * @returns {Term}
    */

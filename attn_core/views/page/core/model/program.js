@@ -4,7 +4,7 @@ import { decode } from "../arrays.js";
 import { Problem } from "../problem.js";
 import { checkCount, checkRoles, settingsOf } from "./checks.js";
 import { DECLARED, MOST_LONGEST } from "./declared.js";
-import { looksBack, OPERATIONS } from "./operations.js";
+import { OPERATIONS } from "./operations/list.js";
 
 const MOST_STEPS = 1000; // each number asks those before it: too long a chain would be too deep
 
@@ -63,6 +63,7 @@ export class Step {
     /** @type {string} */
     this.operation = given.operation;
     const declared = DECLARED[this.operation];
+    this.kind = OPERATIONS[this.operation];
     this.stages = declared.stages;
     this.statistics = declared.statistics;
     this.switches = declared.switches;
@@ -76,10 +77,9 @@ export class Step {
       this.must(input, "inputs that are earlier steps");
       return /** @type {Step} */ (input);
     });
-    const isOfWords = this.inputs.some((input) => input.operation === "words");
-    this.must(isOfWords === (this.operation === "embed"), isOfWords ? "numbers to go in" : "words to go in");
-    /** @type {Axis} */
-    this.axis = this.rowsFrom();
+    const isOfWords = this.inputs.some((input) => input.kind.isOfWords);
+    this.must(isOfWords === this.kind.takesWords, isOfWords ? "numbers to go in" : "words to go in");
+    this.axis = this.kind.axis(this);
     this.vocabulary = words[this.axis] ?? [];
     this.weights = weights;
     /** @type {Record<string, string>} by role the names of weights */
@@ -88,23 +88,11 @@ export class Step {
     this.parameters = {};
     checkRoles(this, declared);
     this.heads = this.settings.num_heads ?? 1;
-    this.width = OPERATIONS[this.operation].width(this);
+    this.width = this.kind.width(this);
     this.must(Number.isInteger(this.width) && this.width > 0, "an output of some columns");
     /** Which sentences its numbers depend on. @type {Set<Axis>} */
     this.reads = new Set(this.inputs.flatMap((input) => [...input.reads]));
-    if (this.operation === "words") this.reads.add(this.axis);
-  }
-
-  /** @returns {Axis} */
-  rowsFrom() {
-    if (this.operation === "words") {
-      const { side } = this.settings;
-      this.must(side === "source" || side === "target", 'the side "source" or "target"');
-      return side;
-    }
-    if (this.operation === "last_row") return "one";
-    if (this.operation === "repeat") return this.inputs[1].axis;
-    return this.inputs[0].axis;
+    if (this.kind.isOfWords) this.reads.add(this.axis);
   }
 
   /** @param {string} role */
@@ -132,17 +120,6 @@ export class Step {
    */
   must(condition, what) {
     if (!condition) throw new Problem(`step ${this.name} must have ${what}`);
-  }
-
-  /**
-   * Whether a row depends on what stands behind it in the target, when all steps before it look back only.
-   *
-   * @param {import("../masks.js").Keep | null} [keep] its mask in a pass
-   */
-  looksAhead(keep) {
-    if (this.operation === "last_row") return this.inputs[0].axis === "target";
-    if (this.operation !== "attention" || this.inputs[1].axis !== "target") return false;
-    return this.axis !== "target" || !looksBack(keep ?? null);
   }
 }
 

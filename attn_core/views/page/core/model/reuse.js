@@ -41,7 +41,7 @@ export function reachIn(steps, off, settings) {
     const own = [...off].filter((change) => change.split(/[ ,]/)[1] === step.name);
     const before = step.inputs.map((input) => reach[input.at]);
     const changes = new Set([...own, ...before.flatMap((reached) => reached.changes.split(";"))]);
-    const isAhead = step.looksAhead(settings[step.at].keep) || before.some((reached) => reached.isAhead);
+    const isAhead = step.kind.looksAhead(step, settings[step.at]) || before.some((reached) => reached.isAhead);
     reach.push({ changes: [...changes].filter(Boolean).sort().join(";"), isAhead });
   }
   return reach;

@@ -3,7 +3,6 @@
 import { brief, say } from "../../words/words.js";
 import { Problem } from "../problem.js";
 import { isWhole } from "../state.js";
-import { softmax } from "./formulas.js";
 
 /**
  * @typedef {import("./machine.js").Machine} Machine
@@ -35,12 +34,13 @@ import { softmax } from "./formulas.js";
 export function choices(pass, { t = pass.target.length - 1, temperature = 1 } = {}) {
   const { steps, words } = pass.machine;
   const last = steps[steps.length - 1];
-  const fits = last.operation === "softmax" && last.axis === "target" && last.width === words.target.length;
+  const { shares } = last.kind;
+  const fits = shares && last.axis === "target" && last.width === words.target.length;
   if (!fits) throw new Problem("its last step must be a softmax over the words of the target");
   if (!(temperature > 0 && temperature < Infinity))
     throw new Problem(say("noTemperature", { value: brief(temperature) }));
   const scores = pass.row(last.inputs[0].name, undefined, t);
-  const probabilities = softmax(scores, temperature);
+  const probabilities = shares(scores, temperature);
   // By their scores, which a high temperature does not make equal.
   const order = [...scores.keys()].sort((a, b) => scores[b] - scores[a] || a - b);
   return order.map((id) => ({ id, word: words.target[id], probability: probabilities[id] }));

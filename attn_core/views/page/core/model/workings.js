@@ -1,27 +1,12 @@
 // The written-out arithmetic of any number of a pass, down to the words.
 
-import { LINES } from "./lines.js";
 import { lastStage, Place } from "./place.js";
-import { HeadWorkings, ShareWorkings } from "./row_workings.js";
-
-/**
- * @param {any} rows has a method for each stage
- * @param {string} stage
- * @param {number} col
- */
-function lineOf(rows, stage, col) {
-  if (stage === "row_max") return rows.rowMax();
-  return stage === "row_sum" ? rows.rowSum() : rows[stage](col);
-}
 
 /** @type {import("./place.js").Write} */
 function write(pass, step, stage, index, most) {
-  const { operation } = step;
-  const isLast = stage === lastStage(step);
   const place = new Place(pass, step, stage, index, write, most);
-  if (operation === "softmax") return lineOf(new ShareWorkings(place), isLast ? "weights" : stage, place.col);
-  if (operation === "attention" && !isLast) return lineOf(new HeadWorkings(place), stage, index[2]);
-  return place.term(LINES[isLast ? operation : `${operation}.${stage}`](place));
+  const line = step.kind.lines[stage](place);
+  return Array.isArray(line) ? place.term(line) : line;
 }
 
 /**

@@ -56,7 +56,7 @@ function maps(pass, step) {
  */
 export function ink(canvas, pass, step, colours) {
   const rows = pass.length(step.name);
-  const { columns, cells, end } = (step.operation === "attention" ? maps : outputs)(pass, step);
+  const { columns, cells, end } = (step.kind.isOfHeads ? maps : outputs)(pass, step);
   const room = AT_ONCE * Math.ceil(rows / AT_ONCE);
   if (canvas.width !== columns) canvas.width = columns;
   if (canvas.height !== room) canvas.height = room;
@@ -74,8 +74,8 @@ export function ink(canvas, pass, step, colours) {
  * @param {Pass} other
  * @param {Step} step
  */
-export function distance(pass, other, { name, operation }) {
-  if (operation === "words") return 0;
+export function distance(pass, other, { name, kind }) {
+  if (kind.isOfWords) return 0;
   let [far, large] = [0, 0];
   for (let t = 0; t < pass.length(name); t++) {
     const [here, there] = [pass.row(name, undefined, t), other.row(name, undefined, t)];

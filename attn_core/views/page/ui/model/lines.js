@@ -131,12 +131,12 @@ export class Lines {
   lead(term) {
     const { model } = this;
     const go = () => {
-      const { stages, operation } = model.machine.step(term.step);
+      const { stages, kind } = model.machine.step(term.step);
       const isLast = term.stage === stages.at(-1);
-      const head = operation === "attention" && term.index.length === 3 ? { head: term.index[0] } : {};
+      const head = kind.isOfHeads && term.index.length === 3 ? { head: term.index[0] } : {};
       model.go(term.step, {
         stage: isLast ? "" : term.stage,
-        select: operation === "words" ? null : term.index,
+        select: kind.isOfWords ? null : term.index,
         ...head,
       });
       model.station.focus();

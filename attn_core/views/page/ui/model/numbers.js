@@ -30,7 +30,7 @@ export class Numbers {
   isOfWords(step) {
     const { model } = this;
     const { target } = model.machine.words;
-    return step.width === target.length && !model.plan.after(step).some(({ operation }) => operation !== "softmax");
+    return step.width === target.length && !model.plan.after(step).some(({ kind }) => !kind.shares);
   }
 
   /**

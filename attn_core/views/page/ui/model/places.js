@@ -18,7 +18,7 @@ function sideOf(step, sides) {
   // The keys and values of cross-attention are made of what was read, by the layer that writes.
   const [, stack] = LAYER.exec(step.name) ?? [];
   if (stack) return stack === "encoder" ? "read" : "write";
-  if (step.operation === "words") return step.settings.side === "source" ? "read" : "write";
+  if (step.kind.isOfWords) return step.settings.side === "source" ? "read" : "write";
   return step.inputs.every((input) => sides.get(input) === "read") && step.axis === "source" ? "read" : "write";
 }
 
@@ -58,8 +58,7 @@ export function groupsOf(steps) {
 export function titleOf({ name }) {
   const [, stack, layer, part] = LAYER.exec(name) ?? [];
   if (!stack) return "";
-  const sublayer = part === "attention" ? "self_attention" : part;
-  return say("layer", { n: Number(layer) + 1, part: say(`part_${sublayer}`) });
+  return say("layer", { n: Number(layer) + 1, part: say(`part_${part}`) });
 }
 
 /**

@@ -3,7 +3,6 @@
 import { say } from "../../words/words.js";
 import { make, token } from "../dom.js";
 import { isDark, onTheme, shades } from "../pixels.js";
-import { feeding } from "./feeding.js";
 import { distance, ink } from "./ink.js";
 import { fullName, labelOf, titleOf } from "./places.js";
 import { Roving } from "./roving.js";
@@ -97,10 +96,10 @@ export class Plan {
 
   /** @param {Step} step @param {Group} group */
   buildStation(step, group) {
-    const isWords = step.operation === "words";
-    const canvas = isWords ? null : make("canvas", { class: "am-ink" });
+    const { isOfWords } = step.kind;
+    const canvas = isOfWords ? null : make("canvas", { class: "am-ink" });
     const shown = canvas && make("span", { class: "am-shown" }, canvas);
-    const strip = make("span", { class: isWords ? "am-bands" : "am-strip" }, shown ?? "");
+    const strip = make("span", { class: isOfWords ? "am-bands" : "am-strip" }, shown ?? "");
     const change = make("i", { class: "am-change" });
     const button = make(
       "button",
@@ -108,7 +107,7 @@ export class Plan {
       make("span", { class: "am-label" }, labelOf(step)),
       " ",
       strip,
-      isWords ? "" : change,
+      isOfWords ? "" : change,
     );
     this.stations.set(step.name, { step, group, button, canvas, strip, change, inked: null });
     return button;
@@ -172,12 +171,12 @@ export class Plan {
     // The words may have become fewer under a pointer that rests.
     const row = wanted < model.pass.length(name) ? wanted : undefined;
     const after = this.after(step);
-    const fed = row === undefined ? new Map() : feeding(model.pass, step, row, head);
+    const fed = new Map(row === undefined ? [] : step.kind.madeOf(model.pass, step, row, head));
     for (const { step: each, button, strip } of this.stations.values()) {
       button.classList.toggle("am-from", step.inputs.includes(each));
       button.classList.toggle("am-to", after.includes(each));
       const isOfRow = row !== undefined && each.axis === step.axis && each.axis !== "one";
-      this.mark(each, strip, isOfRow ? [row] : [], fed.get(each.name) ?? []);
+      this.mark(each, strip, isOfRow ? [row] : [], fed.get(each) ?? []);
     }
     const of = (each) => this.stations.get(each.name).button;
     this.wires.join([
@@ -194,13 +193,13 @@ export class Plan {
    * @param {number[]} own
    * @param {number[]} fed
    */
-  mark({ name, operation }, strip, own, fed) {
+  mark({ name, kind }, strip, own, fed) {
     const marks = [...runs(fed).map((run) => [run, "am-fed"]), ...runs(own).map((run) => [run, "am-own"])];
     const rows = this.model.pass.length(name);
     const key = `${marks}/${rows}`;
     if (strip.dataset.marks === key) return;
     strip.dataset.marks = key;
-    if (operation === "words") {
+    if (kind.isOfWords) {
       for (const [n, word] of [...strip.children].entries()) word.classList.toggle("am-own", own.includes(n));
       return;
     }

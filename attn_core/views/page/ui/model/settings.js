@@ -62,8 +62,8 @@ export function checkView(machine, view) {
   ];
   if (!isRight.every(Boolean)) throw new Problem(say("viewForm"));
   for (const { step, head } of arcs ? [arcs.within ?? {}, arcs.across ?? {}] : []) {
-    const { operation, heads } = machine.step(step);
-    if (operation !== "attention" || !isWhole(head, heads)) throw new Problem(say("viewForm"));
+    const { kind, heads } = machine.step(step);
+    if (!kind.isOfHeads || !isWhole(head, heads)) throw new Problem(say("viewForm"));
   }
   for (const [name, { first, fits }] of Object.entries(settingsOf(machine, view))) {
     if (!fits(first, {})) throw new Problem(say("viewHas", { name, value: brief(first) }));

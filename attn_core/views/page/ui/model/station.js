@@ -114,7 +114,7 @@ export class StationPanel {
   // The arrays that a step makes, if they are several: those of an attention stand in its explorer.
   renderStages(step) {
     const { model } = this;
-    this.stages.hidden = step.stages.length < 2 || step.operation === "attention";
+    this.stages.hidden = step.stages.length < 2 || step.kind.isOfHeads;
     if (this.stages.hidden) return;
     const last = step.stages.at(-1);
     const button = (stage) =>
@@ -133,11 +133,11 @@ export class StationPanel {
   /** @param {Step} step */
   renderNumbers(step) {
     const { pass, state } = this.model;
-    this.element.classList.toggle("am-of-heads", step.operation === "attention");
-    if (step.operation === "attention") {
+    this.element.classList.toggle("am-of-heads", step.kind.isOfHeads);
+    if (step.kind.isOfHeads) {
       this.put(this.heads.element);
       this.heads.render(step);
-    } else if (step.operation === "words") {
+    } else if (step.kind.isOfWords) {
       this.put(this.ids);
       const ids = pass.labels(step.name).map((label, t) => `${label} ${pass.value(step.name, [t])}`);
       this.ids.textContent = ids.join(" · ");
@@ -155,9 +155,9 @@ export class StationPanel {
   /** @param {Step} step */
   renderWorkings(step) {
     const { state, pass } = this.model;
-    const isShown = !!state.select && step.operation !== "words";
+    const isShown = !!state.select && !step.kind.isOfWords;
     this.sentence.hidden = this.lines.element.hidden = !isShown;
-    this.hint.hidden = isShown || step.operation === "words" || step.operation === "attention";
+    this.hint.hidden = isShown || step.kind.isOfWords || step.kind.isOfHeads;
     if (!isShown) return;
     const term = workings(pass, step.name, state.select, state.stage || undefined);
     this.lines.render(term, `${state.at}.${state.stage}.${state.select}`);

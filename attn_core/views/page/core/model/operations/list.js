@@ -1,0 +1,31 @@
+// The operations by their names in a program.
+
+import { gelu, relu, tanh } from "./activations.js";
+import { attention } from "./attention.js";
+import { addPositions, addRow, embed } from "./embedding.js";
+import { gru } from "./gru.js";
+import { words } from "./leaves.js";
+import { layerNorm } from "./norms.js";
+import { concat, lastRow, repeat } from "./rows.js";
+import { softmax } from "./softmax.js";
+import { add, linear } from "./sums.js";
+
+/** @type {Record<string, import("./operation.js").Operation>} */
+export const OPERATIONS = {
+  words,
+  embed,
+  add_positions: addPositions,
+  add_row: addRow,
+  linear,
+  attention,
+  add,
+  layer_norm: layerNorm,
+  relu,
+  gelu,
+  tanh,
+  softmax,
+  concat,
+  gru,
+  last_row: lastRow,
+  repeat,
+};
