@@ -28,7 +28,7 @@ ENVIRONMENT = test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D) || { rm -rf $(
 # One call, so that nothing large is downloaded for what cannot be had; torch comes first if it has an index of its own.
 TORCH_AND = $(if $(TORCH_INDEX),$(PIP) --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' $(1))" $(LOGGED);) \
   $(PIP) -r $(1) -c constraints.txt $(LOGGED)
-# Node, for what checks the page's script; no page needs it, and no build.
+# Node, for what checks and bundles the page's script; no page needs it, and no build of the book.
 NODE := $(BIN)/python -m machine.node
 NPM := node_modules/.package-lock.json
 # Two workers for two cores; one thread each, or torch's threads fight over them.
@@ -72,7 +72,7 @@ BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . -
   || { rm -rf _build/fresh; exit 1; }
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
+.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -160,6 +160,9 @@ deep-grading: .venv-grading/made
 
 test-library:  ## the library's tests under another Python and torch (PYTHON=python3.13 TORCH=2.15.0, or TORCH=oldest)
 	@$(PYTHON) -m checks.library $(TORCH) $(if $(TORCH_INDEX),--index "$(TORCH_INDEX)")
+
+script: .venv/test $(NPM)  ## bundle the page's script again, after changing its modules
+	@$(NODE) npm run --silent build
 
 exercise: .venv/book  ## begin an exercise: its file, and its box in the chapter (NEW=06-two-rows)
 	@$(BIN)/python -m publishing.new_exercise $(NEW)
@@ -261,10 +264,10 @@ clean:  ## remove what was built, the environment included
 	@$(PIP) -r requirements.txt -r requirements-triton.txt -c constraints.txt $(LOGGED)
 	@touch $@
 
-# Biome and tsc, which only `make lint` and `make format` need: npm notes there what it installed.
+# Biome, tsc and esbuild, which only `make lint`, `make format` and `make script` need: npm notes there what it installed.
 $(NPM): package.json package-lock.json | .venv/test
 	@$(NODE) npm ci --loglevel=error --no-audit --no-fund > /dev/null \
-	  || { echo "Biome and tsc could not be installed from npm's registry: the page's script was not checked."; exit 1; }
+	  || { echo "Biome, tsc and esbuild could not be installed from npm's registry: the page's script was neither checked nor bundled."; exit 1; }
 
 # The viewers to compare with, and what changes the code, each in an environment of its own that sees
 # the book's packages.

@@ -20,9 +20,8 @@ import numpy as np
 import torch
 
 from attn_core import AttentionTrace, trace
-from attn_core.views import explore
+from attn_core.views import explore, script
 from attn_core.views.payload import inline_json
-from attn_core.views.script import CORE, OF_ATTENTION, alone
 from benchmarks import report
 from benchmarks.opening import open_page
 
@@ -59,8 +58,9 @@ def explorer_page(record: AttentionTrace) -> str:
     store = "float16" if tokens > LONGEST_EXACT else None
     view = explore(record, tokens=names(tokens), name="bench", store=store)
     data = f'<script type="application/json">{inline_json(view.payload)}</script>'
+    scripts = "".join(text for name, text in script.files().items() if "model" not in name)
     return (
-        f"<style>{view._css}</style><script>{alone(*OF_ATTENTION, CORE)}</script>"
+        f"<style>{view._css}</style><script>{scripts}</script>"
         f'<attention-explorer name="bench">{data}</attention-explorer>'
     )
 

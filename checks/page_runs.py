@@ -23,6 +23,7 @@ from pathlib import Path
 import pytest
 
 from checks.page_score import ROOT, SITE, files
+from machine import node
 
 WORK = ROOT / ".mutants" / "page"
 # What decides whether the page is right; the slow tests take as long again.
@@ -65,6 +66,7 @@ def prepare(names: Queue) -> None:
     named = (".git", ".venv*", ".mutants", ".hypothesis", "__pycache__", "node_modules")
     leave = shutil.ignore_patterns(*named)
     shutil.copytree(ROOT, HERE.copy, ignore=leave)
+    (HERE.copy / "node_modules").symlink_to(ROOT / "node_modules")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # a run ends with the process
     os.chdir(HERE.copy)
     jupyter = ROOT / ".venv" / "share" / "jupyter"  # this environment sees only the packages
@@ -99,8 +101,10 @@ def built() -> dict[str, str]:
     from attn_core.views import script
     from publishing.site import exercise_boxes
 
+    if node.run("node", str(HERE.copy / "generate" / "bundle.js")).returncode:
+        raise RuntimeError("the script of the copy must be one that esbuild bundles")
     scripts = script.files() | {
-        "diagnosis.js": script.alone(script.BOX),
+        "diagnosis.js": (script.BUILT / "diagnosis.js").read_text(encoding="utf-8"),
         "answer.js": exercise_boxes.script(),
     }
     for name in SITE:

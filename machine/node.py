@@ -1,4 +1,4 @@
-"""Run what checks the page's script, with the environment's own node: npm, and what it installed.
+"""Run what checks and bundles the page's script: the environment's node, npm, and its packages.
 
     python -m machine.node npm ci
     python -m machine.node biome ci

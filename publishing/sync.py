@@ -28,7 +28,8 @@ from publishing.translation import __main__ as catalogues
 from publishing.translation import checking
 
 # What every output follows from: no script of a page.
-COMPUTES = "attn_core", ":!attn_core/views/page", "requirements.txt"
+SCRIPTS = ":!attn_core/views/page", ":!attn_core/views/built"
+COMPUTES = "attn_core", *SCRIPTS, "requirements.txt"
 MOST_SAID, MOST_SIGNS = 5, 240
 
 

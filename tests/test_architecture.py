@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from attn_core.steps.operations import OPERATIONS
-from attn_core.views import script
 from machine import promised
+from tests import page_modules
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attn_core"
@@ -306,8 +306,8 @@ PAGE_STANDS_ON = {
     "": {"features", "explorer", *ONE},
 }
 SCRIPTS = sorted(
-    path.relative_to(script.PAGE).with_suffix("").as_posix()
-    for path in script.PAGE.rglob("*.js")
+    path.relative_to(page_modules.PAGE).with_suffix("").as_posix()
+    for path in page_modules.PAGE.rglob("*.js")
     if path.parent.name != "test"
 )
 BROWSER = re.compile(r"\b(?:document|window|location|navigator|localStorage)\b[.?\[]")
@@ -326,18 +326,17 @@ def layer_of(name: str) -> str:
 def test_scripts_import_downwards(name):
     own = layer_of(name)
     assert own or "/" not in name, "a new folder needs a row in the table"
-    below = {layer_of(other) for other in script.imports(name)}
+    below = {layer_of(other) for other in page_modules.imports(name)}
     assert below <= PAGE_STANDS_ON[own] | {own}
 
 
 def test_no_circle_in_the_script():
-    assert sorted(script.order(*SCRIPTS)) == SCRIPTS
-    assert circles({name: set(script.imports(name)) for name in SCRIPTS}) == []
+    assert circles({name: set(page_modules.imports(name)) for name in SCRIPTS}) == []
 
 
 @pytest.mark.parametrize("name", [name for name in SCRIPTS if name.startswith(("core/", "words/"))])
 def test_the_core_needs_no_browser(name):
-    assert not BROWSER.search(script.bare(script.read(name)))
+    assert not BROWSER.search(page_modules.read(name))
     assert BROWSER.search("if (document.hidden) go();")
 
 
@@ -345,7 +344,7 @@ def test_a_model_knows_no_operation_by_name():
     names = [name for name, operation in OPERATIONS.items() if operation.is_on_page]
     named = re.compile(rf'["`]({"|".join(names)})["`]')
     scripts = [name for name in SCRIPTS if layer_of(name) in ("core/model", "ui/model")]
-    found = {name: named.findall(script.read(name)) for name in scripts}
+    found = {name: named.findall(page_modules.read(name)) for name in scripts}
     # There it is one of the ways in which a translation changes.
     assert {name: words for name, words in found.items() if words} == {
         "ui/model/switches": ["words"]
@@ -353,4 +352,4 @@ def test_a_model_knows_no_operation_by_name():
 
 
 def test_the_explorer_knows_no_feature_by_name():
-    assert not any(layer_of(other) == "features" for other in script.imports("explorer"))
+    assert not any(layer_of(other) == "features" for other in page_modules.imports("explorer"))

@@ -3,9 +3,12 @@
 import json
 import re
 
+import pytest
+
 from generate import page_vectors
 from machine import node
 from publishing.notebooks.outputs import vectors_differ
+from publishing.translation.scripts import literals
 
 TESTS = "attn_core/views/page/test/*.test.js"
 
@@ -14,6 +17,28 @@ def test_node_finds_the_core_right():
     done = node.run("node", "--test", TESTS, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
     assert int(re.search(r"\btests (\d+)", done.stdout)[1]) > 20
+
+
+def test_what_a_browser_loads_is_bundled_of_the_modules(tmp_path):
+    if not (node.ROOT / "node_modules" / "esbuild").is_dir():
+        pytest.skip("`make script` and `make lint` install esbuild")
+    done = node.run("node", "generate/bundle.js", str(tmp_path), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    for folder in ("attn_core/views/built", "publishing/site/built"):
+        stored, made = (
+            {path.name: path.read_text("utf-8") for path in (root / folder).iterdir()}
+            for root in (node.ROOT, tmp_path)
+        )
+        assert stored == made, "`make script` bundles them again"
+
+
+def test_the_bundle_has_the_words_of_the_answer_field_as_its_source_has():
+    """Or they would not be exchanged for Chinese ones."""
+    source, bundle = (
+        {match[0] for match in literals((node.ROOT / "publishing/site" / file).read_text("utf-8"))}
+        for file in ("answer.js", "built/answer.js")
+    )
+    assert source == bundle
 
 
 def test_the_vectors_are_those_of_attn_core():

@@ -46,7 +46,7 @@ class OpenModel(Shown):
     Taught in chapter 10.
     """
 
-    _esm = script.model_module()
+    _esm = script.BUILT / "model_widget.js"
     _css = "\n".join((HERE / name).read_text("utf-8") for name in ("explorer.css", "machine.css"))
 
     say = traitlets.Unicode("").tag(sync=True)

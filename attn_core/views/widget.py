@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 class Explorer(State, Shown):
     """A record to play with, in a notebook and on a page."""
 
-    _esm = script.module()
+    _esm = script.BUILT / "widget.js"
     _css = HERE / "explorer.css"
 
     def __init__(self, record: AttentionTrace, payload: dict, text: str | None = None) -> None:

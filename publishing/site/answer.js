@@ -1,6 +1,6 @@
 // The answer field under an exercise: it says whether typed numbers are right, or which known mistake
-// they look like. The page has no answer, only a hash of each number (exercises/keys.py). It is a module
-// that exercise_boxes.py joins with one of attn_core/views/page: the explorer reads numbers as it does.
+// they look like. The page has no answer, only a hash of each number (exercises/keys.py). Numbers are read as the
+// explorer reads them; `make script` bundles it.
 import { numberIn } from "../../attn_core/views/page/core/numbers.js";
 
 // FNV-1a, 32 bits, of ASCII.
@@ -85,7 +85,8 @@ function judge(id, field, key, given) {
   }
   const good = right.filter(Boolean).length;
   const first = right.indexOf(false);
-  const column = key.columns > 1 ? `number ${(first % key.columns) + 1}` : "the number";
+  const place = (first % key.columns) + 1;
+  const column = key.columns > 1 ? `number ${place}` : "the number";
   const row = key.rows > 1 ? ` of row ${Math.floor(first / key.columns) + 1}` : "";
   const where = right.length > 1 ? ` ${good} of ${right.length} are right; ${column}${row} is not.` : "";
   return { verdict: "wrong", text: `Not yet.${where} It is none of the mistakes that are known here.` };

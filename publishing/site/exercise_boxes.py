@@ -23,7 +23,6 @@ from sphinx.errors import ExtensionError
 
 import exercises
 from attn_core.mistakes import MISTAKES
-from attn_core.views.script import PAGE, alone
 from exercises import Exercise
 from exercises.keys import key
 from publishing import ROOT
@@ -33,7 +32,7 @@ from publishing.translation.scripts import exchanged
 from publishing.translation.sentences import in_chinese
 
 EDITIONS = ("public", "student", "instructor")
-FIELD = Path(__file__).with_name("answer.js")
+FIELD = Path(__file__).parent / "built" / "answer.js"
 MARKDOWN = MarkdownIt("commonmark")
 
 
@@ -180,8 +179,8 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def script() -> str:
-    """That of the answer fields, as a classic one; it reads numbers as the explorer does."""
-    return exchanged(alone(os.path.relpath(FIELD.with_suffix(""), PAGE)))
+    """That of the answer fields; it reads numbers as the explorer does."""
+    return exchanged(FIELD.read_text(encoding="utf-8"))
 
 
 def on_config(app: Sphinx, config) -> None:

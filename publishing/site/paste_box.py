@@ -5,11 +5,12 @@ The script stands alone: it needs nothing of the explorer's.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from attn_core.views.script import BOX, BOX_CHINESE, alone
+from attn_core.views.script import BUILT
 from publishing import ROOT
 from publishing.translation.language import ENGLISH, language
 
@@ -19,8 +20,8 @@ CSS = ROOT / "attn_core" / "views" / "diagnosis.css"
 def write(app: Sphinx, config) -> None:
     folder = Path(app.doctreedir).parent / "paste_box"
     folder.mkdir(parents=True, exist_ok=True)
-    entries = (BOX,) if language() == ENGLISH else BOX_CHINESE
-    (folder / "diagnosis.js").write_text(alone(*entries), encoding="utf-8")
+    name = "diagnosis.js" if language() == ENGLISH else "diagnosis-zh.js"
+    shutil.copyfile(BUILT / name, folder / "diagnosis.js")
     (folder / CSS.name).write_text(CSS.read_text(encoding="utf-8"), encoding="utf-8")
     config.html_static_path.append(str(folder))
 

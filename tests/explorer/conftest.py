@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import shutil
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from attn_core import causal, toy, trace
 from attn_core.views import explore, script
 from tests.engines import HEARD
+from tests.page_modules import OF_ATTENTION, order
 
 ROOT = Path(__file__).parents[2]
 VIEWS = ROOT / "attn_core" / "views"
@@ -154,15 +156,15 @@ def write_three(folder, name, body, over):
 @pytest.fixture(scope="session")
 def bare_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bare")
-    module = script.module()
-    (folder / "explorer.js").write_text(module, encoding="utf-8")
+    shutil.copyfile(script.BUILT / "widget.js", folder / "explorer.js")
     (folder / "classic").mkdir()
     for name, text in script.files().items():
         (folder / "classic" / name).write_text(text, encoding="utf-8")
-    opened = module.replace(
-        "export default", "window.inside = Object.assign({}, ...Object.values(modules)); void"
-    )
-    assert opened != module
+    (folder / "page").symlink_to(VIEWS / "page")
+    modules = order(*OF_ATTENTION, "features/tiles", "widget", "main")
+    taken = [f'import * as m{n} from "./page/{name}.js";' for n, name in enumerate(modules)]
+    names = ", ".join(f"m{n}" for n in range(len(modules)))
+    opened = "\n".join([*taken, f"window.inside = Object.assign({{}}, {names});"])
     (folder / "opened.js").write_text(opened, encoding="utf-8")
     sheets = (VIEWS / name for name in ("explorer.css", "machine.css"))
     (folder / "explorer.css").write_text(

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import shutil
 import string
 from itertools import chain
 from urllib.parse import quote
@@ -436,8 +437,7 @@ ASK = """(text) => {
 @pytest.fixture(scope="module")
 def box(bare_folder, browser):
     folder, address = bare_folder
-    text = script.alone(script.BOX)
-    (folder / "fuzzed-box.js").write_text(text, encoding="utf-8")
+    shutil.copyfile(script.BUILT / "diagnosis.js", folder / "fuzzed-box.js")
     (folder / "fuzzed-box.html").write_text(
         '<!doctype html><meta charset="utf-8"><title>box</title>'
         f'<script defer src="fuzzed-box.js"></script>{paste(RECORDS["words"]).html}',

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from attn_core import Dropout, causal, padding, toy, trace, workings
 from attn_core.digits import fixed
 from attn_core.mistakes import MISTAKES
-from attn_core.views import explore, script, show
+from attn_core.views import explore, show
 from attn_core.views.explorer import FURTHER
 from tests.explorer.cases import projected_record, words
 from tests.explorer.conftest import faults
@@ -22,6 +22,7 @@ from tests.explorer.test_page import (
     tree_lines,
     wanted_numbers,
 )
+from tests.page_modules import PAGE
 
 ALL = "#x-lab?all=1"
 
@@ -649,7 +650,7 @@ def test_all_heads_follow_a_changed_number_and_one_is_picked(bare):
 
 def test_python_can_name_each_further_control():
     """`how` comes with long maps, and is shown with all controls alone; `link` is always shown."""
-    texts = (path.read_text("utf-8") for path in (script.PAGE / "features").glob("*.js"))
+    texts = (path.read_text("utf-8") for path in (PAGE / "features").glob("*.js"))
     lists = [re.findall(r"onRequest = \[(.*)\]", text) for text in texts]
     names = {name.strip('" ') for names in chain(*lists) for name in names.split(",") if name}
     assert names | {"link"} == {*FURTHER, "how"}
@@ -666,6 +667,6 @@ def test_the_page_about_links_has_every_setting(inside):
         })""",
         payloads,
     )
-    text = (script.PAGE.parents[2] / "book" / "lesson_links.md").read_text("utf-8")
+    text = (PAGE.parents[2] / "book" / "lesson_links.md").read_text("utf-8")
     rows = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == {*settings} - {"draw"}

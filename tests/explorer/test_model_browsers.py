@@ -28,14 +28,15 @@ AT_ONCE = 10  # sentences whose numbers the page is asked for together
 
 # Asks the page for a model's numbers: of some passes all of them, as bytes, in the order of
 # tests/test_page_model.py, and as they are printed.
+MODULES = """import { fixed } from "./page/core/digits.js";
+import { changesOf } from "./page/core/model/changes.js";
+import { Machine } from "./page/core/model/machine.js";
+window.modules = { changesOf, fixed, Machine };"""
 PREPARE = """(payload) => {
-  window.machine = new window.attentionExplorer["core/model/machine"].Machine(payload);
+  window.machine = new window.modules.Machine(payload);
 }"""
 DERIVE = """([passes, isPrinted]) => {
-  const modules = window.attentionExplorer;
-  const { changesOf } = modules["core/model/changes"];
-  const { fixed } = modules["core/digits"];
-  const { machine } = window;
+  const { machine, modules: { changesOf, fixed } } = window;
   function* rowsOf(pass, { name, operation, stages, statistics, heads }) {
     for (const stage of stages) {
       const isOfHeads = operation === "attention" && stage !== "merged";
@@ -78,7 +79,9 @@ def shown(tab, bare_folder, address):
     folder = bare_folder[0]
 
     def shown(fragment="", over="http"):
-        page = write_three(folder, "model-three.html", opened().html, over)
+        (folder / "modules.js").write_text(MODULES, encoding="utf-8")
+        asked = '<script type="module" src="modules.js"></script>' if over == "http" else ""
+        page = write_three(folder, "model-three.html", opened().html + asked, over)
         tab.open("about:blank")
         start = page.as_uri() if over == "file" else f"{address}/{page.name}"
         tab.open(start + (fragment or "#x-translator"))

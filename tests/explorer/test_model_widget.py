@@ -1,5 +1,7 @@
 """A model in a live notebook, on a page of its own: its traits go both ways."""
 
+import shutil
+
 import pytest
 
 from attn_core.views import script
@@ -36,15 +38,12 @@ LOOK = """() => ({
 @pytest.fixture(scope="module")
 def notebook(bare_folder, browser):
     folder, address = bare_folder
-    text = script.model_module()
-    opened_text = text.replace(
-        "export default", 'window.inside = modules["model_widget"].default; void'
-    )
-    assert opened_text != text
-    (folder / "model.js").write_text(opened_text, encoding="utf-8")
+    shutil.copyfile(script.BUILT / "model_widget.js", folder / "model.js")
+    opened_text = 'import widget from "./model.js";\nwindow.inside = widget;\n'
+    (folder / "opened-model.js").write_text(opened_text, encoding="utf-8")
     (folder / "model.html").write_text(
         '<!doctype html><title>model</title><link rel="stylesheet" href="explorer.css">'
-        '<script type="module" src="model.js"></script>',
+        '<script type="module" src="opened-model.js"></script>',
         encoding="utf-8",
     )
     with heard_page(browser, f"{address}/model.html") as page:

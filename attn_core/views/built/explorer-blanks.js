@@ -1,0 +1,3 @@
+(require=>{
+var n=require("core/parts.js"),r={" ":"␣","\n":"⏎","	":"⇥"," ":"⍽"},t=String.raw`\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u115f\u1160\u17b4\u17b5\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff`,e=String.raw`\u034f\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\u{e0000}-\u{e0fff}`,o=new RegExp(["^ +| +$| {2,}",`[${t}]`,`(?<![^ ${t}])[${e}]+`,String.raw`[\u200c\u200d]+$`].join("|"),"gu");function a(u){let f=Number(u.codePointAt(0)).toString(16).toUpperCase().padStart(4,"0");return r[u]??`⟨U+${f}⟩`}var c=u=>String(u).replace(o,f=>[...f].map(a).join(""))||"∅";n.parts.blanks=c;
+})(name=>attentionExplorer[name]);

@@ -1,0 +1,3 @@
+(require=>{
+var d=require("core/parts.js");function a(o,r){return Math.floor(((o>>>16)*r+Math.floor((o&65535)*r/65536))/65536)}function p([o,r,n,h],[i,t]){for(let l=0;l<10;l++){let[s,x]=[a(3528531795,o),a(3449720151,n)],[f,u]=[Math.imul(3528531795,o)>>>0,Math.imul(3449720151,n)>>>0];[o,r,n,h]=[(x^r^i)>>>0,u,(s^h^t)>>>0,f],[i,t]=[i+2654435769>>>0,t+3144134277>>>0]}return[o,r,n,h]}function M({p:o,seed:r},n,h,i,t){let l=[r%4294967296,Math.floor(r/4294967296)],s=Math.floor(o*2**32),x=new Uint8Array(t);for(let f=0;f<t;f+=4){let u=p([f/4,i,h,n],l);for(let e=0;e<4&&f+e<t;e++)x[f+e]=u[e]>=s?1:0}return x}d.parts.philox=M;
+})(name=>attentionExplorer[name]);
