@@ -12,7 +12,7 @@ from attn_core import stages
 from attn_core.call import Call, Part
 from attn_core.compiling import is_exporting
 from attn_core.engines.finite import adds_up, check_numbers, check_output
-from attn_core.masking import HEIGHT, mask_, strips
+from attn_core.engines.strips import HEIGHT, mask_, strips
 from attn_core.masks import Keep
 from attn_core.pooling import pool
 from attn_core.precision import upcast

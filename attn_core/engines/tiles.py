@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attn_core.call import Call
-from attn_core.masking import mask_
+from attn_core.engines.strips import mask_
 from attn_core.masks import as_slice
 from attn_core.precision import upcast
 from attn_core.threads import parallel_map

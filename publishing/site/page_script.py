@@ -1,7 +1,7 @@
 """Give the pages the explorer, as classic deferred scripts that open from `file://`.
 
-`make script` makes them; the custom element that the first of them defines is all that a page needs,
-and it loads the others where they are needed.
+`make script` makes them; the custom element that the first of them defines is all that a page
+needs, and it loads the others where they are needed.
 """
 
 from __future__ import annotations

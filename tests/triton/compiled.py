@@ -12,7 +12,7 @@ from triton import compile as compiled
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from attn_core.engines.triton import derive, launch, passes
+from attn_core.engines.triton import launch, parts, passes
 
 POINTERS = {
     "row_max": "*fp32",
@@ -62,8 +62,8 @@ def main(capability: int) -> None:
             sizes[f"attend, {dtype}, {widest} wide"] = of_output(widest, dtype, BAND)
         sizes[f"attend, {dtype}, all masks and dropout"] = of_output(64, dtype, EVERY_MASK, True)
         for name, kernel, constants in (
-            ("overview", derive.overview, {"stage": 4, "takes_max": True}),
-            ("part of a stage", derive.part_of_stage, {"stage": 3}),
+            ("overview", parts.overview, {"stage": 4, "takes_max": True}),
+            ("part of a stage", parts.part_of_stage, {"stage": 3}),
         ):
             size = shared(kernel, dtype, target, D_PAD=64, **EVERY_MASK, **constants)
             sizes[f"{name}, {dtype}"] = size

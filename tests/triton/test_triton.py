@@ -219,7 +219,7 @@ def test_a_row_of_any_length_fits_into_one_launch(width, kernels, monkeypatch):
             grids.append(grid)
             return lambda *given, **named: None
 
-    monkeypatch.setattr(kernels.derive, "part_of_stage", Launch())
+    monkeypatch.setattr(kernels.parts, "part_of_stage", Launch())
     query, keys = torch.empty(1, 1, 1, width), torch.empty(1, 1, 1, width).expand(-1, -1, 2**21, -1)
     monkeypatch.setattr(torch.Tensor, "contiguous", lambda tensor: tensor)
     part = range(1), range(1), range(1), range(2**21)

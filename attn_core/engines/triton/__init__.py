@@ -8,7 +8,7 @@ from torch import Tensor
 from attn_core.call import Call, Part
 from attn_core.engines.formulas import Engine, Map, RowPair
 from attn_core.engines.tiled import Tiled
-from attn_core.engines.triton.derive import cells, overview_of
+from attn_core.engines.triton.parts import cells, overview_of
 from attn_core.engines.triton.passes import one_pass
 from attn_core.masks import as_slice
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn_core import causal, padding, window
-from attn_core.masking import mask_, places, strips
+from attn_core.engines.strips import mask_, places, strips
 from attn_core.masks import of_cells
 from tests.attn_core.reference import drawn
 
