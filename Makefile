@@ -72,7 +72,7 @@ BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . -
   || { rm -rf _build/fresh; exit 1; }
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-script script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
+.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-prose test-script script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -123,6 +123,9 @@ test-pages: .venv/test
 
 test-script: .venv/test  ## the page's core alone, by node: a second
 	@$(NODE) npm test --silent
+
+test-prose: .venv/test  ## what decides about a sentence: its numbers, its translation, the Chinese notebooks
+	@$(PYTEST) -q tests/sources/test_prose.py tests/test_translation.py tests/test_chinese_notebooks.py
 
 test-notebooks: .venv/test
 	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env --ignore-glob "*/zh/*" chapters book exercises/notebooks $(PLAIN)

@@ -81,12 +81,13 @@ def main() -> None:
 
 
 def say(left: list[str]) -> None:
-    """What is left for a person, in a few lines; the exit status is 1 if there is any."""
+    """What is left for a person, in a few lines; the exit status is 1 while there is any."""
     for line in left[:MOST_SAID]:
         print(line if len(line) <= MOST_SIGNS else f"{line[:MOST_SIGNS]}…")
     if len(left) > MOST_SAID:
-        print(f"… and {len(left) - MOST_SAID} more: mend these, and ask again")
-    sys.exit(f"{len(left)} left for you" if left else 0)
+        print(f"… and {len(left) - MOST_SAID} more")
+    print(f"{len(left)} left for you: mend these, and run it again" if left else "nothing is left")
+    sys.exit(min(1, len(left)))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ FOLDERS = {
     "exercises": ["attn_core"],
     "grading": ["exercises"],
     "benchmarks": ["attn_core", "machine"],
-    "publishing.translation": ["exercises"],
+    "publishing.translation": ["publishing.prose"],
     "publishing.notebooks": ["publishing.translation"],
     "publishing.site": ["publishing.notebooks"],
     "publishing.prose": ["exercises", "machine"],

@@ -25,12 +25,12 @@ from tests.in_both import without_words
 
 
 def test_stored_notebooks():
-    """`make translations` would change nothing, and leaves nothing over."""
+    """`make sync` would change nothing, and leaves nothing over."""
     made = all_made(NOTEBOOKS)
     for path, text in made.items():
         name = path.relative_to(ROOT)
         stored = path.read_text(encoding="utf-8") if path.is_file() else ""
-        assert stored == text, f"{name}: run `make translations`"
+        assert stored == text, f"{name}: run `make sync`"
     folders = ("chapters/zh", "book/zh", "exercises/notebooks/zh")
     there = {path for folder in folders for path in (ROOT / folder).glob("*")}
     there |= set(ROOT.glob("README.zh.md"))

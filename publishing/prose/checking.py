@@ -77,7 +77,10 @@ def is_given_length(node: ast.Call) -> bool:
 def slip(page: Page, entry: Entry) -> str | None:
     """What is wrong with an entry, in a few words."""
     if entry.is_open:
-        return "waits for a person: is the origin after the ? right?"
+        guess = entry.origin.removeprefix("?").strip()
+        if guess:
+            return f"may come from {guess}: if so, take out the ? before it; else write another"
+        return "is in no output nearby: mend it, or write where it comes from in place of the ?"
     if entry.is_constant:
         return None
     wanted = [Number(written, 0, 0).value for written in entry.written]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from publishing import ROOT
+from publishing.prose.numbers import SPELLED, WORDS
 from publishing.translation.catalogues import LOCALE, load, path_of
 from publishing.translation.glossary import wrong
 from publishing.translation.markdown import parser
@@ -30,6 +31,9 @@ NUMBER = re.compile(r"(?<![\w.])[-−+±]?\d+(?:[.,]\d+)*(?:e[-−]?\d+)?")
 # Of code that stands in a docstring or in course.toml without a mark, the quotation marks are code.
 STRAIGHT = {"docstrings", "grading"}
 KINDS = {"code": CODE, "formula": FORMULA, "link": LINK, "tag": TAG, "placeholder": PLACE}
+# How a number from three on may begin in Chinese words.
+HAN = {3: "三均", 4: "四", 5: "五", 6: "六", 7: "七", 8: "八", 9: "九", 10: "十万"}
+HAN |= dict.fromkeys(range(11, 100), "十") | {100: "百", 1000: "千万", 10**6: "万", 10**9: "亿"}
 # In Chinese a year or a count may stand beside a letter or be written with a sign of its own.
 SIGNS = str.maketrans({"−": "-", "，": ",", "％": "%"})
 
@@ -81,6 +85,21 @@ def differences(english: str, chinese: str) -> Iterator[str]:
             yield f"it lacks the {kind} {mark}"
         for mark in (after[kind] - before[kind]).elements():
             yield f"it has the {kind} {mark}, which the English has not"
+    for word in unsaid(english, chinese):
+        yield f"it lacks the number {word}"
+
+
+def unsaid(english: str, chinese: str) -> Iterator[str]:
+    """The numbers in English words that are in no words, titles or digits of the Chinese.
+
+    >>> list(unsaid("all three of four rows", "均为五行"))
+    ['four']
+    """
+    digits = re.findall(r"\d+", chinese.replace(",", ""))
+    for word in SPELLED.findall(re.sub(r"“[^”]*”|\([^)]*\)", "", english)):
+        value = WORDS[word.lower()]
+        if word not in chinese and not {str(value), *HAN[value]} & {*digits, *chinese}:
+            yield word
 
 
 def literal_stars(message: str) -> int:
@@ -126,7 +145,7 @@ def faults(name: str, messages: Iterable[str]) -> Iterator[str]:
         place = f"{path.relative_to(ROOT)}:{lines.get(english, 1)}"
         said = f"{english[:60]!r}"
         if message is None:
-            yield f"{place}: it lacks {said}; run `make translations`"
+            yield f"{place}: it lacks {said}; run `make sync`"
         elif message.fuzzy:
             yield f"{place}: the English has changed, {said}; mend it and take out the word fuzzy"
         elif not message.string:

@@ -31,7 +31,7 @@ from publishing.prose.pages import (
 )
 from publishing.prose.updating import updated
 
-ADVICE = "run `make numbers`, which writes what it can derive and says what it needs you for"
+ADVICE = "run `make sync`, which writes what it can derive and says what it needs you for"
 
 
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.stem)
@@ -120,7 +120,8 @@ def test_what_an_origin_can_say():
         ("It is 7.", ("7", "7"), "names no output"),
         ("It is 2.", ("2", "len(scores[0, 0:2])"), "names no output"),
         ("It is 7.", ("7", "because it is a good number"), None),
-        ("It is 7.", ("7", "? scores[1, 1]"), "waits for a person"),
+        ("It is 7.", ("7", "? scores[1, 1]"), "may come from scores[1, 1]: if so, take out the ?"),
+        ("It is 9.", ("9", "?"), "is in no output nearby: mend it, or write where it comes from"),
         ("It is 7.", ("7", "scores[1, 9]"), "scores has no number at (1, 9)"),
         ("It is 7.", ("7", "scoring[1, 9]"), "there is no cell named scoring"),
         ("Seven words.", ("Seven", "scores[1, 1]"), None),
