@@ -64,6 +64,14 @@ def of_norm(module: LayerNorm, call: ModuleCall, value: object, child: str | Non
     call.add("", "layer_norm", [call.argument()], parameters, {"eps": module.eps}, made=value)
 
 
+@explain(nn.RMSNorm)
+def of_rms_norm(module: nn.RMSNorm, call: ModuleCall, value: object, child: str | None) -> None:
+    if not module.elementwise_affine or len(module.normalized_shape) != 1:
+        return
+    eps = torch.finfo(module.weight.dtype).eps if module.eps is None else module.eps
+    call.add("", "rms_norm", [call.argument()], {"gain": "weight"}, {"eps": eps}, made=value)
+
+
 @explain(FeedForward)
 def of_feed_forward(
     module: FeedForward, call: ModuleCall, value: object, child: str | None

@@ -142,6 +142,7 @@ def drawn(*shape):
     [
         (nn.Linear(4, 3), "input linear"),
         (LayerNorm(4), "x layer_norm"),
+        (nn.RMSNorm(4), "x rms_norm"),
         (PositionalEncoding(4), "x add_positions"),
         (FeedForward(4, 6), "x widen activation narrow"),
         (SelfAttentionV1(4, 2), "x w_query w_key w_value attention"),
@@ -387,6 +388,8 @@ class Between(nn.Module):
         (nn.Sequential(nn.Linear(4, 4), Between()), "a Between at '1'"),
         (nn.Sequential(Gate(), FeedForward(4, 6)), "a Gate at '0'"),
         (FeedForward(4, 6, activation=torch.sigmoid), "a FeedForward"),
+        (nn.RMSNorm(4, elementwise_affine=False), "a RMSNorm"),
+        (nn.RMSNorm((3, 4)), "a RMSNorm"),
         (nn.GRU(4, 4, num_layers=2, batch_first=True), "a GRU"),
         (nn.GRU(4, 4, bidirectional=True, batch_first=True), "a GRU"),
         (nn.GRU(4, 4, batch_first=False), "a GRU"),
@@ -549,6 +552,7 @@ def test_the_formulas_are_torchs():
 
     same = torch.testing.assert_close
     same(made("layer_norm", [x], weights, eps=1e-3), F.layer_norm(x, (6,), gain, bias, 1e-3))
+    same(made("rms_norm", [x], {"gain": gain}, eps=1e-3), F.rms_norm(x, (6,), gain, 1e-3))
     same(made("relu", [x]), F.relu(x))
     same(made("gelu", [x]), F.gelu(x))
     same(made("tanh", [x]), torch.tanh(x))

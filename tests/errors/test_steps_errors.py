@@ -38,7 +38,7 @@ IDS = "must be ids [T] or [B, T], at least one, got"
 VALUES = {
     "positions_off must name steps of operation add_positions, got 3": changed(positions_off=[3]),
     "mask_off must name steps of operation attention, got 'encoder'": changed(mask_off=["encoder"]),
-    "norms_off must name steps of operation layer_norm, got 'words_out'":
+    "norms_off must name steps of operation layer_norm or rms_norm, got 'words_out'":
         changed(norms_off=["words_out"]),
     "heads_off must name steps of operation attention, got 'words_out'":
         changed(heads_off=[("words_out", 0)]),

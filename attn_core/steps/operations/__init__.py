@@ -10,12 +10,12 @@ from attn_core.steps.operations.attention import ATTENTION
 from attn_core.steps.operations.embedding import ADD_POSITIONS, ADD_ROW, EMBED
 from attn_core.steps.operations.gru import GRU
 from attn_core.steps.operations.leaves import GIVEN, WORDS
-from attn_core.steps.operations.norms import LAYER_NORM
+from attn_core.steps.operations.norms import LAYER_NORM, RMS_NORM
 from attn_core.steps.operations.rows import CONCAT, LAST_ROW, REPEAT
 from attn_core.steps.operations.softmax import SOFTMAX
 from attn_core.steps.operations.sums import ADD, LINEAR
 
 ALL = [WORDS, GIVEN, EMBED, ADD_POSITIONS, ADD_ROW, LINEAR, ATTENTION, ADD, LAYER_NORM]
-ALL += [RELU, GELU, TANH, SOFTMAX, CONCAT, GRU, LAST_ROW, REPEAT]
+ALL += [RMS_NORM, RELU, GELU, TANH, SOFTMAX, CONCAT, GRU, LAST_ROW, REPEAT]
 
 OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in ALL}

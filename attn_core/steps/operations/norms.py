@@ -40,10 +40,14 @@ def layer_norm_line(cell: Cell) -> Line:
         squares = listed(x, lambda number: f"({difference(number, mean.value)})²", " + ")
         how = f"({squares}) / {len(x)} = {value}"
         return Line(how, lambda: [*cell.shown_of_input(0, row), mean])
-    # eps as it is: rounded it would be nothing.
-    spread = f"√({written(variance.value)} + {cell.settings['eps']})"
+    spread = root_text(variance, cell)
     how = f"({difference(x[column], mean.value)}) / {spread} = {value}"
     return Line(how, lambda: [cell.input(0, row, column), mean, variance])
+
+
+def root_text(square: Cell, cell: Cell) -> str:
+    """What a number is divided by; eps as it is, since rounded it would be nothing."""
+    return f"√({written(square.value)} + {cell.settings['eps']})"
 
 
 def norm_output(cell: Cell) -> Line:
@@ -53,9 +57,38 @@ def norm_output(cell: Cell) -> Line:
         x = cell.input(0, row, column)
         return Line(f"{written(x.value)}, because the norm is switched off", lambda: [x])
     normed = cell.at("normed", row, column)
-    gain, bias = (cell.weights[role][column].item() for role in ("gain", "bias"))
-    product = f"{written(normed.value, gain)} · {factor(gain, normed.value)}"
-    return Line(f"{product} + {factor(bias)} = {written(cell.value)}", lambda: [normed])
+    gain = cell.weights["gain"][column].item()
+    how = f"{written(normed.value, gain)} · {factor(gain, normed.value)}"
+    if "bias" in cell.weights:
+        how += f" + {factor(cell.weights['bias'][column].item())}"
+    return Line(f"{how} = {written(cell.value)}", lambda: [normed])
+
+
+def rms_norm(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
+    """Each row divided by the root of its mean square, then times a gain.
+
+    Zhang and Sennrich, "Root Mean Square Layer Normalization" (2019), equation 4.
+    """
+    [x] = inputs
+    mean_square = x.square().mean(-1, keepdim=True)
+    normed = x / (mean_square + settings["eps"]).sqrt()
+    output = x if settings["off"] else normed * weights["gain"]
+    return {"mean_square": mean_square, "normed": normed, "output": output}
+
+
+def rms_norm_line(cell: Cell) -> Line:
+    """Each stage has its line: ((1.6554)² + (-0.3)²) / 2 = 1.4152."""
+    row, column = cell.index
+    if cell.stage == "output":
+        return norm_output(cell)
+    x = cell.input_row(0, row)
+    if cell.stage == "mean_square":
+        squares = listed(x, lambda number: f"({written(number)})²", " + ")
+        how = f"({squares}) / {len(x)} = {written(cell.value)}"
+        return Line(how, lambda: cell.shown_of_input(0, row))
+    mean_square = cell.at("mean_square", row, 0)
+    how = f"{factor(x[column])} / {root_text(mean_square, cell)} = {written(cell.value)}"
+    return Line(how, lambda: [cell.input(0, row, column), mean_square])
 
 
 LAYER_NORM = Operation(
@@ -64,6 +97,15 @@ LAYER_NORM = Operation(
     layer_norm_line,
     stages=("mean", "variance", "normed", "output"),
     parameters={"gain": Parameter("E"), "bias": Parameter("E")},
+    settings={"eps": Setting("number", least=0), "off": OFF},
+    switches={"norms_off": {"off": True}},
+)
+RMS_NORM = Operation(
+    "rms_norm",
+    rms_norm,
+    rms_norm_line,
+    stages=("mean_square", "normed", "output"),
+    parameters={"gain": Parameter("E")},
     settings={"eps": Setting("number", least=0), "off": OFF},
     switches={"norms_off": {"off": True}},
 )

@@ -56,6 +56,7 @@ export const MACHINE_WORDS = {
   station_out_proj: "W_out",
   station_add: "+ x",
   station_layer_norm: "norm",
+  station_rms_norm: "norm",
   station_widen: "wider",
   station_relu: "ReLU",
   station_gelu: "GELU",
@@ -80,6 +81,7 @@ export const MACHINE_WORDS = {
     "Each row asks (q), all rows answer (k), and it takes a share of what each has (v): in every head on its own.",
   does_add: "What the sublayer made, plus what went into it: the residual.",
   does_layer_norm: "Each row brought to mean 0 and variance 1, times a gain, plus a bias.",
+  does_rms_norm: "Each row divided by the root of the mean of its squares, times a gain.",
   does_relu: "Each number if it is above 0, else 0.",
   does_gelu: "Each number times the share of a normal distribution that lies below it.",
   does_tanh: "Each number brought between −1 and 1.",
@@ -104,17 +106,17 @@ export const MACHINE_WORDS = {
   on_norms_off: "norm",
   on_positions_off: "positions",
   switches: "switches",
-  look_attention:
+  look_heads_off:
     "Switch a head off: its columns of the output become 0. Do the other heads stand in for it? Watch the words that change.",
   look_mask_off:
     "Switch the mask off: each row takes from the words after it, too. Look above the diagonal of the weights, then at what is written.",
   look_scale_off:
     "Switch the scale off: the scores are no longer divided by √d, and the largest weight of each row comes nearer to 1. Look at the weights.",
-  look_add:
+  look_residuals_off:
     "Switch the residual off: only what the sublayer made goes on, and nothing of what went into it. The bars below the strips show how far that reaches.",
-  look_layer_norm:
+  look_norms_off:
     "Switch the norm off: the numbers go on at the size that the sum gave them. What comes behind was trained with others: see how far the bars below the strips reach.",
-  look_add_positions:
+  look_positions_off:
     "Switch the positions off: attention by itself does not see which word comes first. Only a causal mask still tells how many came before. Watch the order of the words.",
   countedNone: "Alone, it changes none of {all} translations.",
   counted: "Off alone, it changes {sum} of {all} translations: {list}.",
@@ -129,6 +131,7 @@ export const MACHINE_WORDS = {
   tryIt: "See",
   array_mean: "mean",
   array_variance: "variance",
+  array_mean_square: "mean square",
   array_normed: "normed",
   array_output: "output",
   array_recurrent: "recurrent",

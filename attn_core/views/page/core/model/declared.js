@@ -39,6 +39,7 @@ export const DECLARED = {
   attention: { ...USUAL, "takes": [3, 3], "stages": ["scores", "scaled", "masked", "weights", "dropped", "output", "merged"], "statistics": ["row_max", "row_sum"], "settings": {"num_heads": {"kind": "whole", "least": 1}, "scale": {"kind": "number"}, "keep": {"kind": "mask", "default": null}, "heads_off": {"kind": "heads", "default": [], "is_switch": true}}, "switches": {"heads_off": null, "mask_off": {"keep": null}, "scale_off": {"scale": 1.0}} },
   add: { ...USUAL, "takes": [2, 2], "settings": {"off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"residuals_off": {"off": true}} },
   layer_norm: { ...USUAL, "stages": ["mean", "variance", "normed", "output"], "parameters": {"gain": {}, "bias": {}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
+  rms_norm: { ...USUAL, "stages": ["mean_square", "normed", "output"], "parameters": {"gain": {}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
   relu: { ...USUAL },
   gelu: { ...USUAL },
   tanh: { ...USUAL },

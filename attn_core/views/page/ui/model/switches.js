@@ -6,14 +6,9 @@ import { make } from "../dom.js";
 import { refill } from "./refill.js";
 
 /**
- * @typedef {import("../../core/model/changes.js").Kind} Kind
  * @typedef {import("../../core/model/program.js").Step} Step
  * @typedef {import("../../core/model/changes.js").Switch} Switch
  */
-
-// Those that have a sentence of what to look for beside their station's.
-/** @type {Kind[]} */
-const OWN_LOOK = ["mask_off", "scale_off"];
 
 /** As an address has it. @type {(toggle: Switch) => string} */
 const textOf = ({ kind, step, head }) => `${kind}:${head === undefined ? step : `${step}.${head}`}`;
@@ -55,7 +50,7 @@ export class Switches {
   /** @param {Step} step */
   render(step) {
     const all = switchesOf(step);
-    if (step !== this.step) this.build(step, all);
+    if (step !== this.step) this.build(all);
     this.step = step;
     const { changes } = this.model.pass;
     all.forEach(({ kind, step: name, head }, n) => {
@@ -63,16 +58,14 @@ export class Switches {
     });
   }
 
-  /** @param {Step} step @param {Switch[]} all */
-  build(step, all) {
+  /** @param {Switch[]} all */
+  build(all) {
     this.element.hidden = !all.length;
-    const looks = all.length
-      ? [step.operation, ...all.map(({ kind }) => kind).filter((kind) => OWN_LOOK.includes(kind))]
-      : [];
-    const told = looks.map((name) => make("p", { class: "am-look" }, say(`look_${name}`)));
+    const kinds = [...new Set(all.map(({ kind }) => kind))];
+    const looks = kinds.map((kind) => make("p", { class: "am-look" }, say(`look_${kind}`)));
     this.inputs = all.map((toggle, n) => this.input(toggle, n));
     const boxes = all.map((toggle, n) => make("label", { class: "am-switch" }, this.inputs[n], nameOf(toggle)));
-    refill(this.element, ...boxes, ...told);
+    refill(this.element, ...boxes, ...looks);
     const lines = all.flatMap((toggle, n) => this.line(toggle, n));
     this.counted.hidden = !lines.length;
     refill(this.counted, ...lines);

@@ -5,7 +5,7 @@ import { attention } from "./attention.js";
 import { addPositions, addRow, embed } from "./embedding.js";
 import { gru } from "./gru.js";
 import { words } from "./leaves.js";
-import { layerNorm } from "./norms.js";
+import { layerNorm, rmsNorm } from "./norms.js";
 import { concat, lastRow, repeat } from "./rows.js";
 import { softmax } from "./softmax.js";
 import { add, linear } from "./sums.js";
@@ -20,6 +20,7 @@ export const OPERATIONS = {
   attention,
   add,
   layer_norm: layerNorm,
+  rms_norm: rmsNorm,
   relu,
   gelu,
   tanh,

@@ -1,4 +1,4 @@
-// Each row brought to mean 0 and variance 1, times a gain, plus a bias.
+// Rows brought to one size.
 
 import { written } from "../../digits.js";
 import { factor, listed } from "../../workings.js";
@@ -34,6 +34,26 @@ function layerNormed(x, gain, bias, eps) {
  */
 const shortest = (x) => (x && x < 1e-4 ? x.toExponential().replace(/e-(\d)$/, "e-0$1") : `${x}`);
 
+/** @type {(place: import("../place.js").Place, square: number) => string} */
+const rootOf = ({ step }, square) => `√(${written(square)} + ${shortest(step.settings.eps)})`;
+
+/**
+ * The line of what comes out: times a gain, plus a bias if there is one.
+ *
+ * @param {import("../place.js").Place} place
+ * @returns {import("../place.js").How}
+ */
+function scaled(place) {
+  const { col, pass, step } = place;
+  if (pass.settingsOf(step).off) return switchedOff(place, step.inputs[0], "normIsOff");
+  const normed = place.own("normed")[col];
+  const { gain, bias } = step.parameters;
+  const times = gain.numbers[col];
+  const plus = bias ? ` + ${signed(bias.numbers[col])}` : "";
+  const text = `${written(normed, times)} · ${signed(times, normed)}${plus}`;
+  return [equals(text, place.value), () => [place.ofStage("normed")]];
+}
+
 /** @type {import("./operation.js").Operation} */
 export const layerNorm = {
   ...USUAL,
@@ -68,18 +88,49 @@ export const layerNorm = {
       const [x] = place.inputs;
       const [[mean], [variance]] = [place.own("mean"), place.own("variance")];
       const above = `(${written(place.row(x)[place.col])} - ${signed(mean)})`;
-      const text = `${above} / √(${written(variance)} + ${shortest(place.step.settings.eps)})`;
+      const text = `${above} / ${rootOf(place, variance)}`;
       const parts = () => [place.number(x), place.ofStage("mean", 0), place.ofStage("variance", 0)];
       return [equals(text, place.value), parts];
     },
 
-    output(place) {
-      const { col, pass, step } = place;
-      if (pass.settingsOf(step).off) return switchedOff(place, step.inputs[0], "normIsOff");
-      const normed = place.own("normed")[col];
-      const [gain, bias] = [step.parameters.gain.numbers[col], step.parameters.bias.numbers[col]];
-      const text = `${written(normed, gain)} · ${signed(gain, normed)} + ${signed(bias)}`;
-      return [equals(text, place.value), () => [place.ofStage("normed")]];
+    output: scaled,
+  },
+};
+
+/** x / √(mean of x² + eps), times a gain. @type {import("./operation.js").Operation} */
+export const rmsNorm = {
+  ...USUAL,
+  width(step) {
+    const { width } = step.inputs[0];
+    step.parameter("gain", [width]);
+    return width;
+  },
+  rows(pass, step, t) {
+    const x = pass.output(step.inputs[0], t);
+    const { gain } = step.parameters;
+    let meanSquare = 0;
+    for (let n = 0; n < x.length; n++) meanSquare += x[n] ** 2;
+    meanSquare /= x.length;
+    const root = Math.sqrt(meanSquare + step.settings.eps);
+    const normed = rowOf(x.length, (n) => x[n] / root);
+    const output = pass.settingsOf(step).off ? x : rowOf(x.length, (n) => normed[n] * gain.numbers[n]);
+    return [Float64Array.of(meanSquare), normed, output];
+  },
+  lines: {
+    mean_square(place) {
+      const [x] = place.inputs;
+      const row = place.row(x);
+      const sum = listed(row.length, (n) => [[`(${written(row[n])})²`]], " + ", place.most);
+      return [[["("], ...sum, [`) / ${row.length} = `], result(place.value)], () => place.shown(x)];
     },
+
+    normed(place) {
+      const [x] = place.inputs;
+      const [meanSquare] = place.own("mean_square");
+      const text = `${signed(place.row(x)[place.col])} / ${rootOf(place, meanSquare)}`;
+      return [equals(text, place.value), () => [place.number(x), place.ofStage("mean_square", 0)]];
+    },
+
+    output: scaled,
   },
 };
