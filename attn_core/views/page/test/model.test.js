@@ -304,9 +304,11 @@ test("what an address may ask for and cannot have", () => {
 test("each operation has a formula, a line for each of its numbers, and words for what it does", () => {
   assert.deepEqual(Object.keys(OPERATIONS), Object.keys(DECLARED));
   for (const [operation, { stages, statistics }] of Object.entries(DECLARED)) {
-    const { lines } = OPERATIONS[operation];
+    const { lines, isOfHeads } = OPERATIONS[operation];
     assert.deepEqual(Object.keys(lines).sort(), [...stages, ...statistics].sort(), operation);
     assert.ok(MACHINE_WORDS[`does_${operation}`], operation);
+    const buttons = stages.length > 1 && !isOfHeads ? stages : [];
+    for (const stage of buttons) assert.ok(MACHINE_WORDS[`array_${stage}`], `${operation}: array_${stage}`);
   }
 });
 
