@@ -260,7 +260,7 @@ def part(make: Callable[[], nn.Module]) -> dict:
 SIZES = {"E": 4, "F": 4, "H": 4, "N": 8}  # of what an operation's parameters are long
 # A value that a step may have of each kind of setting, beside its default.
 OTHER: dict[str, list] = {
-    "number": [0.5],
+    "number": [0.5, 2.0],
     "whole": [1],
     "flag": [True, False],
     "mask": [causal(), window(1), causal() & window(1)],

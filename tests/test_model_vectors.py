@@ -25,7 +25,8 @@ def test_an_operation_that_no_model_has_gets_vectors_by_itself(monkeypatch):
     monkeypatch.setattr(model_vectors, "MODELS", {})
     [(name, made)] = model_vectors.models().items()
     assert name == "other_norm"
-    assert [step["settings"] for step in made["program"]["steps"][4:-2]] == [{"eps": 0.5}] * 2
+    eps = [step["settings"]["eps"] for step in made["program"]["steps"][4:-2]]
+    assert eps == [0.5, 0.5, 2.0]
     assert [one["changes"]["norms_off"] for one in made["passes"]] == [[], ["other_norm.0"]]
 
 

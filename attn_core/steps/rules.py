@@ -68,7 +68,10 @@ def of_norm(module: LayerNorm, call: ModuleCall, value: object, child: str | Non
 def of_rms_norm(module: nn.RMSNorm, call: ModuleCall, value: object, child: str | None) -> None:
     if not module.elementwise_affine or len(module.normalized_shape) != 1:
         return
-    eps = torch.finfo(module.weight.dtype).eps if module.eps is None else module.eps
+    eps = module.eps
+    if eps is None:  # that of the type in which torch computes: float32 for half precision
+        x = next(iter(call.arguments.values()))
+        eps = torch.finfo(torch.promote_types(x.dtype, torch.float32)).eps
     call.add("", "rms_norm", [call.argument()], {"gain": "weight"}, {"eps": eps}, made=value)
 
 

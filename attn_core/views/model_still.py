@@ -29,6 +29,7 @@ NAMES = {
     "attention": "heads",
     "add": "+ x",
     "layer_norm": "norm",
+    "rms_norm": "norm",
     "relu": "ReLU",
     "softmax": "chances",
     "gru": "states",

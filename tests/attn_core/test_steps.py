@@ -166,6 +166,21 @@ def test_the_steps_of_one_module(model, names):
     torch.testing.assert_close(value, made.double(), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("eps", [None, 0.25])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_the_eps_of_an_rms_norm(eps, dtype):
+    steps = one_pass(filled(nn.RMSNorm(4, eps), dtype), 64 * drawn(1, 3, 4).to(dtype))
+    own = torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
+    assert steps["rms_norm"].settings == {"eps": own if eps is None else eps}
+    assert steps["rms_norm"].parameters == {"gain": "weight"}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_small_rows_of_an_rms_norm_have_the_eps_of_torch(dtype):
+    model, x = filled(nn.RMSNorm(4), dtype), drawn(1, 3, 4).to(dtype) * 1e-4
+    torch.testing.assert_close(run(one_pass(model, x)).value("rms_norm"), model(x).double())
+
+
 def test_heads_side_by_side_are_joined():
     steps = one_pass(filled(StackedHeads(4, 2, num_heads=3), torch.float32), drawn(2, 3, 4))
     heads = tuple(f"heads.{n}" for n in range(3))

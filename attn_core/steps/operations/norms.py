@@ -47,7 +47,8 @@ def layer_norm_line(cell: Cell) -> Line:
 
 def root_text(square: Cell, cell: Cell) -> str:
     """What a number is divided by; eps as it is, since rounded it would be nothing."""
-    return f"√({written(square.value)} + {cell.settings['eps']})"
+    eps = str(cell.settings["eps"]).removesuffix(".0")
+    return f"√({written(square.value)} + {eps})"
 
 
 def norm_output(cell: Cell) -> Line:

@@ -103,7 +103,7 @@ export const MACHINE_CHINESE = {
   on_mask_off: "掩码",
   on_scale_off: "缩放 1/√d",
   on_residuals_off: "残差",
-  on_norms_off: "层归一化",
+  on_norms_off: "归一化",
   on_positions_off: "位置",
   switches: "开关",
   look_heads_off: "关掉一个头：它在输出中的各列变成 0。其他的头能代替它吗？看哪些词变了。",

@@ -24,7 +24,7 @@ export const MODEL_WORDS = {
 export const MODEL_CHINESE = {
   positionsAreOff: "，因为位置关掉了",
   residualIsOff: "，因为残差关掉了",
-  normIsOff: "，因为层归一化关掉了",
+  normIsOff: "，因为归一化关掉了",
   headIsOff: "，因为头 {head} 关掉了",
   headColumn: "头 {head}，第 {column} 列",
   noWords: "句子里至少要有一个词",
