@@ -314,12 +314,19 @@ def repeated(operation: Operation) -> Steps:
     return Steps(steps, tensors, WORDS).with_softmax()
 
 
+def switched(operation: Operation) -> list[Changes]:
+    """Each thing that can be switched off in the first of these steps, alone."""
+    name = f"{operation.name}.0"
+    return [
+        Changes(**{kind: [name if sets else (name, 0)]})
+        for kind, sets in operation.switches.items()
+    ]
+
+
 def by_itself(operation: Operation) -> dict:
     made = repeated(operation)
     passes = [a_pass(made, [5, 4], [1, 3, 5])]
-    for kind in operation.switches:
-        name = f"{operation.name}.0"
-        changes = Changes(**{kind: [(name, 0) if kind == "heads_off" else name]})
+    for changes in switched(operation):
         passes.append(a_pass(made, [5, 4], [1, 3, 5], changes, touched(changes)))
     return {"program": model_payload(made, MARKS, 8), "passes": passes}
 

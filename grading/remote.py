@@ -87,9 +87,8 @@ class Remote:
         self.moments = moments
         self.seconds = box.limits.call  # that our own part may take
         # Why every further call fails at once.
-        self.gone = ""
-        if all(moment.gone for moment in moments):
-            self.gone = next((moment.gone for moment in moments), NEVER)
+        reasons = [moment.gone for moment in moments] or [NEVER]
+        self.gone = reasons[0] if all(reasons) else ""
         self.changes = False  # some function gave two answers to the same question
         self.hidden = False  # whether inputs are asked that the student does not see
         self.raised = ""  # the first exception's name, as it may be told

@@ -123,6 +123,11 @@ class ModuleCall:
         prefix = "" if self.parent is None or not self.parent.path else f"{self.parent.path}."
         return self.path.removeprefix(prefix)
 
+    @property
+    def input(self) -> Any:
+        """Its first argument."""
+        return next(iter(self.arguments.values()))
+
     def argument(self, name: str | None = None) -> str:
         """The step that made an argument, the first one unless named."""
         if name is None:

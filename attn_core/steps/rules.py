@@ -16,6 +16,7 @@ from attn_core.layers import (
     sinusoids,
 )
 from attn_core.modules import Head, MultiHeadAttention, SelfAttentionV1, StackedHeads
+from attn_core.precision import float_type
 from attn_core.record import AttentionTrace
 from attn_core.steps.explaining import ModuleCall, explain
 
@@ -35,8 +36,7 @@ def of_linear(module: nn.Linear, call: ModuleCall, value: object, child: str | N
 
 @explain(nn.Embedding)
 def of_embedding(module: nn.Embedding, call: ModuleCall, value: object, child: str | None) -> None:
-    ids = next(iter(call.arguments.values()))
-    words = (call.parent or call).find(ids, call.name)
+    words = (call.parent or call).find(call.input, call.name)
     if words is not None:  # else the calling module has made numbers itself, and knows of what
         times = math.sqrt(module.embedding_dim) if isinstance(module, WordEmbedding) else 1.0
         call.add("", "embed", [words], {"weight": "weight"}, {"times": times}, made=value)
@@ -70,8 +70,7 @@ def of_rms_norm(module: nn.RMSNorm, call: ModuleCall, value: object, child: str 
         return
     eps = module.eps
     if eps is None:  # that of the type in which torch computes: float32 for half precision
-        x = next(iter(call.arguments.values()))
-        eps = torch.finfo(torch.promote_types(x.dtype, torch.float32)).eps
+        eps = torch.finfo(float_type(call.input)).eps
     call.add("", "rms_norm", [call.argument()], {"gain": "weight"}, {"eps": eps}, made=value)
 
 

@@ -187,13 +187,16 @@ OF_OTHER_SHAPES = {"words", "given", "embed", "concat", "gru", "repeat"}
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if name not in OF_OTHER_SHAPES])
 def test_numbers_of_an_operation_with_each_of_its_settings(name):
     steps = model_vectors.repeated(OPERATIONS[name])
-    kinds = OPERATIONS[name].switches.items()
-    off = {kind: [f"{name}.0" if sets else (f"{name}.0", 0)] for kind, sets in kinds}
-    for changes in (Changes(), *(Changes(**{kind: named}) for kind, named in off.items())):
+    for changes in (Changes(), *model_vectors.switched(OPERATIONS[name])):
         done = run(steps, changes, source=[5, 4], target=[1, 3, 5])
         for place in addresses(done):
             if place[0].startswith(f"{name}."):
                 check(done, *place)
+
+
+def test_an_eps_that_is_a_whole_number_has_no_point():
+    line = workings(model_vectors.repeated(OPERATIONS["rms_norm"]), "rms_norm.2", (0, 1), "normed")
+    assert re.search(r"√\(\d\.\d+ \+ 2\)", line.how), line.how
 
 
 def test_of_a_float32_model_numbers_are_computed_in_float64():

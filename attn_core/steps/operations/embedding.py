@@ -19,6 +19,7 @@ from attn_core.steps.operation import (
     Settings,
     Weights,
 )
+from attn_core.steps.operations.lines import switched_off
 from attn_core.steps.operations.sums import sum_text
 
 
@@ -59,7 +60,7 @@ def add_positions_line(cell: Cell) -> Line:
     row, column = cell.index
     x = cell.input(0, row, column)
     if cell.is_off:
-        return Line(f"{written(x.value)}, because the positions are switched off", lambda: [x])
+        return switched_off(x, "positions are")
     place = position_rows(row + 1, cell.width, cell.weights, cell.settings)[row, column].item()
     return Line(sum_text(x.value, place, cell.value), lambda: [x])
 

@@ -1,5 +1,7 @@
 """Rows brought to one size."""
 
+from collections.abc import Callable
+
 from attn_core.arithmetic import difference, factor, listed
 from attn_core.digits import written
 from attn_core.steps.cells import Cell, Line
@@ -13,6 +15,7 @@ from attn_core.steps.operation import (
     Settings,
     Weights,
 )
+from attn_core.steps.operations.lines import switched_off
 
 
 def layer_norm(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -32,17 +35,19 @@ def layer_norm_line(cell: Cell) -> Line:
         return norm_output(cell)
     x = cell.input_row(0, row)
     mean, variance = cell.at("mean", row, 0), cell.at("variance", row, 0)
-    value = written(cell.value)
     if cell.stage == "mean":
-        how = f"({listed(x, factor, ' + ')}) / {len(x)} = {value}"
-        return Line(how, lambda: cell.shown_of_input(0, row))
+        return Line(average_text(cell, x, factor), lambda: cell.shown_of_input(0, row))
     if cell.stage == "variance":
-        squares = listed(x, lambda number: f"({difference(number, mean.value)})²", " + ")
-        how = f"({squares}) / {len(x)} = {value}"
+        how = average_text(cell, x, lambda number: f"({difference(number, mean.value)})²")
         return Line(how, lambda: [*cell.shown_of_input(0, row), mean])
-    spread = root_text(variance, cell)
-    how = f"({difference(x[column], mean.value)}) / {spread} = {value}"
+    above = f"({difference(x[column], mean.value)})"
+    how = f"{above} / {root_text(variance, cell)} = {written(cell.value)}"
     return Line(how, lambda: [cell.input(0, row, column), mean, variance])
+
+
+def average_text(cell: Cell, x: list[float], write: Callable[[float], str]) -> str:
+    """(1.6554 + 0.3) / 2 = 0.9777."""
+    return f"({listed(x, write, ' + ')}) / {len(x)} = {written(cell.value)}"
 
 
 def root_text(square: Cell, cell: Cell) -> str:
@@ -55,8 +60,7 @@ def norm_output(cell: Cell) -> Line:
     """0.8312 · 1.0441 + (-0.0312) = 0.8367."""
     row, column = cell.index
     if cell.is_off:
-        x = cell.input(0, row, column)
-        return Line(f"{written(x.value)}, because the norm is switched off", lambda: [x])
+        return switched_off(cell.input(0, row, column), "norm is")
     normed = cell.at("normed", row, column)
     gain = cell.weights["gain"][column].item()
     how = f"{written(normed.value, gain)} · {factor(gain, normed.value)}"
@@ -84,8 +88,7 @@ def rms_norm_line(cell: Cell) -> Line:
         return norm_output(cell)
     x = cell.input_row(0, row)
     if cell.stage == "mean_square":
-        squares = listed(x, lambda number: f"({written(number)})²", " + ")
-        how = f"({squares}) / {len(x)} = {written(cell.value)}"
+        how = average_text(cell, x, lambda number: f"({written(number)})²")
         return Line(how, lambda: cell.shown_of_input(0, row))
     mean_square = cell.at("mean_square", row, 0)
     how = f"{factor(x[column])} / {root_text(mean_square, cell)} = {written(cell.value)}"

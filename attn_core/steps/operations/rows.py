@@ -2,9 +2,9 @@
 
 import torch
 
-from attn_core.digits import written
 from attn_core.steps.cells import Cell, Line
 from attn_core.steps.operation import Inputs, Made, Operation, Settings, Weights
+from attn_core.steps.operations.lines import passed_on
 
 
 def concat(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -19,7 +19,7 @@ def concat_line(cell: Cell) -> Line:
         if column < width:
             break
         column -= width
-    return same(cell, cell.input(n, row, column))
+    return passed_on(cell.input(n, row, column))
 
 
 def last_row(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -29,7 +29,7 @@ def last_row(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
 
 def last_row_line(cell: Cell) -> Line:
     rows = cell.run.value(cell.step.inputs[0]).shape[1]
-    return same(cell, cell.input(0, rows - 1, cell.index[1]))
+    return passed_on(cell.input(0, rows - 1, cell.index[1]))
 
 
 def repeat(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -39,11 +39,7 @@ def repeat(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
 
 
 def repeat_line(cell: Cell) -> Line:
-    return same(cell, cell.input(0, 0, cell.index[1]))
-
-
-def same(cell: Cell, other: Cell) -> Line:
-    return Line(written(cell.value), lambda: [other])
+    return passed_on(cell.input(0, 0, cell.index[1]))
 
 
 CONCAT = Operation("concat", concat, concat_line, takes=(1, None))

@@ -16,6 +16,7 @@ from attn_core.steps.operation import (
     Settings,
     Weights,
 )
+from attn_core.steps.operations.lines import switched_off
 
 
 def add(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -31,7 +32,7 @@ def add_line(cell: Cell) -> Line:
     """1.8661 + (-0.2107) = 1.6554."""
     x, y = cell.input(0, *cell.index), cell.input(1, *cell.index)
     if cell.is_off:
-        return Line(f"{written(y.value)}, because the residual is switched off", lambda: [y])
+        return switched_off(y, "residual is")
     return Line(sum_text(x.value, y.value, cell.value), lambda: [x, y])
 
 

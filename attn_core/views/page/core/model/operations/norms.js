@@ -8,6 +8,29 @@ import { rowOf, USUAL } from "./operation.js";
 /** @typedef {import("../../arrays.js").NumberArray} NumberArray */
 
 /**
+ * @param {Float64Array} x
+ * @param {(number: number) => number} term
+ */
+function average(x, term) {
+  let sum = 0;
+  for (let n = 0; n < x.length; n++) sum += term(x[n]);
+  return sum / x.length;
+}
+
+/**
+ * Its line.
+ *
+ * @param {import("../place.js").Place} place
+ * @param {(number: number) => [string, string?]} write a term
+ * @returns {import("../../workings.js").Line}
+ */
+function averageLine(place, write) {
+  const row = place.row(place.inputs[0]);
+  const sum = listed(row.length, (n) => [write(row[n])], " + ", place.most);
+  return [["("], ...sum, [`) / ${row.length} = `], result(place.value)];
+}
+
+/**
  * Mean, variance, (x − mean) / √(variance + eps), and that times a gain plus a bias.
  *
  * @param {Float64Array} x
@@ -16,11 +39,8 @@ import { rowOf, USUAL } from "./operation.js";
  * @param {number} eps
  */
 function layerNormed(x, gain, bias, eps) {
-  let [mean, variance] = [0, 0];
-  for (let n = 0; n < x.length; n++) mean += x[n];
-  mean /= x.length;
-  for (let n = 0; n < x.length; n++) variance += (x[n] - mean) ** 2;
-  variance /= x.length;
+  const mean = average(x, (number) => number);
+  const variance = average(x, (number) => (number - mean) ** 2);
   const root = Math.sqrt(variance + eps);
   const normed = rowOf(x.length, (n) => (x[n] - mean) / root);
   const output = rowOf(x.length, (n) => normed[n] * gain.numbers[n] + bias.numbers[n]);
@@ -69,19 +89,12 @@ export const layerNorm = {
     return pass.settingsOf(step).off ? [...rows.slice(0, 3), x] : rows;
   },
   lines: {
-    mean(place) {
-      const [x] = place.inputs;
-      const row = place.row(x);
-      const sum = listed(row.length, (n) => [factor(row[n])], " + ", place.most);
-      return [[["("], ...sum, [`) / ${row.length} = `], result(place.value)], () => place.shown(x)];
-    },
+    mean: (place) => [averageLine(place, (number) => factor(number)), () => place.shown(place.inputs[0])],
 
     variance(place) {
-      const [x] = place.inputs;
-      const [row, [mean]] = [place.row(x), place.own("mean")];
-      const sum = listed(row.length, (n) => [[`(${written(row[n])} - ${signed(mean)})²`]], " + ", place.most);
-      const parts = () => [...place.shown(x), place.ofStage("mean", 0)];
-      return [[["("], ...sum, [`) / ${row.length} = `], result(place.value)], parts];
+      const [mean] = place.own("mean");
+      const line = averageLine(place, (number) => [`(${written(number)} - ${signed(mean)})²`]);
+      return [line, () => [...place.shown(place.inputs[0]), place.ofStage("mean", 0)]];
     },
 
     normed(place) {
@@ -108,21 +121,17 @@ export const rmsNorm = {
   rows(pass, step, t) {
     const x = pass.output(step.inputs[0], t);
     const { gain } = step.parameters;
-    let meanSquare = 0;
-    for (let n = 0; n < x.length; n++) meanSquare += x[n] ** 2;
-    meanSquare /= x.length;
+    const meanSquare = average(x, (number) => number ** 2);
     const root = Math.sqrt(meanSquare + step.settings.eps);
     const normed = rowOf(x.length, (n) => x[n] / root);
     const output = pass.settingsOf(step).off ? x : rowOf(x.length, (n) => normed[n] * gain.numbers[n]);
     return [Float64Array.of(meanSquare), normed, output];
   },
   lines: {
-    mean_square(place) {
-      const [x] = place.inputs;
-      const row = place.row(x);
-      const sum = listed(row.length, (n) => [[`(${written(row[n])})²`]], " + ", place.most);
-      return [[["("], ...sum, [`) / ${row.length} = `], result(place.value)], () => place.shown(x)];
-    },
+    mean_square: (place) => [
+      averageLine(place, (number) => [`(${written(number)})²`]),
+      () => place.shown(place.inputs[0]),
+    ],
 
     normed(place) {
       const [x] = place.inputs;
