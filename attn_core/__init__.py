@@ -4,6 +4,7 @@ import os
 
 from attn_core.api import attention, trace
 from attn_core.arithmetic import workings
+from attn_core.bias import Bias, alibi, buckets, relative
 from attn_core.devices import put_tensors_on
 from attn_core.diagnosis import diagnose
 from attn_core.dropout import Dropout
@@ -13,8 +14,9 @@ from attn_core.source import Projection
 from attn_core.sweeps import sweep
 
 __version__ = "0.1.0"
-__all__ = ["AttentionTrace", "Dropout", "Keep", "Projection", "attention", "causal", "diagnose"]
-__all__ += ["padding", "prefill", "sweep", "trace", "window", "workings"]
+__all__ = ["AttentionTrace", "Bias", "Dropout", "Keep", "Projection", "alibi", "attention"]
+__all__ += ["buckets", "causal", "diagnose", "padding", "prefill", "relative", "sweep", "trace"]
+__all__ += ["window", "workings"]
 
 if "ATTN_DEVICE" in os.environ:
     put_tensors_on(os.environ["ATTN_DEVICE"])

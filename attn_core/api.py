@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor
 
+from attn_core.bias import Bias
 from attn_core.call import Call
 from attn_core.checks import check_cells, check_is, check_no_sample
 from attn_core.compiling import between_graphs, is_exporting
@@ -27,6 +28,9 @@ def attention(
     keep: Tensor | Keep | None = None,
     scale: float | None = None,
     dropout: Dropout | None = None,
+    bias: Tensor | Bias | None = None,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
 ) -> Tensor:
     """For each query the average of the values, weighted by softmax(scale·q·k).
 
@@ -37,13 +41,19 @@ def attention(
 
     q [*, L, D], k [*, S, D], v [*, S, Dv]: [T, D] is one sequence, [B, T, D] a batch with one
         head, [B, H, T, D] the full form; further leading axes are batch. Floats of one dtype on
-        one device, all finite.
+        one device, all finite. k and v may have fewer heads, if their number divides H: each then
+        serves as many neighbouring heads of q.
     keep: which keys a query may see (True = keep): a bool tensor that broadcasts to [*, L, S], or
         causal(), window(), padding(), prefill(), or several of them joined by &. As always in
         torch, sizes are matched from the right: over [B, H, L, S], [B, L, S] is a table a head.
         A table a sentence is keep[:, None], a tokenizer's [B, S] is keep[:, None, None].
     scale: what the scores are multiplied by; 1/√D unless given.
     dropout: Dropout(p, seed), or None.
+    bias: what is added to the scaled scores: a float tensor that broadcasts to [*, L, S], or
+        alibi(), relative() or buckets(), or a sum of them.
+    softcap: scaled scores are softcap · tanh(scaled / softcap), before the bias is added.
+    sinks: a score more for each head, [H]: it has no key and no value, and takes its share of
+        each row's sum, so that the weights may add up to less than 1.
 
     Gives [*, L, Dv] in the dtype of v. A query that keeps nothing gets 0. ValueError or TypeError
     with one sentence for what does not fit. Vaswani et al., "Attention Is All You Need" (2017),
@@ -63,11 +73,10 @@ def attention(
     its graphs. torch.export writes down the six formulas, also for a length that varies: its Dim
     needs a `max`, and under padding() a `min` of the longest length.
     """
-    call = Call.of(q, k, v, keep, scale, dropout)
+    call = Call.of(q, k, v, keep, scale, dropout, bias=bias, softcap=softcap, sinks=sinks)
     if is_exporting():
         check_cells("weights", call.shape)
-        settings = call.keep, call.scale, call.dropout
-        return call.in_lead(whole(call.q, call.k, call.v, *settings)[0].to(v.dtype))
+        return call.in_lead(whole(call).to(v.dtype))
     with without_autocast(q.device):
         return call.in_lead(engine_for(call, output_alone=True).forward(call)[0])
 
@@ -81,6 +90,9 @@ def trace(
     keep: Tensor | Keep | None = None,
     scale: float | None = None,
     dropout: Dropout | None = None,
+    bias: Tensor | Bias | None = None,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
     source: Projection | None = None,
 ) -> AttentionTrace:
     """The record of one attention: its output, and every stage on demand.
@@ -99,7 +111,7 @@ def trace(
     check_is("source", source, Projection)
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         check_no_sample(name, tensor)
-    call = Call.of(q, k, v, keep, scale, dropout)
+    call = Call.of(q, k, v, keep, scale, dropout, bias=bias, softcap=softcap, sinks=sinks)
     if source is not None and is_made_by_autocast(q):
         source = source.each(as_multiplied)
     return recorded(call, engine_for(call), source)
@@ -115,6 +127,7 @@ def recorded(call: Call, engine: Engine, source: Projection | None = None) -> At
     return AttentionTrace(
         call.q, call.k, call.v, call.keep, call.scale, call.dropout, call.lead,
         output, engine, source, known=known,
+        bias=call.bias, softcap=call.softcap, sinks=call.sinks,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+import torch
 from torch import Tensor
 
 from attn_core.checks import check_index, check_stage
@@ -87,12 +88,20 @@ class Workings:
 
     def __init__(self, record: AttentionTrace, batch: int, head: int, row: int) -> None:
         self.record, self.batch, self.head, self.row = record, batch, head, row
+        self.key_head = head // record.group
         self.query = numbers(record.q[batch, head, row])
-        self.keys = numbers(record.k[batch, head])
+        self.keys = numbers(record.k[batch, self.key_head])
         self.width = len(self.keys)
         self.scores = [dot(self.query, key) for key in self.keys]
-        self.scaled = [score * record.scale for score in self.scores]
         part = range(row, row + 1)
+        self.bias = [0.0] * self.width
+        if record.bias is not None:
+            where = range(batch, batch + 1), range(head, head + 1), part, range(self.width)
+            tile = record.bias.tile(where, record.size, torch.float64)
+            self.bias = numbers(tile.expand(1, 1, 1, self.width)[0, 0, 0])
+        self.sink = None if record.sinks is None else float(record.sinks[head])
+        pairs = zip(self.scores, self.bias, strict=True)
+        self.scaled = [self.capped(score) + bias for score, bias in pairs]
         self.keeps = [True] * self.width
         if record.keep is not None:
             tile = record.keep.tile(part, range(self.width), record.shape[2:], record.q.device)
@@ -100,11 +109,13 @@ class Workings:
             self.keeps = tile[batch, head, 0].tolist()
         pairs = zip(self.scaled, self.keeps, strict=True)
         self.masked = [cell if keep else -math.inf for cell, keep in pairs]
-        self.is_dead = not any(self.keeps)
-        self.row_max = 0.0 if self.is_dead else max(self.masked)
-        self.exps = [math.exp(cell - self.row_max) for cell in self.masked]
+        # What the softmax is of: a sink is one number more.
+        self.in_sum = self.masked if self.sink is None else [*self.masked, self.sink]
+        self.is_dead = self.sink is None and not any(self.keeps)
+        self.row_max = 0.0 if self.is_dead else max(self.in_sum)
+        self.exps = [math.exp(cell - self.row_max) for cell in self.in_sum]
         self.row_sum = 1.0 if self.is_dead else total(self.exps)
-        self.weights = [e / self.row_sum for e in self.exps]
+        self.weights = [e / self.row_sum for e in self.exps[: self.width]]
         self.survives = [True] * self.width
         p = 0.0
         if record.dropout is not None:
@@ -131,11 +142,39 @@ class Workings:
             lambda: (self.vector("q", self.row), self.vector("k", j)),
         )
 
+    def capped(self, score: float) -> float:
+        """A score, scaled; with a softcap no larger than that."""
+        scaled, cap = score * self.record.scale, self.record.softcap
+        return scaled if cap is None else cap * math.tanh(scaled / cap)
+
     def scaled_term(self, j: int) -> Term:
-        value = self.scaled[j]
-        score, scale = self.scores[j], self.record.scale
-        how = f"{written(score, scale)} · {written(scale, score)} = {written(value)}"
-        return Term("scaled", (self.row, j), value, how, lambda: (self.scores_term(j),))
+        value, bias, record = self.scaled[j], self.record.bias, self.record
+        score, scale, cap = self.scores[j], record.scale, record.softcap
+        how = f"{written(score, scale)} · {written(scale, score)}"
+        if cap is not None:
+            how = f"{written(cap)} · tanh({how} / {written(cap)})"
+        if bias is not None:
+            how += f" + {factor(self.bias[j])}"
+
+        def parts() -> Iterator[Term]:
+            yield self.scores_term(j)
+            if bias is not None:
+                yield self.bias_term(j)
+
+        return Term("scaled", (self.row, j), value, f"{how} = {written(value)}", parts)
+
+    def bias_term(self, j: int) -> Term:
+        value, bias, size = self.bias[j], self.record.bias, self.record.size
+        how = written(value)
+        if bias is not None and bias.slopes is not None and bias.is_alibi:
+            slope = -float(bias.slopes[self.head])
+            away = abs(j - (self.row + size[1] - size[0]))
+            how = f"{written(slope, away)} · {away} = {how}"
+        return Term("bias", (self.row, j), value, how)
+
+    def sink_term(self) -> Term:
+        sink = self.sink or 0.0
+        return Term("sink", (self.head,), sink, written(sink))
 
     def masked_term(self, j: int) -> Term:
         if self.keeps[j]:
@@ -149,24 +188,24 @@ class Workings:
     def weights_term(self, j: int) -> Term:
         value = self.weights[j]
         how = share_text(self.masked[j], self.row_max, self.row_sum, value)
-        return Term(
-            "weights",
-            (self.row, j),
-            value,
-            how,
-            lambda: (self.term(self.before_softmax, j), self.row_max_term(), self.row_sum_term()),
-        )
+
+        def parts() -> Iterator[Term]:
+            yield from (self.term(self.before_softmax, j), self.row_max_term(), self.row_sum_term())
+            if self.sink is not None:
+                yield self.sink_term()
+
+        return Term("weights", (self.row, j), value, how, parts)
 
     def row_max_term(self) -> Term:
         if self.is_dead:
             return Term("row_max", (self.row,), 0.0, "0, because the row keeps nothing")
-        how = largest_text(self.masked, self.row_max)
+        how = largest_text(self.in_sum, self.row_max)
         return Term("row_max", (self.row,), self.row_max, how)
 
     def row_sum_term(self) -> Term:
         if self.is_dead:
             return Term("row_sum", (self.row,), 1.0, "1, because the row keeps nothing")
-        how = exponentials_text(self.masked, self.row_max, self.exps, self.row_sum)
+        how = exponentials_text(self.in_sum, self.row_max, self.exps, self.row_sum)
         return Term("row_sum", (self.row,), self.row_sum, how)
 
     def dropped_term(self, j: int) -> Term:
@@ -183,7 +222,7 @@ class Workings:
         return Term("dropped", (self.row, j), value, how, lambda: (self.weights_term(j),))
 
     def output_term(self, d: int) -> Term:
-        values = numbers(self.record.v[self.batch, self.head, :, d])
+        values = numbers(self.record.v[self.batch, self.key_head, :, d])
         products = list(zip(self.dropped, values, strict=True))
         value = dot(self.dropped, values)
         how = f"{sum_of_products(products)} = {written(value)}"
@@ -207,12 +246,13 @@ class Workings:
         """One number of q, k or v; with a source, x times a column of its matrix."""
         self.record.check_source_unchanged()
         tensor = getattr(self.record, name)
-        value = numbers(tensor[self.batch, self.head, position, d : d + 1])[0]
+        head = self.head if name == "q" else self.key_head
+        value = numbers(tensor[self.batch, head, position, d : d + 1])[0]
         source = self.record.source
         if source is None:
             return Term(name, (position, d), value, written(value))
         place = ("q", "k", "v").index(name)
-        column = self.head * tensor.shape[-1] + d
+        column = head * tensor.shape[-1] + d
         x = numbers(source.x.reshape(-1, *source.x.shape[-2:])[self.batch, position])
         matrix = (source.w_query, source.w_key, source.w_value)[place]
         how = sum_of_products(list(zip(x, numbers(matrix[:, column]), strict=True)))

@@ -40,6 +40,17 @@ def check_scale(scale: float | None, q: Tensor) -> float:
     return number
 
 
+def check_softcap(softcap: float | None, q: Tensor) -> float | None:
+    """The cap as a float, or None."""
+    if softcap is None:
+        return None
+    if not is_number(softcap):
+        raise TypeError(f"softcap must be a number or None, got {type(softcap).__name__}")
+    if not 0 < softcap <= torch.finfo(float_type(q)).max:
+        raise ValueError(f"softcap must be above 0 and finite in {float_type(q)}, got {softcap}")
+    return float(softcap)
+
+
 def is_number(value: object) -> bool:
     """Python's and NumPy's numbers, but not True and False."""
     return isinstance(value, Real) and not isinstance(value, bool)
@@ -102,6 +113,11 @@ def brief(value: object) -> str:
 def check_is(name: str, value: object, kind: type) -> None:
     if value is not None and not isinstance(value, kind):
         raise TypeError(f"{name} must be a {kind.__name__} or None, got {type(value).__name__}")
+
+
+def is_transformed(tensor: Tensor) -> bool:
+    """Whether a transform of torch.func follows what is made of a tensor."""
+    return is_functorch_wrapped_tensor(tensor)
 
 
 def is_sample(tensor: Tensor) -> bool:

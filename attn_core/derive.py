@@ -15,7 +15,8 @@ CELLS = 2**22  # of a mask that is looked at at a time
 
 def is_live(call: Call) -> bool:
     """Whether weights that are derived now can be asked for gradients."""
-    return torch.is_grad_enabled() and (call.q.requires_grad or call.k.requires_grad)
+    tensors = call.q, call.k, *call.added().values()
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
 def part_of_stage(
@@ -37,8 +38,8 @@ def part_of_stage(
         cells = stages.dropped(cells, survives, call.dropout.p)
     if name != "output":
         return cells
-    v = call.v[as_slice(batches), as_slice(heads)][..., as_slice(cols)]
-    return stages.output(cells, v.to(cells.dtype)).to(call.v.dtype)
+    v = call.of_heads("v", batches, heads, keys)[..., as_slice(cols)]
+    return stages.output(cells, v).to(call.v.dtype)
 
 
 def up_to_weights(call, engine, name, part: Part, statistics) -> Tensor:
@@ -59,7 +60,10 @@ def by_formulas(call: Call, name: str, part: Part) -> Tensor:
 
     def scaled(cols: range) -> Tensor:
         scores = stages.scores(*call.queries_and_keys((batches, heads, rows, cols)))
-        return scores if name == "scores" else stages.scaled(scores, call.scale)
+        if name == "scores":
+            return scores
+        bias = call.bias_of((batches, heads, rows, cols))
+        return stages.scaled(scores, call.scale, call.softcap, bias)
 
     def masked(cols: range) -> Tensor:
         keep = None
@@ -72,13 +76,14 @@ def by_formulas(call: Call, name: str, part: Part) -> Tensor:
     if name == "masked":
         return masked(cols)
     # Stored statistics are constants: through them the gradients would be silently off.
-    return stages.weights(masked(cols), *stages.row_statistics(masked(range(call.size[1]))))
+    whole_rows = masked(range(call.size[1]))
+    return stages.weights(masked(cols), *stages.row_statistics(whole_rows, call.sinks_of(heads)))
 
 
 def dead_rows(call: Call, row_max: Tensor, row_sum: Tensor) -> Tensor:
     """True for each row [B, H, L] that keeps nothing."""
     dead = (row_max == 0) & (row_sum == 1)
-    if call.keep is None:
+    if call.keep is None or call.sinks is not None:
         return torch.zeros_like(dead)
     L, S = call.size
     step = max(1, CELLS // S)

@@ -334,22 +334,23 @@ def check_bool_keep(keep: object) -> None:
         )
     check_dense("keep", keep)
     if keep.dtype != torch.bool:
-        raise TypeError(f"keep must be a bool tensor (True = keep), got {keep.dtype}")
+        advice = ": numbers that are added are a bias" if keep.is_floating_point() else ""
+        raise TypeError(f"keep must be a bool tensor (True = keep), got {keep.dtype}{advice}")
     check_no_sample("keep", keep)
 
 
-def check_broadcast(keep: Tensor, shape: Sequence[int]) -> None:
+def check_broadcast(tensor: Tensor, shape: Sequence[int], name: str = "keep") -> None:
     try:
-        fits = torch.broadcast_shapes(keep.shape, shape) == torch.Size(shape)
+        fits = torch.broadcast_shapes(tensor.shape, shape) == torch.Size(shape)
     except RuntimeError:
         fits = False
     if not fits:
-        advice = advice_on_axes(keep.shape, shape)
-        raise ValueError(f"keep must broadcast to {tuple(shape)}, got {shape_of(keep)}{advice}")
+        advice = advice_on_axes(tensor.shape, shape, name)
+        raise ValueError(f"{name} must broadcast to {tuple(shape)}, got {shape_of(tensor)}{advice}")
 
 
-def advice_on_axes(sizes: Sequence[int], shape: Sequence[int]) -> str:
-    """What to write for a mask whose first axis is that of the batch, if that makes it fit.
+def advice_on_axes(sizes: Sequence[int], shape: Sequence[int], name: str = "keep") -> str:
+    """What to write for a table whose first axis is that of the batch, if that makes it fit.
 
     >>> advice_on_axes((3, 6), (3, 2, 6, 6))
     ': pass keep[:, None, None] for one mask a sentence'
@@ -357,7 +358,8 @@ def advice_on_axes(sizes: Sequence[int], shape: Sequence[int]) -> str:
     missing = len(shape) - len(sizes)
     spread = (*sizes[:1], *[1] * missing, *sizes[1:])
     fits = missing > 0 and all(n in (1, m) for n, m in zip(spread, shape, strict=True))
-    return f": pass keep[:{', None' * missing}] for one mask a sentence" if fits else ""
+    table = "mask" if name == "keep" else "table"
+    return f": pass {name}[:{', None' * missing}] for one {table} a sentence" if fits else ""
 
 
 def check_joined_cells(cells: Tensor, other: Tensor) -> None:

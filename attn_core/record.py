@@ -71,6 +71,9 @@ class AttentionTrace(Call):
             return tensors
         for name in ("q", "k", "v", "output_4d"):
             object.__setattr__(self, name, counting(getattr(self, name)))
+        added = self.with_added(**{name: counting(x) for name, x in self.added().items()})
+        object.__setattr__(self, "bias", added.bias)
+        object.__setattr__(self, "sinks", added.sinks)
         if self.source is not None:
             object.__setattr__(self, "source", self.source.each(counting))
         if self.keep is not None and self.keep.cells is not None:
@@ -79,7 +82,7 @@ class AttentionTrace(Call):
 
     def _inputs(self) -> dict[str, Tensor]:
         """The tensors that each number follows from, by names that an error can use."""
-        inputs = {"q": self.q, "k": self.k, "v": self.v}
+        inputs = {"q": self.q, "k": self.k, "v": self.v} | self.added()
         if self.keep is not None and self.keep.cells is not None:
             inputs["keep"] = self.keep.cells
         return inputs
@@ -139,7 +142,8 @@ class AttentionTrace(Call):
         dead = dead_rows(self, *statistics)
         if is_live(self):
             check_cells("masked", self.shape)
-            statistics = stages.row_statistics(self._derive("masked", *self.everything))
+            masked = self._derive("masked", *self.everything)
+            statistics = stages.row_statistics(masked, self.sinks_of(self.everywhere[1]))
         row_max, row_sum = statistics
         return self.in_lead(torch.where(dead, -torch.inf, row_max + torch.log(row_sum)))
 
@@ -260,7 +264,12 @@ class AttentionTrace(Call):
     def __repr__(self) -> str:
         B, H, L, S = self.shape
         sizes = f"B={B}, H={H}, L={L}, S={S}, D={self.q.shape[-1]}, Dv={self.v.shape[-1]}"
+        if self.group > 1:
+            sizes += f", heads of keys={self.k.shape[1]}"
         how = f"scale={self.scale:.4g}, keep={self.keep}, dropout={self.dropout}"
+        more = {"bias": self.bias, "softcap": self.softcap}
+        how += "".join(f", {name}={value}" for name, value in more.items() if value is not None)
+        how += "" if self.sinks is None else f", sinks={self.sinks.shape[0]}"
         return f"AttentionTrace({sizes}, {how}, {self.q.dtype})"
 
 

@@ -23,15 +23,24 @@ def scores(q: Float[Tensor, "*B L D"], k: Float[Tensor, "*B S D"]) -> Map:
     return q @ k.mT
 
 
-def scaled(scores: Map, scale: float) -> Map:
+def scaled(
+    scores: Map,
+    scale: float,
+    softcap: float | None = None,
+    bias: Float[Tensor, "*#B #L #S"] | None = None,
+) -> Map:
     """The scores times one number, 1/√D as a rule, so that they don't grow with the width D.
 
     >>> scaled(torch.tensor([[11.0, 2.0]]), 0.5)
     tensor([[5.5000, 1.0000]])
 
-    Taught in chapter 04, the reason in chapter 05.
+    softcap: no scaled score may pass this size: softcap · tanh(scaled / softcap). bias: what is
+    added after that. Taught in chapter 04, the reason in chapter 05, cap and bias in chapter 06.
     """
-    return scores * scale
+    cells = scores * scale
+    if softcap is not None:
+        cells = softcap * torch.tanh(cells / softcap)
+    return cells if bias is None else cells + bias
 
 
 def masked(scaled: Map, keep: Bool[Tensor, "*#B #L #S"] | None) -> Map:
@@ -45,7 +54,7 @@ def masked(scaled: Map, keep: Bool[Tensor, "*#B #L #S"] | None) -> Map:
     return scaled if keep is None else scaled.masked_fill(~keep, -torch.inf)
 
 
-def row_statistics(masked: Map) -> tuple[Rows, Rows]:
+def row_statistics(masked: Map, sinks: Float[Tensor, "*#B #L"] | None = None) -> tuple[Rows, Rows]:
     """Two numbers a row from which its softmax follows: the maximum, and Σ exp(masked − maximum).
 
     >>> row_statistics(torch.tensor([[1.0, 1.0, -torch.inf]]))
@@ -54,11 +63,18 @@ def row_statistics(masked: Map) -> tuple[Rows, Rows]:
     A row that keeps nothing has maximum 0 and sum 1. The maximum is a shift that cancels in the
     softmax, so no gradient flows through it. Milakov and Gimelshein, "Online normalizer
     calculation for softmax" (2018). Taught in chapter 03.
+
+    sinks: a score more for each row, with no key and no value, which takes its share of the sum.
+    Taught in chapter 06.
     """
     highest = masked.detach().amax(-1)
+    if sinks is not None:
+        highest = torch.maximum(highest, sinks.detach())
     dead = highest == -torch.inf
     row_max = highest.masked_fill(dead, 0.0)
     row_sum = torch.exp(masked - row_max[..., None]).sum(-1)
+    if sinks is not None:
+        row_sum = row_sum + torch.exp(sinks - row_max)
     return row_max, row_sum.masked_fill(dead, 1.0)
 
 

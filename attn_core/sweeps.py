@@ -68,18 +68,18 @@ def sweep(
         check_no_sample(name, tensor)
     scales = [check_scale(setting, q) for setting in scale]
     # The largest scale is the one that can overflow.
-    size = check_numbers(q, k, v, max(scales, key=abs))
+    size = check_numbers(call.call_with(scale=max(scales, key=abs)))
     check_sweep((len(scale), len(keep), len(dropout), *call.shape))
     factors, of_scale = distinct(scales)
     made = {id(setting): None if setting is None else call.as_keep(setting) for setting in keep}
     masks, of_keep = distinct([made[id(setting)] for setting in keep])
     with without_autocast(q.device):
-        weights = all_weights(call.q, call.k, factors, masks)
+        weights = all_weights(call.q, call.of_all_heads(call.k), factors, masks)
         if len(factors) < len(scale) or len(masks) < len(keep):
             weights = weights[of_scale][:, of_keep]
         dropped = all_dropped(weights, dropout)
         # Not stages.output, for which the values would be repeated for each setting.
-        output = torch.einsum("...bhls,bhsd->...bhld", dropped, call.v.to(dropped.dtype))
+        output = torch.einsum("...bhls,bhsd->...bhld", dropped, call.of_all_heads(call.v))
         output = output.to(v.dtype)
     for setting in dropout:
         check_output(output, size, setting)

@@ -62,6 +62,7 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     Taught in chapters 03 and 12.
     """
     check_made_by_trace("trace", trace, AttentionTrace)
+    trace.check_plain("trace")
     if stage is not None:
         check_stage(stage)
     cells, eps, slack = check_yours(yours)

@@ -23,9 +23,11 @@ def engine_for(call: Call, output_alone: bool = False) -> Engine:
     |---|---|---|
     | on a GPU, of 4 bytes or less, heads up to 256 wide | `attention`, without gradients and \
 dropout, all keys or causal and square | torch's attention |
-    | the same | any | kernels of Triton |
+    | the same | without bias, softcap and sinks, a head of keys for each head of queries | \
+kernels of Triton |
     | anywhere | up to 65,536 cells | the six formulas on whole maps |
-    | on the CPU, values as wide as keys | without dropout | torch's attention |
+    | on the CPU, values as wide as keys | without dropout and softcap, and without gradients of \
+bias and sinks | torch's attention |
     | anywhere | any | tiles in torch's operations |
 
     output_alone: whether nothing but the output will be asked for. RuntimeError with one sentence
@@ -50,7 +52,8 @@ def is_tritons(call: Call) -> bool:
     # A mask is a band, lengths and cells to them; what it may learn to say beside takes tiles.
     known = dict.fromkeys(("before", "after", "lengths", "cells", "cached"))
     is_known = call.keep is None or replace(call.keep, **known) == Keep()
-    return call.q.dtype != torch.float64 and widest <= WIDEST and is_known
+    is_plain = call.group == 1 and call.softcap is None and not call.added()
+    return call.q.dtype != torch.float64 and widest <= WIDEST and is_known and is_plain
 
 
 @cache

@@ -5,58 +5,62 @@ import math
 import torch
 from torch import Tensor
 
+from attn_core.call import Call
 from attn_core.checks import is_sample, largest
 from attn_core.dropout import Dropout
+from attn_core.engines.scaling import scale_
 from attn_core.precision import float_type
 
 
-def check_numbers(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    scale: float,
-    lead: tuple[int, ...] | None = None,
-) -> float:
+def check_numbers(call: Call) -> float:
     """`check_finite` and `check_scores`, in one pass over each tensor as long as all is well.
 
-    lead: the caller's axes before the last two, if they are others than those of q, k and v. Gives
-    what no number of v is larger than, which `check_output` wants.
+    Gives what no number of v is larger than, which `check_output` wants.
     """
-    sizes = at_most(lengths_of(q, k, v))
-    most = torch.finfo(float_type(q)).max
-    scores = q.shape[-1] * sizes[0] * sizes[1] * max(1.0, abs(scale))
-    if not (scores < most and sizes[2] < most):
-        lead = q.shape[:-2] if lead is None else lead
-        check_finite(*(tensor.reshape(*lead, *tensor.shape[-2:]) for tensor in (q, k, v)))
-        check_scores(q, k, scale)
+    sizes = at_most(lengths_of(call.q, call.k, call.v))
+    info = torch.finfo(call.float_type)
+    scores = call.q.shape[-1] * sizes[0] * sizes[1] * max(1.0, abs(call.scale))
+    # A table may hold the largest float, beside which a small score is rounded away.
+    added = 0.0 if call.bias is None else call.bias.largest(call.size)
+    if not (scores + added <= info.max * (1 + info.eps / 8) and sizes[2] < info.max):
+        check_finite(call)
+        check_scores(call)
     return sizes[2]
 
 
-def check_finite(q: Tensor, k: Tensor, v: Tensor) -> None:
+def check_finite(call: Call) -> None:
     """Looks at the inputs: in the results a mask can hide a NaN, and −inf can pass for a mask."""
-    for name, tensor in (("q", q), ("k", k), ("v", v)):
-        if not math.isfinite(largest(tensor)):
+    for name, four_axes in (("q", call.q), ("k", call.k), ("v", call.v)):
+        if not math.isfinite(largest(four_axes)):
+            tensor = call.in_lead(four_axes)
             index = tuple((~torch.isfinite(tensor)).nonzero()[0].tolist())
             raise ValueError(f"{name} must be finite, got {tensor[index].item()} at {index}")
 
 
-def check_scores(q: Tensor, k: Tensor, scale: float) -> None:
+def check_scores(call: Call) -> None:
     """No score may pass the largest float: one at −inf would look like a key that is masked.
 
     Looks at the scores themselves, some rows at a time, where the sizes of q and k alone don't
     tell that they are finite.
     """
-    dtype = float_type(q)
-    most = torch.finfo(dtype).max
-    largest_q, largest_k = largest(q), largest(k)
-    if q.shape[-1] * largest_q * largest_k * max(1.0, abs(scale)) < most:
-        return
-    columns = k.detach().to(dtype).mT
-    for rows in q.detach().to(dtype).split(256, dim=-2):
-        if not largest(rows @ columns) * max(1.0, abs(scale)) <= most:
+    most = torch.finfo(call.float_type).max
+    largest_q, largest_k = largest(call.q), largest(call.k)
+    batches, heads, all_rows, cols = call.everything
+    for first in range(0, len(all_rows), 256):
+        part = batches, heads, all_rows[first : first + 256], cols
+        q, k = (tensor.detach() for tensor in call.queries_and_keys(part))
+        cells = q @ k.mT
+        size = largest(cells) * max(1.0, abs(call.scale))
+        if not size <= most:
             raise ValueError(
-                f"q, k and scale must give scores below {most:.2g}, the largest {dtype}, "
-                f"got numbers up to {largest_q:.2g} and {largest_k:.2g} and scale {scale:.4g}"
+                f"q, k and scale must give scores below {most:.2g}, the largest {call.float_type}, "
+                f"got numbers up to {largest_q:.2g} and {largest_k:.2g} and scale {call.scale:.4g}"
+            )
+        if call.bias is not None and not math.isfinite(largest(scale_(cells, call, part))):
+            added = call.bias.largest(call.size)
+            raise ValueError(
+                f"bias must leave scores below {most:.2g}, the largest {call.float_type}, "
+                f"got numbers up to {added:.2g} beside scaled scores up to {size:.2g}"
             )
 
 

@@ -12,6 +12,7 @@ from attn_core import stages
 from attn_core.call import Call, Part
 from attn_core.compiling import is_exporting
 from attn_core.engines.finite import adds_up, check_numbers, check_output
+from attn_core.engines.scaling import scale_
 from attn_core.engines.strips import HEIGHT, mask_, strips
 from attn_core.masks import Keep
 from attn_core.pooling import pool
@@ -38,11 +39,12 @@ class Engine:
     def row_statistics(self, call: Call, batches: range, heads: range) -> RowPair:
         """row_max and row_sum of some heads, without gradient."""
         part = batches, heads, *call.everything[2:]
-        return stages.row_statistics(self.cells(call, "masked", part, None))
+        return stages.row_statistics(self.cells(call, "masked", part, None), call.sinks_of(heads))
 
     def weights(self, call: Call) -> Map:
         """The weights of all heads, without gradient."""
-        return whole_weights(call.q, call.k, call.keep, call.scale)[0]
+        sinks = call.sinks_of(call.everywhere[1])
+        return softmax_(*masked(scaled_scores(call), call.keep), sinks)[0]
 
     def cells(
         self, call: Call, name: str, part: Part, statistics: RowPair | None
@@ -78,44 +80,43 @@ def is_small(call: Call) -> bool:
     return math.prod(call.shape) <= SMALL
 
 
-def whole(q, k, v, keep, scale, dropout) -> tuple[Heads, Rows, Rows]:
-    """The six formulas one after the other; row_max and row_sum."""
-    return attended(scaled_scores(q, k, scale), v, keep, dropout)
+def whole(call: Call) -> Heads:
+    """The output by the six formulas one after the other."""
+    return attended(call, scaled_scores(call))[0]
 
 
 def whole_and_checked(call: Call) -> tuple[Heads, RowPair]:
-    """The same in the dtype of v; two sums tell whether all numbers are finite.
+    """The same in the dtype of v, row_max and row_sum; two sums tell whether all are finite.
 
-    One that is not finite in q or in k makes a score that is not, one in v an output.
+    A number that is not finite in q or in k makes a score that is not, one in v an output.
     """
-    q, k, v, scale = call.q, call.k, call.v, call.scale
-    scaled = scaled_scores(q, k, scale)
+    scaled = scaled_scores(call)
     scores_are_finite = adds_up(scaled)
-    output, row_max, row_sum = attended(scaled, v, call.keep, call.dropout)
-    if output.dtype != v.dtype:
-        output = output.to(v.dtype)
+    output, row_max, row_sum = attended(call, scaled)
+    if output.dtype != call.v.dtype:
+        output = output.to(call.v.dtype)
     if not (scores_are_finite and adds_up(output)):
-        check_numbers(q, k, v, scale, lead=call.lead)
+        check_numbers(call)
         check_output(output, math.inf)
     return output, (row_max, row_sum.detach() if row_sum.requires_grad else row_sum)
 
 
-def whole_weights(q, k, keep, scale) -> tuple[Map, Rows, Rows]:
-    """Scores to weights; row_max and row_sum."""
-    return softmax_(*masked(scaled_scores(q, k, scale), keep))
-
-
-def attended(scaled: Map, v: Tensor, keep, dropout) -> tuple[Heads, Rows, Rows]:
+def attended(call: Call, scaled: Map) -> tuple[Heads, Rows, Rows]:
     """From scaled scores to the output; row_max and row_sum."""
-    cells, row_max, row_sum = softmax_(*masked(scaled, keep))
-    if dropout is not None:
-        survives = dropout.survives(*map(range, cells.shape), cells.device)
-        cells = stages.dropped(cells, survives, dropout.p)
-    return stages.output(cells, upcast(v)), row_max, row_sum
+    sinks = call.sinks_of(call.everywhere[1])
+    cells, row_max, row_sum = softmax_(*masked(scaled, call.keep), sinks)
+    if call.dropout is not None:
+        batches, heads, rows, cols = map(range, cells.shape)
+        survives = call.dropout.survives(batches, heads, rows, cols, cells.device)
+        cells = stages.dropped(cells, survives, call.dropout.p)
+    return stages.output(cells, call.of_all_heads(call.v)), row_max, row_sum
 
 
-def scaled_scores(q, k, scale) -> Map:
-    return stages.scaled(stages.scores(upcast(q), upcast(k)), scale)
+def scaled_scores(call: Call) -> Map:
+    # No part of the map by ranges, which would fix a length that torch.export lets vary.
+    scores = stages.scores(upcast(call.q), call.of_all_heads(call.k))
+    bias = None if call.bias is None else call.bias.dense(*call.size, scores.dtype)
+    return stages.scaled(scores, call.scale, call.softcap, bias)
 
 
 def masked(scaled: Map, keep: Keep | None) -> tuple[Map, bool]:
@@ -128,18 +129,24 @@ def masked(scaled: Map, keep: Keep | None) -> tuple[Map, bool]:
 
 
 def softmax_(
-    masked: Float[Tensor, "*lead L S"], is_alive: bool
+    masked: Float[Tensor, "*lead L S"],
+    is_alive: bool,
+    sinks: Float[Tensor, "*#lead #L"] | None = None,
 ) -> tuple[Float[Tensor, "*lead L S"], Float[Tensor, "*lead L"], Float[Tensor, "*lead L"]]:
     """Weights, row_max and row_sum; each exponential is taken once, in the place of its score.
 
-    is_alive: whether each row is known to keep something.
+    is_alive: whether each row is known to keep something. sinks: a score more for each row.
     """
     row_max = masked.detach().amax(-1)
+    if sinks is not None:
+        is_alive, row_max = True, torch.maximum(row_max, sinks.detach())
     if not is_alive:
         dead = row_max == -torch.inf
         row_max = row_max.masked_fill(dead, 0.0)
     exps = masked.sub_(row_max.unsqueeze(-1)).exp_()
     row_sum = exps.sum(-1)
+    if sinks is not None:
+        row_sum = row_sum + torch.exp(sinks - row_max)
     if not is_alive:
         row_sum = row_sum.masked_fill(dead, 1.0)
     return exps / row_sum.unsqueeze(-1), row_max, row_sum
@@ -152,7 +159,7 @@ def cells(
     queries, keys = call.queries_and_keys(part)
     if name in ("scores", "scaled"):
         out = stages.scores(queries, keys)
-        return out if name == "scores" else out.mul_(call.scale)
+        return out if name == "scores" else scale_(out, call, part)
     batches, heads, rows, cols = part
     least = -torch.inf if statistics is None else 0.0
     out = queries.new_empty(tuple(map(len, part)))
@@ -161,7 +168,7 @@ def cells(
         out[:, :, some] = least
         for _, seen in strips(call.keep, rows[some], cols, call.size):  # none, or one
             inside = batches, heads, rows[some], cols[seen]
-            block = stages.scores(queries[:, :, some], keys[:, :, seen]).mul_(call.scale)
+            block = scale_(stages.scores(queries[:, :, some], keys[:, :, seen]), call, inside)
             if statistics is None:
                 out[:, :, some, seen] = mask_(block, call.keep, inside, call.size)
                 continue

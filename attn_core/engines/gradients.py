@@ -8,11 +8,13 @@ from operator import itemgetter
 
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from attn_core.call import Call
-from attn_core.checks import check_derivative
+from attn_core.checks import check_derivative, is_transformed
 from attn_core.engines.formulas import whole
 from attn_core.engines.tiles import HeadRows, Tile, cut
+from attn_core.masks import as_slice
 from attn_core.threads import parallel_map
 
 SHARES = 4  # of a backward pass, at least: a number that does not depend on the machine
@@ -27,10 +29,28 @@ def with_gradients(one_pass: Callable, backward: Callable, call: Call) -> tuple[
     """What a pass gives for a call; its first tensor, the output, has derivatives.
 
     one_pass(call): the output, and what is saved for the backward pass.
-    backward(call, grad_output, output, *saved): the gradients of q, k and v.
+    backward(call, grad_output, output, *saved): the gradients of q, k and v, and of what else of
+    the call asks for one.
     """
-    call_of = partial(Call, keep=call.keep, scale=call.scale, dropout=call.dropout, lead=call.lead)
-    return Pass.apply(one_pass, backward, call.q, call.k, call.v, call_of)
+    added = asking(call)
+    call_of = partial(with_tensors, call, list(added))
+    return Pass.apply(one_pass, backward, call_of, call.q, call.k, call.v, *added.values())
+
+
+def asking(call: Call) -> dict[str, Tensor]:
+    """The tensors of the bias and the sinks that ask for a derivative, back or forward."""
+    return {
+        name: x
+        for name, x in call.added().items()
+        if x.requires_grad or is_transformed(x) or unpack_dual(x).tangent is not None
+    }
+
+
+def with_tensors(call: Call, names: list[str], q, k, v, *added: Tensor) -> Call:
+    """The call of other tensors; those of the names ask for a gradient, as before."""
+    # torch.func hands on tensors that do not say so.
+    asking = (x if x.requires_grad else x.detach().requires_grad_() for x in added)
+    return call.with_added(**dict(zip(names, asking, strict=True))).call_with(q=q, k=k, v=v)
 
 
 class ByItself(torch.autograd.Function):
@@ -46,30 +66,32 @@ class ByItself(torch.autograd.Function):
 
 
 class Pass(ByItself):
-    """One pass with its derivatives."""
+    """One pass with its derivatives; call_of(*tensors) is the call of these tensors."""
 
     @staticmethod
-    def forward(one_pass, backward, q, k, v, call_of):
-        return one_pass(call_of(q, k, v))
+    def forward(one_pass, backward, call_of, *tensors):
+        return one_pass(call_of(*tensors))
 
     @staticmethod
     def setup_context(ctx, inputs, outputs):
-        _, ctx.backward_pass, q, k, v, ctx.call_of = inputs
-        ctx.save_for_backward(q, k, v, *outputs)
-        ctx.save_for_forward(q, k, v)
+        _, ctx.backward_pass, ctx.call_of, *tensors = inputs
+        ctx.save_for_backward(*tensors, *outputs)
+        ctx.save_for_forward(*tensors)
         ctx.mark_non_differentiable(*outputs[1:])
-        ctx.dtype, ctx.constants = outputs[0].dtype, len(outputs) - 1
+        ctx.dtype, ctx.constants, ctx.count = outputs[0].dtype, len(outputs) - 1, len(tensors)
 
     @staticmethod
     def backward(ctx, grad_output, *_):
-        q, k, v, *outputs = ctx.saved_tensors
-        gradients = Backward.apply(q, k, v, grad_output, ctx.backward_pass, ctx.call_of, *outputs)
-        return None, None, *gradients, None
+        tensors, outputs = ctx.saved_tensors[: ctx.count], ctx.saved_tensors[ctx.count :]
+        gradients = Backward.apply(
+            ctx.backward_pass, ctx.call_of, ctx.count, *tensors, grad_output, *outputs
+        )
+        return None, None, None, *gradients
 
     @staticmethod
-    def jvp(ctx, _, __, tangent_q, tangent_k, tangent_v, *___):
+    def jvp(ctx, _, __, ___, *steps):
         formulas = by_formulas(ctx.call_of)
-        tangent = tangents(formulas, ctx.saved_tensors[:3], (tangent_q, tangent_k, tangent_v))
+        tangent = tangents(formulas, ctx.saved_tensors[: ctx.count], steps)
         return tangent.to(ctx.dtype), *[None] * ctx.constants
 
 
@@ -82,60 +104,86 @@ class Backward(ByItself):
     """
 
     @staticmethod
-    def forward(q, k, v, grad_output, backward, call_of, *outputs):
-        with torch.autocast(q.device.type, enabled=False):
-            return backward(call_of(q, k, v), grad_output, *outputs)
+    def forward(backward, call_of, count, *tensors):
+        with torch.autocast(tensors[0].device.type, enabled=False):
+            return backward(call_of(*tensors[:count]), *tensors[count:])
 
     @staticmethod
     def setup_context(ctx, inputs, _):
-        *tensors, _, ctx.call_of = inputs[:6]
-        ctx.others = len(inputs) - len(tensors)
-        ctx.save_for_backward(*tensors)
-        ctx.save_for_forward(*tensors)
+        _, ctx.call_of, count, *tensors = inputs
+        ctx.inputs, ctx.others = count + 1, len(tensors) - count - 1
+        ctx.save_for_backward(*tensors[: count + 1])
+        ctx.save_for_forward(*tensors[: count + 1])
 
     @staticmethod
     def backward(ctx, *grad_grads):
         with torch.autocast(grad_grads[0].device.type, enabled=False):
             vjp = torch.func.vjp(gradients_by_formulas(ctx.call_of), *ctx.saved_tensors)[1]
-            return *vjp(grad_grads), *[None] * ctx.others
+            return None, None, None, *vjp(grad_grads), *[None] * ctx.others
 
     @staticmethod
-    def jvp(ctx, *steps):
-        return tangents(gradients_by_formulas(ctx.call_of), ctx.saved_tensors, steps[:4])
+    def jvp(ctx, _, __, ___, *steps):
+        of_inputs = steps[: ctx.inputs]
+        return tangents(gradients_by_formulas(ctx.call_of), ctx.saved_tensors, of_inputs)
 
 
 def through_tiles(
     call: Call, grad_output: Tensor, output: Tensor, row_max: Tensor, row_sum: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of q, k and v: the weights are derived again, block by block.
+) -> tuple[Tensor, ...]:
+    """The gradients of the call's tensors: the weights are derived again, block by block.
 
     With w the weights, d what dropout leaves of them, g the gradient of the output: that of v is
     dᵀ @ g, that of a weight what dropout leaves of g·v, that of a masked score
-    w · (the weight's − g·output), as the softmax demands.
+    w · (the weight's − g·output), as the softmax demands. The bias has the gradient of the masked
+    score, a sink −(its share of the row) · g·output.
 
     On a GPU torch.set_float32_matmul_precision holds for these products, as for all of torch's, and
     not for those of the pass.
     """
     grad_q = torch.zeros_like(call.q, dtype=output.dtype)
     sums, work = shares(call)
-    grad_k, grad_v = (t.new_zeros(sums, *t.shape, dtype=output.dtype) for t in (call.k, call.v))
+    # Of each head of the queries, so that no two shares write to one place.
+    heads = call.shape[0], call.shape[1], call.shape[3]
+    grad_k, grad_v = (
+        output.new_zeros(sums, *heads, width) for width in (call.k.shape[-1], call.v.shape[-1])
+    )
+    grads = {name: torch.zeros_like(x, dtype=output.dtype) for name, x in asking(call).items()}
 
     def back(share: tuple[int, list[HeadRows]]) -> None:
         number, parts = share
         for tile in (Tile(call, part) for part in parts):
             grad = grad_output[tile.place]
             along = (grad * output[tile.place]).sum(-1, keepdim=True)
+            shift, total = (each[tile.place][..., None] for each in (row_max, row_sum))
             for cols in tile.blocks():
-                weights = tile.masked(cols).sub_(row_max[tile.place][..., None]).exp_()
-                weights.div_(row_sum[tile.place][..., None])
+                capped = tile.capped(cols)
+                slope = None if call.softcap is None else 1 - (capped / call.softcap).square_()
+                weights = tile.mask_(capped, cols).sub_(shift).exp_().div_(total)
                 grad_weights = tile.drop_(grad @ tile.values(cols).mT, cols)
-                grad_scores = weights * grad_weights.sub_(along) * call.scale
+                grad_scores = weights * grad_weights.sub_(along)
+                if grads and call.bias is not None:
+                    call.bias.add_gradients_(grad_scores, tile.part(cols), call.size, grads)
+                if slope is not None:
+                    grad_scores.mul_(slope)
+                grad_scores.mul_(call.scale)
                 grad_q[tile.place] += grad_scores @ tile.keys(cols)
                 grad_k[number][tile.heads(cols)] += grad_scores.mT @ tile.queries
                 grad_v[number][tile.heads(cols)] += tile.drop_(weights, cols).mT @ grad
+            if tile.sinks is not None and "sinks" in grads:
+                of_sink = (tile.sinks[..., None] - shift).exp_().div_(total)
+                grads["sinks"][as_slice(tile.head_range)] -= (of_sink * along).sum((0, 2, 3))
 
-    parallel_map(back, work, prod(call.shape), call.q.device)
-    return grad_q.to(call.q.dtype), grad_k.sum(0).to(call.k.dtype), grad_v.sum(0).to(call.v.dtype)
+    if grads:  # all shares add to them: one after another, so that the order is always the same
+        for share in work:
+            back(share)
+    else:
+        parallel_map(back, work, prod(call.shape), call.q.device)
+    grad_k, grad_v = (
+        grad.sum(0).unflatten(1, (-1, call.group)).sum(2) for grad in (grad_k, grad_v)
+    )
+    dtypes = (call.q, call.k, call.v, *asking(call).values())
+    made = (grad_q, grad_k, grad_v, *grads.values())
+    return tuple(grad.to(x.dtype) for grad, x in zip(made, dtypes, strict=True))
 
 
 def shares(call: Call) -> tuple[int, list[tuple[int, list[HeadRows]]]]:
@@ -149,21 +197,22 @@ def shares(call: Call) -> tuple[int, list[tuple[int, list[HeadRows]]]]:
 
 
 def by_formulas(call_of):
-    """The output as a function of q, k and v, by the six formulas on whole maps."""
+    """The output as a function of the tensors, by the six formulas on whole maps."""
 
-    def output(q, k, v):
-        call = call_of(q, k, v)
+    def output(*tensors):
+        call = call_of(*tensors)
         check_derivative(call.shape)
-        return whole(q, k, v, call.keep, call.scale, call.dropout)[0]
+        return whole(call)
 
     return output
 
 
 def gradients_by_formulas(call_of):
-    """The gradients of q, k and v as a function of the three and of the output's."""
+    """The gradients of the tensors as a function of them and, at the end, of the output's."""
 
-    def gradients(q, k, v, grad_output):
-        return torch.func.vjp(by_formulas(call_of), q, k, v)[1](grad_output)
+    def gradients(*tensors):
+        *inputs, grad_output = tensors
+        return torch.func.vjp(by_formulas(call_of), *inputs)[1](grad_output)
 
     return gradients
 

@@ -38,7 +38,7 @@ class Tiled(Engine):
     def checked(self, call: Call) -> tuple[Tensor, ...]:
         """One pass, and a look at its numbers; a GPU computes before it is waited for."""
         output, *saved = self.one_pass(call)
-        size = check_numbers(call.q, call.k, call.v, call.scale, call.lead)
+        size = check_numbers(call)
         check_output(output, size, call.dropout, call.v.dtype)
         return output, *saved
 
@@ -46,7 +46,7 @@ class Tiled(Engine):
         return tiled(call)
 
     def backward(self, call: Call, grad_output: Tensor, output: Tensor, *saved: Tensor):
-        """The gradients of q, k and v, each in its dtype."""
+        """The gradients of the call's tensors, each in its dtype."""
         return through_tiles(call, grad_output, output, *saved)
 
     def statistics_of(self, saved: list[Tensor]) -> RowPair | None:
@@ -86,14 +86,19 @@ def row_statistics(call: Call, batches: range, heads: range) -> RowPair:
     row_sum = torch.empty_like(row_max)
 
     def sum_up(tile: Tile) -> None:
-        highest, total = tile.nothing_yet()
-        for cols in tile.blocks():
-            _, highest, total, _ = add_block(tile.masked(cols), highest, total)
-        row_max[tile.place], row_sum[tile.place] = finished(highest, total)
+        row_max[tile.place], row_sum[tile.place] = tile_statistics(tile)
 
     for_each_tile(sum_up, call.call_with(dropout=None), (batches, heads, range(call.size[0])))
     part = as_slice(batches), as_slice(heads)
     return row_max[part], row_sum[part]
+
+
+def tile_statistics(tile: Tile) -> RowPair:
+    """row_max and row_sum of a tile's rows."""
+    highest, total = tile.nothing_yet()
+    for cols in tile.blocks():
+        _, highest, total, _ = add_block(tile.masked(cols), highest, total)
+    return finished(highest, total)
 
 
 def weights(call: Call) -> Map:
@@ -102,18 +107,24 @@ def weights(call: Call) -> Map:
 
     def weigh(tile: Tile) -> None:
         seen = tile.seen
-        cells = tile.masked(seen)
-        is_alive = tile.is_alive or not seen
-        dead = None if is_alive else cells.amax(-1, keepdim=True) == -torch.inf
-        torch.softmax(cells, -1, out=cells)
-        if dead is not None:
-            cells.masked_fill_(dead, 0.0)
         rows = out[tile.place]
         rows[..., : seen.start] = rows[..., seen.stop :] = 0.0
-        rows[..., seen.start : seen.stop] = cells
+        rows[..., seen.start : seen.stop] = softmax_of(tile)
 
     for_each_tile(weigh, call.call_with(dropout=None))
     return out
+
+
+def softmax_of(tile: Tile) -> Tensor:
+    """The weights of a tile's rows, for the keys that they can see."""
+    cells = tile.masked(tile.seen)
+    if tile.call.sinks is not None:
+        row_max, row_sum = tile_statistics(tile)
+        return cells.sub_(row_max[..., None]).exp_().div_(row_sum[..., None])
+    is_alive = tile.is_alive or not tile.seen
+    dead = None if is_alive else cells.amax(-1, keepdim=True) == -torch.inf
+    torch.softmax(cells, -1, out=cells)
+    return cells if dead is None else cells.masked_fill_(dead, 0.0)
 
 
 def add_block(cells: Tensor, highest: Rows, total: Rows) -> tuple[Tensor, Rows, Rows, Rows]:

@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attn_core.call import Call
+from attn_core.call import Call, Part
+from attn_core.engines.scaling import add_bias_, cap_
 from attn_core.engines.strips import mask_
 from attn_core.masks import as_slice
 from attn_core.precision import upcast
@@ -33,19 +34,26 @@ class Tile:
         self.place = self.heads(self.rows)
         self.queries = upcast(call.q[self.place])
 
+    @property
+    def sinks(self) -> Tensor | None:
+        """Of its heads, to be met by each row."""
+        return self.call.sinks_of(self.head_range)
+
     def nothing_yet(self) -> tuple[Rows, Rows]:
-        """The highest score and the total of rows that have met no key."""
+        """The highest score and the total of rows that have met no key, only their head's sink."""
         shape = self.queries.shape[:3]
+        if self.sinks is not None:
+            return self.sinks.detach().expand(shape).clone(), self.queries.new_ones(shape)
         return self.queries.new_full(shape, -torch.inf), self.queries.new_zeros(shape)
 
     def heads(self, rows: range) -> tuple[slice, slice, slice]:
         return as_slice(self.batches), as_slice(self.head_range), as_slice(rows)
 
     def keys(self, cols: range) -> Tensor:
-        return upcast(self.call.k[self.heads(cols)])
+        return self.call.of_heads("k", self.batches, self.head_range, cols)
 
     def values(self, cols: range) -> Tensor:
-        return upcast(self.call.v[self.heads(cols)])
+        return self.call.of_heads("v", self.batches, self.head_range, cols)
 
     @property
     def seen(self) -> range:
@@ -63,10 +71,22 @@ class Tile:
         """The columns that the rows can see, WIDTH at a time: what a mask empties is left out."""
         return iter(parts(self.seen, WIDTH))
 
+    def capped(self, cols: range) -> Tensor:
+        """The block's scores, scaled and capped, without bias."""
+        return cap_(self.queries @ self.keys(cols).mT, self.call)
+
+    def mask_(self, capped: Tensor, cols: range) -> Tensor:
+        """The block at the stage "masked", written into it."""
+        part = self.part(cols)
+        return mask_(add_bias_(capped, self.call, part), self.keep, part, self.size)
+
     def masked(self, cols: range) -> Tensor:
         """The block at this stage."""
-        cells = (self.queries @ self.keys(cols).mT).mul_(self.call.scale)
-        return mask_(cells, self.keep, (self.batches, self.head_range, self.rows, cols), self.size)
+        return self.mask_(self.capped(cols), cols)
+
+    def part(self, cols: range) -> Part:
+        """Of the map: the rows, and some columns."""
+        return self.batches, self.head_range, self.rows, cols
 
     def drop_(self, cells: Tensor, cols: range) -> Tensor:
         """What dropout leaves of a block, written into it."""

@@ -5,7 +5,7 @@ mask that is the same for all rows costs nothing, [B, 1, 1, S]; of others some r
 written out, for the keys that these rows may see.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from torch.backends.cuda import SDPAParams, can_use_efficient_attention, can_use
 from torch.nn.functional import scaled_dot_product_attention
 
 from attn_core.call import Call
-from attn_core.engines.gradients import through_tiles
+from attn_core.engines.gradients import asking, through_tiles
 from attn_core.engines.tiled import Tiled
 from attn_core.engines.tiles import parts
 from attn_core.masks import Keep, as_slice, in_four_axes
@@ -32,9 +32,13 @@ MOST_HEADS = 65_535  # or batches: so many blocks fit on one axis of a launch
 
 
 def serves(call: Call) -> bool:
-    """Whether torch has tiles for a call on the CPU: values as wide as keys, and no dropout."""
+    """Whether torch has tiles for a call on the CPU: values as wide as keys, and no dropout.
+
+    It knows no softcap, and gives a bias no gradient.
+    """
     is_even = call.q.shape[-1] == call.v.shape[-1]
-    return FLASH is not None and call.q.is_cpu and is_even and call.dropout is None
+    is_plain = call.dropout is None and call.softcap is None and not asking(call)
+    return FLASH is not None and call.q.is_cpu and is_even and is_plain
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Strip:
     is_causal: bool = False
     keep: Tensor | None = None  # None: everything
     dead: Tensor | None = None  # rows that keep nothing; torch gets them as keeping everything
+    bias: Tensor | None = None
 
     @property
     def places(self) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
@@ -55,10 +60,13 @@ class Strip:
 
     def added(self, dtype: torch.dtype) -> Tensor | None:
         """What torch adds to the scores."""
+        bias = None if self.bias is None else self.bias.to(dtype)
         if self.keep is None:
-            return None
+            return bias
         shown = self.keep if self.dead is None else self.keep | self.dead
-        return torch.zeros(shown.shape, dtype=dtype).masked_fill_(~shown, -torch.inf)
+        if bias is None:
+            bias = torch.zeros((), dtype=dtype)
+        return torch.where(shown, bias, -torch.inf)
 
 
 def strips(call: Call) -> Iterator[Strip]:
@@ -71,23 +79,27 @@ def strips(call: Call) -> Iterator[Strip]:
     >>> [(s.rows, s.cols) for s in strips(Call.of(x[:580], x, x, prefill(20)))]
     [(range(0, 512), range(0, 532)), (range(512, 580), range(0, 600))]
     """
-    keep, size, (_, _, rows, cols) = call.keep, call.size, call.everything
-    if keep is None:
-        yield Strip(rows, cols)
-        return
+    size, (batches, heads, rows, cols) = call.size, call.everything
+    keep = Keep() if call.keep is None else call.keep
     # torch hides what comes later before it multiplies by the scale: NaN at 0, +inf below.
     is_causal = is_triangle(keep, size) and call.scale >= finfo(float32).tiny
     rest = Keep(lengths=keep.lengths) if is_causal else keep
-    if is_same_for_all_rows(rest):
+    # A table goes to torch as it is, unless a mask has to be written into it.
+    table = None if call.bias is None else call.bias.table
+    is_ready = call.bias is None or (call.bias.is_table and rest == Keep())
+    if is_same_for_all_rows(rest) and is_ready:
         mask = None if rest == Keep() else rest.tile(range(1), range(size[1]), (1, size[1]))
-        yield Strip(rows, cols, is_causal, mask, dead_rows(mask))
+        yield Strip(rows, cols, is_causal, mask, dead_rows(mask), table)
         return
     widest = max(len(keep.visible(some, size)) for some in parts(rows, HEIGHT))
     maps = keep.tile(range(1), range(1), size).numel()
+    if call.bias is not None:
+        maps = max(maps, call.bias.tile((batches, heads, range(1), range(1)), size).numel())
     for some in parts(rows, max(16, min(HEIGHT, CELLS // max(1, maps * widest)))):
         seen = keep.visible(some, size)
-        mask = keep.tile(some, seen, size)
-        yield Strip(some, seen, False, mask, dead_rows(mask))
+        mask = None if keep == Keep() else keep.tile(some, seen, size)
+        bias = call.bias_of((batches, heads, some, seen)) if seen else None
+        yield Strip(some, seen, False, mask, dead_rows(mask), bias)
 
 
 def is_triangle(keep: Keep, size: tuple[int, int]) -> bool:
@@ -117,14 +129,26 @@ class TorchSdpa(Tiled):
     """On the CPU; its pass keeps the log of each row's sum."""
 
     def one_pass(self, call: Call) -> tuple[Tensor, Tensor]:
+        if call.group > 1:
+            passes = [self.one_pass(part) for _, part in by_key_heads(call)]
+            output, lse = (interleaved(each) for each in zip(*passes, strict=True))
+            return output, lse
         q, k, v = without_gaps(call.q, call.k, call.v)
         passes = [attend(strip, q, k, v, call.scale) for strip in strips(call)]
-        if len(passes) == 1:
-            return passes[0]
-        output, lse = (torch.cat(each, 2) for each in zip(*passes, strict=True))
-        return output, lse
+        output, lse = passes[0]
+        if len(passes) > 1:
+            output, lse = (torch.cat(each, 2) for each in zip(*passes, strict=True))
+        sinks = call.sinks_of(call.everywhere[1])
+        return (output, lse) if sinks is None else with_sinks(output, lse, sinks)
 
     def backward(self, call: Call, grad_output: Tensor, output: Tensor, *saved: Tensor):
+        if call.group > 1:
+            parts = [
+                self.backward(part, *(each[:, heads] for each in (grad_output, output, *saved)))
+                for heads, part in by_key_heads(call)
+            ]
+            of_q, *others = zip(*parts, strict=True)
+            return interleaved(of_q), *map(sum, others)
         q, k, v, grad = without_gaps(call.q, call.k, call.v, grad_output)
         grad_q, grad_k, grad_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
         for strip in strips(call):
@@ -139,6 +163,23 @@ class TorchSdpa(Tiled):
 
     def statistics_of(self, saved: list[Tensor]) -> None:
         return None
+
+
+def by_key_heads(call: Call) -> list[tuple[slice, Call]]:
+    """Calls with one head of queries for each head of keys, and which heads of the queries."""
+    slices = [slice(first, None, call.group) for first in range(call.group)]
+    return [(heads, call.of_query_heads(heads)) for heads in slices]
+
+
+def interleaved(parts: Sequence[Tensor]) -> Tensor:
+    """What the calls of `by_key_heads` give, in the order of the queries' heads."""
+    return torch.stack(tuple(parts), 2).flatten(1, 2)
+
+
+def with_sinks(output: Tensor, lse: Tensor, sinks: Tensor) -> tuple[Tensor, Tensor]:
+    """The sinks' share taken from a pass that knew none of them: one more term of each sum."""
+    total = torch.logaddexp(lse, sinks)
+    return output * torch.exp(lse - total).unsqueeze(-1), total
 
 
 def attend(strip: Strip, q: Tensor, k: Tensor, v: Tensor, scale: float) -> tuple[Tensor, Tensor]:
@@ -166,6 +207,8 @@ def serves_gpu(call: Call) -> bool:
     It hides what no query may see, and what lies beyond the last key, before it multiplies by the
     scale.
     """
+    if call.group > 1 or call.softcap is not None or call.added():
+        return False
     is_square = call.keep is not None and call.keep.is_causal and call.size[0] == call.size[1]
     if call.scale < finfo(float32).tiny or not (call.keep is None or is_square):
         return False

@@ -30,6 +30,7 @@ class Inputs:
 
     @classmethod
     def of(cls, record: AttentionTrace) -> "Inputs":
+        record.check_plain("record")
         B, H, L, S = record.shape
         wide = record.float_type
         q, k, v = (tensor.detach().to(wide) for tensor in (record.q, record.k, record.v))

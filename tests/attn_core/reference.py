@@ -5,14 +5,14 @@ The loops call nothing of attn_core, and nothing is computed by torch.
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 
 import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from attn_core import Dropout, causal, padding, prefill, trace, window
+from attn_core import Dropout, alibi, causal, padding, prefill, relative, trace, window
 
 STAGES = ("scores", "scaled", "masked", "weights", "dropped", "output")
 MAPS = STAGES[:-1]
@@ -38,15 +38,19 @@ def survives_by_hand(p, seed, batch, head, row, col):
     return words[col % 4] >= math.floor(p * 2**32)
 
 
-def one_head(q, k, v, keep, scale, survives, p):
+def one_head(q, k, v, keep, scale, survives, p, bias, softcap=None, sink=None):
     """Every stage of one head as nested lists, and row_max and row_sum."""
     stages = {name: [] for name in (*STAGES, "row_max", "row_sum")}
     for i, query in enumerate(q):
         scores = [math.fsum(a * b for a, b in zip(query, key, strict=True)) for key in k]
         scaled = [score * scale for score in scores]
+        if softcap is not None:
+            scaled = [softcap * math.tanh(cell / softcap) for cell in scaled]
+        scaled = [cell + added for cell, added in zip(scaled, bias[i], strict=True)]
         kept = [j for j in range(len(k)) if keep[i][j]]
-        row_max = max((scaled[j] for j in kept), default=0.0)
-        row_sum = math.fsum(math.exp(scaled[j] - row_max) for j in kept) if kept else 1.0
+        terms = [scaled[j] for j in kept] + ([] if sink is None else [sink])
+        row_max = max(terms, default=0.0)
+        row_sum = math.fsum(math.exp(term - row_max) for term in terms) if terms else 1.0
         weights = [0.0] * len(k)
         for j in kept:
             weights[j] = math.exp(scaled[j] - row_max) / row_sum
@@ -66,25 +70,29 @@ def one_head(q, k, v, keep, scale, survives, p):
     return stages
 
 
-def by_loop(q, k, v, keep=None, scale=None, dropout=None):
+def by_loop(q, k, v, keep=None, scale=None, dropout=None, bias=None, softcap=None, sinks=None):
     """All stages in float64 for q [*, L, D] in any rank; keep is a bool tensor [*, L, S] or None.
 
-    dropout is (p, seed) or None.
+    dropout is (p, seed) or None, bias [*, L, S] or None, sinks a list or None.
     """
     lead, L, S = tuple(q.shape[:-2]), q.shape[-2], k.shape[-2]
     batches, heads = batches_and_heads(lead)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     keep = torch.ones(*lead, L, S, dtype=torch.bool) if keep is None else keep
+    bias = torch.zeros(*lead, L, S, dtype=torch.float64) if bias is None else bias
+    if k.shape[:-2] != lead:
+        k, v = (t.repeat_interleave(lead[-1] // t.shape[-3], -3) for t in (k, v))
     p, seed = dropout or (0.0, 0)
     flat = [t.detach().double().reshape(batches * heads, *t.shape[-2:]).tolist() for t in (q, k, v)]
-    keep = keep.reshape(batches * heads, L, S).tolist()
+    keep, bias = (each.reshape(batches * heads, L, S).tolist() for each in (keep, bias))
     joined = {name: [] for name in (*STAGES, "row_max", "row_sum")}
     for n in range(batches * heads):
         b, h = divmod(n, heads)
         survives = [[True] * S for _ in range(L)]
         if dropout:
             survives = [[survives_by_hand(p, seed, b, h, i, j) for j in range(S)] for i in range(L)]
-        head = one_head(*(t[n] for t in flat), keep[n], scale, survives, p)
+        sink = None if sinks is None else sinks[h]
+        head = one_head(*(t[n] for t in flat), keep[n], scale, survives, p, bias[n], softcap, sink)
         for name, cells in head.items():
             joined[name].append(cells)
     return {
@@ -110,10 +118,13 @@ class Case:
     dense: torch.Tensor | None
     scale: float | None
     dropout: tuple[float, int] | None
+    added: dict = field(default_factory=dict)  # bias, softcap and sinks as the caller writes them
+    bias: torch.Tensor | None = None  # cell by cell
 
     def __repr__(self):
         shapes = [tuple(t.shape) for t in (self.q, self.k, self.v)]
-        return f"Case({shapes}, {self.q.dtype}, {self.keep}, {self.scale}, {self.dropout})"
+        how = self.keep, self.scale, self.dropout, self.added
+        return f"Case({shapes}, {self.q.dtype}, {how})"
 
     @cached_property
     def keep(self):
@@ -121,12 +132,17 @@ class Case:
         made = [part() for part in self.parts]
         return reduce(operator.and_, made) if made else None
 
-    def trace(self):
+    def settings(self):
         dropout = Dropout(*self.dropout) if self.dropout else None
-        return trace(self.q, self.k, self.v, keep=self.keep, scale=self.scale, dropout=dropout)
+        return {"keep": self.keep, "scale": self.scale, "dropout": dropout, **self.added}
+
+    def trace(self):
+        return trace(self.q, self.k, self.v, **self.settings())
 
     def loop(self):
-        return by_loop(self.q, self.k, self.v, self.dense, self.scale, self.dropout)
+        sinks = self.added["sinks"].tolist() if "sinks" in self.added else None
+        added = self.bias, self.added.get("softcap"), sinks
+        return by_loop(self.q, self.k, self.v, self.dense, self.scale, self.dropout, *added)
 
     def tolerance(self):
         """How far a float32 computation may be off: scores, weights and output.
@@ -142,6 +158,9 @@ class Case:
         largest = self.q.double().abs().max() * self.k.double().abs().max() * D
         scores = float((D + 2) * eps * largest)
         scaled = (scores + eps * float(largest)) * max(abs(scale), 1e-300)
+        added = 0.0 if self.bias is None else float(self.bias.abs().max())
+        added += float(self.added.get("sinks", torch.zeros(1)).abs().max())
+        scaled += 4 * eps * (added + self.added.get("softcap", 0.0))
         weights = 4 * scaled + (S + 8) * eps
         p = self.dropout[0] if self.dropout else 0.0
         value = float(self.v.double().abs().max()) / (1 - p)
@@ -230,8 +249,41 @@ def keeps(draw, lead, L, S):
     return parts, cells
 
 
+def bias_by_rule(kind, away, numbers):
+    """Each bias from its sentence in the docstring, one cell at a time."""
+    if kind == "alibi":
+        return -numbers * abs(away)
+    reach = len(numbers) // 2
+    return numbers[min(max(away, -reach), reach) + reach]
+
+
 @st.composite
-def cases(draw, dtypes=DTYPES, with_dropout=True, with_keep=True, most=6):
+def biases(draw, lead, L, S):
+    """A table, a rule, or their sum as a caller writes it; and its cells [*lead, L, S]."""
+    batches, heads = batches_and_heads(lead)
+    seed = draw(st.integers(0, 2**20))
+    kinds = draw(st.sampled_from((["table"], ["alibi"], ["relative"], ["alibi", "table"])))
+    made, cells = [], torch.zeros(batches, heads, L, S, dtype=torch.float64)
+    for kind in kinds:
+        if kind == "table":
+            # In a sum a table is on the record's four axes, as in joined masks.
+            full = (*lead, L, S)
+            is_free = len(kinds) == 1 or len(lead) == 2
+            axes = draw(st.integers(2, len(full) if is_free else 2))
+            shape = [n if draw(st.booleans()) else 1 for n in full[len(full) - axes :]]
+            made.append(drawn(seed, *shape))
+            cells = cells + made[-1].expand(full).reshape(cells.shape)
+            continue
+        numbers = drawn(seed + 1, heads) if kind == "alibi" else drawn(seed + 2, heads, 5)
+        made.append((alibi if kind == "alibi" else relative)(numbers))
+        numbers = numbers.tolist()
+        for b, h, i, j in np.ndindex(batches, heads, L, S):
+            cells[b, h, i, j] += bias_by_rule(kind, j - (i + S - L), numbers[h])
+    return reduce(operator.add, made), cells.reshape(*lead, L, S)
+
+
+@st.composite
+def cases(draw, dtypes=DTYPES, with_dropout=True, with_keep=True, most=6, with_added=False):
     lead = tuple(draw(st.lists(st.integers(1, 2), max_size=3)))
     size = st.integers(1, most)
     L, S, D, Dv = draw(size), draw(size), draw(st.integers(1, 4)), draw(st.integers(1, 4))
@@ -246,7 +298,18 @@ def cases(draw, dtypes=DTYPES, with_dropout=True, with_keep=True, most=6):
     dropout = None
     if with_dropout and draw(st.booleans()):
         dropout = draw(st.tuples(st.sampled_from((0.0, 0.1, 0.5, 0.9)), st.integers(0, 2**53 - 1)))
-    return Case(q, k, v, parts, cells, scale, dropout)
+    if not with_added:
+        return Case(q, k, v, parts, cells, scale, dropout)
+    added, bias = {}, None
+    if len(lead) > 1 and draw(st.booleans()):
+        k, v = k[..., :1, :, :], v[..., :1, :, :]
+    if draw(st.booleans()):
+        added["bias"], bias = draw(biases(lead, L, S))
+    if draw(st.booleans()):
+        added["softcap"] = draw(st.sampled_from((0.5, 30.0)))
+    if draw(st.booleans()):
+        added["sinks"] = drawn(seed + 3, batches_and_heads(lead)[1]) * 3
+    return Case(q, k, v, parts, cells, scale, dropout, added, bias)
 
 
 @torch.no_grad()

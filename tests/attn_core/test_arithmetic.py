@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attn_core import Dropout, Projection, causal, toy, trace, workings
+from attn_core import Dropout, Projection, alibi, causal, toy, trace, workings
 from attn_core.arithmetic import Term
 from attn_core.digits import plain, written
 from tests.attn_core.evaluated import evaluated
@@ -51,11 +51,11 @@ def assert_every_number(record, rel):
 @settings(max_examples=25)
 @given(data=st.data())
 def test_every_number_equals_the_record(dtype, rel, data):
-    assert_every_number(data.draw(cases(dtypes=(dtype,), most=3)).trace(), rel)
+    assert_every_number(data.draw(cases(dtypes=(dtype,), most=3, with_added=True)).trace(), rel)
 
 
 @settings(max_examples=60)
-@given(cases(dtypes=(torch.float64, torch.float32), most=4))
+@given(cases(dtypes=(torch.float64, torch.float32), most=4, with_added=True))
 def test_the_text_says_the_value_and_the_parts(case):
     record = case.trace()
     for name in STAGES:
@@ -81,6 +81,23 @@ def test_the_tree_as_text():
         "      k[0] = (0.43, 0.15, 0.89)\n"
         "  row_max[1] = max(0.9544, 1.4950) = 1.4950\n"
         "  row_sum[1] = exp(0.9544 - 1.4950) + exp(1.4950 - 1.4950) = 0.5824 + 1 = 1.5824"
+    )
+
+
+def test_what_is_added_as_text():
+    x = toy.journey().x
+    added = {"bias": alibi([0.5]), "softcap": 2.0, "sinks": torch.tensor([0.25])}
+    assert str(workings(trace(x[:2], x[:2], x[:2], scale=1.0, **added), "weights", 1, 0)) == (
+        "weights[1, 0] = exp(0.3880 - 1.2673) / 1.7766 = 0.2336\n"
+        "  scaled[1, 0] = 2 · tanh(0.9544 · 1 / 2) + (-0.5) = 0.3880\n"
+        "    scores[1, 0] = 0.55·0.43 + 0.87·0.15 + 0.66·0.89 = 0.9544\n"
+        "      q[1] = (0.55, 0.87, 0.66)\n"
+        "      k[0] = (0.43, 0.15, 0.89)\n"
+        "    bias[1, 0] = -0.5 · 1 = -0.5\n"
+        "  row_max[1] = max(0.3880, 1.2673, 0.25) = 1.2673\n"
+        "  row_sum[1] = exp(0.3880 - 1.2673) + exp(1.2673 - 1.2673) + exp(0.25 - 1.2673)"
+        " = 0.4151 + 1 + 0.3616 = 1.7766\n"
+        "  sink[0] = 0.25"
     )
 
 

@@ -5,6 +5,7 @@ compared with. Sizes are the real ones, on both sides of the places at which map
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 
 import pytest
@@ -12,7 +13,7 @@ import torch
 from hypothesis import given, settings
 from torch.utils.flop_counter import FlopCounterMode
 
-from attn_core import Dropout, attention, causal, padding, prefill, trace, window
+from attn_core import Bias, Dropout, attention, causal, padding, prefill, trace, window
 from attn_core.api import recorded
 from attn_core.call import Call
 from attn_core.engines import tiles, torch_sdpa
@@ -114,11 +115,10 @@ def compare(record, exact, route):
 
 
 @settings(max_examples=150)
-@given(cases(dtypes=(torch.float64,), most=12))
+@given(cases(dtypes=(torch.float64,), most=12, with_added=True))
 def test_random_calls(case):
     """All ranks, joined masks, widths, scales and dropout, in the smallest of tiles."""
-    dropout = Dropout(*case.dropout) if case.dropout else None
-    call = Call.of(case.q, case.k, case.v, case.keep, case.scale, dropout)
+    call = Call.of(case.q, case.k, case.v, **case.settings())
     exact = recorded(call, FORMULAS)
     for engine in (TILED, TORCH_SDPA) if torch_sdpa.serves(call) else (TILED,):
         record = recorded(call, engine)
@@ -166,6 +166,58 @@ def test_gradients_are_those_of_the_formulas(route, size, name):
         assert torch.equal(gradients(engine, alone, how, pull)[0], wanted)
 
 
+# What today's models add, of two heads; each with the tensors that may ask for a gradient.
+ADDED: dict[str, Callable] = {
+    "a table": lambda L, S: {"bias": drawn(5, 2, 1, L, S)},
+    "a row for all": lambda L, S: {"bias": drawn(5, 2, 1, S)},
+    "slopes": lambda L, S: {"slopes": drawn(5, 2)},
+    "by distance": lambda L, S: {"relative": drawn(5, 2, 17)},
+    "softcap": lambda L, S: {"softcap": 0.8},
+    "sinks": lambda L, S: {"sinks": drawn(5, 2)},
+    "all": lambda L, S: {
+        "bias": drawn(5, 2, 2, L, S), "slopes": drawn(6, 2), "softcap": 2.0, "sinks": drawn(7, 2)
+    },
+}  # fmt: skip
+
+
+def call_of(qkv, added, keep, dropout=None):
+    """A call with what is added; slopes and relative are parts of the bias."""
+    settings = dict(added)
+    rules = {name: settings.pop(name) for name in ("slopes", "relative") if name in settings}
+    if rules:
+        settings["bias"] = Bias(**rules) + settings["bias"] if "bias" in settings else Bias(**rules)
+    return Call.of(*qkv, keep, 0.7, dropout, **settings)
+
+
+@pytest.mark.parametrize(
+    "keep", [None, causal(), causal() & padding([290, 0]), window(7, 2)], ids=str
+)
+@pytest.mark.parametrize("name", ADDED)
+@pytest.mark.parametrize(
+    ("route", "L"),
+    [("tiles", 70), ("tiles with dropout", 70), ("torch's own", 520), ("torch's own", 300)],
+)
+@pytest.mark.parametrize("heads", [2, 1], ids=["heads", "one head of keys"])
+def test_what_is_added_on_each_route_and_its_gradients(heads, route, L, name, keep):
+    """torch's own route gives a bias no gradient: there it is a constant."""
+    engine, dropout = ROUTES[route]
+    added = ADDED[name](L, 300)
+    tensors = [] if engine is TORCH_SDPA else [x for x in added.values() if torch.is_tensor(x)]
+    q, k, v = qkv((2, 2), L, 300)
+    inputs = [each.requires_grad_() for each in (q, k[:, :heads], v[:, :heads], *tensors)]
+    call = call_of(inputs[:3], added, keep, dropout)
+    assert torch_sdpa.serves(call) == (engine is TORCH_SDPA and call.softcap is None)
+    engine = engine if torch_sdpa.serves(call) else TILED
+    runs = []
+    for each in (engine, FORMULAS):
+        record = recorded(call, each)
+        pulled = torch.autograd.grad(record.output, inputs, drawn(9, 2, 2, L, 3))
+        with torch.no_grad():
+            runs.append([record.output, record.lse, record.stage("weights"), *pulled])
+    for mine, other in zip(*runs, strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-9, atol=1e-11)
+
+
 @pytest.mark.parametrize("is_fast", [True, pytest.param(False, marks=pytest.mark.deep)])
 @every_route
 @pytest.mark.parametrize("live", ["qkv", "qv", "k"])
@@ -182,6 +234,29 @@ def test_second_derivatives(live, engine, dropout, is_fast):
         output(*inputs).sum(), [t for t in inputs if t.requires_grad], create_graph=True
     )
     assert first[0].requires_grad
+
+
+@pytest.mark.parametrize("is_fast", [True, pytest.param(False, marks=pytest.mark.deep)])
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
+def test_second_derivatives_of_what_is_added(is_fast):
+    """And forward mode, of grouped heads."""
+    added = ADDED["all"](5, 5)
+    names = [name for name, x in added.items() if torch.is_tensor(x)]
+    q, k, v = qkv((2, 2), 5, 5)
+    inputs = [each.requires_grad_() for each in (q, k[:, :1], v[:, :1], *map(added.get, names))]
+
+    def output(engine, q, k, v, *tensors):
+        call = call_of((q, k, v), added | dict(zip(names, tensors, strict=True)), causal())
+        return recorded(call, engine).output
+
+    torch.manual_seed(0)  # fast mode draws a direction
+    assert torch.autograd.gradgradcheck(partial(output, TILED), inputs, fast_mode=is_fast)
+    steps = tuple(drawn(n, *each.shape) for n, each in enumerate(inputs))
+    ours, formulas = (
+        torch.func.jvp(partial(output, engine), tuple(inputs), steps)[1]
+        for engine in (TILED, FORMULAS)
+    )
+    torch.testing.assert_close(ours, formulas)
 
 
 @every_route

@@ -13,13 +13,6 @@ from attn_core import Dropout, attention, causal, stages, trace, window
 from tests.attn_core.reference import MAPS, STAGES, by_loop, cases, drawn
 
 
-def traced(case, **others):
-    dropout = Dropout(*case.dropout) if case.dropout else None
-    return trace(
-        case.q, case.k, case.v, keep=case.keep, scale=case.scale, dropout=dropout, **others
-    )
-
-
 def assert_close(got, wanted, tolerance, what):
     assert got.shape == wanted.shape, what
     same = (got.double() == wanted) | ((got.double() - wanted).abs() <= tolerance)
@@ -27,9 +20,9 @@ def assert_close(got, wanted, tolerance, what):
 
 
 @settings(max_examples=150)
-@given(cases())
+@given(cases(with_added=True))
 def test_every_stage_equals_a_plain_loop(case):
-    record, wanted, tolerance = traced(case), case.loop(), case.tolerance()
+    record, wanted, tolerance = case.trace(), case.loop(), case.tolerance()
     for name in STAGES:
         assert_close(record.stage(name), wanted[name], tolerance[name], name)
     statistics = {"row_max": record.row_max, "row_sum": record.row_sum}
@@ -63,11 +56,10 @@ def test_output_equals_torchs_own_attention(case):
     assert_close(output[~dead], wanted.double().view_as(output)[~dead], ours + theirs, "output")
 
 
-@given(cases(dtypes=(torch.float64,)))
+@given(cases(dtypes=(torch.float64,), with_added=True))
 def test_attention_and_trace_are_one(case):
-    dropout = Dropout(*case.dropout) if case.dropout else None
-    output = attention(case.q, case.k, case.v, keep=case.keep, scale=case.scale, dropout=dropout)
-    assert torch.equal(output, traced(case).output)
+    output = attention(case.q, case.k, case.v, **case.settings())
+    assert torch.equal(output, case.trace().output)
 
 
 @pytest.mark.skipif("PRETEND_PROCESSOR" in os.environ, reason="torch's own error is not pretended")
@@ -166,7 +158,7 @@ def test_inputs_stay_untouched_and_calls_repeat(case):
         tensors.append(case.keep)
     copies = [t.clone() for t in tensors]
     versions = [t._version for t in tensors]
-    first, second = traced(case), traced(case)
+    first, second = case.trace(), case.trace()
     for name in STAGES:
         once = first.stage(name)
         assert torch.equal(once, second.stage(name)), name
@@ -224,12 +216,12 @@ class TestDeadRows:
             assert record.stage(name).isfinite().all()
 
 
-@given(cases())
+@given(cases(with_added=True))
 def test_lse_is_the_logarithm_of_the_sum(case):
-    record, wanted = traced(case), case.loop()
+    record, wanted = case.trace(), case.loop()
     exact = wanted["row_max"] + torch.log(wanted["row_sum"])
     alive = torch.ones_like(exact, dtype=torch.bool)
-    if case.dense is not None:
+    if case.dense is not None and "sinks" not in case.added:
         alive = case.dense.any(-1)
     tolerance = case.tolerance()
     # A relative error of the sum is an absolute one of its logarithm.
@@ -252,6 +244,7 @@ SETTINGS = {
     "plain": {},
     "dead row": {"keep": DEAD, "scale": -0.7},
     "dropout": {"dropout": Dropout(0.5, 11), "keep": DEAD},
+    "added": {"bias": drawn(4, 3, 3), "softcap": 0.8, "keep": DEAD},
 }
 
 

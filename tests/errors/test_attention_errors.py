@@ -13,15 +13,20 @@ import torch
 from attn_core import (
     Dropout,
     Projection,
+    alibi,
     attention,
+    buckets,
     causal,
+    diagnose,
     padding,
     prefill,
+    relative,
     sweep,
     trace,
     window,
     workings,
 )
+from attn_core.mistakes import MISTAKES
 from tests.errors.sentences import refused, sentences
 
 
@@ -72,21 +77,16 @@ TENSOR_VALUES = {
     "k must be on cpu or cuda, got meta": (Q, t(3, 2, device="meta"), V),
     "k must have as many axes as q (2, 3, 4, 5), got (3, 6, 5)": (Q, K[0], V),
     "v must have as many axes as q (2, 3, 4, 5), got (6, 7)": (Q, K, V[0, 0]),
-    "k must have q's leading axes (2, 4), got (2, 3, 6, 5)": (t(2, 4, 4, 5), K, V),
-    "k must have q's leading axes (2, 8), got (2, 2, 6, 5): "
-    "repeat each head, k.repeat_interleave(4, dim=-3)": (t(2, 8, 4, 5), K[:, :2], V[:, :2]),
-    "k must have q's leading axes (2, 3, 8), got (2, 3, 4, 6, 5): "
-    "repeat each head, k.repeat_interleave(2, dim=-3)": (t(2, 3, 8, 4, 5), *[t(2, 3, 4, 6, 5)] * 2),
-    "k must have q's leading axes (2, 3, 8), got (2, 1, 4, 6, 5)":
-        (t(2, 3, 8, 4, 5), *[t(2, 1, 4, 6, 5)] * 2),
-    "k must have q's leading axes (2, 3, 8), got (1, 3, 4, 6, 5)":
-        (t(2, 3, 8, 4, 5), *[t(1, 3, 4, 6, 5)] * 2),
-    "k must have q's leading axes (2, 8), got (2, 3, 6, 5)": (t(2, 8, 4, 5), *[t(2, 3, 6, 5)] * 2),
+    "k must have q's leading axes (2, 4), or a number of heads that divides 4, got (2, 3, 6, 5)":
+        (t(2, 4, 4, 5), K, V),
+    "k must have q's leading axes (2, 3, 8), or a number of heads that divides 8, "
+    "got (2, 1, 4, 6, 5)": (t(2, 3, 8, 4, 5), *[t(2, 1, 4, 6, 5)] * 2),
+    "k must have q's leading axes (2, 1), or a number of heads that divides 1, got (2, 3, 6, 5)":
+        (Q[:, :1], K, V),
     "k must have q's leading axes (8,), got (2, 6, 5)": (t(8, 4, 5), *[t(2, 6, 5)] * 2),
-    "v must have q's leading axes (2, 3), got (2, 1, 6, 7): "
-    "repeat each head, v.repeat_interleave(3, dim=-3)": (Q, K, V[:, :1]),
-    "k must have q's leading axes (2, 1), got (2, 3, 6, 5)": (Q[:, :1], K, V),
-    "v must have q's leading axes (2, 3), got (1, 3, 6, 7)": (Q, K, V[:1]),
+    "v must have the heads of k (2, 3, 6, 5), got (2, 1, 6, 7)": (Q, K, V[:, :1]),
+    "v must have q's leading axes (2, 3), or a number of heads that divides 3, got (1, 3, 6, 7)":
+        (Q, K, V[:1]),
     "k must have q's width 5, got (6, 4)": (t(4, 5), t(6, 4), t(6, 7)),
     "k must have q's width 5, got (2, 3, 6, 4)": (Q, t(2, 3, 6, 4), V),
     "v must have one row for each of the 6 keys, got (4, 7)": (t(4, 5), t(6, 5), t(4, 7)),
@@ -140,7 +140,7 @@ def test_an_output_that_dropout_alone_takes_beyond_its_dtype(call, tokens):
 BOOL = "keep must be a bool tensor (True = keep), got"
 MASK = "keep must be a bool tensor (True = keep), a mask such as causal(), or None, got"
 KEEP_TYPES = {
-    f"{BOOL} torch.float32": t(4, 6),
+    f"{BOOL} torch.float32: numbers that are added are a bias": t(4, 6),
     f"{BOOL} torch.int64": whole(4, 6),
     f"{MASK} function": causal,
     f"{MASK} list": [[True]],
@@ -175,6 +175,75 @@ def test_keep(given, kind, sentence):
     refused(lambda: attention(Q, K, V, keep=given), kind, sentence)
 
 
+TABLE = "bias must be a float tensor, a bias such as alibi(slopes), or None, got"
+HEADS = "must have one number a head, got"
+ADDED_TYPES = {
+    f"{TABLE} 0.5": {"bias": 0.5},
+    f"{TABLE} a list": {"bias": [[0.5]]},
+    "bias must be a float tensor, got torch.bool: a mask is given as keep": {"bias": keeping(4, 6)},
+    "bias must be a float tensor, got torch.int64": {"bias": whole(4, 6)},
+    "bias must be a dense tensor, got one of layout torch.sparse_coo": {
+        "bias": t(4, 6).to_sparse()
+    },
+    "softcap must be a number or None, got str": {"softcap": "30"},
+    "softcap must be a number or None, got bool": {"softcap": True},
+    "sinks must be numbers, got 'none'": {"sinks": "none"},
+    "sinks must be a float tensor, got torch.int64": {"sinks": whole(3)},
+}
+ADDED_VALUES = {
+    "bias must broadcast to (2, 3, 4, 6), got (6, 5)": {"bias": t(6, 5)},
+    "bias must broadcast to (2, 3, 4, 6), got (2, 4, 6): "
+    "pass bias[:, None] for one table a sentence": {"bias": t(2, 4, 6)},
+    "bias must broadcast to (2, 3, 4, 6), got (2, 3, 5, 6)":
+        [{"bias": t(2, 3, 5, 6)}, {"bias": alibi([1.0] * 3) + t(2, 3, 5, 6)}],
+    "bias must be finite, got -inf at (1, 2): say with keep which keys are hidden":
+        {"bias": with_value(t(4, 6), (1, 2), -math.inf)},
+    "slopes of bias must be of each of the 3 heads, got 2": {"bias": alibi([1.0, 2.0])},
+    "slopes of bias must be finite, got nan at (1,): say with keep which keys are hidden":
+        {"bias": alibi([1.0, math.nan, 2.0])},
+    "relative of bias must be of each of the 3 heads, got 1": {"bias": relative(t(1, 3))},
+    "bias must be on q's device cpu, got meta": {"bias": t(4, 6, device="meta")},
+    "bias must leave scores below 3.4e+38, the largest torch.float32, "
+    "got numbers up to 3.4e+38 beside scaled scores up to 1e+37":
+        {"bias": torch.full((4, 6), torch.finfo(torch.float32).max), "scale": 1e37 / 1.25},
+    "softcap must be above 0 and finite in torch.float32, got 0": {"softcap": 0},
+    "softcap must be above 0 and finite in torch.float32, got -1.5": {"softcap": -1.5},
+    "softcap must be above 0 and finite in torch.float32, got nan": {"softcap": math.nan},
+    "softcap must be above 0 and finite in torch.float32, got 1e+39": {"softcap": 1e39},
+    "sinks must be one for each of the 3 heads, got 2": {"sinks": t(2)},
+    "sinks must be finite, got [0.5, inf, 0.5]": {"sinks": with_value(t(3), 1, math.inf)},
+    "sinks must be on q's device cpu, got meta": {"sinks": t(3, device="meta")},
+    f"sinks {HEADS} (1, 3)": {"sinks": t(1, 3)},
+    f"sinks {HEADS} ()": {"sinks": t()},
+}  # fmt: skip
+
+
+@sentences((TypeError, ADDED_TYPES), (ValueError, ADDED_VALUES))
+@pytest.mark.parametrize("call", [attention, trace])
+def test_what_is_added(call, given, kind, sentence):
+    refused(lambda: call(Q, K, V, **given), kind, sentence)
+
+
+def test_a_bias_as_low_as_floats_go_is_a_mask_in_all_but_name():
+    lowest = torch.full((4, 6), torch.finfo(torch.float32).min).triu(1)
+    keep = torch.ones(4, 6, dtype=torch.bool).tril()
+    masked = attention(Q, K, V, keep=keep)
+    torch.testing.assert_close(attention(Q, K, V, bias=lowest), masked)
+
+
+MORE = "must have no bias, softcap, sinks or shared heads of keys here, got"
+
+
+@pytest.mark.parametrize("name", ["bias", "softcap", "sinks", "shared heads of keys"])
+def test_mistakes_are_looked_for_in_plain_records(name):
+    added = {"bias": alibi([1.0] * 3), "softcap": 2.0, "sinks": t(3)}
+    heads = 1 if name.startswith("shared") else 3
+    record = trace(Q, K[:, :heads], V[:, :heads], **{k: x for k, x in added.items() if k == name})
+    refused(lambda: diagnose(t(4, 6), record), ValueError, f"trace {MORE} {name}")
+    mistake = MISTAKES["softmax-over-queries"]
+    refused(lambda: mistake.apply(record), ValueError, f"record {MORE} {name}")
+
+
 def test_keep_of_a_batch_without_heads():
     message = "keep must broadcast to (2, 4, 6), got (2, 3, 4, 6)"
     refused(lambda: trace(Q[:, 0], K[:, 0], V[:, 0], keep=keeping(2, 3, 4, 6)), ValueError, message)
@@ -206,6 +275,8 @@ def test_samples_of_vmap_where_one_answer_is_wanted(T):
         "call it once, on the whole batch"
     )
     asks = {
+        "bias": lambda x, cells: attention(x, x, x, bias=x @ x.mT),
+        "sinks": lambda x, cells: attention(x, x, x, sinks=x[0, 0, :1]),
         "keep": lambda x, cells: attention(x, x, x, keep=cells),
         "q": lambda x, cells: trace(x, x, x).output,
         "k": lambda x, cells: trace(t(1, T, 2), x, x).output,
@@ -236,6 +307,9 @@ def test_scores_are_judged_by_themselves_in_short_calls_and_long_ones(call, T):
 
 WHOLE = "must be a whole number, got"
 MAKER_TYPES = {
+    "slopes must be numbers, got 'steep'": lambda: alibi("steep"),
+    "values must be a float tensor, got torch.int64": lambda: relative(whole(1, 3)),
+    f"max_distance {WHOLE} 9.0": lambda: buckets(t(8, 1), max_distance=9.0),
     f"before {WHOLE} '2'": lambda: window("2"),
     f"before {WHOLE} 2.0": lambda: window(2.0),
     f"before {WHOLE} True": lambda: window(True),
@@ -247,7 +321,7 @@ MAKER_TYPES = {
     f"lengths[1] {WHOLE} 2.0": lambda: padding([3, 2.0]),
     f"lengths[0] {WHOLE} True": lambda: padding([True]),
     f"lengths[0] {WHOLE} a list": lambda: padding([[3]]),
-    f"{BOOL} torch.float32": lambda: causal() & t(4, 6),
+    f"{BOOL} torch.float32: numbers that are added are a bias": lambda: causal() & t(4, 6),
     "keep must be a dense tensor, got one of layout torch.sparse_coo":
         lambda: causal() & keeping(4, 6).to_sparse(),
     "p must be a number, got str": lambda: Dropout("0.5", 1),
@@ -262,6 +336,14 @@ MAKER_TYPES = {
 }  # fmt: skip
 LENGTHS = "lengths must be one whole number for each sequence, got a"
 MAKER_VALUES = {
+    "slopes must have one number a head, got (0,)": lambda: alibi([]),
+    "values must have two axes, none of them empty, got (3,)": lambda: relative(t(3)),
+    "values must have an odd number of columns, got 4": lambda: relative(t(1, 4)),
+    "weight must have at least 4 buckets, got 3": lambda: buckets(t(3, 1)),
+    "max_distance must be above the 4 distances that have a bucket each, got 4":
+        lambda: buckets(t(8, 1), max_distance=4, bidirectional=False),
+    "relative must have as many columns in both of a sum, got 3 and 5":
+        lambda: relative(t(1, 3)) + relative(t(1, 5)),
     "before must be at least 0, got -1": lambda: window(-1),
     "after must be at least 0, got -2": lambda: window(1, -2),
     f"before must be below 2**53, got {2**53}": lambda: window(2**53),
