@@ -15,7 +15,7 @@ from attn_core.mistakes import MISTAKES, layers, runs
 from attn_core.mistakes.mistake import FORMULAS, Inputs, right_stages, stages_with
 from attn_core.mistakes.questions import alike, questions
 from attn_core.mistakes.showing import evidence, first_difference, unequal, versions
-from tests.attn_core import test_modules, test_stages, test_transformer
+from tests.attn_core import reference, test_modules, test_stages, test_transformer
 from tests.attn_core.reference import Case, cases
 
 FORMULA = [mistake for mistake in MISTAKES.values() if mistake.is_formula]
@@ -246,7 +246,7 @@ def put_in_place(mistake, monkeypatch):
     """The mistake in the place of the right code."""
     if mistake.is_formula:
         wrong = lambda *given, **others: Wrong(trace(*given, **others), mistake)  # noqa: E731
-        monkeypatch.setattr(test_stages, "trace", wrong)
+        monkeypatch.setattr(reference, "trace", wrong)
     for wrong in mistake.replaces:
         for name, method in vars(wrong).items():
             if callable(method):
