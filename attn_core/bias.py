@@ -45,40 +45,53 @@ class Bias:
     def tile(self, part: Part, shape: tuple[int, int], dtype: torch.dtype = torch.float32) -> Tile:
         """Some batches, heads, rows and columns of the bias of a map of `shape` (L, S)."""
         _, heads, rows, cols = part
-        table = None if self.table is None else in_four_axes(self.table)[self._places(part)]
-        slopes, relative = (
-            None if each is None else each[as_slice(heads)] for each in (self.slopes, self.relative)
-        )
-        away = distance(rows, cols, shape, self.device)
-        return Bias(table, slopes, relative)._at(away, dtype)
+        tiles = []
+        if self.table is not None:
+            tiles.append(in_four_axes(self.table)[self._places(part)].to(dtype))
+        if self.slopes is not None or self.relative is not None:
+            tiles.append(self._by_distance(heads, rows, cols, shape, dtype))
+        return sum(tiles[1:], tiles[0])
 
     def dense(self, L: int, S: int, dtype: torch.dtype = torch.float32) -> Tile:
         """The whole bias."""
         # Not by a range, which would fix a length that torch.export lets vary.
         row, col = (torch.arange(size, device=self.device) for size in (L, S))
-        return self._at(col - row.view(-1, 1) - (S - L), dtype)
-
-    def _at(self, away: Tensor, dtype: torch.dtype) -> Tile:
-        """The sum of the fields where the keys are so far after the queries."""
-        tiles = []
-        if self.table is not None:
-            tiles.append(in_four_axes(self.table).to(dtype))
-        if self.slopes is not None:
-            tiles.append(self.slopes.to(dtype).view(1, -1, 1, 1) * -away.abs())
-        if self.relative is not None:
-            tiles.append(self.relative[:, self._columns(away)].to(dtype)[None])
+        tiles = [] if self.table is None else [in_four_axes(self.table).to(dtype)]
+        if self.slopes is not None or self.relative is not None:
+            tiles.append(self._rules(slice(None), col - row.view(-1, 1) - (S - L), dtype))
         return sum(tiles[1:], tiles[0])
+
+    def _rules(self, heads: slice, away: Tensor, dtype: torch.dtype) -> Float[Tensor, "1 h *away"]:
+        """The sum of the rules where keys are so far after their queries."""
+        sums = []
+        if self.slopes is not None:
+            slopes = self.slopes[heads].to(dtype).view(-1, *[1] * away.ndim)
+            sums.append(slopes * -away.abs().to(dtype))
+        if self.relative is not None:
+            sums.append(self.relative[heads].to(dtype)[:, columns_of(self.relative, away)])
+        return sum(sums[1:], sums[0])[None]
+
+    def _by_distance(
+        self, heads: range, rows: range, cols: range, shape: tuple[int, int], dtype: torch.dtype
+    ) -> Tile:
+        """The rules' part of a tile."""
+        if not rows.step == cols.step == 1:
+            return self._rules(as_slice(heads), distance(rows, cols, shape, self.device), dtype)
+        # One line has all distances, and each row is a part of it, one place before that of the row
+        # above: copies of the line, read with a stride that is one too short, are these rows.
+        ends = range(cols.start - rows.stop + 1, cols.stop - rows.start)
+        away = numbers(ends, self.device) - (shape[1] - shape[0])
+        line = self._rules(as_slice(heads), away, dtype)[0]
+        copies = line.unsqueeze(1).expand(-1, len(rows), -1).contiguous()
+        strides = len(rows) * len(ends), len(ends) - 1, 1
+        size = (len(line), len(rows), len(cols))
+        return copies.as_strided(size, strides, copies.storage_offset() + len(rows) - 1)[None]
 
     def _places(self, part: Part) -> tuple[slice, ...]:
         """Where a part of the map is in the table."""
         sizes = () if self.table is None else in_four_axes(self.table).shape
         axes = zip(sizes, part, strict=True)
         return tuple(slice(None) if size == 1 else as_slice(axis) for size, axis in axes)
-
-    def _columns(self, away: Tensor) -> Tensor:
-        """Which column of `relative` a distance takes: beyond its ends the first or the last."""
-        reach = 0 if self.relative is None else self.relative.shape[1] // 2
-        return away.clamp(-reach, reach) + reach
 
     def add_gradients_(
         self,
@@ -96,7 +109,7 @@ class Bias:
         if "slopes" in sums:
             sums["slopes"][as_slice(heads)] -= (grad * away.abs()).sum((0, 2, 3))
         if "relative" in sums:
-            columns = self._columns(away).flatten()
+            columns = columns_of(sums["relative"], away).flatten()
             sums["relative"][as_slice(heads)] = sums["relative"][as_slice(heads)].index_add(
                 1, columns, grad.sum(0).flatten(1)
             )
@@ -128,9 +141,10 @@ class Bias:
         return list(self.tensors()) == ["table"]
 
     def largest(self, shape: tuple[int, int]) -> float:
-        """What no cell of a map of `shape` is larger than."""
+        """What no cell of a map of `shape` is larger than; NaN or inf if one is not finite."""
         away = {"slopes": max(shape)}
-        sizes = {name: largest(tensor) for name, tensor in self.tensors().items()}
+        ends = {name: tensor.detach().aminmax() for name, tensor in self.tensors().items()}
+        sizes = {name: max(-low.item(), high.item()) for name, (low, high) in ends.items()}
         return sum(size * away.get(name, 1) for name, size in sizes.items())
 
     def check(self, shape: tuple[int, int, int, int], device: torch.device) -> None:
@@ -143,12 +157,8 @@ class Bias:
                 raise ValueError(
                     f"{label} must be of each of the {shape[1]} heads, got {tensor.shape[0]}"
                 )
-            if not math.isfinite(largest(tensor)):
-                index = tuple((~torch.isfinite(tensor)).nonzero()[0].tolist())
-                raise ValueError(
-                    f"{label} must be finite, got {tensor[index].item()} at {index}: "
-                    "say with keep which keys are hidden"
-                )
+            if name != "table" and not math.isfinite(largest(tensor)):
+                check_finite_bias(label, tensor)
 
     def __add__(self, other: "Bias | Tensor") -> "Bias":
         if isinstance(other, Tensor):
@@ -171,6 +181,25 @@ def distance(rows: range, cols: range, shape: tuple[int, int], device: torch.dev
     """How far each key is after the query's position."""
     positions = numbers(rows, device).view(-1, 1) + shape[1] - shape[0]
     return numbers(cols, device) - positions
+
+
+def columns_of(relative: Float[Tensor, "h n"], away: Tensor) -> Tensor:
+    """Which column a distance takes: beyond the ends the first or the last."""
+    reach = relative.shape[1] // 2
+    return away.clamp(-reach, reach) + reach
+
+
+def check_finite_bias(name: str, tensor: Tensor) -> None:
+    """Looks for a number that is not finite; the axes in front that serve all are not named."""
+    while tensor.ndim > 2 and tensor.shape[0] == 1:
+        tensor = tensor[0]
+    odd = (~torch.isfinite(tensor)).nonzero()
+    if len(odd):
+        index = tuple(odd[0].tolist())
+        raise ValueError(
+            f"{name} must be finite, got {tensor[index].item()} at {index}: "
+            "say with keep which keys are hidden"
+        )
 
 
 def joined(name: str, mine: Bias, other: Bias) -> Tensor | None:

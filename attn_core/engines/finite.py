@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor
 
+from attn_core.bias import check_finite_bias
 from attn_core.call import Call
 from attn_core.checks import is_sample, largest
 from attn_core.dropout import Dropout
@@ -30,6 +31,8 @@ def check_numbers(call: Call) -> float:
 
 def check_finite(call: Call) -> None:
     """Looks at the inputs: in the results a mask can hide a NaN, and −inf can pass for a mask."""
+    if call.bias is not None and call.bias.table is not None:
+        check_finite_bias("bias", call.bias.table)
     for name, four_axes in (("q", call.q), ("k", call.k), ("v", call.v)):
         if not math.isfinite(largest(four_axes)):
             tensor = call.in_lead(four_axes)
