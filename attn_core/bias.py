@@ -66,7 +66,7 @@ class Bias:
         sums = []
         if self.slopes is not None:
             slopes = self.slopes[heads].to(dtype).view(-1, *[1] * away.ndim)
-            sums.append(slopes * -away.abs().to(dtype))
+            sums.append(slopes * (-away.abs()).to(dtype))
         if self.relative is not None:
             sums.append(self.relative[heads].to(dtype)[:, columns_of(self.relative, away)])
         return sum(sums[1:], sums[0])[None]

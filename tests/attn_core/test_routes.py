@@ -212,6 +212,9 @@ def test_what_is_added_on_each_route_and_its_gradients(heads, route, L, name, ke
     for each in (engine, FORMULAS):
         record = recorded(call, each)
         pulled = torch.autograd.grad(record.output, inputs, drawn(9, 2, 2, L, 3))
+        few = record.tile("weights", range(3, 50), range(5, 60), head=1).square().sum()
+        live = [inputs[0], *tensors]
+        pulled += torch.autograd.grad(few, live, allow_unused=True, materialize_grads=True)
         with torch.no_grad():
             runs.append([record.output, record.lse, record.stage("weights"), *pulled])
     for mine, other in zip(*runs, strict=True):
