@@ -32,6 +32,7 @@ class Keep:
     before: int | None = None  # keys farther before the query than this are hidden
     after: int | None = None  # keys farther after it
     lengths: tuple[int, ...] | None = None  # of each sequence of the batch, keys from here on
+    starts: tuple[int, ...] | None = None  # of each sequence of the batch, keys before this one
     cells: Bool[Tensor, "..."] | None = None  # where it is False; sizes of 1 serve all
     cached: int | None = None  # how many more keys than queries there must be
 
@@ -67,6 +68,8 @@ class Keep:
             yield key <= position + self.after
         if self.lengths is not None:
             yield key < torch.tensor(self.lengths, device=key.device).view(-1, 1, 1, 1)
+        if self.starts is not None:
+            yield key >= torch.tensor(self.starts, device=key.device).view(-1, 1, 1, 1)
 
     def dense(
         self, L: int, S: int, device: torch.device | str | None = None
@@ -82,8 +85,9 @@ class Keep:
         >>> causal().visible(range(2, 4), (8, 8)), window(1).visible(range(2, 4), (8, 8))
         (range(0, 4), range(1, 4))
         """
+        first = 0 if self.starts is None else min(self.starts)
         longest = None if self.lengths is None else max(self.lengths)
-        return self._band(rows[0], rows[-1], longest, shape)
+        return self._band(rows[0], rows[-1], first, longest, shape)
 
     def unmasked(self, rows: range, shape: tuple[int, int]) -> range:
         """Columns that all of these rows see, in every batch and head; there it hides nothing.
@@ -91,18 +95,21 @@ class Keep:
         >>> causal().unmasked(range(2, 4), (8, 8)), window(1).unmasked(range(2, 4), (8, 8))
         (range(0, 3), range(2, 3))
         """
-        # A mask with other parts than bands and lengths may hide any cell.
-        if not self._says_only("before", "after", "lengths", "cached"):
+        # A mask with other parts than bands and padding may hide any cell.
+        if not self._says_only("before", "after", "lengths", "starts", "cached"):
             return range(0)
+        first = 0 if self.starts is None else max(self.starts)
         shortest = None if self.lengths is None else min(self.lengths)
-        return self._band(rows[-1], rows[0], shortest, shape)
+        return self._band(rows[-1], rows[0], first, shortest, shape)
 
-    def _band(self, starts: int, stops: int, length: int | None, shape: tuple[int, int]) -> range:
-        """The columns from where the band of one row starts to where that of another stops."""
+    def _band(
+        self, starts: int, stops: int, key: int, length: int | None, shape: tuple[int, int]
+    ) -> range:
+        """From where the band of one row starts to where that of another stops, from `key` on."""
         L, S = shape
         first = 0 if self.before is None else starts + S - L - self.before
         last = S - 1 if self.after is None else stops + S - L + self.after
-        start = min(max(first, 0), S)
+        start = min(max(first, key), S)
         stop = min(last + 1, S if length is None else length)
         return range(start, max(start, stop))
 
@@ -119,8 +126,9 @@ class Keep:
         """Raises one sentence if the mask cannot serve a map of shape (B, H, L, S)."""
         if self.cached is not None:
             check_prefill(self.cached, shape[2], shape[3])
-        if self.lengths is not None:
-            check_padding(self.lengths, shape[0], shape[3])
+        for name, one in (("lengths", "length"), ("starts", "start")):
+            if (keys := getattr(self, name)) is not None:
+                check_padding(name, one, keys, shape[0], shape[3])
         if self.cells is not None:
             check_broadcast(self.cells, shape)
             check_keep_device(self.cells, device)
@@ -136,6 +144,8 @@ class Keep:
             masks.append(Keep(after=self.after))
         if self.lengths is not None:
             masks.append(Keep(lengths=self.lengths))
+        if self.starts is not None:
+            masks.append(Keep(starts=self.starts))
         if self.cells is not None:
             masks.append(Keep(cells=self.cells))
         if reduce(and_, masks, Keep()) != self:
@@ -149,6 +159,8 @@ class Keep:
             return {"kind": "and", "of": [part.to_json() for part in parts]}
         if self.lengths is not None:
             return {"kind": "padding", "lengths": list(self.lengths)}
+        if self.starts is not None:
+            return {"kind": "padding", "starts": list(self.starts)}
         if self.cells is not None:
             cells = in_four_axes(self.cells)
             bits = np.packbits(cells.cpu().numpy(), bitorder="little")
@@ -169,6 +181,8 @@ class Keep:
             return " & ".join(map(repr, parts)) or "Keep()"
         if self.lengths is not None:
             return f"padding({list(self.lengths)})"
+        if self.starts is not None:
+            return f"padding(starts={list(self.starts)})"
         if self.cells is not None:
             return f"Dense{tuple(in_four_axes(self.cells).shape)}"
         if self.cached is not None:
@@ -190,6 +204,7 @@ class Keep:
             "before": min,
             "after": min,
             "lengths": shorter,
+            "starts": later,
             "cells": both,
             "cached": agreed,
         }
@@ -221,6 +236,11 @@ def joined_field(mine: Any, other: Any, how: Callable) -> Any:
 def shorter(lengths: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     check_same("the number of lengths", len(lengths), len(other))
     return tuple(map(min, lengths, other))
+
+
+def later(starts: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    check_same("the number of starts", len(starts), len(other))
+    return tuple(map(max, starts, other))
 
 
 def agreed(cached: int, other: int) -> int:
@@ -300,16 +320,27 @@ def window(before: int, after: int = 0) -> Keep:
     return Keep(before=check_whole("before", before), after=check_whole("after", after))
 
 
-def padding(lengths: Sequence[int] | Tensor) -> Keep:
-    """Each sequence of a batch keeps its own first keys; the rest is padding.
+def padding(
+    lengths: Sequence[int] | Tensor | None = None, *, starts: Sequence[int] | Tensor | None = None
+) -> Keep:
+    """Each sequence of a batch keeps its own words; the padding before or after them is hidden.
 
     >>> padding([2, 3]).dense(1, 3).int()[:, 0, 0]
     tensor([[1, 1, 0],
             [1, 1, 1]], dtype=torch.int32)
+    >>> padding(starts=[1, 0]).dense(1, 3).int()[:, 0, 0]
+    tensor([[0, 1, 1],
+            [1, 1, 1]], dtype=torch.int32)
 
-    lengths: one whole number for each sequence, at most S. Taught in chapter 06.
+    lengths: for padding on the right, the key at which it begins, one whole number for each
+        sequence, at most S.
+    starts: for padding on the left, the key at which the words begin, in the same form. Under
+        causal() the rows of this padding keep nothing, so their weights and outputs are 0.
+    TypeError if both are missing. Taught in chapter 06.
     """
-    return Keep(lengths=check_lengths(lengths))
+    if lengths is None and starts is None:
+        raise TypeError("padding must get lengths or starts, got neither")
+    return Keep(lengths=check_lengths("lengths", lengths), starts=check_lengths("starts", starts))
 
 
 def prefill(cached: int) -> Keep:
@@ -386,29 +417,31 @@ def check_keep_device(keep: Tensor, device: torch.device) -> None:
         raise ValueError(f"keep must be on q's device {device}, got {keep.device}")
 
 
-def check_lengths(lengths: Sequence[int] | Tensor) -> tuple[int, ...]:
+def check_lengths(name: str, lengths: Sequence[int] | Tensor | None) -> tuple[int, ...] | None:
+    if lengths is None:
+        return None
     if isinstance(lengths, Tensor):
         whole = not (lengths.is_floating_point() or lengths.is_complex())
         if lengths.ndim != 1 or lengths.dtype == torch.bool or not whole:
             raise ValueError(
-                "lengths must be one whole number for each sequence, "
+                f"{name} must be one whole number for each sequence, "
                 f"got a {lengths.dtype} tensor of shape {shape_of(lengths)}"
             )
         lengths = lengths.tolist()
     if isinstance(lengths, (str, bytes)) or not isinstance(lengths, Sequence):
-        raise TypeError(f"lengths must be a list of whole numbers, got {type(lengths).__name__}")
+        raise TypeError(f"{name} must be a list of whole numbers, got {type(lengths).__name__}")
     if not lengths:
-        raise ValueError("lengths must name at least one sequence, got an empty list")
-    return tuple(check_whole(f"lengths[{b}]", n) for b, n in enumerate(lengths))
+        raise ValueError(f"{name} must name at least one sequence, got an empty list")
+    return tuple(check_whole(f"{name}[{b}]", n) for b, n in enumerate(lengths))
 
 
-def check_padding(lengths: tuple[int, ...], batch: int, keys: int) -> None:
+def check_padding(name: str, one: str, lengths: tuple[int, ...], batch: int, keys: int) -> None:
     if len(lengths) != batch:
         raise ValueError(
-            f"lengths must name one length for each of the {batch} sequences, got {len(lengths)}"
+            f"{name} must name one {one} for each of the {batch} sequences, got {len(lengths)}"
         )
     if max(lengths) > keys:
-        raise ValueError(f"lengths must be at most the {keys} keys, got {max(lengths)}")
+        raise ValueError(f"{name} must be at most the {keys} keys, got {max(lengths)}")
 
 
 def check_prefill(cached: int, queries: int, keys: int) -> None:

@@ -79,7 +79,7 @@ class Transformer(nn.Module):
         source_keep: Keep | Tensor | None = None,
         source_positions: Int[Tensor, "*B S"] | None = None,
     ) -> Float[Tensor, "B S E"]:
-        check_places_are_said("source", source_keep, source_positions)
+        check_places_are_said("source", source_keep, source_positions, source.shape[-1])
         memory = placed(self.source_places, self.source_words(source), source_positions)
         for layer in self.encoder:
             memory = layer(memory, source_keep)
@@ -94,7 +94,7 @@ class Transformer(nn.Module):
         source_keep: Keep | Tensor | None = None,
         target_positions: Int[Tensor, "*B T"] | None = None,
     ) -> Float[Tensor, "B T words"]:
-        check_places_are_said("target", target_keep, target_positions)
+        check_places_are_said("target", target_keep, target_positions, target.shape[-1])
         x = placed(self.target_places, self.target_words(target), target_positions)
         for layer in self.decoder:
             x = layer(x, memory, keep=target_keep, memory_keep=source_keep)
@@ -148,16 +148,19 @@ def placed(
 
 
 def check_places_are_said(
-    side: str, keep: Keep | Tensor | None, positions: Int[Tensor, "*B T"] | None
+    side: str, keep: Keep | Tensor | None, positions: Int[Tensor, "*B T"] | None, words: int
 ) -> None:
     """Where a mask hides a sentence's first word, the second may be its first or its second."""
-    cells = keep.cells if isinstance(keep, Keep) else keep
-    if positions is not None or not isinstance(cells, Tensor) or is_exporting():
+    cells, starts = (keep.cells, keep.starts) if isinstance(keep, Keep) else (keep, None)
+    if positions is not None or (cells is None and starts is None) or is_exporting():
         return
-    seen = in_four_axes(cells).any(1).any(1)  # by any head and any query
+    seen = Keep(starts=starts).dense(1, words)[:, 0, 0]
+    if isinstance(cells, Tensor):
+        # By any head and any query.
+        seen = seen.to(cells.device) & in_four_axes(cells).any(1).any(1)
     if (seen.any(-1) & ~seen[:, 0]).any():
         raise ValueError(
             f"{side}_positions must be given where {side}_keep hides the first word of a sentence, "
             "got None: after padding on the left pass (is_word.cumsum(1) - 1).clamp(0), "
-            f"or torch.arange({cells.shape[-1]}) for words that stay in their places"
+            f"or torch.arange({words}) for words that stay in their places"
         )

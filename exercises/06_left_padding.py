@@ -45,8 +45,8 @@ EXERCISE = Exercise(
     points=2,
     text="""\
 A batch is padded on the *left*: sentence b has `lengths[b]` words, and they stand at the end of its
-`T` places.{% if chapter %} (`padding` does not do this: it keeps the first places.){% endif %}
-Write `keep_left(lengths, T)`,
+`T` places.{% if chapter %} (`padding(lengths)` does not do this: it keeps the first places.)
+{%- endif %} Write `keep_left(lengths, T)`,
 the bool tensor [B, T, T] that keeps what is neither later nor padding; True keeps. Try it with
 {% if chapter %}`keep_left([6, 2], 6)`: its second table you have seen above.
 {%- else %}`keep_left(lengths, T)`.{% endif %} Where shapes differ, torch stretches

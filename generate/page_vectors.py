@@ -100,7 +100,8 @@ def records() -> dict[str, AttentionTrace]:
         "padding with a row that keeps nothing": padding([5, 0]),
         "prefill": prefill(2),
         "dense": dense,
-        "joined": causal() & padding([3, 4]) & dense,
+        "left padding with rows that keep nothing": causal() & padding(starts=[1, 4]),
+        "joined": causal() & padding([3, 4], starts=[0, 1]) & dense,
     }
     traces = {name: trace(q, k, v, keep=keep) for name, keep in keeps.items()}
     traces["dropout"] = trace(q, k, v, keep=causal(), dropout=Dropout(0.3, 2**40 + 7), scale=-0.75)

@@ -49,7 +49,7 @@ class Strip:
     cols: range
     is_causal: bool = False
     keep: Tensor | None = None  # None: everything
-    dead: Tensor | None = None  # rows that keep nothing; torch gets them as keeping everything
+    dead: Tensor | None = None  # rows that keep nothing
     bias: Tensor | None = None
 
     @property
@@ -59,11 +59,14 @@ class Strip:
         return (*everywhere, as_slice(self.rows)), (*everywhere, as_slice(self.cols))
 
     def added(self, dtype: torch.dtype) -> Tensor | None:
-        """What torch adds to the scores."""
+        """What torch adds to the scores; a row that keeps nothing is shown everything.
+
+        Not under a triangle, whose mask has one row for all: there such rows are −∞ throughout.
+        """
         bias = None if self.bias is None else self.bias.to(dtype)
         if self.keep is None:
             return bias
-        shown = self.keep if self.dead is None else self.keep | self.dead
+        shown = self.keep if self.dead is None or self.is_causal else self.keep | self.dead
         if bias is None:
             bias = torch.zeros((), dtype=dtype)
         return torch.where(shown, bias, -torch.inf)
@@ -83,13 +86,13 @@ def strips(call: Call) -> Iterator[Strip]:
     keep = Keep() if call.keep is None else call.keep
     # torch hides what comes later before it multiplies by the scale: NaN at 0, +inf below.
     is_causal = is_triangle(keep, size) and call.scale >= finfo(float32).tiny
-    rest = Keep(lengths=keep.lengths) if is_causal else keep
+    rest = Keep(lengths=keep.lengths, starts=keep.starts) if is_causal else keep
     # A table goes to torch as it is, unless a mask has to be written into it.
     table = None if call.bias is None else call.bias.table
     is_ready = call.bias is None or (call.bias.is_table and rest == Keep())
     if is_same_for_all_rows(rest) and is_ready:
         mask = None if rest == Keep() else rest.tile(range(1), range(size[1]), (1, size[1]))
-        yield Strip(rows, cols, is_causal, mask, dead_rows(mask), table)
+        yield Strip(rows, cols, is_causal, mask, dead_rows(mask, is_causal), table)
         return
     widest = max(len(keep.visible(some, size)) for some in parts(rows, HEIGHT))
     maps = keep.tile(range(1), range(1), size).numel()
@@ -104,19 +107,21 @@ def strips(call: Call) -> Iterator[Strip]:
 
 def is_triangle(keep: Keep, size: tuple[int, int]) -> bool:
     """Whether a mask hides the later keys of a square map, and padding, and nothing else."""
-    triangle = Keep(after=0, lengths=keep.lengths, cached=keep.cached)
+    triangle = Keep(after=0, lengths=keep.lengths, starts=keep.starts, cached=keep.cached)
     return keep == triangle and size[0] == size[1]
 
 
 def is_same_for_all_rows(keep: Keep) -> bool:
-    rest = replace(keep, lengths=None, cells=None, cached=None)
+    rest = replace(keep, lengths=None, starts=None, cells=None, cached=None)
     return rest == Keep() and (keep.cells is None or in_four_axes(keep.cells).shape[2] == 1)
 
 
-def dead_rows(keep: Tensor | None) -> Tensor | None:
-    """The rows that keep nothing, if there are any."""
-    dead = None if keep is None else ~keep.any(-1, keepdim=True)
-    return dead if dead is not None and dead.any() else None
+def dead_rows(keep: Tensor | None, is_causal: bool = False) -> Tensor | None:
+    """The rows that keep nothing, if there are any; is_causal: under a triangle, too."""
+    if keep is None:
+        return None
+    dead = ~(keep.cumsum(-1) > 0).mT if is_causal else ~keep.any(-1, keepdim=True)
+    return dead if dead.any() else None
 
 
 def without_gaps(*tensors: Tensor) -> list[Tensor]:
@@ -189,7 +194,11 @@ def attend(strip: Strip, q: Tensor, k: Tensor, v: Tensor, scale: float) -> tuple
         return torch.zeros_like(q[rows]), q.new_zeros(q[rows].shape[:3])
     kwargs = {"attn_mask": strip.added(q.dtype), "scale": scale}
     output, lse = FLASH(q[rows], k[cols], v[cols], 0.0, strip.is_causal, **kwargs)
-    return output if strip.dead is None else output.masked_fill_(strip.dead, 0.0), lse
+    if strip.dead is not None:
+        # Whatever torch makes of a row of −∞: with these its way back gives 0.
+        output.masked_fill_(strip.dead, 0.0)
+        lse.masked_fill_(strip.dead[..., 0], 0.0)
+    return output, lse
 
 
 def back(strip: Strip, grad_output: Tensor, *there: Tensor | float) -> tuple[Tensor, ...]:

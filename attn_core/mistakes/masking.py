@@ -49,12 +49,12 @@ def aligned_to_top_left(rule: Keep, keep: Tensor) -> Tensor:
 
 
 def padding_in_the_rows(rule: Keep, keep: Tensor) -> Tensor:
-    """The mask with each length counted along the queries instead of the keys."""
+    """The mask with each length or start counted along the queries instead of the keys."""
     L, S = keep.shape[-2:]
-    if rule.lengths is None:
+    if rule.lengths is None and rule.starts is None:
         return rule.dense(L, S, keep.device)
-    lengths = torch.tensor(rule.lengths, device=keep.device).view(-1, 1, 1, 1)
-    return torch.arange(L, device=keep.device)[:, None] < lengths
+    # The same rule over as many keys as there are queries, turned: its columns become rows.
+    return rule.dense(1, L, keep.device).mT
 
 
 MASKING = (

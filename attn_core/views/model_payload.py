@@ -80,7 +80,7 @@ def check_step(step: Step, steps: Steps) -> None:
                 "open_model takes off, which switches it off on the page"
             )
     keep = step.settings.get("keep")
-    if isinstance(keep, Keep) and (keep.lengths, keep.cells, keep.cached) != (None, None, None):
+    if isinstance(keep, Keep) and keep != Keep(before=keep.before, after=keep.after):
         raise ValueError(f"{step.name} must have a mask that serves any sentence, got {keep}")
     if step.operation == "words" and step.name not in steps.words:
         raise ValueError(f"steps must know the vocabulary of {step.name!r}, got none")

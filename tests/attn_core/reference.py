@@ -190,6 +190,8 @@ def kept_by_rule(kind, b, i, j, L, S, numbers):
     if kind == "window":
         before, after = numbers
         return place - before <= j <= place + after
+    if kind == "left padding":
+        return j >= numbers[b]
     return j < numbers[b]
 
 
@@ -197,7 +199,7 @@ def kept_by_rule(kind, b, i, j, L, S, numbers):
 def structured(draw, lead, L, S):
     """(what makes it, its cells [*lead, L, S]) of one structured mask."""
     batches, heads = batches_and_heads(lead)
-    kinds = ["causal", "window", "padding"] + (["prefill"] if S >= L else [])
+    kinds = ["causal", "window", "padding", "left padding"] + (["prefill"] if S >= L else [])
     kind = draw(st.sampled_from(kinds))
     numbers = ()
     if kind == "causal":
@@ -209,7 +211,9 @@ def structured(draw, lead, L, S):
         make = partial(prefill, S - L)
     else:
         numbers = draw(st.lists(st.integers(0, S), min_size=batches, max_size=batches))
-        make = partial(padding, torch.tensor(numbers) if draw(st.booleans()) else numbers)
+        numbers_or_tensor = torch.tensor(numbers) if draw(st.booleans()) else numbers
+        side = "starts" if kind == "left padding" else "lengths"
+        make = partial(padding, **{side: numbers_or_tensor})
     cells = torch.zeros(batches, heads, L, S, dtype=torch.bool)
     for b, h, i, j in np.ndindex(batches, heads, L, S):
         cells[b, h, i, j] = kept_by_rule(kind, b, i, j, L, S, numbers)

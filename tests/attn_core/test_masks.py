@@ -30,6 +30,10 @@ DRAWINGS = {
     "window 4x2": (window(1), 4, 2, ["00", "00", "10", "11"]),
     "window after 4x2": (window(0, 1), 4, 2, ["00", "10", "11", "01"]),
     "padding": (padding([2]), 2, 3, ["110", "110"]),
+    "left padding": (padding(starts=[1]), 2, 3, ["011", "011"]),
+    "left padding alone": (padding(starts=[2]), 2, 2, ["00", "00"]),
+    "padding on both sides": (padding([3], starts=[1]), 2, 4, ["0110", "0110"]),
+    "causal and left padding": (causal() & padding(starts=[1]), 3, 3, ["000", "010", "011"]),
     "padding 0": (padding([0]), 2, 2, ["00", "00"]),
     "prefill": (prefill(2), 3, 5, ["11100", "11110", "11111"]),
     "prefill 0": (prefill(0), 2, 2, ["10", "11"]),
@@ -101,7 +105,9 @@ def from_json(form, L, S):
         return np.broadcast_to(cells.reshape(form["shape"]), (*form["shape"][:2], L, S))
     place, key = np.arange(L)[:, None] + S - L, np.arange(S)
     if form["kind"] == "padding":
-        return (key < np.array(form["lengths"])[:, None, None, None]) & np.ones((L, 1), bool)
+        ends = {name: np.array(form[name])[:, None, None, None] for name in form if name != "kind"}
+        kept = key < ends["lengths"] if "lengths" in ends else key >= ends["starts"]
+        return kept & np.ones((L, 1), bool)
     if form["kind"] == "window":
         cells = (key >= place - form["before"]) & (key <= place + form["after"])
     else:
@@ -124,6 +130,7 @@ def test_json_forms():
     assert window(2, 1).to_json() == {"kind": "window", "before": 2, "after": 1}
     assert padding([3, 5]).to_json() == {"kind": "padding", "lengths": [3, 5]}
     assert padding(torch.tensor([3, 5])).to_json() == {"kind": "padding", "lengths": [3, 5]}
+    assert padding(starts=[3, 0]).to_json() == {"kind": "padding", "starts": [3, 0]}
     assert prefill(2).to_json() == {"kind": "prefill", "cached": 2}
     assert (causal() & (window(1) & padding([2]))).to_json() == {
         "kind": "and",
@@ -148,6 +155,7 @@ def test_repr_is_how_one_writes_it():
     ]
     assert repr(causal() & padding([2])) == "causal() & padding([2])"
     assert repr(prefill(4) & window(1, 2)) == "prefill(4) & window(1, 0)"
+    assert repr(padding([3], starts=[1])) == "padding([3]) & padding(starts=[1])"
     assert repr(Keep()) == "Keep()"
     assert repr(Keep(before=1)) == "Keep(1, None)"
     assert repr(causal() & torch.ones(2, 3, dtype=torch.bool)) == "causal() & Dense(1, 1, 2, 3)"
@@ -246,6 +254,7 @@ OF_EACH_FIELD = {
     "before": window(2, 9),
     "after": causal(),
     "lengths": padding([2, 3]),
+    "starts": padding(starts=[1, 2]) & padding(starts=[2, 0]),
     "cells": causal() & torch.eye(3, dtype=torch.bool),
     "cached": prefill(0),
 }
@@ -282,6 +291,8 @@ def test_what_a_mask_says_of_its_rows(L, S, data):
     parts = [causal(), window(data.draw(small), data.draw(small))]
     parts.append(padding([data.draw(st.integers(0, S)), data.draw(st.integers(0, S))]))
     parts.append(parts[0] & parts[1] & parts[2])
+    parts.append(padding(starts=[data.draw(st.integers(0, S)), data.draw(st.integers(0, S))]))
+    parts.append(parts[3] & parts[4])
     if S >= L:
         parts.append(prefill(S - L))
     for keep in parts:
@@ -290,7 +301,7 @@ def test_what_a_mask_says_of_its_rows(L, S, data):
         assert not some[[j for j in range(S) if j not in visible]].any()
         assert list(unmasked) == all_rows.nonzero().flatten().tolist()
         between, _ = everywhere(keep, range(rows[0], rows[-1] + 1), L, S)
-        assert list(visible) == between.nonzero().flatten().tolist() or keep is parts[3]
+        assert list(visible) == between.nonzero().flatten().tolist() or keep in parts[3:6]
 
 
 def test_each_field_of_a_mask_is_drawn_where_engines_are_compared():

@@ -37,6 +37,10 @@ MASKS: dict[str, Callable] = {
     "cells, empty rows": lambda lead, L, S: drawn(7, *lead, L, S) > 2.5,
     "cells of keys": lambda lead, L, S: torch.arange(S) % 4 != 2,
     "cells of one head": lambda lead, L, S: drawn(5, L, S) < 0.4,
+    "left padding": lambda lead, L, S: padding(starts=[S // 3, S]),
+    "causal and left padding": lambda lead, L, S: (
+        causal() & padding([S, S - 1], starts=[S // 2, 0])
+    ),
     "joined cells": lambda lead, L, S: causal() & (drawn(S, L, S) < 0.3),
 }
 LEADS = [(2,), (2, 3), (1, 2, 1)]  # two sequences, with heads and without

@@ -22,6 +22,7 @@ def parts(draw):
         causal,
         lambda: window(*few[:2]),
         lambda: padding(lengths),
+        lambda: padding(starts=lengths),
         lambda: of_cells(drawn(few[2], 2, 2, L, S) < 0.4),
         lambda: causal() & window(*few[:2]) & padding(lengths),
         lambda: causal() & of_cells(drawn(few[2], 1, 2, L, S) < 0.4),

@@ -39,6 +39,7 @@ def told(keep, L=600, S=600, batches=1, scale=0.5):
         (prefill(0), True, None),
         (padding([5, 9]), False, (2, 1, 1, 600)),
         (causal() & padding([5, 9]), True, (2, 1, 1, 600)),
+        (padding(starts=[5, 9]), False, (2, 1, 1, 600)),
         (torch.ones(600, dtype=torch.bool), False, (1, 1, 1, 600)),
     ],
     ids=str,
@@ -49,6 +50,13 @@ def test_a_mask_that_torch_knows_is_told_at_once(keep, is_causal, shape):
     assert strip.is_causal == is_causal
     assert (None if strip.keep is None else strip.keep.shape) == shape
     assert strip.dead is None
+
+
+def test_rows_before_the_first_word_keep_nothing_under_a_triangle():
+    (strip,) = told(causal() & padding(starts=[5, 0]), batches=2)
+    assert strip.is_causal
+    assert strip.keep.shape == (2, 1, 1, 600)
+    assert strip.dead.sum((1, 2, 3)).tolist() == [5, 0]
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, 2.0**-127])

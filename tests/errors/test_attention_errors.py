@@ -166,6 +166,8 @@ KEEP_VALUES = {
     "lengths must name one length for each of the 2 sequences, got 1": padding([3]),
     "lengths must name one length for each of the 2 sequences, got 3": padding([3, 4, 5]),
     "lengths must be at most the 6 keys, got 7": [padding([3, 7]), causal() & padding([3, 7])],
+    "starts must name one start for each of the 2 sequences, got 1": padding([3, 4], starts=[3]),
+    "starts must be at most the 6 keys, got 7": padding(starts=[3, 7]) & causal(),
     "prefill(3) over 4 queries must have 7 keys, got 6": prefill(3),
 }  # fmt: skip
 
@@ -322,6 +324,8 @@ MAKER_TYPES = {
     f"lengths[0] {WHOLE} True": lambda: padding([True]),
     f"lengths[0] {WHOLE} a list": lambda: padding([[3]]),
     f"{BOOL} torch.float32: numbers that are added are a bias": lambda: causal() & t(4, 6),
+    "padding must get lengths or starts, got neither": lambda: padding(),
+    f"starts[1] {WHOLE} 2.0": lambda: padding(starts=[3, 2.0]),
     "keep must be a dense tensor, got one of layout torch.sparse_coo":
         lambda: causal() & keeping(4, 6).to_sparse(),
     "p must be a number, got str": lambda: Dropout("0.5", 1),
@@ -356,6 +360,9 @@ MAKER_VALUES = {
     f"{LENGTHS} torch.complex64 tensor of shape (2,)": lambda: padding(t(2) * 1j),
     f"{LENGTHS} torch.int64 tensor of shape (2, 1)": lambda: padding(whole(2, 1)),
     f"{LENGTHS} torch.int64 tensor of shape ()": lambda: padding(whole()),
+    "starts[0] must be at least 0, got -1": lambda: padding([3], starts=[-1]),
+    "the number of starts must be the same in masks that are joined, got 2 and 1":
+        lambda: padding(starts=[1, 2]) & padding(starts=[3]),
     "the number of lengths must be the same in masks that are joined, got 2 and 1":
         lambda: padding([1, 2]) & padding([3]),
     "cached must be the same in masks that are joined, got 1 and 2":

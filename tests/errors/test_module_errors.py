@@ -2,7 +2,7 @@
 
 import torch
 
-from attn_core import causal
+from attn_core import causal, padding
 from attn_core.layers import ActivationDropout, DecoderLayer, PositionalEncoding
 from attn_core.modules import MultiHeadAttention
 from attn_core.transformer import Transformer
@@ -71,7 +71,11 @@ POSITIONS = {
     f"{IN_TABLE} -1 to 4": lambda: PLACES(X, torch.arange(6) - 1),
     f"{IN_TABLE} 1 to 6": lambda: PLACES(X, torch.arange(6) + 1),
     WHERE.format("source"):
-        [lambda: MODEL.encode(PAIR, LEFT[:, None, None]), lambda: MODEL.encode(PAIR, LEFT[1])],
+        [
+            lambda: MODEL.encode(PAIR, LEFT[:, None, None]),
+            lambda: MODEL.encode(PAIR, LEFT[1]),
+            lambda: MODEL.encode(PAIR, padding(starts=[0, 1])),
+        ],
     WHERE.format("target"):
         lambda: MODEL(PAIR, PAIR, target_keep=causal() & LEFT[:, None, None]),
 }  # fmt: skip

@@ -38,7 +38,8 @@ def random_keep(draw, B, H, L, S):
         case "window":
             return window(draw.randrange(4), draw.randrange(3))
         case "padding":
-            return padding([draw.randrange(S + 1) for _ in range(B)])
+            sides = draw.choice([["lengths"], ["starts"], ["lengths", "starts"]])
+            return padding(**{side: [draw.randrange(S + 1) for _ in range(B)] for side in sides})
         case "dense":
             shape = [draw.choice([1, size]) for size in (B, H, L, S)]
             return torch.rand(shape, generator=made) < 0.6

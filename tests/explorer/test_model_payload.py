@@ -67,7 +67,8 @@ def test_what_no_page_can_begin_with_is_refused():
     rows = torch.zeros(1, 2, 4, dtype=torch.float64)
     with pytest.raises(ValueError, match="steps must begin with words, got rows that were given"):
         model_payload(of(layer, rows), MARKS)
-    steps = of(model, *words, words=WORDS, source_keep=padding([2]))
-    text = r"encoder.0.attention must have a mask that serves any sentence, got padding\(\[2\]\)"
-    with pytest.raises(ValueError, match=text):
-        model_payload(steps, MARKS)
+    for keep in (padding([2]), padding(starts=[0])):
+        steps = of(model, *words, words=WORDS, source_keep=keep)
+        text = f"encoder.0.attention must have a mask that serves any sentence, got {keep}"
+        with pytest.raises(ValueError, match=re.escape(text)):
+            model_payload(steps, MARKS)

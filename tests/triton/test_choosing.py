@@ -69,7 +69,8 @@ class Dilated(Keep):
 @pytest.mark.parametrize("keep", [*MASKS, MASKS[1] & MASKS[2] & MASKS[3]])
 def test_tritons_kernels_know_these_masks_and_no_other(gpu, triton, keep):
     assert choose.engine_for(on(GPU, keep=keep)) is triton.TRITON
-    assert choose.engine_for(on(GPU, keep=Dilated(step=2))) is TILED
+    for other in (Dilated(step=2), padding(starts=[9])):
+        assert choose.engine_for(on(GPU, keep=other)) is TILED
 
 
 @pytest.mark.parametrize("serves", [True, False])

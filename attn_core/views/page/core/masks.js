@@ -10,7 +10,8 @@ import { Problem } from "./problem.js";
  * @property {string} kind
  * @property {number} [before]
  * @property {number} [after]
- * @property {number[]} [lengths] of padding, one a sequence
+ * @property {number[]} [lengths] of padding on the right: the key at which it begins, one a sequence
+ * @property {number[]} [starts] of padding on the left: the key at which the words begin
  * @property {Keep[]} [of] what "and" joins
  * @property {string} [bits] of a dense mask
  * @property {number[]} [shape] of a dense mask
@@ -41,8 +42,8 @@ export function keepRule(json, L, S) {
           .fill(0, 0, past(i + first - (json.before ?? Infinity)))
           .fill(0, past(i + first + (json.after ?? Infinity) + 1));
     case "padding": {
-      const { lengths = [] } = json;
-      return (row, b) => row.fill(0, lengths[b]);
+      const { lengths, starts } = json;
+      return (row, b) => row.fill(0, 0, starts?.[b] ?? 0).fill(0, lengths?.[b] ?? S);
     }
     case "and": {
       const rules = (json.of ?? []).map((part) => keepRule(part, L, S));

@@ -77,8 +77,11 @@ function fromFirstKey(a, i) {
 function paddedQueries(a, i) {
   const { L, S } = a.data;
   return keepsBy(a, i, (row, part) => {
-    if (part.kind !== "padding") keepRule(part, L, S)(row, a.batch, a.head, i);
-    else if (i >= (part.lengths ?? [])[a.batch]) row.fill(0);
+    if (part.kind === "padding") {
+      const queries = new Uint8Array(L).fill(1);
+      keepRule(part, L, L)(queries, a.batch, a.head, i);
+      if (!queries[i]) row.fill(0);
+    } else keepRule(part, L, S)(row, a.batch, a.head, i);
   });
 }
 
