@@ -203,7 +203,7 @@ export class Explorer {
     if (this.point) this.point = inside(this.point);
     if (state.stage === "output" && !data.hasValues(state.head)) {
       state.stage = "dropped";
-      this.notice = say("noValues", { heads: data.v.heads.join(", ") });
+      this.notice = say("noValues", { heads: data.headsWithValues.join(", ") });
     }
   }
 
@@ -464,7 +464,7 @@ export class Explorer {
     const before =
       shown.masks.length || state.drawn || stages.includes("masked")
         ? "masked"
-        : state.scale !== 1 || stages.includes("scaled")
+        : state.scale !== 1 || shown.data.softcap || shown.data.bias || stages.includes("scaled")
           ? "scaled"
           : "scores";
     const places = {
@@ -473,9 +473,12 @@ export class Explorer {
       values: token(say("values"), "v"),
       before: say(before),
       // A row that a mask leaves no key has only zeros.
-      sums: say(shown.masks.length ? "sumsKept" : "sumsAll"),
+      sums: say(shown.data.sinks ? "sumsSink" : shown.masks.length ? "sumsKept" : "sumsAll"),
     };
-    fill(this.formula, make("b", {}, say(state.stage)), " = ", ...sayParts(sentenceKey("means", state.stage), places));
+    const { softcap, bias } = shown.data;
+    const more = state.stage === "scaled" ? `${softcap ? "Capped" : ""}${bias ? "Biased" : ""}` : "";
+    const phrase = sentenceKey("means", state.stage) + more;
+    fill(this.formula, make("b", {}, say(state.stage)), " = ", ...sayParts(phrase, places));
     this.formula.hidden = !this.shows("formula");
     this.controls.render();
     this.noticeLine.textContent = this.notice;

@@ -54,15 +54,18 @@ export class Attention {
   // can; of others the largest tell, or else every row.
   check() {
     const { data, scale, dropout } = this;
-    const { dtype } = data.q;
-    if (dtype !== "float64") return;
+    const { bias } = data;
+    const dtype = "float64";
+    if (![data.q, ...(bias?.parts ?? [])].some((array) => array.dtype === dtype)) return;
     const [q, k, v] = [data.largest("q"), data.largest("k"), data.largest("v")];
-    const most = Math.max(data.D * q * k * Math.max(1, Math.abs(scale)), v / (1 - (dropout?.p ?? 0)));
-    if (Number.isFinite(most)) return;
+    const score = data.D * q * k * Math.max(1, Math.abs(scale)) + (bias ? bias.largest * (data.L + data.S) : 0);
+    if (Number.isFinite(Math.max(score, v / (1 - (dropout?.p ?? 0))))) return;
     for (let i = 0; i < data.L; i++) {
       const numbers = [...this.row("scores", i), ...this.row("scaled", i)];
       if (data.hasValues(this.head)) numbers.push(...this.row("output", i));
-      if (!numbers.every(Number.isFinite)) throw new Problem(say("overflow", { most: "1.8e308", dtype }));
+      if (!numbers.every(Number.isFinite)) {
+        throw new Problem(say(bias ? "overflowBias" : "overflow", { most: "1.8e308", dtype }));
+      }
     }
   }
 
@@ -133,7 +136,8 @@ export class Attention {
   }
 
   /**
-   * Of a row that keeps nothing: max 0, sum 1, and weights 0.
+   * A sink is one more summand of a row, and no key. Of a row that keeps nothing the weights are 0; without a sink
+   * its max is 0 and its sum 1.
    *
    * @param {number} i
    * @returns {Statistics}
@@ -142,11 +146,19 @@ export class Attention {
     return this.hold("statistics", i, () => {
       const exps = this.row("masked", i).slice();
       const isDead = !exps.some((cell) => cell > -Infinity);
-      let [max, sum] = [isDead ? 0 : -Infinity, isDead ? 1 : 0];
+      const { sink } = this;
+      let max = sink ?? (isDead ? 0 : -Infinity);
+      let sum = isDead && sink === null ? 1 : 0;
       for (let j = 0; j < exps.length; j++) if (exps[j] > max) max = exps[j];
       for (let j = 0; j < exps.length; j++) sum += exps[j] = Math.exp(exps[j] - max);
+      if (sink !== null) sum += Math.exp(sink - max);
       return { max, sum, exps, isDead };
     });
+  }
+
+  /** The sink of the head, null if it has none. */
+  get sink() {
+    return this.data.sinks ? this.data.sinks.numbers[this.head] : null;
   }
 
   /** @param {number} d a column of v */

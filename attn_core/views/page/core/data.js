@@ -1,6 +1,7 @@
 // What a payload holds: q, k, v, the mask, the tokens, and where q, k and v come from.
 
 import { decode } from "./arrays.js";
+import { Bias } from "./bias.js";
 import { keepRule } from "./masks.js";
 import { Problem } from "./problem.js";
 
@@ -25,6 +26,13 @@ import { Problem } from "./problem.js";
 export const SIDES = { q: "query", k: "key", v: "value" };
 export const MOST_KEPT = 2 ** 20; // the scores of longer maps are derived again
 
+/**
+ * Of a large record only some heads' values may have been sent: the place of a head in the array.
+ *
+ * @type {(array: NumberArray, h: number) => number}
+ */
+export const heldAt = ({ heads }, h) => (heads ? heads.indexOf(h) : h);
+
 export class Data {
   /** @param {any} payload what Python wrote, see views/payload.py */
   constructor(payload) {
@@ -39,14 +47,23 @@ export class Data {
     this.D = D;
     this.S = this.k.shape[2];
     this.Dv = this.v.shape[3];
+    this.keyHeads = this.k.shape[1]; // each serves as many heads of queries
     const { shape, heads } = this.v;
-    const fits = `${this.k.shape}` === `${[B, H, this.S, D]}`;
-    if (!fits || `${shape}` !== `${[B, heads?.length ?? H, this.S, this.Dv]}`) {
+    const fits = `${this.k.shape}` === `${[B, this.keyHeads, this.S, D]}` && H % this.keyHeads === 0;
+    if (!fits || `${shape}` !== `${[B, heads?.length ?? this.keyHeads, this.S, this.Dv]}`) {
       throw new Problem("q, k and v must fit each other");
     }
     if (!Number.isFinite(payload.scale)) throw new Problem("its scale must be a number");
     /** @type {number} */
     this.scale = payload.scale;
+    this.bias = payload.bias ? new Bias(payload.bias, [B, H, L, this.S]) : null;
+    /** @type {number | null} */
+    this.softcap = payload.softcap ?? null;
+    if (this.softcap !== null && !(Number.isFinite(this.softcap) && this.softcap > 0)) {
+      throw new Problem("its softcap must be a number above 0");
+    }
+    this.sinks = payload.sinks ? decode(payload.sinks, "sinks", 1) : null;
+    if (this.sinks && this.sinks.shape[0] !== H) throw new Problem(`it must have a sink for each of the ${H} heads`);
     /** @type {import("./masks.js").Keep | null} */
     this.keepJson = payload.keep || null;
     /** @type {Dropout | null} */
@@ -107,7 +124,41 @@ export class Data {
    * @param {number} head
    */
   hasValues(head) {
-    return this.v.heads?.includes(head) ?? true;
+    return this.placeOf("v", head) >= 0;
+  }
+
+  /** The heads whose values were sent. */
+  get headsWithValues() {
+    return [...Array(this.H).keys()].filter((head) => this.hasValues(head));
+  }
+
+  /**
+   * How many heads q, k or v have; several heads of queries may share one of keys and values.
+   *
+   * @param {Side} name
+   */
+  headsOf(name) {
+    return name === "q" ? this.H : this.keyHeads;
+  }
+
+  /**
+   * Which head of q, k or v serves a head of queries.
+   *
+   * @param {Side} name
+   * @param {number} h
+   */
+  headOf(name, h) {
+    return Math.floor((h * this.headsOf(name)) / this.H);
+  }
+
+  /**
+   * Its place in the array, −1 if it was not sent.
+   *
+   * @param {Side} name
+   * @param {number} h
+   */
+  placeOf(name, h) {
+    return heldAt(this[name], this.headOf(name, h));
   }
 
   /**
@@ -119,8 +170,8 @@ export class Data {
    * @param {number} i
    */
   start(name, b, h, i) {
-    const { shape, heads } = this[name];
-    return ((b * shape[1] + (heads ? heads.indexOf(h) : h)) * shape[2] + i) * shape[3];
+    const { shape } = this[name];
+    return ((b * shape[1] + this.placeOf(name, h)) * shape[2] + i) * shape[3];
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import { say } from "../words/words.js";
 import { dot, stored } from "./arrays.js";
-import { Data, SIDES } from "./data.js";
+import { Data, heldAt, SIDES } from "./data.js";
 import { Problem } from "./problem.js";
 
 /**
@@ -11,13 +11,6 @@ import { Problem } from "./problem.js";
  * @typedef {[name: string, place: number[], value: any]} Edit
  * @typedef {import("./data.js").Side} Side
  */
-
-/**
- * Of a large record only some heads' values may have been sent: where those of a head stand.
- *
- * @type {(array: { heads?: number[] }, h: number) => number}
- */
-export const heldAt = ({ heads }, h) => (heads ? heads.indexOf(h) : h);
 
 /** @type {(data: Data, name: string) => import("./data.js").NumberArray | undefined} */
 const arrayIn = (data, name) => (name in SIDES ? data[/** @type {Side} */ (name)] : data.source?.[name]);

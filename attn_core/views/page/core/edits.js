@@ -2,6 +2,7 @@
 
 import { brief, say } from "../words/words.js";
 import { stored } from "./arrays.js";
+import { SIDES } from "./data.js";
 import { EditedData } from "./editing.js";
 import { numberIn } from "./numbers.js";
 import { Problem } from "./problem.js";
@@ -137,9 +138,10 @@ export function named(data, name, place, now) {
     const tokens = name === "keys" ? data.keys : data.queries;
     return say("token", { name: visible(tokens[place[0]] ?? `${place}`), now: now === undefined ? now : visible(now) });
   }
-  const leads = [data.B, data.H].slice(0, place.length - 2);
-  const { heads } = arrayOf(data, name);
-  const shown = place.map((n, axis) => (heads && axis === 1 ? heads[n] : n));
+  const heads = name in SIDES ? data.headsOf(/** @type {import("./data.js").Side} */ (name)) : data.H;
+  const leads = [data.B, heads].slice(0, place.length - 2);
+  const sent = arrayOf(data, name).heads;
+  const shown = place.map((n, axis) => (sent && axis === 1 ? sent[n] : n));
   return `${name}[${shown.filter((_, axis) => axis >= place.length - 2 || leads[axis] > 1).join(", ")}]`;
 }
 /** @type {(data: Data, text: string) => string[]} */

@@ -13,7 +13,12 @@ export const FORMULAS = {
   scores: (a, i) => a.data.scores(a.batch, a.head, i),
   scaled(a, i) {
     const row = a.row("scores", i).slice();
-    for (let j = 0; j < row.length; j++) row[j] *= a.scale;
+    const { softcap, bias } = a.data;
+    for (let j = 0; j < row.length; j++) {
+      row[j] *= a.scale;
+      if (softcap) row[j] = softcap * Math.tanh(row[j] / softcap);
+      if (bias) row[j] += bias.number(a.batch, a.head, i, j);
+    }
     return row;
   },
   masked(a, i) {

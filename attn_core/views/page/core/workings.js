@@ -125,10 +125,37 @@ export class Workings {
   /** @param {number} j */
   scaled(j) {
     const [{ [j]: score }, { [j]: scaled }] = this.rows("scores", "scaled");
-    const { scale } = this.attention;
+    const { scale, data } = this.attention;
+    const { softcap, bias } = data;
+    const product = `${written(score, scale)} · ${written(scale, score)}`;
+    const capped = softcap ? `${written(softcap)} · tanh(${product} / ${written(softcap)})` : product;
+    const added = bias ? ` + ${factor(this.biasAt(j))[0]}` : "";
     /** @type {Line} */
-    const how = [[`${written(score, scale)} · ${written(scale, score)} = `], result(scaled)];
-    return this.term("scaled", [this.i, j], how, () => [this.scores(j)]);
+    const how = [[`${capped}${added} = `], result(scaled)];
+    return this.term("scaled", [this.i, j], how, () => [this.scores(j), ...(bias ? [this.bias(j)] : [])]);
+  }
+
+  /** @param {number} j */
+  biasAt(j) {
+    const { batch, head } = this.attention;
+    return this.data.bias?.number(batch, head, this.i, j) ?? 0;
+  }
+
+  /** @param {number} j */
+  bias(j) {
+    const { slopes, parts = [] } = this.data.bias ?? {};
+    /** @type {Line} */
+    const how = [result(this.biasAt(j))];
+    if (slopes && parts.length === 1) {
+      const distance = this.data.bias?.distance(this.i, j);
+      how.unshift([`-${factor(slopes.numbers[this.attention.head])[0]} · ${distance} = `]);
+    }
+    return this.term("bias", [this.i, j], how);
+  }
+
+  sink() {
+    const { head, sink } = this.attention;
+    return this.term("sink", [head], [result(sink ?? 0)]);
   }
 
   /** @param {number} j */
@@ -150,27 +177,35 @@ export class Workings {
     const { max, sum } = this.attention.statistics(this.i);
     /** @type {Line} */
     const how = [[`exp(${written(masked[j])} - ${factor(max)[0]}) / ${written(sum)} = `], result(weights[j])];
-    const parts = () => [this.beforeSoftmax(j), this.rowMax(), this.rowSum()];
+    const sinks = () => (this.attention.sink === null ? [] : [this.sink()]);
+    const parts = () => [this.beforeSoftmax(j), this.rowMax(), this.rowSum(), ...sinks()];
     return this.term("weights", [this.i, j], how, parts);
   }
 
   rowMax() {
     const [masked] = this.rows("masked");
+    const { sink } = this.attention;
     const { isDead, max } = this.attention.statistics(this.i);
-    if (isDead) return this.term("row_max", [this.i], [result(0), [say("keepsNothing")]]);
+    if (isDead && sink === null) return this.term("row_max", [this.i], [result(0), [say("keepsNothing")]]);
     const cells = listed(masked.length, (n) => [[written(masked[n])]], undefined, this.most);
-    return this.term("row_max", [this.i], [["max("], ...cells, [") = "], result(max)]);
+    const last = sink === null ? "" : `, ${written(sink)}`;
+    return this.term("row_max", [this.i], [["max("], ...cells, [`${last}) = `], result(max)]);
   }
 
   rowSum() {
     const [masked] = this.rows("masked");
+    const { sink } = this.attention;
     const { isDead, max, exps, sum } = this.attention.statistics(this.i);
-    if (isDead) return this.term("row_sum", [this.i], [result(1), [say("keepsNothing")]]);
+    if (isDead && sink === null) return this.term("row_sum", [this.i], [result(1), [say("keepsNothing")]]);
     const shift = factor(max)[0];
     const summands = listed(masked.length, (n) => [[`exp(${written(masked[n])} - ${shift})`]], " + ", this.most);
     const values = listed(exps.length, (n) => [[written(exps[n])]], " + ", this.most);
+    /** @type {(text: (x: number) => string) => string} */
+    const more = (text) => (sink === null ? "" : ` + ${text(sink)}`);
+    const own = more((x) => `exp(${written(x)} - ${shift})`);
+    const value = more((x) => written(Math.exp(x - max)));
     /** @type {Line} */
-    const how = [...summands, [" = "], ...values, [" = "], result(sum)];
+    const how = [...summands, [`${own} = `], ...values, [`${value} = `], result(sum)];
     return this.term("row_sum", [this.i], how);
   }
 
@@ -223,9 +258,9 @@ export class Workings {
     const { batch, head } = attention;
     /** @type {[string, string]} */
     const value = [written(data.number(name, batch, head, position, d)), name];
-    if (!data.source || data.isSet(name, [batch, head, position, d]))
+    if (!data.source || data.isSet(name, [batch, data.placeOf(name, head), position, d]))
       return this.term(name, [position, d], [value], undefined, name);
-    const column = head * data[name].shape[3] + d;
+    const column = data.headOf(name, head) * data[name].shape[3] + d;
     const { x, w, hasBias, bias } = data.origin(name, batch, position, column);
     /** @type {Line} */
     const added = hasBias ? [[" + "], [written(bias)]] : [];

@@ -21,7 +21,9 @@ export class Comparison extends Feature {
     super(explorer);
     const { payload } = explorer;
     this.mistakes = (payload.mistakes || []).map((mistake) => {
-      const other = mistake.other && new Data({ ...payload, ...mistake.other, source: null });
+      // A wrong record may lack what is right: it must not be taken over.
+      const own = { source: null, bias: null, softcap: null, sinks: null, ...mistake.other };
+      const other = mistake.other && new Data({ ...payload, ...own });
       const formulas = parts.mistakes?.[mistake.name];
       if (!other && !formulas) throw new Problem(`it has no formulas of the mistake ${mistake.name}`);
       return { ...mistake, other, formulas };

@@ -3,19 +3,7 @@
 
 import { SIDES } from "../core/data.js";
 import { plain } from "../core/digits.js";
-import { heldAt } from "../core/editing.js";
-import {
-  arrayOf,
-  edited,
-  editText,
-  inputsOf,
-  named,
-  names,
-  numberAt,
-  placeIn,
-  shapeOf,
-  tokensOf,
-} from "../core/edits.js";
+import { edited, editText, inputsOf, named, names, numberAt, placeIn, shapeOf, tokensOf } from "../core/edits.js";
 import { numberIn } from "../core/numbers.js";
 import { parts } from "../core/parts.js";
 import { listOf, textSetting } from "../core/state.js";
@@ -160,7 +148,7 @@ export class Inputs extends Feature {
     const { data } = this.explorer;
     const [first] = inputsOf(data);
     if (data.source || !this.isShown) return undefined;
-    return first === "x" ? `x.${b}.${i}.${d}` : `${part}.${b}.${heldAt(data[part], h)}.${i}.${d}`;
+    return first === "x" ? `x.${b}.${i}.${d}` : `${part}.${b}.${data.placeOf(part, h)}.${i}.${d}`;
   }
 
   // The inputs that a line at the end of the arithmetic is written with, in their order there.
@@ -174,7 +162,7 @@ export class Inputs extends Feature {
       const columns = d === undefined ? keptTerms(data[name].shape[3], most) : [d];
       return columns.map((n) => this.inputAt(name, [batch, head, i, n]) ?? "");
     }
-    const [side, column] = [SIDES[name], head * data[name].shape[3] + d];
+    const [side, column] = [SIDES[name], data.headOf(name, head) * data[name].shape[3] + d];
     const terms = keptTerms(source.x.shape[2], most);
     const pairs = terms.flatMap((e) => [`x.${batch}.${i}.${e}`, `w_${side}.${e}.${column}`]);
     return source[`b_${side}`] ? [...pairs, `b_${side}.${column}`] : pairs;
@@ -212,7 +200,8 @@ export class Inputs extends Feature {
       activeElement instanceof HTMLElement && tables.contains(activeElement) ? activeElement.dataset : {};
     const nth = edit ? this.cellsOf(edit).indexOf(activeElement) : 0;
     const [data, given] = [this.current, explorer.data];
-    const held = inputsOf(given).filter((name) => heldAt(arrayOf(given, name), explorer.state.head) >= 0);
+    const isHeld = (name) => !(name in SIDES) || given.placeOf(name, explorer.state.head) >= 0;
+    const held = inputsOf(given).filter(isHeld);
     tables.replaceChildren(...held.map((name) => this.table(name, data, given)));
     this.prepare(tables);
     if (edit) this.focus(edit, nth);
@@ -240,11 +229,12 @@ export class Inputs extends Feature {
     const shape = shapeOf(given, name);
     const isBias = shape.length === 1;
     const isMatrix = name.startsWith("w_");
-    const lead = isMatrix || isBias ? [] : [batch, heldAt(arrayOf(given, name), head)].slice(0, shape.length - 2);
+    const lead = isMatrix || isBias ? [] : name === "x" ? [batch] : [batch, given.placeOf(name, head)];
     const [rows, columns] = isBias ? [1, shape[0]] : shape.slice(-2);
     // Of a projection the columns of the head that is shown.
-    const width = isMatrix || isBias ? columns / data.H : columns;
-    const left = isMatrix || isBias ? head * width : 0;
+    const role = ROLES[name] ?? "q";
+    const width = isMatrix || isBias ? columns / data.headsOf(role) : columns;
+    const left = isMatrix || isBias ? data.headOf(role, head) * width : 0;
     const at = select ? select[name === "k" || name === "v" ? 1 : 0] : 0;
     const top = isMatrix ? 0 : Math.max(0, Math.min(at - MOST_ROWS / 2, rows - MOST_ROWS));
     const count = Math.min(rows, MOST_ROWS);

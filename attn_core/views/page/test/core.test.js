@@ -10,7 +10,7 @@ import { Answers } from "../core/diagnosis/answers.js";
 import { read } from "../core/diagnosis/pasted.js";
 import { fixed, plain, written } from "../core/digits.js";
 import { EditedData } from "../core/editing.js";
-import { edited } from "../core/edits.js";
+import { edited, names } from "../core/edits.js";
 import { MISTAKES } from "../core/mistakes.js";
 import { numberIn } from "../core/numbers.js";
 import { philox, survivors } from "../core/philox.js";
@@ -161,6 +161,48 @@ test("a change leaves the original as it was, and names what it can't change", (
     [["keys", [6], "a"], "keys has no token 6"],
   ])
     assert.throws(() => EditedData.of(data, [edit]), { message });
+});
+
+/** An array of a payload: 0, 1, 2 … in this shape. */
+const counted = (...shape) => {
+  const numbers = Float64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, n) => n);
+  return { dtype: "float64", shape, data: Buffer.from(numbers.buffer).toString("base64") };
+};
+const GROUPED = { version: 1, scale: 1, q: counted(1, 4, 2, 1), k: counted(1, 2, 3, 1), v: counted(1, 2, 3, 2) };
+
+test("what does not fit q and k is refused in one sentence", () => {
+  const sizes = "sizes of 1 or of 1×4×2×3";
+  for (const [wrong, message] of [
+    [{ k: counted(1, 3, 3, 1), v: counted(1, 3, 3, 2) }, "q, k and v must fit each other"],
+    [{ v: counted(1, 4, 3, 2) }, "q, k and v must fit each other"],
+    [{ softcap: 0 }, "its softcap must be a number above 0"],
+    [{ softcap: "2" }, "its softcap must be a number above 0"],
+    [{ sinks: counted(2) }, "it must have a sink for each of the 4 heads"],
+    [{ bias: {} }, "bias must have a table, slopes or relative numbers"],
+    [{ bias: { table: counted(2, 3) } }, "bias.table must be a float array with 4 axes"],
+    [{ bias: { table: counted(1, 2, 2, 3) } }, `bias.table must have ${sizes}, got 1×2×2×3`],
+    [{ bias: { slopes: counted(2) } }, "bias.slopes must have a slope for each of the 4 heads, got 2"],
+    [{ bias: { relative: counted(4, 2) } }, "bias.relative must have an odd row for each of the 4 heads, got 4×2"],
+  ])
+    assert.throws(() => new Data({ ...GROUPED, ...wrong }), { message });
+});
+
+test("a key that is changed serves every head of its group", () => {
+  const data = new Data({ ...GROUPED, v: { ...counted(1, 1, 3, 2), heads: [1] } });
+  assert.deepEqual(data.headsWithValues, [2, 3]);
+  const changed = edited(data, "k.0.1.2.0:9,v.0.0.0.1:7");
+  const scores = [0, 1, 2, 3].map((head) => attentionOf(changed, { head }).cell("scores", 0, 2));
+  assert.deepEqual(scores, [0 * 2, 2 * 2, 4 * 9, 6 * 9]);
+  assert.deepEqual([...attentionOf(changed, { head: 3 }).values(1)], [7, 3, 5]);
+  assert.deepEqual(names(data, "k.0.1.2.0:9,v.0.0.0.1:7"), ["k[1, 2, 0]", "v[1, 0, 1]"]);
+});
+
+test("a bias can make a score overflow", () => {
+  const most = Float64Array.of(1e308, 1e308, 1e308, 1e308);
+  const slopes = { ...counted(4), data: Buffer.from(most.buffer).toString("base64") };
+  const message = "q, k, v, scale and bias must give numbers below 1.8e308, the largest float64";
+  assert.throws(() => attentionOf(new Data({ ...GROUPED, bias: { slopes } })).check(), { message });
+  attentionOf(new Data({ ...GROUPED, bias: { slopes: counted(4) } })).check();
 });
 
 test("a number of q stays set whatever of its source is changed after it", () => {

@@ -120,9 +120,12 @@ export function shares(attention, [i, j], isDropped) {
     row.length > MOST_SHARES
       ? [part(total(row.slice(0, j)), -1), part(row[j], j), part(total(row.slice(j + 1)), -1)]
       : row.map((x, n) => part(x, n, visible(keys[n])));
+  const hasSink = attention.sink !== null;
+  // Marked as no key is: -1 is no place.
+  if (hasSink) parts.push(part(Math.max(0, 1 - total(row)), -1, say("sink")));
   const places = { query: token(queries[i], "q"), key: token(keys[j], "k") };
   return [
     make("div", { class: "ax-shares" }, ...parts),
-    make("p", {}, ...sayParts(survives ? "sharesDropped" : "shares", places)),
+    make("p", {}, ...sayParts(`shares${hasSink ? "Sink" : ""}${survives ? "Dropped" : ""}`, places)),
   ];
 }

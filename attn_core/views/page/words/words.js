@@ -13,10 +13,15 @@ export const WORDS = {
   ...STAGE_WORDS,
   meansScores: "the dot product of a {query} and a {key}: multiply number by number, add up",
   meansScaled: "score × scale, so that scores do not grow with the width of q and k",
+  meansScaledBiased: "score × scale + bias, the number that the model adds for this pair",
+  meansScaledCapped: "softcap · tanh(score × scale / softcap), so that no score gets beyond ± softcap",
+  meansScaledCappedBiased:
+    "softcap · tanh(score × scale / softcap) + bias: a score within ± softcap, and the number that the model adds for this pair",
   meansMasked: "the scaled score where the mask keeps, −inf where it does not",
   meansWeights: "exp({before} − row_max) / row_sum{sums}",
   sumsAll: ", so that every row adds up to 1",
   sumsKept: "; rows that see a key sum to 1",
+  sumsSink: "; row_sum also counts the sink of the head, so that a row adds up to less than 1",
   meansDropped: "weight / (1 − p) where the weight survives dropout, 0 where it does not",
   meansOutput: "each row of weights · each column of the {values}, added up",
   query: "query",
@@ -67,6 +72,10 @@ export const WORDS = {
   bars: "All {count} numbers as bars, and what their products add up to.",
   barsOf: "The first {count} of {all} numbers as bars, and what all products add up to.",
   shares: "The row of {query} is 1 in all; the marked part goes to {key}.",
+  sharesSink: "The row of {query} and the sink are 1 in all; the marked part goes to {key}.",
+  sharesSinkDropped:
+    "The row of {query} before dropout and the sink are 1 in all; hatched is what dropout takes away, marked the part of {key}.",
+  sink: "sink",
   sharesDropped:
     "The row of {query} before dropout is 1 in all; hatched is what dropout takes away, marked the part of {key}.",
   close: "close",
@@ -104,6 +113,7 @@ export const WORDS = {
   maskForm: "given, none, causal, window:2,0, padding:3 (one a sequence), or some joined by +",
   rowBelow: "a row below {rows} and a column below {width}",
   names: "names of controls, as mask,scale",
+  overflowBias: "q, k, v, scale and bias must give numbers below {most}, the largest {dtype}",
   overflow: "q, k, v and scale must give numbers below {most}, the largest {dtype}",
 };
 

@@ -35,6 +35,7 @@ class ShareWorkings extends RowWorkings {
       data: { vector: () => masked },
       row: (/** @type {string} */ stage) => (stage === "masked" ? masked : pass.output(step, t)),
       statistics: () => statistics,
+      sink: null,
     };
     super(/** @type {any} */ (attention), t, place);
   }
