@@ -19,10 +19,12 @@ from attn_core import (
     AttentionTrace,
     Dropout,
     Projection,
+    alibi,
     causal,
     diagnose,
     padding,
     prefill,
+    relative,
     toy,
     trace,
     window,
@@ -36,6 +38,7 @@ from attn_core.views import explore
 from attn_core.views.paste import paste
 from attn_core.views.state import number_in
 from attn_core.views.visible import visible
+from attn_core.views.wide import in_float64
 from publishing.notebooks.outputs import vectors_differ
 
 STORED = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "vectors.json"
@@ -105,21 +108,31 @@ def records() -> dict[str, AttentionTrace]:
     }
     traces = {name: trace(q, k, v, keep=keep) for name, keep in keeps.items()}
     traces["dropout"] = trace(q, k, v, keep=causal(), dropout=Dropout(0.3, 2**40 + 7), scale=-0.75)
+    group = numbers(B, 4, L, D), numbers(B, 2, S, D, start=99), numbers(B, 2, S, Dv, start=333)
+    bias = alibi(numbers(4)) + relative(numbers(4, 3)) + numbers(B, 1, L, S, start=21)
+    sinks = numbers(4, start=5)
+    traces["bias, softcap, sinks and grouped keys"] = trace(
+        *group, keep=padding([5, 0]), bias=bias, softcap=1.5, sinks=sinks
+    )
+    traces["a bias by distance"] = trace(q, k, v, bias=alibi([0.5]))
+    traces["a softcap"] = trace(q, k, v, softcap=2.0)
+    traces["a sink beside many keys"] = trace(
+        *(numbers(1, 1, n, 2) for n in (2, 18, 18)), sinks=torch.tensor([-0.5])
+    )
     traces["wide"] = trace(*(numbers(1, 1, n, 20) for n in (2, 18, 18)))
     x, matrices = numbers(1, 4, 3), [numbers(3, 4, start=50 * n) for n in range(3)]
     biases = tuple(numbers(4, start=9 * n) for n in range(3))
     traces["source"] = projected(x, matrices, biases)
+    narrow = [matrices[0], matrices[1][:, :2], matrices[2][:, :2]]
+    traces["source of grouped keys"] = projected(
+        x, narrow, (biases[0], biases[1][:2], biases[2][:2])
+    )
     return traces
-
-
-def in_float64(record: AttentionTrace) -> AttentionTrace:
-    q, k, v = (tensor.double() for tensor in (record.q, record.k, record.v))
-    return trace(q, k, v, keep=record.keep, scale=record.scale, dropout=record.dropout)
 
 
 def projected(x: torch.Tensor, matrices: list, biases: tuple) -> AttentionTrace:
     heads = [
-        (x @ matrix + bias).view(1, 4, 2, 2).transpose(1, 2).contiguous()
+        (x @ matrix + bias).view(1, 4, -1, 2).transpose(1, 2).contiguous()
         for matrix, bias in zip(matrices, biases, strict=True)
     ]
     return trace(*heads, keep=causal(), source=Projection(x, *matrices, biases))
@@ -137,7 +150,7 @@ def finite(cells: list) -> list:
 def cells_of(record: AttentionTrace, batch: int, head: int) -> dict[str, list]:
     rows = [Workings(record, batch, head, i) for i in range(record.shape[2])]
     cells = {stage: finite([list(getattr(row, stage)) for row in rows]) for stage in STAGES[:-1]}
-    columns = record.v[batch, head].double().mT.tolist()
+    columns = record.v[batch, head // record.group].double().mT.tolist()
     cells["output"] = [
         [math.fsum(map(float.__mul__, row.dropped, column)) for column in columns] for row in rows
     ]

@@ -1,11 +1,14 @@
 """What is sent of a long record or of many heads: shorter numbers, one head's v, an overview."""
 
 import base64
+from itertools import product
 
 import torch
 from torch import Tensor
 
 from attn_core import stages
+from attn_core.bias import Part
+from attn_core.call import Call
 from attn_core.masks import of_heads
 from attn_core.record import AttentionTrace
 
@@ -42,41 +45,42 @@ def sends_one_head(record: AttentionTrace) -> bool:
 
 @torch.no_grad()
 def weight_error(record: AttentionTrace, store: str | None) -> float:
-    """The largest error of a weight that comes from storing q and k in fewer bits.
+    """The largest error of a weight that comes from storing q, k, bias and sinks in fewer bits.
 
-    Over all batches and heads, against the same weights from the record's own q and k, both in
+    Over all batches and heads, against the same weights from the record's own numbers, both in
     float64; row by row, so that no whole map is made.
     """
     B, H, L, S = record.shape
     step = max(1, MOST_CELLS // S)
     largest = 0.0
-    for b in range(B):
-        for h in range(H):
-            own = record.q[b, h], record.k[b, h]
-            less = stored(own[0], "q", store), stored(own[1], "k", store)
-            pairs = [(q.double(), k.double()) for q, k in (own, less)]
-            for start in range(0, L, step):
-                rows, cols = range(start, min(start + step, L)), range(S)
-                if record.keep is not None:
-                    cols = record.keep.visible(rows, (L, S))
-                if not cols:
-                    continue
-                exact, sent = (weights_rows(record, q, k, rows, cols, b, h) for q, k in pairs)
-                largest = max(largest, (exact - sent).abs().max().item())
+    shorter = {name: stored(tensor, name, store) for name, tensor in record.added().items()}
+    q, k = (stored(getattr(record, name), name, store) for name in "qk")
+    sent = record.with_added(**shorter).call_with(q=q, k=k)
+    for b, h, start in product(range(B), range(H), range(0, L, step)):
+        rows, cols = range(start, min(start + step, L)), range(S)
+        if record.keep is not None:
+            cols = record.keep.visible(rows, (L, S))
+        if cols:
+            part = range(b, b + 1), range(h, h + 1), rows, cols
+            error = weights_in_float64(record, part) - weights_in_float64(sent, part)
+            largest = max(largest, error.abs().max().item())
     return largest
 
 
-def weights_rows(
-    record: AttentionTrace, q: Tensor, k: Tensor, rows: range, cols: range, batch: int, head: int
-) -> Tensor:
-    """Some rows of weights from this q and k; they see no other columns than these."""
-    keep = None
-    if record.keep is not None:
-        tile = record.keep.tile(rows, cols, record.shape[2:], q.device)
-        keep = of_heads(tile, range(batch, batch + 1), range(head, head + 1))[0, 0]
-    scores = stages.scores(q[rows], k[cols.start : cols.stop])
-    masked = stages.masked(stages.scaled(scores, record.scale), keep)
-    return stages.weights(masked, *stages.row_statistics(masked))
+def weights_in_float64(call: Call, part: Part) -> Tensor:
+    """Some rows of weights, which see no other columns than these."""
+    batches, heads, rows, cols = part
+    q, k = (tensor.double() for tensor in call.queries_and_keys(part))
+    keep = bias = sinks = None
+    if call.keep is not None:
+        keep = of_heads(call.keep.tile(rows, cols, call.size, q.device), batches, heads)
+    if call.bias is not None:
+        bias = call.bias.tile(part, call.size, torch.float64)
+    if call.sinks is not None:
+        sinks = call.sinks[heads.start : heads.stop, None].double()
+    scaled = stages.scaled(stages.scores(q, k), call.scale, call.softcap, bias)
+    masked = stages.masked(scaled, keep)
+    return stages.weights(masked, *stages.row_statistics(masked, sinks))
 
 
 @torch.no_grad()

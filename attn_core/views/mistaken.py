@@ -23,8 +23,9 @@ def mistakes_of(
         mistake = MISTAKES.get(name)
         if mistake is None:
             raise ValueError(f"mistakes must name some of attn_core.mistakes, got {name!r}")
-        if other is None and not mistake.is_formula:
-            other = wrong_record(record, name)
+        if other is None:
+            record.check_plain("record")
+            other = None if mistake.is_formula else wrong_record(record, name)
         if other is not None:
             check_other(record, other, name)
         numbers = None if other is None else numbers_of(other, store, head)

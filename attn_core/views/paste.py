@@ -52,6 +52,7 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
     The answers are those of `diagnose`. What is pasted stays in the browser. Taught in chapter 12.
     """
     check_record(record)
+    record.check_plain("record")
     stages = compared_stages(record)
     cells = stages["weights"].numel()
     if cells > MOST_CELLS:

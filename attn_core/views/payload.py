@@ -44,10 +44,11 @@ def source_arrays(record: AttentionTrace) -> dict | None:
 
 
 def numbers_of(record: AttentionTrace, store: str | None = None, head: int = 0) -> dict:
-    """q, k, v, the mask, the scale and the dropout: all that the stages follow from."""
+    """q, k, v and the settings, all that the stages follow from; k and v with their own heads."""
     dropout = record.dropout
     q, k = (array(stored(getattr(record, name), name, store)) for name in "qk")
     if sends_one_head(record):
+        head //= record.group
         v = array(stored(record.v[:, head : head + 1], "v", store)) | {"heads": [head]}
     else:
         v = array(stored(record.v, "v", store))
@@ -58,7 +59,23 @@ def numbers_of(record: AttentionTrace, store: str | None = None, head: int = 0) 
         "keep": None if record.keep is None else record.keep.to_json(),
         "scale": record.scale,
         "dropout": None if dropout is None else {"p": dropout.p, "seed": dropout.seed},
+        **rarer_numbers_of(record, store),
     }
+
+
+def rarer_numbers_of(record: AttentionTrace, store: str | None) -> dict:
+    """Bias, softcap and sinks, of a record that has them."""
+    numbers: dict = {}
+    if record.bias is not None:
+        numbers["bias"] = {
+            name: array(stored(tensor, name, store))
+            for name, tensor in record.bias.tensors().items()
+        }
+    if record.softcap is not None:
+        numbers["softcap"] = record.softcap
+    if record.sinks is not None:
+        numbers["sinks"] = array(stored(record.sinks, "sinks", store))
+    return numbers
 
 
 def payload_of(

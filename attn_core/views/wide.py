@@ -20,4 +20,8 @@ def in_float64(record: AttentionTrace) -> AttentionTrace:
     if record.q.dtype == torch.float64 or math.prod(record.shape) > MOST:
         return record
     q, k, v = (tensor.detach().double() for tensor in (record.q, record.k, record.v))
-    return trace(q, k, v, keep=record.keep, scale=record.scale, dropout=record.dropout)
+    own = record.with_added(**{name: tensor.detach() for name, tensor in record.added().items()})
+    return trace(
+        q, k, v, keep=own.keep, scale=own.scale, dropout=own.dropout,
+        bias=own.bias, softcap=own.softcap, sinks=own.sinks,
+    )  # fmt: skip

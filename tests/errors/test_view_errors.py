@@ -7,9 +7,10 @@ import json
 import numpy as np
 import torch
 
-from attn_core import toy, trace
+from attn_core import alibi, toy, trace
 from attn_core.views import explore, figure, show
 from attn_core.views.model import open_model
+from attn_core.views.paste import paste
 from attn_core.views.payload import inline_json
 from tests.errors.sentences import refused, sentences
 
@@ -20,6 +21,7 @@ def journey():
 
 
 R = journey()
+MORE = trace(*[toy.journey().x] * 3, bias=alibi([0.5]), softcap=2.0)
 STAGE = "stage must be one of scores, scaled, masked, weights, dropped, output, got"
 FURTHER = "heads, draw, dropout, compare, table, link, inputs, got"
 MARKS = ["<pad>", "<start>", "<end>"]
@@ -63,6 +65,11 @@ VALUES = {
     "the wrong record of 'no-mask' must have the right one's shape (B, H, L, S, Dv) = "
     "(1, 1, 6, 6, 3), got (1, 1, 6, 6, 2)":
         lambda: explore(R, mistakes=[("no-mask", trace(R.q[0], R.k[0], R.v[0][..., :2]))]),
+    "record must have no bias, softcap, sinks or shared heads of keys here, got bias and softcap": [
+        lambda: explore(MORE, mistakes=["no-scale"]),
+        lambda: explore(MORE, mistakes=["shared-heads"]),
+        lambda: paste(MORE),
+    ],
 }  # fmt: skip
 PAIRS = "mistakes must be names, or pairs of a name and its wrong record, got"
 KINDS = {

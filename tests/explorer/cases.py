@@ -1,12 +1,25 @@
-"""Random attentions for the page: shapes, masks, dead rows, scales, dropout, dtypes."""
+"""Random attentions for the page: shapes, masks, bias, sinks, dead rows, dropout, dtypes."""
 
 import base64
+import operator
 import random
+from functools import reduce
 
 import numpy as np
 import torch
 
-from attn_core import Dropout, Projection, causal, padding, prefill, toy, trace, window
+from attn_core import (
+    Dropout,
+    Projection,
+    alibi,
+    causal,
+    padding,
+    prefill,
+    relative,
+    toy,
+    trace,
+    window,
+)
 
 KINDS = {"uint8": "u1", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
 DTYPES = (torch.float32, torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -51,10 +64,27 @@ def random_keep(draw, B, H, L, S):
             return causal() & (torch.rand(B, 1, L, S, generator=made) < 0.7)
 
 
+def settings_of(record):
+    """What a trace was asked for beside q, k and v."""
+    names = ("keep", "scale", "dropout", "bias", "softcap", "sinks")
+    return {name: getattr(record, name) for name in names}
+
+
+def random_bias(draw, B, H, L, S):
+    made = torch.Generator().manual_seed(draw.randrange(2**31))
+    parts = [
+        alibi(torch.rand(H, generator=made)),
+        relative(torch.randn(H, 2 * draw.randrange(4) + 1, generator=made)),
+        torch.randn([draw.choice([1, size]) for size in (B, H, L, S)], generator=made),
+    ]
+    return reduce(operator.add, draw.sample(parts, draw.choice([1, 1, 3])))
+
+
 def random_record(seed):
     draw = random.Random(seed)
     made = torch.Generator().manual_seed(seed)
-    B, H, D, Dv = draw.randint(1, 3), draw.randint(1, 3), draw.randint(1, 9), draw.randint(1, 6)
+    B, H, D, Dv = draw.randint(1, 3), draw.randint(1, 4), draw.randint(1, 9), draw.randint(1, 6)
+    key_heads = draw.choice([n for n in range(1, H + 1) if H % n == 0])
     L, S = draw.randint(1, 12), draw.randint(1, 20)
     dtype = draw.choice(DTYPES)
     spread = draw.choice([0.01, 1.0, 1.0, 30.0])
@@ -64,16 +94,21 @@ def random_record(seed):
 
     if draw.random() < 0.3:
         q, k, v = (
-            torch.randint(-4, 9, (B, H, n, d), generator=made).to(dtype)
-            for n, d in ((L, D), (S, D), (S, Dv))
+            torch.randint(-4, 9, shape, generator=made).to(dtype)
+            for shape in ((B, H, L, D), (B, key_heads, S, D), (B, key_heads, S, Dv))
         )
     else:
-        q, k, v = numbers(B, H, L, D), numbers(B, H, S, D), numbers(B, H, S, Dv)
+        q, k, v = numbers(B, H, L, D), numbers(B, key_heads, S, D), numbers(B, key_heads, S, Dv)
     scale = draw.choice([None, None, 1.0, 0.0, -0.7, 3.25])
     dropout = None
     if draw.random() < 0.5:
         dropout = Dropout(draw.choice([0.0, 0.1, 0.5, 0.9]), draw.randrange(2**53))
-    return trace(q, k, v, keep=random_keep(draw, B, H, L, S), scale=scale, dropout=dropout)
+    keep = random_keep(draw, B, H, L, S)
+    bias = random_bias(draw, B, H, L, S) if draw.random() < 0.4 else None
+    softcap = draw.choice([None, None, 0.5, 30.0])
+    sinks = torch.randn(H, generator=made) if draw.random() < 0.3 else None
+    more = {"bias": bias, "softcap": softcap, "sinks": sinks}
+    return trace(q, k, v, keep=keep, scale=scale, dropout=dropout, **more)
 
 
 def projected_record(seed, *, biased=True, dtype=torch.float32):

@@ -10,7 +10,7 @@ import torch
 from attn_core import Dropout, Projection, causal, padding, trace, window
 from attn_core.checks import STAGES
 from attn_core.views import explore
-from tests.explorer.cases import projected_record, random_record
+from tests.explorer.cases import projected_record, random_record, settings_of
 from tests.explorer.test_numbers import payload
 
 DERIVE = """cases => cases.map(([payload, edits, settings]) => {
@@ -41,8 +41,7 @@ def compare(cells, record, batch, head, where):
 def in_float64(record, q=None, k=None, v=None, **changed):
     parts = [record.q if q is None else q, record.k if k is None else k]
     parts.append(record.v if v is None else v)
-    settings = {"keep": record.keep, "scale": record.scale, "dropout": record.dropout} | changed
-    return trace(*(part.double() for part in parts), **settings)
+    return trace(*(part.double() for part in parts), **(settings_of(record) | changed))
 
 
 def test_changed_numbers_of_q_k_and_v(inside):

@@ -133,6 +133,16 @@ def test_a_weight_is_its_part_of_one(bare):
     expect(page.locator(".ax-bars")).to_contain_text(said)
 
 
+@pytest.mark.parametrize("dropout", [None, Dropout(0.5, 3)])
+def test_a_sink_has_its_part_of_one(bare, dropout):
+    record = words(sinks=torch.tensor([0.5]), dropout=dropout)
+    page = bare.open(flow(record, stage="dropped" if dropout else "weights", select=(1, 2)))
+    weights = record.stage("weights")[1].tolist()
+    assert parts(page) == pytest.approx([*weights, 1 - sum(weights)], abs=0.01)
+    assert page.locator(".ax-share").last.text_content() == "sink"
+    expect(page.locator(".ax-bars")).to_contain_text("and the sink are 1 in all")
+
+
 def test_a_name_stands_whole_in_its_part_or_not_at_all(bare):
     made = torch.Generator().manual_seed(5)
     record = trace(*(3 * torch.randn(8, 4, generator=made) for _ in range(3)))

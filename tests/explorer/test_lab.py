@@ -7,7 +7,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from attn_core import Dropout, causal, padding, toy, trace, workings
+from attn_core import Dropout, Projection, causal, padding, toy, trace, workings
 from attn_core.digits import fixed
 from attn_core.mistakes import MISTAKES
 from attn_core.views import explore, show
@@ -147,6 +147,31 @@ def test_a_number_is_typed_as_people_write_it(bare, text, value):
 
 
 TOO_LARGE = "the changed numbers must give numbers of q that fit float32"
+
+
+def test_a_key_is_changed_for_all_heads_that_share_it(bare):
+    """Four heads of queries, two of keys: the table has the columns of the key's head."""
+    made = torch.Generator().manual_seed(6)
+    x = torch.randn(1, 5, 3, generator=made)
+    matrices = [torch.randn(3, n, generator=made) for n in (8, 4, 4)]
+
+    def record():
+        heads = [(x @ w).view(1, 5, -1, 2).transpose(1, 2) for w in matrices]
+        return trace(*heads, source=Projection(x, *matrices))
+
+    view = explore(record(), head=3, select=(1, 2), stage="scores", name="lab")
+    page = bare.open(view, fragment=ALL)
+    open_inputs(page)
+    expect(page.locator('.ax-inputs [data-edit^="w_key.0."]')).to_have_count(2)
+    write(page, "w_key.0.2", "7")
+    matrices[1][0, 2] = 7
+    assert numbers(page) == wanted_numbers(record(), "scores", 0, 3)
+    page.locator(".ax-tree summary", has_text="k[2] =").click()
+    expect(page.locator('.ax-tree [data-edit="w_key.0.2"]').first).to_have_text("7")
+    page.locator('[data-control="head"] select').select_option("2")
+    assert numbers(page) == wanted_numbers(record(), "scores", 0, 2)
+
+
 # The order is that of the address; what was there first stays.
 TOGETHER = "w_query.0.0:1e30,x.0.0.0:1e30"
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from attn_core import Dropout, causal, toy, trace, window, workings
+from attn_core import Dropout, alibi, causal, toy, trace, window, workings
 from attn_core.arithmetic import Workings
 from attn_core.checks import STAGES
 from attn_core.digits import fixed
@@ -918,6 +918,18 @@ def test_the_formula_names_a_hidden_stage_only_if_it_changes_something(bare):
         expect(page.locator(".ax-formula")).to_contain_text(said)
         page.get_by_role("button", name="all controls").click()
         expect(page.locator(".ax-formula")).to_contain_text("exp(masked − row_max)")
+
+
+def test_the_formula_says_what_a_model_adds(bare):
+    for stage, how, said in (
+        ("scaled", {"bias": alibi([0.5])}, "= score × scale + bias, the number that"),
+        ("scaled", {"softcap": 2.0}, "= softcap · tanh(score × scale / softcap), so that"),
+        ("scaled", {"softcap": 2.0, "bias": alibi([0.5])}, "tanh(score × scale / softcap) + bias"),
+        ("weights", {"bias": alibi([0.5]), "scale": 1.0}, "exp(scaled − row_max)"),
+        ("weights", {"sinks": torch.tensor([0.5])}, "adds up to less than 1"),
+    ):
+        view = explore(words(**how), stage=stage, stages=["scores", stage], name="modern")
+        expect(bare.open(view).locator(".ax-formula")).to_contain_text(said)
 
 
 def test_a_row_that_keeps_nothing_is_not_said_to_add_up_to_1(bare, explorer):

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from attn_core import Dropout, causal, padding, trace
+from attn_core import Dropout, alibi, causal, padding, trace
 from attn_core.mistakes import MISTAKES
 from attn_core.views import explore
-from tests.explorer.cases import decoded
+from tests.explorer.cases import decoded, settings_of
 
 
 def heads(B=1, H=2, L=6, D=3, keep=None, seed=5):
@@ -74,13 +74,37 @@ def test_a_payload_leaves_out_what_is_not_needed():
     assert "heads" not in one_long_head["v"]
 
 
-@pytest.mark.parametrize(("H", "L"), [(13, 6), (2, 513)])
-def test_of_many_or_long_heads_only_the_chosen_ones_values_are_sent(H, L):
-    record = heads(B=2, H=H, L=L)
-    payload = explore(record, head=1).payload
+@pytest.mark.parametrize(("H", "key_heads", "L"), [(13, 13, 6), (2, 2, 513), (14, 2, 6)])
+def test_of_many_or_long_heads_only_the_chosen_ones_values_are_sent(H, key_heads, L):
+    q, k = heads(B=2, H=H, L=L).q, heads(B=2, H=key_heads, L=L).k
+    record = trace(q, k, k)
+    payload = explore(record, head=H // key_heads).payload
     assert payload["v"]["heads"] == [1]
     assert decoded(payload["v"]).equal(record.v[:, 1:2])
     assert decoded(payload["q"]).equal(record.q)
+    assert decoded(payload["k"]).equal(record.k)
+
+
+@pytest.mark.parametrize("store", [None, "float16"])
+def test_a_payload_has_bias_softcap_and_sinks_of_a_record_that_has_them(store):
+    record = heads()
+    sinks, slopes = torch.tensor([0.1, -2.0]), torch.tensor([0.3, 1.0])
+    added = {"bias": alibi(slopes) + torch.eye(6) / 3, "softcap": 5.0, "sinks": sinks}
+    more = trace(record.q, record.k, record.v, **added)
+    sent, plain = (explore(each, store=store).payload for each in (more, record))
+    assert sent.keys() - plain.keys() == {"bias", "softcap", "sinks"}
+    assert sent["softcap"] == 5.0
+    parts = {"sinks": sent["sinks"], **sent["bias"]}
+    wanted = {"sinks": sinks, "slopes": slopes, "table": (torch.eye(6) / 3)[None, None]}
+    assert parts.keys() == wanted.keys()
+    for name, tensor in wanted.items():
+        assert decoded(parts[name]).equal(tensor.half() if store else tensor), name
+    if store:
+        q, k, v = (tensor.half().double() for tensor in (record.q, record.k, record.v))
+        added |= {"bias": alibi(slopes.half()) + (torch.eye(6) / 3).half(), "sinks": sinks.half()}
+        exact = trace(*(t.double() for t in (more.q, more.k, more.v)), **settings_of(more))
+        error = trace(q, k, v, **added).stage("weights") - exact.stage("weights")
+        assert sent["error"] == pytest.approx(error.abs().max().item(), rel=1e-9)
 
 
 def test_rows_that_see_nothing_have_no_error_and_long_maps_are_measured_in_parts():

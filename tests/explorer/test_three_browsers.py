@@ -69,10 +69,10 @@ def lines(text):
 def test_every_number_is_attn_cores(tab, address):
     tab.open(f"{address}/opened.html")
     tab.wait("() => window.inside")
-    for seed in range(40):
+    for seed in range(120):
         record = random_record(seed)
         compare_all(tab.evaluate(DERIVE, [payload(record), {}]), record, seed)
-    for seed in range(20):
+    for seed in range(50):
         record, settings, wanted = reader_settings(seed)
         compare_all(tab.evaluate(DERIVE, [payload(record), settings]), wanted, seed)
     for seed, stage in enumerate(STAGES):

@@ -147,8 +147,8 @@ export class Workings {
     /** @type {Line} */
     const how = [result(this.biasAt(j))];
     if (slopes && parts.length === 1) {
-      const distance = this.data.bias?.distance(this.i, j);
-      how.unshift([`-${factor(slopes.numbers[this.attention.head])[0]} · ${distance} = `]);
+      const distance = this.data.bias?.distance(this.i, j) ?? 0;
+      how.unshift([`${written(-slopes.numbers[this.attention.head], distance)} · ${distance} = `]);
     }
     return this.term("bias", [this.i, j], how);
   }
@@ -182,30 +182,31 @@ export class Workings {
     return this.term("weights", [this.i, j], how, parts);
   }
 
-  rowMax() {
-    const [masked] = this.rows("masked");
+  /** What the softmax is of: a sink is one number more. */
+  inSum() {
+    const [[...masked]] = this.rows("masked");
     const { sink } = this.attention;
+    return sink === null ? masked : [...masked, sink];
+  }
+
+  rowMax() {
     const { isDead, max } = this.attention.statistics(this.i);
-    if (isDead && sink === null) return this.term("row_max", [this.i], [result(0), [say("keepsNothing")]]);
-    const cells = listed(masked.length, (n) => [[written(masked[n])]], undefined, this.most);
-    const last = sink === null ? "" : `, ${written(sink)}`;
-    return this.term("row_max", [this.i], [["max("], ...cells, [`${last}) = `], result(max)]);
+    if (isDead && this.attention.sink === null)
+      return this.term("row_max", [this.i], [result(0), [say("keepsNothing")]]);
+    const all = this.inSum();
+    const cells = listed(all.length, (n) => [[written(all[n])]], undefined, this.most);
+    return this.term("row_max", [this.i], [["max("], ...cells, [") = "], result(max)]);
   }
 
   rowSum() {
-    const [masked] = this.rows("masked");
-    const { sink } = this.attention;
-    const { isDead, max, exps, sum } = this.attention.statistics(this.i);
-    if (isDead && sink === null) return this.term("row_sum", [this.i], [result(1), [say("keepsNothing")]]);
-    const shift = factor(max)[0];
-    const summands = listed(masked.length, (n) => [[`exp(${written(masked[n])} - ${shift})`]], " + ", this.most);
-    const values = listed(exps.length, (n) => [[written(exps[n])]], " + ", this.most);
-    /** @type {(text: (x: number) => string) => string} */
-    const more = (text) => (sink === null ? "" : ` + ${text(sink)}`);
-    const own = more((x) => `exp(${written(x)} - ${shift})`);
-    const value = more((x) => written(Math.exp(x - max)));
+    const { isDead, max, sum } = this.attention.statistics(this.i);
+    if (isDead && this.attention.sink === null)
+      return this.term("row_sum", [this.i], [result(1), [say("keepsNothing")]]);
+    const [all, shift] = [this.inSum(), factor(max)[0]];
+    const summands = listed(all.length, (n) => [[`exp(${written(all[n])} - ${shift})`]], " + ", this.most);
+    const values = listed(all.length, (n) => [[written(Math.exp(all[n] - max))]], " + ", this.most);
     /** @type {Line} */
-    const how = [...summands, [`${own} = `], ...values, [`${value} = `], result(sum)];
+    const how = [...summands, [" = "], ...values, [" = "], result(sum)];
     return this.term("row_sum", [this.i], how);
   }
 
