@@ -12,11 +12,12 @@ from attn_core.masks import Keep, causal, padding, prefill, window
 from attn_core.record import AttentionTrace
 from attn_core.source import Projection
 from attn_core.sweeps import sweep
+from attn_core.watching import watch
 
 __version__ = "0.1.0"
 __all__ = ["AttentionTrace", "Bias", "Dropout", "Keep", "Projection", "alibi", "attention"]
 __all__ += ["buckets", "causal", "diagnose", "padding", "prefill", "relative", "sweep", "trace"]
-__all__ += ["window", "workings"]
+__all__ += ["watch", "window", "workings"]
 
 if "ATTN_DEVICE" in os.environ:
     put_tensors_on(os.environ["ATTN_DEVICE"])

@@ -13,6 +13,7 @@ from attn_core.dropout import Dropout
 from attn_core.engines.choose import engine_for
 from attn_core.engines.formulas import Engine, whole
 from attn_core.masks import Keep
+from attn_core.observing import observed
 from attn_core.record import AttentionTrace
 from attn_core.source import Projection, check_projection, check_source
 
@@ -78,7 +79,11 @@ def attention(
         check_cells("weights", call.shape)
         return call.in_lead(whole(call).to(v.dtype))
     with without_autocast(q.device):
-        return call.in_lead(engine_for(call, output_alone=True).forward(call)[0])
+        return call.in_lead(observed(call, lambda: output_of(call)))
+
+
+def output_of(call: Call) -> Tensor:
+    return engine_for(call, output_alone=True).forward(call)[0]
 
 
 @between_graphs

@@ -1,0 +1,64 @@
+"""One attention that was seen: its tensors now, its record when it is asked for."""
+
+import torch
+from torch import Tensor
+
+from attn_core.api import recorded
+from attn_core.call import Call
+from attn_core.engines.choose import engine_for
+from attn_core.record import AttentionTrace
+from attn_core.stamps import Stamp, counting
+from attn_core.watching.arguments import Arguments, ungrouped
+from attn_core.watching.masking import Masks
+from attn_core.watching.quiet import quietly
+
+
+class Captured:
+    """What a record is made of, and how often it had been written into."""
+
+    def __init__(self, path: str, kind: str, arguments: Arguments, masks: Masks) -> None:
+        self.path, self.kind = path, kind
+        self.p = arguments.p if arguments.dropout is None else arguments.dropout.p
+        self._live: Arguments | None = None
+        self._record: AttentionTrace | None = None
+        if is_live(arguments):
+            # Views that are made here, below autograd, would not lead back to the model.
+            self._live = arguments
+            arguments = arguments.each(Tensor.detach)
+        else:
+            arguments = ungrouped(arguments).each(kept)
+        self.at_first = arguments.call(masks)
+        self.stamp = Stamp(**self._tensors())
+
+    def _tensors(self) -> dict[str, Tensor]:
+        if self._live is not None:
+            return {"q": self._live.q, "k": self._live.k, "v": self._live.v}
+        return {"q": self.at_first.q, "k": self.at_first.k, "v": self.at_first.v}
+
+    @property
+    def call(self) -> Call:
+        """With tensors that gradients reach the model through, if they did when it ran."""
+        self.stamp.check(**self._tensors())
+        return self.at_first if self._live is None else self._live.call(Masks())
+
+    @property
+    def record(self) -> AttentionTrace:
+        """Computed when it is first asked for."""
+        if self._record is None:
+            with quietly():
+                call = self.call
+                self._record = recorded(call, engine_for(call))
+        return self._record
+
+
+def is_live(arguments: Arguments) -> bool:
+    return torch.is_grad_enabled() and any(
+        tensor.requires_grad for tensor in (arguments.q, arguments.k, arguments.v)
+    )
+
+
+def kept(tensor: Tensor) -> Tensor:
+    """The tensor itself, or a copy of one that is written into again and again, as a cache is."""
+    if tensor.is_inference():
+        return counting(tensor)
+    return tensor.clone() if tensor._version > 0 else tensor.detach()

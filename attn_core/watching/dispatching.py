@@ -1,0 +1,148 @@
+"""Follows the operations of torch from a product to its softmax, and to the product with values."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._ops import OpOverload
+from torch.overrides import enable_reentrant_dispatch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from attn_core.watching.arguments import Arguments
+from attn_core.watching.axes import Labelled, Unreadable, aligned
+from attn_core.watching.chain import Chain, of_product
+from attn_core.watching.flex import of_flex
+from attn_core.watching.listener import Listener
+from attn_core.watching.operations import FOLLOW, Operation
+from attn_core.watching.reading import arguments_of, places
+from attn_core.watching.sdpa import of_sdpa
+from attn_core.watching.tracked import Tracked, is_plain, tensors_of
+
+COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
+PRODUCTS = {"mm": 0, "bmm": 0, "baddbmm": 1}  # the place of the left factor
+# Kernels of scaled_dot_product_attention, as scripted models call them.
+KERNELS = {
+    "_scaled_dot_product_flash_attention_for_cpu": ("dropout_p", "is_causal"),
+    "_scaled_dot_product_flash_attention": ("dropout_p", "is_causal", "return_debug_mask"),
+    "_scaled_dot_product_efficient_attention": (
+        "attn_bias", "compute_log_sumexp", "dropout_p", "is_causal",
+    ),
+    "_scaled_dot_product_cudnn_attention": (
+        "attn_bias", "compute_log_sumexp", "dropout_p", "is_causal", "return_debug_mask",
+    ),
+    "_scaled_dot_product_fused_attention_overrideable": ("attn_bias", "dropout_p", "is_causal"),
+}  # fmt: skip
+
+
+class Dispatching(TorchDispatchMode):
+    """Sees every operation of the model, below autograd."""
+
+    supports_higher_order_operators = True  # flex_attention is one
+
+    def __init__(self, listener: Listener) -> None:
+        super().__init__()
+        self.listener, self.tracked = listener, Tracked()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if not self.listener.is_listening:
+            return func(*args, **kwargs)
+        if not isinstance(func, OpOverload):
+            out = func(*args, **kwargs)
+            if getattr(func, "__name__", "") == "flex_attention":
+                self.listener.safely(
+                    self.listener.attended, "flex", lambda: of_flex(args), lambda: out[0]
+                )
+            return out
+        if torch.is_inference_mode_enabled() and func.has_kernel_for_dispatch_key(COMPOSITE):
+            # Elsewhere autograd takes it apart before it comes here.
+            with self:
+                out = func.decompose(*args, **kwargs)
+            if out is not NotImplemented:
+                return out
+        out = func(*args, **kwargs)
+        self.listener.safely(self.follow, func.overloadpacket.__name__, args, kwargs, out)
+        return out
+
+    def follow(self, name: str, args: tuple, kwargs: dict[str, Any], out: Any) -> None:
+        if name in PRODUCTS:
+            self.multiplied(name, args, kwargs, out)
+            return
+        if name in KERNELS:
+            named = dict(zip(("query", "key", "value", *KERNELS[name]), args, strict=False))
+            named |= kwargs
+            self.listener.attended("sdpa", lambda: of_sdpa(named), lambda: out[0])
+            return
+        writes = name.endswith("_") and not name.endswith("__")
+        chain = self.followed(name.removesuffix("_") if writes else name, args, kwargs, out)
+        if writes:
+            self.tracked.forget(args[0])
+        elif "out" in kwargs:
+            self.tracked.forget(kwargs["out"])
+        if chain is not None and is_plain(first_of(out)):
+            self.tracked.put(first_of(out), chain)
+
+    def followed(self, name: str, args: tuple, kwargs: dict[str, Any], out: Any) -> Chain | None:
+        """The chain of what an operation gave, if one of its arguments has one."""
+        if name not in FOLLOW:
+            return None
+        for x in tensors_of(args):
+            chain = self.tracked.get(x)
+            if chain is None:
+                continue
+            if name == "mul" and chain.softmax and self.listener.dropping:
+                return replace(chain, dropout=self.listener.dropping)
+            chain = FOLLOW[name](chain, Operation(x, args, kwargs, first_of(out)))
+            if chain is not None and name.endswith("softmax"):
+                chain = replace(chain, paths=(*chain.paths, *self.listener.paths))
+            return chain
+        return None
+
+    def multiplied(self, name: str, args: tuple, kwargs: dict[str, Any], out: Tensor) -> None:
+        left, right = args[PRODUCTS[name] : PRODUCTS[name] + 2]
+        self.tracked.prune()
+        for weights, values, is_turned in ((left, right, False), (right.mT, left.mT, True)):
+            chain = self.weights(weights, right if is_turned else None)
+            if chain is not None and name != "baddbmm":
+                self.attended(chain, values, out.mT if is_turned else out)
+        chain = of_product(left, right, tuple(self.listener.paths))
+        if name == "baddbmm":
+            beta, alpha = kwargs.get("beta", 1), kwargs.get("alpha", 1)
+            scaled = chain if alpha == 1 else chain.doing("times", alpha)
+            chain = scaled if beta == 0 else scaled and scaled.doing("plus", args[0], beta)
+        if chain is not None and is_plain(out):
+            self.tracked.put(out, chain)
+
+    def weights(self, weights: Tensor, turned: Tensor | None) -> Chain | None:
+        """The chain of a factor, if it is weights: of what was turned, with its axes turned."""
+        chain = self.tracked.get(weights if turned is None else turned)
+        if chain is None or chain.softmax is None:
+            return None
+        if turned is None:
+            return chain
+        order = list(range(len(chain.axes)))
+        return chain.permuted([*order[:-2], order[-1], order[-2]])
+
+    def attended(self, chain: Chain, values: Tensor, out: Tensor) -> None:
+        """weights [batch, row, column] @ values [batch, column, width]."""
+        *batch, rows, columns = chain.axes
+        v = Labelled(values, (*batch, columns))
+
+        def output() -> Tensor:
+            at = places(chain)
+            return aligned(Labelled(out, (*batch, rows)), [*at.lead, at.query])
+
+        def make() -> Arguments:
+            at = places(chain)
+            if columns != at.key:
+                raise Unreadable("its values are not those of all its keys")
+            return arguments_of(chain, v)
+
+        # With autograd, which is over by here: gradients are to reach the model through q, k and v.
+        with enable_reentrant_dispatch(), self:
+            self.listener.attended("softmax", make, output, chain.paths)
+
+
+def first_of(out: Any) -> Any:
+    return out[0] if isinstance(out, tuple) else out

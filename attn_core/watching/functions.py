@@ -1,0 +1,60 @@
+"""Sees scaled_dot_product_attention as it is called, and tells when torch drops out."""
+
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from attn_core.watching.listener import Listener
+from attn_core.watching.sdpa import of_sdpa
+
+SDPA = functional.scaled_dot_product_attention
+DROPOUT = (functional.dropout, torch.dropout)
+NAMES = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
+
+
+def in_the_open(function: Any) -> FunctionType:
+    """A function of torch's Python code, whose inside a mode sees.
+
+    The original asks a mode to take the whole of it over, which then sees nothing of its inside.
+    """
+    names = function.__globals__ | {"has_torch_function": lambda args: False}
+    copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+IN_THE_OPEN = in_the_open(functional.multi_head_attention_forward)
+
+
+class Functions(TorchFunctionMode):
+    """Sees the functions of torch that a model calls."""
+
+    def __init__(self, listener: Listener) -> None:
+        super().__init__()
+        self.listener = listener
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func is functional.multi_head_attention_forward:
+            with self:
+                return IN_THE_OPEN(*args, **kwargs)
+        if not self.listener.is_listening or (func is not SDPA and func not in DROPOUT):
+            return func(*args, **kwargs)
+        if func is SDPA:
+            out = self.listener.held(func, args, kwargs)
+            named = dict(zip(NAMES, args, strict=False)) | kwargs
+            self.listener.safely(
+                self.listener.attended, "sdpa", lambda: of_sdpa(named), lambda: out
+            )
+            return out
+        return self.listener.while_dropping(dropout_of(args, kwargs), func, args, kwargs)
+
+
+def dropout_of(args: tuple, kwargs: dict[str, Any]) -> float:
+    """The p of a call of dropout, 0 if it drops nothing."""
+    named = dict(zip(("input", "p", "training"), args, strict=False)) | kwargs
+    is_on = named.get("training", named.get("train", True))
+    return float(named.get("p", 0.5)) if is_on else 0.0

@@ -1,0 +1,58 @@
+"""Which modules are attentions by their names, and which of them are chosen."""
+
+import re
+from collections.abc import Callable, Collection
+
+from torch import nn
+
+Only = Callable[[str], bool] | Collection[str] | str | None
+
+CLASS = re.compile(r"attention|attn", re.IGNORECASE)
+PART = re.compile(r"(norm|output|dropout|mask|bias|embedding|processor)\w*$", re.IGNORECASE)
+PATH = re.compile(r"((self|cross|encoder|decoder|enc_dec|temporal|spatial)_)?(attn|attention)\d*")
+HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads", "h")
+
+
+def is_attention(path: str, module: nn.Module) -> bool:
+    """Whether its class or the end of its path says that it attends.
+
+    >>> is_attention("attention", nn.LayerNorm(2)), is_attention("", nn.MultiheadAttention(2, 1))
+    (False, True)
+    """
+    kind = type(module)
+    if PART.search(kind.__name__):
+        return False
+    if CLASS.search(kind.__name__):
+        return True
+    is_torchs = kind.__module__.startswith("torch.")
+    return not is_torchs and bool(PATH.fullmatch(path.rpartition(".")[2]))
+
+
+def chosen(only: Only, paths: Collection[str]) -> Callable[[str], bool]:
+    """Whether the attention of a path is to be recorded."""
+    if only is None:
+        return lambda path: True
+    if callable(only):
+        return only
+    names = (only,) if isinstance(only, str) else tuple(only)
+    for name in names:
+        if not isinstance(name, str) or not any(is_below(path, name) for path in paths):
+            raise ValueError(
+                f"only must name modules of the model, got {name!r}: its paths are those of "
+                "model.named_modules()"
+            )
+    return lambda path: any(is_below(path, name) for name in names)
+
+
+def is_below(path: str, name: str) -> bool:
+    """Whether a path is this module or one inside it."""
+    return not name or path == name or path.startswith(f"{name}.")
+
+
+def heads_of(module: nn.Module) -> int | None:
+    """How many heads a module says it has."""
+    for name in HEADS:
+        heads = getattr(module, name, None)
+        if isinstance(heads, int) and not isinstance(heads, bool):
+            return heads
+    return None

@@ -1,0 +1,242 @@
+"""`watch`: while it is open, each attention of a model becomes a record."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
+from torch.utils.hooks import RemovableHandle
+
+from attn_core.call import Call
+from attn_core.observing import Compute, observing
+from attn_core.watching.arguments import Arguments, flattened, of_call, split_heads
+from attn_core.watching.axes import Unreadable
+from attn_core.watching.captured import Captured
+from attn_core.watching.checking import difference
+from attn_core.watching.dispatching import Dispatching
+from attn_core.watching.functions import Functions
+from attn_core.watching.masking import Masks
+from attn_core.watching.named import Only, chosen, heads_of, is_attention, is_below
+from attn_core.watching.quiet import QUIET, quietly
+from attn_core.watching.seen import Seen, Unseen, check_seen
+
+BY_TRACE = "if it attends, give its q, k and v to trace()"
+
+
+@contextmanager
+def watch(
+    model: nn.Module, *, strict: bool = False, check: bool = False, only: Only = None
+) -> Iterator[Seen]:
+    """Records each attention that a torch model computes inside the block.
+
+    >>> from torch import nn
+    >>> layer = nn.TransformerEncoderLayer(8, nhead=2, dropout=0.0, batch_first=True)
+    >>> model = nn.TransformerEncoder(layer, num_layers=2, enable_nested_tensor=False)
+    >>> mask = nn.Transformer.generate_square_subsequent_mask(5)
+    >>> with watch(model) as seen, torch.no_grad():
+    ...     output = model(torch.ones(1, 5, 8), mask=mask)
+    >>> seen
+    path                seen as  heads  queries × keys  mask
+    layers.0.self_attn  sdpa     2      5 × 5           causal()
+    layers.1.self_attn  sdpa     2      5 × 5           causal()
+    >>> seen["layers.1.self_attn"].stage("weights").shape
+    torch.Size([1, 2, 5, 5])
+
+    model: any nn.Module. It runs unchanged. `watch` sees scaled_dot_product_attention (sdpa),
+        flex_attention, `attention`, and any product of queries and keys that passes through a
+        softmax to a product with values; a scale, a mask, a bias, a softcap, sinks and grouped keys
+        may come in between.
+    strict: True makes an attention that could not be recorded an error. By default it is a warning.
+    check: True compares every row of the model's output with the record, which computes each
+        attention twice. By default a few rows are compared. An attention whose output differs by
+        more than rounding is not recorded.
+    only: the modules to record: a path, several paths, or a function that takes a path and says
+        True or False. A path includes the modules inside it.
+
+    Gives a `Seen`: records by the path of the module that attended, and in `seen.unseen` what was
+    not recorded and why. RuntimeError with one sentence if no attention was recorded. An error of
+    the model passes through.
+
+    Memory is that of q, k and v, in the model's own tensors; no map is made. A tensor that the
+    model writes into, such as a cache, is copied, and so are k and v that repeat heads for a group,
+    without the repetitions. Under torch.no_grad() nothing else is kept. With gradients q, k and v
+    stay in the model's graph, so torch.autograd.grad reaches its parameters through a record, and
+    the graph lives as long as `seen`. What a checkpoint computes again is recorded once. Of dropout
+    by torch a record has the weights before it. Under autocast q, k and v have its dtype. A model
+    compiled by torch.compile runs uncompiled inside the block.
+
+    Not seen are a softmax written with exp and sum, products written as multiplications with
+    broadcasting, linear attention, kernels of other packages, and modules that run in another
+    thread: `seen.unseen` lists these if their class or path says attention. Taught in chapter 10.
+    """
+    check_model(model)
+    watcher = Watcher(model, check, only)
+    with watcher.watching():
+        yield watcher.seen
+    watcher.close(strict)
+
+
+class Watcher:
+    """Hears of each attention, and writes it down."""
+
+    def __init__(self, model: nn.Module, check: bool, only: Only) -> None:
+        self.model, self.check = model, check
+        self.modules = dict(model.named_modules())
+        self.names = {id(module): path for path, module in self.modules.items()}
+        self.is_chosen = chosen(only, self.modules)
+        self.seen, self.masks = Seen(), Masks()
+        self.paths: list[str] = []  # of the modules that run now, the innermost last
+        self.called: dict[str, str] = {}  # modules named attention: where they ran
+        self.recorded: set[str] = set()  # modules that had a part in a record, or in a failed one
+        self.dropping, self.is_held = 0.0, False
+        self.thread = threading.get_ident()
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        fast = torch.backends.mha.get_fastpath_enabled()
+        with ExitStack() as stack:
+            for hook in self.hooks():
+                stack.callback(hook.remove)
+            stack.callback(torch.backends.mha.set_fastpath_enabled, fast)
+            torch.backends.mha.set_fastpath_enabled(False)
+            stack.enter_context(uncompiled())
+            stack.enter_context(observing(self.own))
+            stack.enter_context(Functions(self))
+            stack.enter_context(Dispatching(self))
+            yield
+
+    def hooks(self) -> Iterator[RemovableHandle]:
+        """Those that follow which module runs."""
+        if any(isinstance(module, torch.jit.ScriptModule) for module in self.modules.values()):
+            # A scripted module takes hooks of all modules alone.
+            yield register_module_forward_pre_hook(self.enter)
+            yield register_module_forward_hook(self.leave, always_call=True)
+            return
+        for module in self.modules.values():
+            yield module.register_forward_pre_hook(self.enter)
+            yield module.register_forward_hook(self.leave, always_call=True)
+
+    def enter(self, module: nn.Module, args: tuple) -> None:
+        path = self.names.get(id(module))
+        if path is None:
+            return
+        is_here = threading.get_ident() == self.thread
+        if is_attention(path, module):
+            self.called.setdefault(path, "here" if is_here else "elsewhere")
+        if is_here:
+            self.paths.append(path)
+
+    def leave(self, module: nn.Module, args: tuple, output: object) -> None:
+        path = self.names.get(id(module))
+        if threading.get_ident() == self.thread and path in self.paths:
+            while self.paths.pop() != path:
+                pass
+
+    @property
+    def is_listening(self) -> bool:
+        return bool(self.paths) and not self.is_held and not QUIET.get()
+
+    def held(self, func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """What a function gives; how it computes it is not looked at."""
+        self.is_held = True
+        try:
+            return func(*args, **kwargs)
+        finally:
+            self.is_held = False
+
+    def while_dropping(self, p: float, func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        before, self.dropping = self.dropping, p
+        try:
+            return func(*args, **kwargs)
+        finally:
+            self.dropping = before
+
+    def safely(self, told: Callable, *args: Any) -> None:
+        """Whatever goes wrong in here is nothing to the model."""
+        try:
+            with quietly():
+                told(*args)
+        except Exception as error:
+            self.miss(f"the watcher failed: {first_line(error)}", "report it, with the model")
+
+    def own(self, call: Call, compute: Compute) -> Tensor:
+        """An attention of this library."""
+        if not self.is_listening:
+            return compute()
+        output = self.held(compute, (), {})
+        self.safely(self.attended, "attn_core", lambda: of_call(call), lambda: output)
+        return output
+
+    def attended(
+        self,
+        kind: str,
+        make: Callable[[], Arguments],
+        output: Callable[[], Tensor],
+        paths: tuple[str, ...] = (),
+    ) -> None:
+        """An attention has just been computed, in the module that runs now."""
+        path = self.paths[-1]
+        if torch._C._current_graph_task_id() != -1:
+            return  # computed again, for a backward pass
+        self.recorded.update(paths, self.paths)
+        if not self.is_chosen(path):
+            return
+        try:
+            arguments = flattened(split_heads(make(), heads_of(self.modules[path])))
+            one = Captured(path, kind, arguments, self.masks)
+            error = None if one.p else difference(one.at_first, output(), self.check)
+        except (Unreadable, ValueError, TypeError) as error:
+            self.miss(first_line(error), BY_TRACE)
+            return
+        if error is None:
+            self.seen.captured.append(one)
+        else:
+            self.miss(f"its output differs by {error:.2g} from the record's", BY_TRACE)
+
+    def miss(self, why: str, what_to_do: str) -> None:
+        unseen = Unseen(self.paths[-1] if self.paths else "", why, what_to_do)
+        if unseen not in self.seen.unseen:
+            self.seen.unseen.append(unseen)
+
+    def close(self, strict: bool) -> None:
+        """What was called and gave no record is named."""
+        missed = {
+            path: where
+            for path, where in self.called.items()
+            if path not in self.recorded and self.is_chosen(path)
+        }
+        for path, where in missed.items():
+            if not any(other != path and is_below(other, path) for other in missed):
+                kind = type(self.modules[path]).__name__
+                self.seen.unseen.append(Unseen(path, *where_not_seen(kind, where)))
+        check_seen(self.seen, type(self.model).__name__, strict)
+
+
+def where_not_seen(kind: str, where: str) -> tuple[str, str]:
+    if where == "elsewhere":
+        return "it ran in another thread", "run the model in the thread of the block"
+    return (
+        f"{kind} ran, but no product of queries and keys was followed through a softmax to values",
+        BY_TRACE,
+    )
+
+
+def check_model(model: nn.Module) -> None:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+
+
+def uncompiled() -> Any:
+    """Compiled models run as they were written: what is compiled cannot be followed."""
+    set_stance = getattr(torch.compiler, "set_stance", None)  # torch 2.5 has none
+    return nullcontext() if set_stance is None else set_stance("force_eager")
+
+
+def first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
