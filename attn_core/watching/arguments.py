@@ -59,6 +59,11 @@ def of_call(call: Call) -> Arguments:
     )  # fmt: skip
 
 
+def in_two(arguments: Arguments, heads: int | None) -> Arguments:
+    """With two leading axes, batch and heads, where there are more, or where they are in one."""
+    return split_heads(flattened(arguments), heads)
+
+
 def flattened(arguments: Arguments) -> Arguments:
     """With two leading axes at most; all others are batch."""
     lead = arguments.q.shape[:-2]

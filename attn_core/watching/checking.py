@@ -10,7 +10,8 @@ from attn_core.masks import Keep, of_heads
 from attn_core.recognising import HIDDEN
 
 STRIP = 64  # rows that are compared at a time
-ROOM = 8  # roundings in a row, at most
+ROUNDINGS = 8  # in the dtype of the model, of a score and of a weight
+SUMMANDS = 64  # whose roundings may add up, in float32 at least
 
 
 def difference(call: Call, output: Tensor, is_whole: bool) -> float | None:
@@ -25,7 +26,7 @@ def difference(call: Call, output: Tensor, is_whole: bool) -> float | None:
         places = [(b, h, range(i, min(i + STRIP, L)))
                   for b in range(B) for h in range(H) for i in range(0, L, STRIP)]  # fmt: skip
     else:
-        some = {(0, 0, 0), (0, 0, L - 1), (0, H - 1, L // 2), (B - 1, 0, L - 1), (B - 1, H - 1, 0)}
+        some = {(0, 0, 0), (B // 2, H // 2, L // 2), (B - 1, H - 1, L - 1)}
         places = [(b, h, range(i, i + 1)) for b, h, i in some]
     worst = 0.0
     with torch.no_grad(), without_autocast(call.q.device):
@@ -60,10 +61,12 @@ def rows_of(call: Call, batch: int, head: int, rows: range) -> Call:
 
 
 def tolerance(call: Call) -> float:
-    """What rounding can do to a row: of each score, and of the average of the values."""
-    unit = torch.finfo(call.q.dtype).eps
+    """What rounding can do to a row: each score is rounded, and so are sums of products."""
+    unit, fine = torch.finfo(call.q.dtype).eps, torch.finfo(call.float_type).eps
     if call.q.is_cuda and call.q.dtype == torch.float32:
         unit = torch.finfo(torch.float16).eps  # where torch may multiply in TF32
     scores = FORMULAS.cells(call, "masked", call.everything, None)
     highest = scores.masked_fill(scores <= HIDDEN, 0.0).abs().amax().item()
-    return unit * (ROOM + ROOM * highest) * (call.v.abs().amax().item() + 1e-30)
+    longest = call.q.norm(dim=-1).amax() * call.k.norm(dim=-1).amax() * abs(call.scale)
+    room = ROUNDINGS * unit * (1 + highest) + SUMMANDS * fine * (1 + longest.item())
+    return room * call.v.abs().amax().item()

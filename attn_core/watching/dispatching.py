@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
-from torch.overrides import enable_reentrant_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attn_core.watching.arguments import Arguments
@@ -15,6 +14,7 @@ from attn_core.watching.chain import Chain, of_product
 from attn_core.watching.flex import of_flex
 from attn_core.watching.listener import Listener
 from attn_core.watching.operations import FOLLOW, Operation
+from attn_core.watching.quiet import above_autograd
 from attn_core.watching.reading import arguments_of, places
 from attn_core.watching.sdpa import of_sdpa
 from attn_core.watching.tracked import Tracked, is_plain, tensors_of
@@ -72,7 +72,9 @@ class Dispatching(TorchDispatchMode):
         if name in KERNELS:
             named = dict(zip(("query", "key", "value", *KERNELS[name]), args, strict=False))
             named |= kwargs
-            self.listener.attended("sdpa", lambda: of_sdpa(named), lambda: out[0])
+            self.listener.attended(
+                "sdpa", lambda: of_sdpa(named, self.listener.heads), lambda: out[0]
+            )
             return
         writes = name.endswith("_") and not name.endswith("__")
         chain = self.followed(name.removesuffix("_") if writes else name, args, kwargs, out)
@@ -137,11 +139,10 @@ class Dispatching(TorchDispatchMode):
             at = places(chain)
             if columns != at.key:
                 raise Unreadable("its values are not those of all its keys")
-            return arguments_of(chain, v)
+            with above_autograd():
+                return arguments_of(chain, v, self.listener.heads)
 
-        # With autograd, which is over by here: gradients are to reach the model through q, k and v.
-        with enable_reentrant_dispatch(), self:
-            self.listener.attended("softmax", make, output, chain.paths)
+        self.listener.attended("softmax", make, output, chain.paths)
 
 
 def first_of(out: Any) -> Any:

@@ -47,7 +47,10 @@ class Functions(TorchFunctionMode):
             out = self.listener.held(func, args, kwargs)
             named = dict(zip(NAMES, args, strict=False)) | kwargs
             self.listener.safely(
-                self.listener.attended, "sdpa", lambda: of_sdpa(named), lambda: out
+                self.listener.attended,
+                "sdpa",
+                lambda: of_sdpa(named, self.listener.heads),
+                lambda: out,
             )
             return out
         return self.listener.while_dropping(dropout_of(args, kwargs), func, args, kwargs)

@@ -17,6 +17,9 @@ class Listener(Protocol):
     @property
     def is_listening(self) -> bool: ...
 
+    @property
+    def heads(self) -> int | None: ...  # as the module that runs says
+
     def held(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         """What a function gives; how it computes it is not looked at."""
 

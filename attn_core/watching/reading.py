@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attn_core.watching.arguments import Arguments
+from attn_core.watching.arguments import Arguments, in_two
 from attn_core.watching.axes import (
     Axis,
     Labelled,
@@ -100,8 +100,11 @@ class Reading:
             raise Unreadable("it turns its masked scores round")
 
 
-def arguments_of(chain: Chain, values: Labelled) -> Arguments:
-    """q, k, v and the rest, in the order [*lead, L, D]; Unreadable if a record cannot say it."""
+def arguments_of(chain: Chain, values: Labelled, heads: int | None) -> Arguments:
+    """q, k, v and the rest, in the order [*lead, L, D]; Unreadable if a record cannot say it.
+
+    heads: how many there are, for scores in which they are one axis with the batch.
+    """
     at, reading = places(chain), Reading()
     for deed in chain.deeds:
         reading.read(*deed)
@@ -121,7 +124,7 @@ def arguments_of(chain: Chain, values: Labelled) -> Arguments:
     sinks = None
     if chain.sink is not None:
         sinks = sinks_of(aligned(chain.sink, scores[:-1]).expand(q.shape[:-1]))
-    return Arguments(
+    arguments = Arguments(
         q, k, v,
         scale=reading.scale * (1.0 if softcap is None else softcap),
         hidden=tuple((aligned(mask, scores), number) for mask, number in reading.hidden),
@@ -130,6 +133,7 @@ def arguments_of(chain: Chain, values: Labelled) -> Arguments:
         sinks=sinks,
         p=chain.dropout,
     )  # fmt: skip
+    return in_two(arguments, heads)
 
 
 def counts(table: Tensor, k: Tensor) -> bool:

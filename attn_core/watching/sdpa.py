@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from attn_core.masks import Keep
-from attn_core.watching.arguments import Arguments
+from attn_core.watching.arguments import Arguments, in_two
 
 
-def of_sdpa(named: dict[str, Any]) -> Arguments:
+def of_sdpa(named: dict[str, Any], heads: int | None) -> Arguments:
     """The arguments of a call of scaled_dot_product_attention, as it computes them."""
     q, k, v = as_autocast(named["query"], named["key"], named["value"])
     mask: Tensor | None = named.get("attn_mask", named.get("attn_bias"))
@@ -26,7 +26,7 @@ def of_sdpa(named: dict[str, Any]) -> Arguments:
         hidden = ((~mask, -torch.inf),)
     elif mask is not None:
         added = (mask,)
-    return Arguments(
+    arguments = Arguments(
         q, k, v,
         scale=named.get("scale"),
         keep=keep,
@@ -34,6 +34,7 @@ def of_sdpa(named: dict[str, Any]) -> Arguments:
         added=added,
         p=float(named.get("dropout_p") or 0.0),
     )  # fmt: skip
+    return in_two(arguments, heads)
 
 
 def as_autocast(*tensors: Tensor) -> list[Tensor]:

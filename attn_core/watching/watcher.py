@@ -15,7 +15,7 @@ from torch.utils.hooks import RemovableHandle
 
 from attn_core.call import Call
 from attn_core.observing import Compute, observing
-from attn_core.watching.arguments import Arguments, flattened, of_call, split_heads
+from attn_core.watching.arguments import Arguments, of_call
 from attn_core.watching.axes import Unreadable
 from attn_core.watching.captured import Captured
 from attn_core.watching.checking import difference
@@ -142,6 +142,11 @@ class Watcher:
     def is_listening(self) -> bool:
         return bool(self.paths) and not self.is_held and not QUIET.get()
 
+    @property
+    def heads(self) -> int | None:
+        """How many the module that runs says it has."""
+        return heads_of(self.modules[self.paths[-1]])
+
     def held(self, func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         """What a function gives; how it computes it is not looked at."""
         self.is_held = True
@@ -188,8 +193,7 @@ class Watcher:
         if not self.is_chosen(path):
             return
         try:
-            arguments = flattened(split_heads(make(), heads_of(self.modules[path])))
-            one = Captured(path, kind, arguments, self.masks)
+            one = Captured(path, kind, make(), self.masks)
             error = None if one.p else difference(one.at_first, output(), self.check)
         except (Unreadable, ValueError, TypeError) as error:
             self.miss(first_line(error), BY_TRACE)
