@@ -34,7 +34,7 @@ NPM := node_modules/.package-lock.json
 # Two workers for two cores; one thread each, or torch's threads fight over them.
 # matplotlib's list of fonts is made with the environment: one that another program left decides nothing.
 FONTS := MPLCONFIGDIR="$(CURDIR)/.venv/matplotlib"
-PYTEST := OMP_NUM_THREADS=1 $(FONTS) $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/grading
+PYTEST := OMP_NUM_THREADS=1 $(FONTS) $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/grading --ignore tests/models
 # Grading has an environment of its own, and so have its tests.
 GRADING := OMP_NUM_THREADS=1 PATH="$(CURDIR)/.venv-grading/bin:$$PATH" .venv-grading/bin/python
 GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers \
@@ -72,7 +72,7 @@ BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . -
   || { rm -rf _build/fresh; exit 1; }
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-prose test-script script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
+.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-models test-prose test-script script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -164,6 +164,9 @@ deep-grading: .venv-grading/made
 test-library:  ## the library's tests under another Python and torch (PYTHON=python3.13 TORCH=2.15.0, or TORCH=oldest)
 	@$(PYTHON) -m checks.library $(TORCH) $(if $(TORCH_INDEX),--index "$(TORCH_INDEX)")
 
+test-models: .venv-models/made  ## what `watch` records of models that other people wrote, with random weights
+	@OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 .venv-models/bin/python -m pytest -q -n 2 -W ignore::DeprecationWarning -W ignore::FutureWarning tests/models
+
 script: .venv/test $(NPM)  ## bundle the page's script again, after changing its modules
 	@$(NODE) npm run --silent build
 
@@ -246,7 +249,7 @@ format: .venv/test $(NPM)  ## let ruff and Biome mend what they can
 	@$(NODE) npm run --silent format
 
 clean:  ## remove what was built, the environment included
-	rm -rf node_modules .venv .venv-bench .venv-grading .venv-mutants .venv-library-* .mutants .tests _build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf node_modules .venv .venv-bench .venv-grading .venv-mutants .venv-library-* .venv-models .mutants .tests _build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/book: requirements.txt requirements-model.txt constraints.txt pyproject.toml
@@ -272,8 +275,8 @@ $(NPM): package.json package-lock.json | .venv/test
 	@$(NODE) npm ci --loglevel=error --no-audit --no-fund > /dev/null \
 	  || { echo "Biome, tsc and esbuild could not be installed from npm's registry: the page's script was neither checked nor bundled."; exit 1; }
 
-# The viewers to compare with, and what changes the code, each in an environment of its own that sees
-# the book's packages.
+# The viewers to compare with, what changes the code, and models of other people, each in an environment
+# of its own that sees the book's packages.
 .venv-%/made: .venv/test requirements-%.txt
 	@$(BIN)/python -m venv .venv-$*
 	@$(PIP) --no-deps -r requirements-$*.txt $(LOGGED)

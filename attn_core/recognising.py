@@ -57,7 +57,9 @@ def candidates(table: Bool[Tensor, "#B 1 L S"], batch: int) -> Iterator[Keep]:
         "starts": starts.expand(batch).tolist() if bool((starts > 0).any()) else None,
         "lengths": stops.expand(batch).tolist() if bool((stops < S).any()) else None,
     }
-    known = {name: tuple(numbers) for name, numbers in some.items() if numbers}
+    known = {
+        name: tuple(numbers) for name, numbers in some.items() if numbers and name in vars(Keep())
+    }
     rows: list[dict[str, Any]] = [{}, *({name: known[name]} for name in known)]
     if len(known) == 2:
         rows.append(known)

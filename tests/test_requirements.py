@@ -24,7 +24,7 @@ WITH_NEEDS = [
     ["requirements.txt", "requirements-test.txt", "requirements-triton.txt"],
     ["requirements-grading.txt"],
 ]
-ALONE = ["requirements-model.txt", "requirements-bench.txt", "requirements-mutants.txt"]
+ALONE = [f"requirements-{name}.txt" for name in ("model", "bench", "mutants", "models")]
 LIBRARY = ["pyproject.toml", "--all-extras", "requirements-library.txt"]
 # torch pins these itself.
 OF_TORCH = re.compile("nvidia-|cuda-|triton")

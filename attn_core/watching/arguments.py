@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from torch import Tensor
 
+from attn_core.bias import Bias
 from attn_core.call import Call
 from attn_core.dropout import Dropout
 from attn_core.masks import Keep
@@ -29,7 +29,7 @@ class Arguments:
     softcap: float | None = None
     sinks: Tensor | None = None  # [H]
     dropout: Dropout | None = None
-    bias: Any = None  # beside what is added
+    bias: Bias | None = None  # beside what is added
     p: float = 0.0  # of a dropout whose bits are torch's
 
     def call(self, masks: Masks) -> Call:
@@ -38,11 +38,11 @@ class Arguments:
         keep, table = masks.read(self.hidden, self.added, shape)
         if self.keep is not None:
             keep = self.keep if keep is None else self.keep & keep
-        bias = table if self.bias is None else self.bias
-        modern = {"bias": bias, "softcap": self.softcap, "sinks": self.sinks}
         return Call.of(
             self.q, self.k, self.v, keep, self.scale, self.dropout,
-            **{name: value for name, value in modern.items() if value is not None},
+            bias=table if self.bias is None else self.bias,
+            softcap=self.softcap,
+            sinks=self.sinks,
         )  # fmt: skip
 
     def each(self, change: Callable[[Tensor], Tensor]) -> "Arguments":
@@ -52,10 +52,9 @@ class Arguments:
 
 def of_call(call: Call) -> Arguments:
     """Those of an attention of this library."""
-    bias, softcap, sinks = (getattr(call, name, None) for name in ("bias", "softcap", "sinks"))
     return Arguments(
         call.q, call.k, call.v, call.scale, call.keep,
-        bias=bias, softcap=softcap, sinks=sinks, dropout=call.dropout,
+        bias=call.bias, softcap=call.softcap, sinks=call.sinks, dropout=call.dropout,
     )  # fmt: skip
 
 

@@ -22,18 +22,21 @@ class Captured:
         self._live: Arguments | None = None
         self._record: AttentionTrace | None = None
         if is_live(arguments):
-            # Views that are made here, below autograd, would not lead back to the model.
+            # Views that are made here, below autograd, would not lead back to the model. Heads of
+            # keys that are equal stay apart: their gradients may differ.
             self._live = arguments
             arguments = arguments.each(Tensor.detach)
         else:
             arguments = ungrouped(arguments).each(kept)
-        self.at_first = arguments.call(masks)
+        call = arguments.call(masks)
+        self.at_first = call.with_added(**{name: counting(x) for name, x in call.added().items()})
         self.stamp = Stamp(**self._tensors())
 
     def _tensors(self) -> dict[str, Tensor]:
         if self._live is not None:
             return {"q": self._live.q, "k": self._live.k, "v": self._live.v}
-        return {"q": self.at_first.q, "k": self.at_first.k, "v": self.at_first.v}
+        call = self.at_first
+        return {"q": call.q, "k": call.k, "v": call.v, **call.added()}
 
     @property
     def call(self) -> Call:

@@ -25,9 +25,10 @@ class Softmax:
 class Chain:
     """A tensor that follows from a product [batch, row, column] by steps that are known."""
 
-    left: Labelled  # [batch, row, width]
-    right: Labelled  # [batch, column, width]
+    left: Tensor  # [batch, row, width]
+    right: Tensor  # [batch, width, column]
     axes: Axes  # of the tensor now
+    axes_at_first: Axes
     deeds: tuple[Deed, ...] = ()
     sink: Labelled | None = None  # one more column
     beside_sink: Axis | None = None  # the columns that it was put beside
@@ -67,13 +68,8 @@ class Chain:
 def of_product(left: Tensor, right: Tensor, paths: tuple[str, ...]) -> Chain:
     """left [batch, row, width] @ right [batch, width, column]; without a batch, too."""
     batch = [axis("batch", size) for size in left.shape[:-2]]
-    row, column = axis("row", left.shape[-2]), axis("column", right.shape[-1])
-    return Chain(
-        Labelled(left, (*batch, row)),
-        Labelled(right.mT, (*batch, column)),
-        (*batch, row, column),
-        paths=paths,
-    )
+    axes = (*batch, axis("row", left.shape[-2]), axis("column", right.shape[-1]))
+    return Chain(left, right, axes, axes, paths=paths)
 
 
 def with_sink(chain: Chain, sink: Tensor, place: int, is_first: bool) -> Chain | None:

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from attn_core.api import without_autocast
+from attn_core.bias import Bias
 from attn_core.call import Call
 from attn_core.engines.formulas import FORMULAS
 from attn_core.masks import Keep, of_heads
@@ -42,19 +43,16 @@ def difference(call: Call, output: Tensor, is_whole: bool) -> float | None:
 def rows_of(call: Call, batch: int, head: int, rows: range) -> Call:
     """Some queries of one head, as a call with one head of its own."""
     b, h = range(batch, batch + 1), range(head, head + 1)
-    own = head // (call.shape[1] // call.k.shape[1])
+    own = head // call.group
     one = slice(batch, batch + 1), slice(own, own + 1)
     changes: dict = {"lead": (1, 1), "dropout": None}
     if call.keep is not None:
         tile = call.keep.tile(rows, range(call.size[1]), call.size, call.q.device)
         changes["keep"] = Keep(cells=of_heads(tile, b, h))
-    bias = getattr(call, "bias", None)
-    if bias is not None:
-        tile = bias.tile(b, h, rows, range(call.size[1]), call.size)
-        changes["bias"] = type(bias)(table=tile)
-    sinks = getattr(call, "sinks", None)
-    if sinks is not None:
-        changes["sinks"] = sinks[head : head + 1]
+    if call.bias is not None:
+        changes["bias"] = Bias(table=call.bias_of((b, h, rows, range(call.size[1]))))
+    if call.sinks is not None:
+        changes["sinks"] = call.sinks[head : head + 1]
     q = call.q[batch : batch + 1, head : head + 1, rows.start : rows.stop]
     k, v = call.k[one].detach(), call.v[one].detach()
     return call.call_with(q=q.detach(), k=k, v=v, **changes)

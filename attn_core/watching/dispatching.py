@@ -104,10 +104,10 @@ class Dispatching(TorchDispatchMode):
     def multiplied(self, name: str, args: tuple, kwargs: dict[str, Any], out: Tensor) -> None:
         left, right = args[PRODUCTS[name] : PRODUCTS[name] + 2]
         self.tracked.prune()
-        for weights, values, is_turned in ((left, right, False), (right.mT, left.mT, True)):
-            chain = self.weights(weights, right if is_turned else None)
-            if chain is not None and name != "baddbmm":
-                self.attended(chain, values, out.mT if is_turned else out)
+        for weights, values in ((left, right), (right, left)):
+            chain = self.tracked.get(weights)
+            if chain is not None and chain.softmax is not None and name != "baddbmm":
+                self.attended(chain, values, out, is_turned=weights is right)
         chain = of_product(left, right, tuple(self.listener.paths))
         if name == "baddbmm":
             beta, alpha = kwargs.get("beta", 1), kwargs.get("alpha", 1)
@@ -116,20 +116,15 @@ class Dispatching(TorchDispatchMode):
         if chain is not None and is_plain(out):
             self.tracked.put(out, chain)
 
-    def weights(self, weights: Tensor, turned: Tensor | None) -> Chain | None:
-        """The chain of a factor, if it is weights: of what was turned, with its axes turned."""
-        chain = self.tracked.get(weights if turned is None else turned)
-        if chain is None or chain.softmax is None:
-            return None
-        if turned is None:
-            return chain
-        order = list(range(len(chain.axes)))
-        return chain.permuted([*order[:-2], order[-1], order[-2]])
+    def attended(self, chain: Chain, values: Tensor, out: Tensor, is_turned: bool) -> None:
+        """weights [batch, row, column] @ values [batch, column, width]; or turned, the other way.
 
-    def attended(self, chain: Chain, values: Tensor, out: Tensor) -> None:
-        """weights [batch, row, column] @ values [batch, column, width]."""
+        is_turned: values [batch, width, column] @ weights [batch, column, row].
+        """
         *batch, rows, columns = chain.axes
-        v = Labelled(values, (*batch, columns))
+        if is_turned:
+            rows, columns = columns, rows
+            out = out.mT
 
         def output() -> Tensor:
             at = places(chain)
@@ -140,6 +135,7 @@ class Dispatching(TorchDispatchMode):
             if columns != at.key:
                 raise Unreadable("its values are not those of all its keys")
             with above_autograd():
+                v = Labelled(values.mT if is_turned else values, (*batch, columns))
                 return arguments_of(chain, v, self.listener.heads)
 
         self.listener.attended("softmax", make, output, chain.paths)

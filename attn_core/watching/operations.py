@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attn_core.recognising import HIDDEN
 from attn_core.watching.chain import Chain, Softmax, cut, with_sink
+from attn_core.watching.quiet import above_autograd
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,10 @@ def times(chain: Chain, done: Operation) -> Chain | None:
 
 def divide(chain: Chain, done: Operation) -> Chain | None:
     is_plain = done.is_first and done.keeps_shape and "rounding_mode" not in done.kwargs
-    return chain.doing("times", 1 / done.other) if is_plain and not chain.softmax else None
+    if not is_plain or chain.softmax:
+        return None
+    with above_autograd():
+        return chain.doing("times", 1 / done.other)
 
 
 def tanh(chain: Chain, done: Operation) -> Chain | None:

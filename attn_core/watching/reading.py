@@ -53,7 +53,11 @@ def places(chain: Chain) -> Places:
         while last and last[-1].source == of_queries:
             last.pop()
         lead_of_keys[-1] = tuple(last)
-    factors = {"row": chain.left, "column": chain.right}
+    *batch, row, column = chain.axes_at_first
+    factors = {
+        "row": Labelled(chain.left, (*batch, row)),
+        "column": Labelled(chain.right.mT, (*batch, column)),
+    }
     return Places(axes, lead_of_keys, query, key, factors[of_queries], factors[of_keys])
 
 

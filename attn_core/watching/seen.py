@@ -89,16 +89,15 @@ def row(one: Captured) -> tuple[str, ...]:
     with torch.no_grad():
         call = one.call
     heads, of_keys = call.q.shape[1], call.k.shape[1]
-    bias, softcap = getattr(call, "bias", None), getattr(call, "softcap", None)
     return (
         one.path or "(the model)",
         one.kind,
         str(heads) if heads == of_keys else f"{heads}, of keys {of_keys}",
         f"{call.size[0]} × {call.size[1]}",
         "" if call.keep is None else repr(call.keep),
-        "" if bias is None else "yes",
-        "" if softcap is None else f"{softcap:g}",
-        "" if getattr(call, "sinks", None) is None else "yes",
+        "" if call.bias is None else repr(call.bias),
+        "" if call.softcap is None else f"{call.softcap:g}",
+        "" if call.sinks is None else "yes",
         f"{one.p:g}" if one.p else "",
     )
 

@@ -128,8 +128,8 @@ def with_sink(place: int, shift: bool = False):
 
 
 def pooled(q, k, v):
-    """One learned query for all sentences."""
-    query = torch.linspace(-1, 1, D)[None]
+    """One query for all sentences."""
+    query = q[:1, 0, 0]
     weights = (k[:, 0] @ query.mT).softmax(1).transpose(1, 2)
     return (weights @ v[:, 0])[:, None].expand(B, H, 1, D), weights
 
@@ -144,7 +144,8 @@ def of_bool(mask: Tensor, value: float) -> Tensor:
 
 CAUSALLY = of_bool(CAUSAL, LEAST)
 PADDING = "padding([6, 4])"
-RULES = {  # name: (form, heads of keys, what the mask is recognised as)
+ALIBI = SLOPES.view(H, 1, 1) * DISTANCE
+FORMS = {  # name: (form, heads of keys, what the mask is recognised as)
     "sdpa": (by_torch(), H, "None"),
     "sdpa, causal": (by_torch(is_causal=True), H, "causal()"),
     "sdpa, table": (by_torch(attn_mask=CAUSAL & PADDED), H, f"causal() & {PADDING}"),
@@ -173,9 +174,6 @@ RULES = {  # name: (form, heads of keys, what the mask is recognised as)
     "two axes": (by_two_axes, H, "None"),
     "scaled by head": (by_softmax(lambda s: s * SLOPES.view(H, 1, 1)), H, "None"),
     "pooled": (pooled, H, "None"),
-}  # fmt: skip
-ALIBI = SLOPES.view(H, 1, 1) * DISTANCE
-MODERN = {
     "sdpa, grouped": (by_torch(enable_gqa=True), 2, "None"),
     "sdpa, bias": (by_torch(attn_mask=ALIBI), H, "None"),
     "side by side": (by_groups, 2, "None"),
@@ -188,7 +186,7 @@ MODERN = {
     "sink, shifted": (with_sink(1, shift=True), H, "causal()"),
     "sink first": (with_sink(0), H, "causal()"),
     "left padding": (
-        by_torch(attn_mask=CAUSAL & LEFT), H, "causal() & padding(starts=[0, 2])"
+        by_torch(attn_mask=CAUSAL & LEFT), H, "Dense(2, 1, 6, 6)"
     ),
     "rows that a number hides": (added(of_bool(CAUSAL & LEFT, LEAST)), H, "Dense(2, 1, 6, 6)"),
 }  # fmt: skip

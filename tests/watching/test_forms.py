@@ -4,9 +4,7 @@ import pytest
 import torch
 
 from attn_core import watch
-from tests.watching.forms import RULES, Attends
-
-FORMS = RULES
+from tests.watching.forms import FORMS, Attends
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -15,11 +13,20 @@ def test_a_form(name, mode):
     form, heads_of_keys, keep = FORMS[name]
     torch.manual_seed(0)
     model = Attends(form, heads_of_keys)
+    x = torch.randn(2, 6, 16).requires_grad_()
     with mode(), watch(model, strict=True, check=True) as seen:
-        model(torch.randn(2, 6, 16))
-    expected = model.weights.detach().reshape(-1, *seen[-1].size).double()
-    maps = [record.stage("weights").detach().reshape(-1, *record.size) for record in seen.all()]
-    torch.testing.assert_close(torch.cat(maps).double(), expected, rtol=0, atol=1e-6)
-    assert repr(seen[-1].keep) == keep
-    assert seen[-1].k.shape[1] in (heads_of_keys, 1)
-    assert mode is torch.enable_grad or not seen[-1].q.requires_grad
+        model(x)
+    records, expected = seen.all(), model.weights.reshape(-1, *seen[-1].size).double()
+    maps = [record.stage("weights").reshape(-1, *record.size) for record in records]
+    weights = torch.cat(maps).double()
+    torch.testing.assert_close(weights, expected, rtol=0, atol=1e-6)
+    assert repr(records[-1].keep) == keep
+    if mode is torch.enable_grad:
+        slopes = [
+            torch.autograd.grad(w.square().sum(), x, retain_graph=True)[0]
+            for w in (weights, expected)
+        ]
+        torch.testing.assert_close(*slopes, rtol=1e-4, atol=1e-6)
+        return
+    assert not any(tensor.requires_grad for tensor in (records[-1].q, records[-1].k, records[-1].v))
+    assert records[-1].k.shape[1] in (heads_of_keys, 1)

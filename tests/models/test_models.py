@@ -1,0 +1,66 @@
+"""`watch` records the attention of models that other people wrote."""
+
+import pytest
+import torch
+from x_transformers import Decoder, TransformerWrapper
+
+from attn_core import watch
+from tests.models.kinds import IDS, KINDS, UNSEEN, maps_of
+
+
+def close(records, maps):
+    assert len(records) == len(maps)
+    for record, expected in zip(records, maps, strict=True):
+        weights = record.stage("weights").reshape(expected.shape)
+        # sdpa gives 0 to a row that may see nothing, eager code an average that nobody uses.
+        sees = weights.sum(-1, keepdim=True) > 0
+        torch.testing.assert_close(weights, expected.where(sees, 0.0), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "how"), [(name, how) for name, kind in KINDS.items() for how in kind.ways]
+)
+def test_a_kind(name, how):
+    kind = KINDS[name]
+    model = kind.model(how)
+    with torch.no_grad(), watch(model, strict=True, check=True) as seen:
+        model(**kind.inputs)
+    with torch.no_grad():
+        maps = maps_of(kind.model("eager")(**kind.inputs, output_attentions=True))
+    close(seen.all()[kind.attentions_a_map - 1 :: kind.attentions_a_map], maps)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"rel_pos_bias": True},
+        {"alibi_pos_bias": True, "alibi_num_heads": 4},
+        {"rotary_pos_emb": True},
+        {"attn_one_kv_head": True},
+        {"attn_kv_heads": 2},
+        {"attn_qk_norm": True},
+        {"attn_softclamp_logits": True},
+        {"attn_num_mem_kv": 4},
+        {"attn_sparse_topk": 3},
+    ],
+    ids=str,
+)
+def test_x_transformers(settings):
+    torch.manual_seed(0)
+    layers = Decoder(dim=32, depth=2, heads=4, attn_dim_head=8, **settings)
+    model = TransformerWrapper(num_tokens=64, max_seq_len=32, attn_layers=layers).eval()
+    with torch.no_grad(), watch(model, strict=True, check=True) as seen:
+        model(IDS)
+    with torch.no_grad():
+        maps = model(IDS, return_attn=True)[1]
+    close(seen.all(), maps)
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_cannot_be_seen_is_named(name):
+    model = UNSEEN[name].model("eager")
+    with torch.no_grad(), pytest.raises(RuntimeError) as error, watch(model) as seen:
+        model(**UNSEEN[name].inputs)
+    assert f"got none in {name}Model; not seen: " in str(error.value)
+    assert len(seen.unseen) == 2  # one a layer
