@@ -1,6 +1,5 @@
 """Tables of cells as rules: a mask or a bias that a model wrote out, read back."""
 
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -8,6 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attn_core.bias import Bias
 from attn_core.masks import Keep, in_four_axes
 
 HIDDEN = -1e4  # an added number from here down hides its cell: no weight is left in any dtype
@@ -42,7 +42,7 @@ def recognise(cells: Bool[Tensor, "..."], batch: int = 1) -> Keep | None:
     return Keep(cells=table.clone())
 
 
-def candidates(table: Bool[Tensor, "#B 1 L S"], batch: int) -> Iterator[Keep]:
+def candidates(table: Bool[Tensor, "#B 1 L S"], batch: int) -> list[Keep]:
     """Rules that may give these cells, the shorter ones first."""
     L, S = table.shape[2:]
     position = torch.arange(S - L, S, device=table.device)[:, None]
@@ -63,8 +63,9 @@ def candidates(table: Bool[Tensor, "#B 1 L S"], batch: int) -> Iterator[Keep]:
     rows: list[dict[str, Any]] = [{}, *({name: known[name]} for name in known)]
     if len(known) == 2:
         rows.append(known)
-    for row, band in product(rows, bands):
-        yield Keep(**row, **band)
+    rules = [Keep(**row, **band) for row, band in product(rows, bands)]
+    # A band that ends before the query is what nobody writes, if lengths say the same.
+    return sorted(rules, key=lambda keep: (keep.after or 0) < 0)
 
 
 def hidden_and_rest(
@@ -84,3 +85,37 @@ def hidden_and_rest(
         return None, table if bool(table.any()) else None
     rest = table.masked_fill(hidden, 0.0)
     return hidden, rest if bool(rest.any()) else None
+
+
+def recognise_bias(
+    table: Float[Tensor, "#B #H L S"], visible: Bool[Tensor, "#B #H L S"] | None, heads: int
+) -> Bias:
+    """The rule that gives a table of added numbers wherever a query sees a key, or the table.
+
+    >>> away = torch.arange(3) - torch.arange(3)[:, None]
+    >>> recognise_bias(away[None, None] * 0.5, None, heads=2)
+    relative(2, 5)
+    >>> recognise_bias(away.abs()[None, None] * -0.5, None, heads=1)
+    alibi(1,)
+
+    Either rule depends on the distance of key and query alone. One with gradients stays a table.
+    """
+    L, S = table.shape[2:]
+    if L == 1 or S == 1 or table.requires_grad:
+        return Bias(table=table)
+    seen = table.new_ones(1, dtype=torch.bool) if visible is None else visible
+    reach = max(L, S) - 1
+    column = torch.arange(S, device=table.device) - torch.arange(L, device=table.device)[:, None]
+    column = column - (S - L) + reach
+    # Of each distance the number that is visible somewhere; then whether it is so everywhere.
+    cells = torch.where(seen, table, -torch.inf).amax(0).flatten(1)
+    values = cells.new_full((len(cells), 2 * reach + 1), -torch.inf)
+    values = values.scatter_reduce(1, column.flatten().expand(len(cells), -1), cells, "amax")
+    if not bool((~seen | (values[:, column] == table)).all()):
+        return Bias(table=table)
+    values = values.expand(heads, -1)
+    slopes = values[:, reach - 1].neg()
+    distance = torch.arange(-reach, reach + 1, device=table.device).abs()
+    if bool(((values == slopes[:, None] * -distance) | (values == -torch.inf)).all()):
+        return Bias(slopes=slopes)
+    return Bias(relative=values.where(values > -torch.inf, 0.0))

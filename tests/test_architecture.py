@@ -51,7 +51,7 @@ STANDS_ON = {
     "threads": [],
     "pooling": ["threads"],
     "source": ["checks"],
-    "recognising": ["masks"],
+    "recognising": ["bias"],
     "call": ["bias", "dropout"],
     "observing": ["call"],
     "stamps": [],

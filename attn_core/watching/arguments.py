@@ -35,12 +35,12 @@ class Arguments:
     def call(self, masks: Masks) -> Call:
         """The call; of masks that say a rule, by the rule."""
         shape = (*self.q.shape[:-1], self.k.shape[-2])
-        keep, table = masks.read(self.hidden, self.added, shape)
+        keep, bias = masks.read(self.hidden, self.added, shape)
         if self.keep is not None:
             keep = self.keep if keep is None else self.keep & keep
         return Call.of(
             self.q, self.k, self.v, keep, self.scale, self.dropout,
-            bias=table if self.bias is None else self.bias,
+            bias=bias if self.bias is None else self.bias,
             softcap=self.softcap,
             sinks=self.sinks,
         )  # fmt: skip

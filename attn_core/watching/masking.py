@@ -8,8 +8,9 @@ from operator import add, and_
 import torch
 from torch import Tensor
 
+from attn_core.bias import Bias
 from attn_core.masks import Keep
-from attn_core.recognising import hidden_and_rest, recognise
+from attn_core.recognising import hidden_and_rest, recognise, recognise_bias
 from attn_core.watching.tracked import geometry
 
 ABSORBS = -1e8  # added to a score in float32, a number from here down leaves nothing of it
@@ -26,8 +27,8 @@ class Masks:
         hidden: Sequence[tuple[Tensor, float]],
         added: Sequence[Tensor],
         shape: tuple[int, ...],
-    ) -> tuple[Keep | None, Tensor | None]:
-        """The rule or cells of all of them, and the table of what they add.
+    ) -> tuple[Keep | None, Bias | None]:
+        """The rule or cells of all of them, and what they add.
 
         hidden: tables that are True where a score is hidden, with the number that was put there.
         """
@@ -52,7 +53,7 @@ def identity(table: Tensor) -> tuple | None:
 
 def joined(
     hidden: Sequence[tuple[Tensor, float]], added: Sequence[Tensor], shape: tuple[int, ...]
-) -> tuple[Keep | None, Tensor | None]:
+) -> tuple[Keep | None, Bias | None]:
     biases = []
     masks = [(table, filled_with(value)) for table, value in hidden]
     for table in added:
@@ -60,7 +61,7 @@ def joined(
         if cells is not None:
             masks.append((cells, table))
         if rest is not None:
-            biases.append(rest)
+            biases.append(in_axes(rest, shape))
     keep = None
     if masks:
         cells = reduce(and_, (~table for table, _ in masks))
@@ -69,7 +70,11 @@ def joined(
             cells, levels = opened(cells, masks, shape)
             biases += levels
         keep = recognise(cells, prod(shape[:-3] if len(shape) > 3 else shape[:-2]))
-    return keep, reduce(add, biases) if biases else None
+    if not biases:
+        return keep, None
+    visible = cells if masks else None
+    heads = shape[-3] if len(shape) > 3 else 1
+    return keep, recognise_bias(reduce(add, biases), visible, heads)
 
 
 def filled_with(value: float) -> Tensor:
@@ -92,12 +97,15 @@ def opened(
     level = torch.where(dead, reduce(add, levels), zero)
     is_open = dead & (level > -torch.inf)
     level = torch.where(is_open, level, zero)
-    return cells | is_open, [level if len(shape) > 3 else level[:, 0]]
+    return cells | is_open, [level]
 
 
 def in_rank(cells: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Of the caller's axes to [#B, #H, L, S]."""
-    cells = cells.reshape((1,) * (len(shape) - cells.ndim) + tuple(cells.shape))
-    if cells.ndim < 4:
-        cells = cells[None, None] if cells.ndim == 2 else cells[:, None]
-    return cells.expand(-1, -1, *shape[-2:])
+    return in_axes(cells, shape).expand(-1, -1, *shape[-2:])
+
+
+def in_axes(table: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The same, where an axis that makes no difference stays of size 1."""
+    table = table.reshape((1,) * (len(shape) - table.ndim) + tuple(table.shape))
+    return table if table.ndim == 4 else table[None, None] if table.ndim == 2 else table[:, None]

@@ -57,6 +57,13 @@ def test_x_transformers(settings):
     close(seen.all(), maps)
 
 
+def test_the_buckets_of_t5_are_a_rule():
+    model = KINDS["T5Encoder"].model("sdpa")
+    with torch.no_grad(), watch(model) as seen:
+        model(**KINDS["T5Encoder"].inputs)
+    assert {repr(record.bias) for record in seen.all()} == {"relative(4, 17)"}
+
+
 @pytest.mark.parametrize("name", UNSEEN)
 def test_what_cannot_be_seen_is_named(name):
     model = UNSEEN[name].model("eager")

@@ -43,10 +43,21 @@ def by_torch(**how):
         if how.get("enable_gqa"):
             k = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
         scores = q.double() @ k.double().mT * how.get("scale", 1 / math.sqrt(D))
-        mask = CAUSAL if how.get("is_causal") else how.get("attn_mask", torch.zeros(L, L))
+        mask = how.get("attn_mask", torch.zeros(()))
+        if how.get("is_causal"):
+            mask = CAUSAL[: q.shape[2], : k.shape[2]]  # aligned to the top left
         is_bool = mask.dtype == torch.bool
         scores = scores.masked_fill(~mask, -torch.inf) if is_bool else scores + mask
         return output, scores.softmax(-1).nan_to_num()
+
+    return attend
+
+
+def of_first(queries: int, keys: int):
+    """sdpa's is_causal where there are not as many queries as keys."""
+
+    def attend(q, k, v):
+        return by_torch(is_causal=True)(q[:, :, :queries], k[:, :, :keys], v[:, :, :keys])
 
     return attend
 
@@ -148,6 +159,8 @@ ALIBI = SLOPES.view(H, 1, 1) * DISTANCE
 FORMS = {  # name: (form, heads of keys, what the mask is recognised as)
     "sdpa": (by_torch(), H, "None"),
     "sdpa, causal": (by_torch(is_causal=True), H, "causal()"),
+    "sdpa, causal, fewer queries": (of_first(4, L), H, "Keep(None, -2)"),
+    "sdpa, causal, fewer keys": (of_first(L, 4), H, "Keep(None, 2)"),
     "sdpa, table": (by_torch(attn_mask=CAUSAL & PADDED), H, f"causal() & {PADDING}"),
     "sdpa, numbers": (by_torch(attn_mask=of_bool(CAUSAL, -torch.inf)), H, "causal()"),
     "sdpa, scale": (by_torch(scale=0.7), H, "None"),
@@ -180,6 +193,7 @@ FORMS = {  # name: (form, heads of keys, what the mask is recognised as)
     "expanded": (by_repeated(expanded), 2, "None"),
     "repeated": (by_repeated(lambda t: t.repeat_interleave(2, 1)), 2, "None"),
     "bias": (by_softmax(lambda s: (s + ALIBI) * 2), H, "None"),
+    "alibi": (by_softmax(lambda s: s - ALIBI.abs() + CAUSALLY), H, "causal()"),
     "baddbmm": (by_baddbmm, H, "causal()"),
     "softcap": (by_softmax(lambda s: (s / 3).tanh() * 3 + CAUSALLY), H, "causal()"),
     "sink": (with_sink(1), H, "causal()"),

@@ -30,3 +30,14 @@ def test_a_form(name, mode):
         return
     assert not any(tensor.requires_grad for tensor in (records[-1].q, records[-1].k, records[-1].v))
     assert records[-1].k.shape[1] in (heads_of_keys, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "bias"),
+    [("bias", "relative(4, 11)"), ("alibi", "alibi(4,)"), ("baddbmm", "table(2, 4, 1, 6)")],
+)
+def test_a_bias_is_a_rule_where_it_is_one(name, bias):
+    model = Attends(FORMS[name][0])
+    with torch.no_grad(), watch(model) as seen:
+        model(torch.ones(2, 6, 16))
+    assert repr(seen[0].bias) == bias
