@@ -195,6 +195,8 @@ test("a key that is changed serves every head of its group", () => {
   assert.deepEqual(scores, [0 * 2, 2 * 2, 4 * 9, 6 * 9]);
   assert.deepEqual([...attentionOf(changed, { head: 3 }).values(1)], [7, 3, 5]);
   assert.deepEqual(names(data, "k.0.1.2.0:9,v.0.0.0.1:7"), ["k[1, 2, 0]", "v[1, 0, 1]"]);
+  const shared = new Data({ ...GROUPED, k: counted(1, 1, 3, 1), v: counted(1, 1, 3, 2) });
+  assert.deepEqual(names(shared, "q.0.1.0.0:5,k.0.0.2.0:9"), ["q[1, 0, 0]", "k[2, 0]"]);
 });
 
 test("a bias can make a score overflow", () => {
