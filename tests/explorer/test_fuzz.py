@@ -21,13 +21,13 @@ import torch
 import traitlets
 from hypothesis import HealthCheck, given, settings
 
-from attn_core import Dropout, causal, diagnose, padding, toy, trace, window
+from attn_core import Dropout, alibi, causal, diagnose, padding, toy, trace, window
 from attn_core.arithmetic import Workings
 from attn_core.digits import fixed
 from attn_core.views import explore, script
 from attn_core.views.paste import paste
 from attn_core.views.state import number_in
-from tests.explorer.cases import projected_record
+from tests.explorer.cases import projected_record, settings_of
 from tests.explorer.conftest import heard_page
 from tests.explorer.test_numbers import ordered_dot
 
@@ -54,10 +54,20 @@ def heads_record():
     return trace(q, k, v, keep=padding([5, 3]), dropout=Dropout(0.25, 5))
 
 
+def modern_record():
+    """As today's models: a bias, a softcap, sinks, keys for two heads, padding on the left."""
+    made = torch.Generator().manual_seed(4)
+    q, k, v = (torch.randn(2, n, T, 3, generator=made) for n, T in ((2, 4), (1, 5), (1, 5)))
+    bias = alibi([0.5, 0.25]) + torch.randn(4, 5, generator=made)
+    keep = causal() & padding(starts=[0, 3])
+    return trace(q, k, v, keep=keep, bias=bias, softcap=2.0, sinks=torch.tensor([0.5, -1.0]))
+
+
 RECORDS = {
     "words": trace(*[toy.journey().x] * 3),
     "double": float64_record(),
     "heads": heads_record(),
+    "modern": modern_record(),
     "learned": projected_record(3),
 }
 VIEWS = {name: explore(record, name="fuzzed") for name, record in RECORDS.items()}
@@ -90,6 +100,7 @@ def edits_of(name):
         "words": [("x", (0, 5, 2))],
         "double": [("x", (0, 5, 2))],
         "heads": [("q", (1, 1, 3, 2)), ("k", (1, 1, 4, 2)), ("v", (1, 1, 4, 2))],
+        "modern": [("q", (1, 1, 3, 2)), ("k", (1, 0, 4, 2)), ("v", (1, 0, 4, 2))],
         "learned": [("x", (1, 4, 3)), ("w_query", (3, 5)), ("w_value", (3, 5)), ("b_key", (5,))],
     }[name]
     numbers = st.one_of(
@@ -98,7 +109,7 @@ def edits_of(name):
             for array, sizes in inputs
         )
     )
-    side = "queries" if name == "heads" else "tokens"
+    side = "queries" if name in ("heads", "modern") else "tokens"
     tokens = st.tuples(st.just(side), numbers_of(6), NASTY)
     return st.one_of(numbers, numbers, numbers, tokens).map(
         lambda edit: f"{edit[0]}.{'.'.join(edit[1])}:{escaped(edit[2])}"
@@ -256,12 +267,12 @@ def changed_record(record, state):
         row, weights = arrays["x"][b, t].tolist(), arrays[f"w_{full}"][:, column].tolist()
         parts[side][b, h, t, d] = ordered_dot(row, weights) + bias
     p, seed = map(number_in, state["dropout"].split(",")) if state["dropout"] else (0.0, 0.0)
-    return trace(
-        *(part.double() for part in parts.values()),
-        keep=mask_of(record, state),
-        scale=float(state["scale"]),
-        dropout=Dropout(p, int(seed)) if p else None,
-    )
+    changed = {
+        "keep": mask_of(record, state),
+        "scale": float(state["scale"]),
+        "dropout": Dropout(p, int(seed)) if p else None,
+    }
+    return trace(*(part.double() for part in parts.values()), **(settings_of(record) | changed))
 
 
 def project_again(name, place, parts):
@@ -317,7 +328,7 @@ def check_numbers(record, screen, where):
     batch, head, stage = int(state["batch"]), int(state["head"]), state["stage"]  # JSON has -0
     rows = [Workings(changed, batch, head, i) for i in range(record.shape[2])]
     if stage == "output":
-        columns = changed.v[batch, head].mT.tolist()
+        columns = changed.v[batch, head // changed.group].mT.tolist()
         wanted = [[ordered_dot(row.dropped, v) for v in columns] for row in rows]
     else:
         wanted = [list(getattr(row, stage)) for row in rows]
