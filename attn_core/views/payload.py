@@ -68,7 +68,7 @@ def rarer_numbers_of(record: AttentionTrace, store: str | None) -> dict:
     numbers: dict = {}
     if record.bias is not None:
         numbers["bias"] = {
-            name: array(stored(tensor, name, store))
+            name: array(stored(unexpanded(tensor) if name == "table" else tensor, name, store))
             for name, tensor in record.bias.tensors().items()
         }
     if record.softcap is not None:
@@ -76,6 +76,14 @@ def rarer_numbers_of(record: AttentionTrace, store: str | None) -> dict:
     if record.sinks is not None:
         numbers["sinks"] = array(stored(record.sinks, "sinks", store))
     return numbers
+
+
+def unexpanded(table: Tensor) -> Tensor:
+    """A table with size 1 where one number serves all of an axis."""
+    for axis in range(table.ndim):
+        if table.stride(axis) == 0:
+            table = table.narrow(axis, 0, 1)
+    return table
 
 
 def payload_of(

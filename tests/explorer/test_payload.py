@@ -89,19 +89,20 @@ def test_of_many_or_long_heads_only_the_chosen_ones_values_are_sent(H, key_heads
 def test_a_payload_has_bias_softcap_and_sinks_of_a_record_that_has_them(store):
     record = heads()
     sinks, slopes = torch.tensor([0.1, -2.0]), torch.tensor([0.3, 1.0])
-    added = {"bias": alibi(slopes) + torch.eye(6) / 3, "softcap": 5.0, "sinks": sinks}
+    table = (torch.eye(6) / 3).expand(1, 2, 6, 6)  # one for both heads, and sent once
+    added = {"bias": alibi(slopes) + table, "softcap": 5.0, "sinks": sinks}
     more = trace(record.q, record.k, record.v, **added)
     sent, plain = (explore(each, store=store).payload for each in (more, record))
     assert sent.keys() - plain.keys() == {"bias", "softcap", "sinks"}
     assert sent["softcap"] == 5.0
     parts = {"sinks": sent["sinks"], **sent["bias"]}
-    wanted = {"sinks": sinks, "slopes": slopes, "table": (torch.eye(6) / 3)[None, None]}
+    wanted = {"sinks": sinks, "slopes": slopes, "table": table[:, :1]}
     assert parts.keys() == wanted.keys()
     for name, tensor in wanted.items():
         assert decoded(parts[name]).equal(tensor.half() if store else tensor), name
     if store:
         q, k, v = (tensor.half().double() for tensor in (record.q, record.k, record.v))
-        added |= {"bias": alibi(slopes.half()) + (torch.eye(6) / 3).half(), "sinks": sinks.half()}
+        added |= {"bias": alibi(slopes.half()) + table.half(), "sinks": sinks.half()}
         exact = trace(*(t.double() for t in (more.q, more.k, more.v)), **settings_of(more))
         error = trace(q, k, v, **added).stage("weights") - exact.stage("weights")
         assert sent["error"] == pytest.approx(error.abs().max().item(), rel=1e-9)
