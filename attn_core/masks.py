@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Shaped
 from torch import Tensor
 
 from attn_core.checks import check_dense, check_no_sample, check_whole, shape_of
@@ -262,7 +262,7 @@ def of_cells(cells: Bool[Tensor, "..."]) -> Keep:
     return Keep(cells=cells.clone())
 
 
-def in_four_axes(cells: Bool[Tensor, "..."]) -> Bool[Tensor, "B H L S"]:
+def in_four_axes(cells: Shaped[Tensor, "..."]) -> Shaped[Tensor, "B H L S"]:
     return cells.reshape((1,) * (4 - cells.ndim) + cells.shape)
 
 

@@ -88,7 +88,7 @@ def hidden_and_rest(
 
 
 def recognise_bias(
-    table: Float[Tensor, "#B #H L S"], visible: Bool[Tensor, "#B #H L S"] | None, heads: int
+    table: Float[Tensor, "#B #H #L #S"], visible: Bool[Tensor, "#B #H L S"] | None, heads: int
 ) -> Bias:
     """The rule that gives a table of added numbers wherever a query sees a key, or the table.
 
