@@ -57,9 +57,7 @@ def candidates(table: Bool[Tensor, "#B 1 L S"], batch: int) -> list[Keep]:
         "starts": starts.expand(batch).tolist() if bool((starts > 0).any()) else None,
         "lengths": stops.expand(batch).tolist() if bool((stops < S).any()) else None,
     }
-    known = {
-        name: tuple(numbers) for name, numbers in some.items() if numbers and name in vars(Keep())
-    }
+    known = {name: tuple(numbers) for name, numbers in some.items() if numbers}
     rows: list[dict[str, Any]] = [{}, *({name: known[name]} for name in known)]
     if len(known) == 2:
         rows.append(known)

@@ -9,6 +9,7 @@ from attn_core.engines.choose import engine_for
 from attn_core.record import AttentionTrace
 from attn_core.stamps import Stamp, counting
 from attn_core.watching.arguments import Arguments, ungrouped
+from attn_core.watching.generating import continued
 from attn_core.watching.masking import Masks
 from attn_core.watching.quiet import quietly
 
@@ -37,6 +38,17 @@ class Captured:
             return {"q": self._live.q, "k": self._live.k, "v": self._live.v}
         call = self.at_first
         return {"q": call.q, "k": call.k, "v": call.v, **call.added()}
+
+    def continues(self, earlier: "Captured") -> bool:
+        """Whether this is a further step of a generation; the earlier then has both."""
+        if self._live or earlier._live or self.p or earlier.p or self.kind != earlier.kind:
+            return False
+        both = continued(earlier.call, self.at_first)
+        if both is None:
+            return False
+        earlier.at_first, earlier._record = both, None
+        earlier.stamp = Stamp(**earlier._tensors())
+        return True
 
     @property
     def call(self) -> Call:

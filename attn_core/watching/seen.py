@@ -22,10 +22,11 @@ class Seen(Mapping[str, AttentionTrace]):
     """What `watch` gives: a mapping from the paths of modules to records, printed as a table.
 
     `seen["layers.0.self_attn"]` is the record of a module that attended once. A module that
-    attended more often, as each does in `generate`, has a list of records:
-    `seen.all("layers.0.self_attn")`. `seen[0]` is the first attention of the model, `seen[-1]` the
-    last. A record is computed when it is first asked for, and refuses to answer if the model has
-    written into its tensors since.
+    attended more often has a list of records, `seen.all("layers.0.self_attn")`. If a model
+    generates with a cache that only grows, all steps of a module become one record, a row for each
+    token. `seen[0]` is the first attention of the model, `seen[-1]` the last. A record is computed
+    when it is first asked for, and refuses to answer if the model has written into its tensors
+    since.
 
     unseen: what was not recorded, as tuples (path, why, what_to_do).
     """
@@ -33,6 +34,12 @@ class Seen(Mapping[str, AttentionTrace]):
     def __init__(self) -> None:
         self.captured: list[Captured] = []
         self.unseen: list[Unseen] = []
+
+    def add(self, one: Captured) -> None:
+        """One attention more, or one step more of another one of its module."""
+        others = (other for other in self.captured[::-1] if other.path == one.path)
+        if not any(map(one.continues, others)):
+            self.captured.append(one)
 
     def __getitem__(self, path: str | int) -> AttentionTrace:
         if isinstance(path, int):

@@ -199,7 +199,7 @@ class Watcher:
             self.miss(first_line(error), BY_TRACE)
             return
         if error is None:
-            self.seen.captured.append(one)
+            self.seen.add(one)
         else:
             self.miss(f"its output differs by {error:.2g} from the record's", BY_TRACE)
 

@@ -59,7 +59,7 @@ class Kind:
 
     @property
     def class_(self) -> type[nn.Module]:
-        return getattr(transformers, f"{self.name}Model")
+        return getattr(transformers, f"{self.name}Model", None) or getattr(transformers, self.name)
 
     @property
     def ways(self) -> list[str]:

@@ -1,5 +1,7 @@
 """`watch` records the attention of models that other people wrote."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from x_transformers import Decoder, TransformerWrapper
@@ -62,6 +64,18 @@ def test_the_buckets_of_t5_are_a_rule():
     with torch.no_grad(), watch(model) as seen:
         model(**KINDS["T5Encoder"].inputs)
     assert {repr(record.bias) for record in seen.all()} == {"relative(4, 17)"}
+
+
+@pytest.mark.parametrize("name", ["GPT2LMHeadModel", "LlamaForCausalLM", "GptOssForCausalLM"])
+def test_a_generation_is_one_record_a_layer(name):
+    kind = KINDS[name.removesuffix("LMHeadModel").removesuffix("ForCausalLM")]
+    settings = kind.settings | {"sliding_window": 64}  # a cache that slides forgets its first keys
+    model = replace(kind, name=name, config=f"{kind.name}Config", settings=settings).model("eager")
+    with watch(model, strict=True) as seen:
+        ids = model.generate(IDS, max_new_tokens=6, do_sample=False, eos_token_id=None)
+    with torch.no_grad():
+        maps = model(ids[:, :-1], output_attentions=True).attentions
+    close(seen.all(), maps)
 
 
 @pytest.mark.parametrize("name", UNSEEN)

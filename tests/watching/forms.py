@@ -200,7 +200,7 @@ FORMS = {  # name: (form, heads of keys, what the mask is recognised as)
     "sink, shifted": (with_sink(1, shift=True), H, "causal()"),
     "sink first": (with_sink(0), H, "causal()"),
     "left padding": (
-        by_torch(attn_mask=CAUSAL & LEFT), H, "Dense(2, 1, 6, 6)"
+        by_torch(attn_mask=CAUSAL & LEFT), H, "causal() & padding(starts=[0, 2])"
     ),
     "rows that a number hides": (added(of_bool(CAUSAL & LEFT, LEAST)), H, "Dense(2, 1, 6, 6)"),
 }  # fmt: skip

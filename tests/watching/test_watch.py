@@ -291,6 +291,37 @@ def test_what_is_kept_is_q_k_and_v():
         assert one._record is None
 
 
+class Generates(nn.Module):
+    """A token at a time, over keys that are put behind those before; and over a memory."""
+
+    def __init__(self):
+        super().__init__()
+        self.k = self.memory = torch.linspace(-1, 1, 2 * 2 * 3 * 4).cos().view(2, 2, 3, 4)
+
+    def forward(self, x):
+        self.k = torch.cat([self.k, x], 2)
+        out = scaled_dot_product_attention(x, self.k, self.k)
+        return self.across(out)
+
+    def across(self, x):
+        return scaled_dot_product_attention(x, self.memory, self.memory)
+
+
+def test_the_steps_of_a_generation_are_one_record():
+    model, steps = Generates(), torch.linspace(-2, 2, 5 * 2 * 2 * 4).sin().view(5, 2, 2, 1, 4)
+    with torch.no_grad(), watch(model, strict=True) as seen:
+        outputs = [model(x) for x in steps]
+    along, across = seen.all()
+    assert [(record.size, repr(record.keep)) for record in (along, across)] == [
+        ((5, 8), "causal()"), ((5, 3), "None")
+    ]  # fmt: skip
+    torch.testing.assert_close(across.output, torch.cat(outputs, 2))
+    torch.testing.assert_close(across.q, along.output)
+    with torch.no_grad(), watch(model) as seen:
+        outputs = [model(steps[0]), model(steps[0])]
+    assert len(seen.all()) == 2
+
+
 class Checkpointed(nn.Module):
     def __init__(self, use_reentrant):
         super().__init__()
