@@ -114,8 +114,9 @@ def check_seen(seen: Seen, model: str, strict: bool) -> None:
     count, missing = len(seen.captured), len(seen.unseen)
     if not count and not missing:
         raise RuntimeError(
-            f"watch must see an attention, got none in {model}: call the model itself inside the "
-            "block, not its forward()"
+            f"watch must see an attention, got none in {model}: either the model was not called "
+            "inside the block, by model(…) and not by its forward(), or it attends in no way that "
+            "is followed"
         )
     if not missing:
         return
