@@ -86,7 +86,7 @@ def aligned(labelled: Labelled, target: Sequence[Axis]) -> Tensor:
     wanted = [[piece for atom in axis for piece in pieces(atom, known)] for axis in target]
     flat = [piece for parts in wanted for piece in parts]
     if not set(own) <= set(flat) or len(set(own)) < len(own):
-        raise Unreadable("it mixes axes of its scores")
+        raise Unreadable("a view of its scores mixes queries with keys")
     tensor = tensor.reshape(*(piece.size for piece in own), *width)
     order = [own.index(piece) for piece in flat if piece in own]
     tensor = tensor.permute(*order, *range(len(own), tensor.ndim))
@@ -107,7 +107,7 @@ def pieces(atom: Atom, known: Sequence[Atom]) -> list[Atom]:
     made = []
     for low, high in pairwise(cuts):
         if high % low:
-            raise Unreadable("it mixes axes of its scores")
+            raise Unreadable("a view of its scores mixes queries with keys")
         made.append(Atom(atom.source, low, high // low))
     return made[::-1]
 

@@ -101,7 +101,7 @@ class Reading:
             self.softcap *= operand
         self.added = [(table, number * operand) for table, number in self.added]
         if operand <= 0 and (self.hidden or self.added or self.softcap is not None):
-            raise Unreadable("it turns its masked scores round")
+            raise Unreadable("it multiplies masked or biased scores by a number below 0")
 
 
 def arguments_of(chain: Chain, values: Labelled, heads: int | None) -> Arguments:

@@ -45,13 +45,14 @@ class Seen(Mapping[str, AttentionTrace]):
         if isinstance(path, int):
             if not -len(self.captured) <= path < len(self.captured):
                 raise IndexError(
-                    f"the number must be one of {len(self.captured)} attentions, got {path}"
+                    f"number must be that of one of {len(self.captured)} attentions, got {path}"
                 )
             return self.captured[path].record
         records = self._of(path)
         if len(records) > 1:
             raise ValueError(
-                f"{path!r} attended {len(records)} times: take one of seen.all({path!r})"
+                f"path must be of a module that attended once, got {path!r}, which attended "
+                f"{len(records)} times: take one of seen.all({path!r})"
             )
         return records[0].record
 
