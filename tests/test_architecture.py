@@ -62,7 +62,12 @@ STANDS_ON = {
     "watching": ["api", "recognising"],
     "sweeps": ["api"],
     "arithmetic": ["record", "digits"],
-    "views": ["arithmetic", "diagnosis", "steps"],  # the explorer says what a mistake does
+    "views": [
+        "arithmetic",
+        "diagnosis",
+        "steps",
+        "watching",
+    ],  # the explorer says what a mistake does
     "modules": ["api"],
     "layers": ["modules"],
     "transformer": ["layers"],

@@ -6,7 +6,8 @@ And the box that says which mistake made the numbers that are put into it.
 from importlib import import_module
 
 try:
-    from attn_core.views.explorer import explore, show
+    from attn_core.views.explorer import explore, show  # isort: skip
+    from attn_core.views.attentions import Attentions, open_attention
     from attn_core.views.model import OpenModel, open_model
     from attn_core.views.paste import paste
     from attn_core.views.widget import Explorer
@@ -18,7 +19,8 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-__all__ = ["Explorer", "OpenModel", "Picture", "explore", "figure", "open_model", "paste", "show"]
+__all__ = ["Attentions", "Explorer", "OpenModel", "Picture", "explore", "figure"]
+__all__ += ["open_attention", "open_model", "paste", "show"]
 
 # Their modules bring matplotlib: half a second, which a live explorer does without.
 DRAWN = {"Picture": "picture", "figure": "heatmap"}

@@ -37,6 +37,7 @@ def explore(
     places: int = 4,
     store: str | None = None,
     mistakes: Sequence[str | tuple[str, AttentionTrace]] = (),
+    all_values: bool = False,
 ) -> Explorer:
     """A record to play with, in a notebook and on a page without a server.
 
@@ -50,7 +51,8 @@ def explore(
     select: (row, column) of the number whose arithmetic is open at first.
     head: which one is shown at first; head_names: one name a head, "head 0" and so on unless given;
     names such as "layer 3, head 5" put the small maps in a row for each layer.
-    Of more than 12 heads, or of long ones, only this head's values are sent to a page.
+    Of more than 12 heads, or of long ones, only this head's values are sent to a page, unless
+    all_values is True.
     stages: which of the six are shown; hide: which controls are left out, of strip, formula,
     scale, mask, head, batch, legend, vectors. "All controls" opens the rest, unless hidden too
     as "all". show: further controls that are there from the start, of heads, draw, dropout,
@@ -75,7 +77,7 @@ def explore(
         view["show"] = list(show)
     view |= {"hide": list(hide), "stages": None if stages is None else list(stages)}
     name = check_name(name) or default_name(record, stage)
-    payload = payload_of(record, name, "explorer", labels, view, store)
+    payload = payload_of(record, name, "explorer", labels, view, store, all_values)
     if names is not None:
         payload["heads"] = names
     if mistakes:

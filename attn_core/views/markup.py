@@ -15,22 +15,32 @@ MOST_INLINE = 300_000
 FOLDER = "ATTN_CORE_PAYLOADS"  # where the build of a site wants the data that are too large
 
 
-def markup(record: AttentionTrace, payload: dict, text: str | None, widget_id: str = "") -> str:
+def markup(
+    record: AttentionTrace,
+    payload: dict,
+    text: str | None,
+    widget_id: str = "",
+    is_alone: bool = False,
+) -> str:
     """The first state for a page."""
     if text is None:
         inside = table(record, payload["view"], payload["tokens"])
     else:
         inside = f"<pre>{html.escape(text)}</pre>\n"
-    return element("attention-explorer", payload, inside, widget_id) + error_line(payload)
+    shown = element("attention-explorer", payload, inside, widget_id, is_alone)
+    return shown + error_line(payload)
 
 
-def element(tag: str, payload: dict, inside: str, widget_id: str = "") -> str:
+def element(
+    tag: str, payload: dict, inside: str, widget_id: str = "", is_alone: bool = False
+) -> str:
     """What a script makes alive. Data that are too large are named: the build puts them beside.
 
-    widget_id: of the widget in a live notebook that makes it alive.
+    widget_id: of the widget in a live notebook that makes it alive. is_alone: no build follows, so
+    that all data belong inside.
     """
     name, data, where = html.escape(payload["name"]), inline_json(payload), ""
-    if len(data) > MOST_INLINE:
+    if len(data) > MOST_INLINE and not is_alone:
         where = f' payload="{name}"'
     else:
         inside += f'<script type="application/json">{data}</script>'

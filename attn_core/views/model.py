@@ -85,10 +85,10 @@ class OpenModel(Shown):
             )
         return proposal["value"]
 
-    def markup(self, widget_id: str = "") -> str:
+    def markup(self, widget_id: str = "", is_alone: bool = False) -> str:
         """The first state for a page."""
         inside = still_table(self.steps, self.payload)
-        return element("attention-model", self.payload, inside, widget_id)
+        return element("attention-model", self.payload, inside, widget_id, is_alone)
 
     def still(self) -> "Picture":
         """The drawing in its first state."""

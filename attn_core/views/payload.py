@@ -43,11 +43,13 @@ def source_arrays(record: AttentionTrace) -> dict | None:
     return {"x": array(x), **matrices, **vectors}
 
 
-def numbers_of(record: AttentionTrace, store: str | None = None, head: int = 0) -> dict:
+def numbers_of(
+    record: AttentionTrace, store: str | None = None, head: int = 0, all_values: bool = False
+) -> dict:
     """q, k, v and the settings, all that the stages follow from; k and v with their own heads."""
     dropout = record.dropout
     q, k = (array(stored(getattr(record, name), name, store)) for name in "qk")
-    if sends_one_head(record):
+    if sends_one_head(record) and not all_values:
         head //= record.group
         v = array(stored(record.v[:, head : head + 1], "v", store)) | {"heads": [head]}
     else:
@@ -93,6 +95,7 @@ def payload_of(
     tokens: tuple[list, list],
     view: dict,
     store: str | None = None,
+    all_values: bool = False,
 ) -> dict:
     """The page's data as a dict that JSON can hold."""
     check_store(store)
@@ -104,7 +107,7 @@ def payload_of(
         "name": name,
         "form": form,
         "tokens": {"queries": tokens[0], "keys": tokens[1]},
-        **numbers_of(record, store, view["head"]),
+        **numbers_of(record, store, view["head"], all_values),
         "source": source,
         "view": view,
     }

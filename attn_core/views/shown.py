@@ -8,6 +8,8 @@ see where it is shown, so the first output has a view, and is replaced when the 
 page is shared.
 """
 
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from uuid import uuid4
 
@@ -17,6 +19,7 @@ from IPython.display import display, update_display
 
 from attn_core.views.live import is_live
 from attn_core.views.markup import write_beside
+from attn_core.views.saved import MOST_MEGABYTES, save_page
 
 if TYPE_CHECKING:
     from attn_core.views.picture import Picture
@@ -44,9 +47,31 @@ class Shown(anywidget.AnyWidget):
             Shown.has_live_elements, self.is_view_shown = True, False
             update_display(self._stored(), raw=True, display_id=self.widget_id)
 
-    def markup(self, widget_id: str = "") -> str:
-        """The first state for a page; with its id, an element that the widget makes alive."""
+    def markup(self, widget_id: str = "", is_alone: bool = False) -> str:
+        """The first state for a page; with its id, an element that the widget makes alive.
+
+        is_alone: with all data inside, however large.
+        """
         raise NotImplementedError
+
+    def save(
+        self, path: str | PathLike, *, title: str | None = None, most: float = MOST_MEGABYTES
+    ) -> Path:
+        """Writes one HTML file that is alive without a network, as from mail or a disk.
+
+        >>> import tempfile
+        >>> from attn_core import toy, trace
+        >>> from attn_core.views import explore
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     explore(trace(*[toy.journey().x] * 3)).save(f"{folder}/heads.html").name
+        'heads.html'
+
+        title: what stands above it. most: how many megabytes the file may have; ValueError if it
+        would have more, and nothing is written.
+        """
+        lang = self.payload.get("lang", "en")
+        elements = [self.markup(is_alone=True)]
+        return save_page(path, elements, title=title or self.payload["name"], lang=lang, most=most)
 
     def still(self) -> "Picture | None":
         """The first state for paper, if it has a picture."""

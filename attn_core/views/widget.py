@@ -18,7 +18,10 @@ HERE = Path(__file__).parent
 
 
 class Explorer(State, Shown):
-    """A record to play with, in a notebook and on a page."""
+    """What `explore` and `show` give: a record to play with, in a notebook and on a page.
+
+    Taught in chapter 03.
+    """
 
     _esm = script.BUILT / "widget.js"
     _css = HERE / "explorer.css"
@@ -57,9 +60,9 @@ class Explorer(State, Shown):
         """The picture; a printed tensor is text, which needs none."""
         return self.picture if self.text is None else None
 
-    def markup(self, widget_id: str = "") -> str:
+    def markup(self, widget_id: str = "", is_alone: bool = False) -> str:
         """The first state for a page."""
-        return markup(self.record, self.payload, self.text, widget_id)
+        return markup(self.record, self.payload, self.text, widget_id, is_alone)
 
     def __repr__(self) -> str:
         if self.text is not None:

@@ -1,0 +1,182 @@
+"""All attentions of a model: layers and heads as small maps, each of which opens."""
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import torch
+from IPython.display import HTML, display
+from torch import nn
+
+from attn_core.call import Call
+from attn_core.checks import brief
+from attn_core.record import AttentionTrace
+from attn_core.views.explorer import explore
+from attn_core.views.saved import MOST_MEGABYTES, save_page
+from attn_core.views.side_by_side import kind_of, side_by_side
+from attn_core.views.token_labels import Tokens, token_texts, tokens_for
+from attn_core.views.widget import Explorer
+from attn_core.watching import Seen, watch
+
+WHOLE = 64  # tokens up to which numbers are sent as they are
+NUMBER = re.compile(r"\d+")
+
+
+class Attentions(Sequence[Explorer]):
+    """What `open_attention` shows: an explorer for each kind of attention of the model.
+
+    `seen` has the records, by the paths of the modules. `save` writes one file. Taught in
+    chapter 10.
+    """
+
+    def __init__(self, seen: Seen, explorers: Sequence[Explorer], titles: Sequence[str]) -> None:
+        self.seen, self.explorers, self.titles = seen, explorers, titles
+
+    def __getitem__(self, number: Any) -> Any:
+        return self.explorers[number]
+
+    def __len__(self) -> int:
+        return len(self.explorers)
+
+    @property
+    def html(self) -> str:
+        """All explorers with their data, for a page that has the explorer's script."""
+        return "\n".join(self._elements())
+
+    def _elements(self) -> Iterator[str]:
+        for title, explorer in zip(self.titles, self.explorers, strict=True):
+            yield f"<h2>{html.escape(title)}</h2>"
+            yield explorer.markup(is_alone=True)
+        for path, why, what_to_do in self.seen.unseen:
+            yield f"<p>Not seen: {html.escape(f'{path} ({why}): {what_to_do}')}</p>"
+
+    def save(
+        self,
+        path: str | PathLike,
+        *,
+        title: str = "Attention of a model",
+        most: float = MOST_MEGABYTES,
+    ) -> Path:
+        """Writes one HTML file that is alive without a network, as from mail or a disk.
+
+        title: what stands above it. most: how many megabytes the file may have; ValueError if it
+        would have more, and nothing is written.
+        """
+        return save_page(path, [*self._elements()], title=title, lang="en", most=most)
+
+    def _ipython_display_(self) -> None:
+        for title, explorer in zip(self.titles, self.explorers, strict=True):
+            display(HTML(f"<h4>{html.escape(title)}</h4>"))
+            display(explorer)
+        if self.seen.unseen:
+            print("\n".join(f"not seen: {path} ({why})" for path, why, _ in self.seen.unseen))
+
+    def __repr__(self) -> str:
+        return "\n".join(self.titles)
+
+
+def open_attention(
+    model: nn.Module | Seen,
+    *args: Any,
+    tokens: Tokens = None,
+    tokenizer: Any = None,
+    only: Any = None,
+    store: str | None = "auto",
+    stage: str = "weights",
+    name: str = "attention",
+    call: int = 0,
+    **inputs: Any,
+) -> Attentions:
+    """Runs a model once and shows all of its attention: layers × heads, each number open.
+
+    >>> from torch import nn, ones
+    >>> layer = nn.TransformerEncoderLayer(8, nhead=2, dropout=0.0, batch_first=True)
+    >>> model = nn.TransformerEncoder(layer, num_layers=3, enable_nested_tensor=False)
+    >>> open_attention(model, ones(1, 4, 8), tokens=["to", "be", "or", "not"])
+    layers.*.self_attn: 3 layers × 2 heads, 4 queries × 4 keys
+
+    model: any torch model, which is run under `watch` and torch.no_grad() as
+        model(*args, **inputs); or what `watch` saw, with no further inputs.
+    tokens: strings; or what a tokenizer gave, if it has tokens(); or a list of such, as of a
+        sentence and its translation: each side of a map takes the one that is as long as it.
+    tokenizer: writes the ids among the inputs as strings, if there are no tokens.
+    only: the modules to show, as for `watch`.
+    store: "float16" or "float32" sends the numbers in fewer bits, None as they are; "auto" takes
+        float16 for more than 64 tokens.
+    stage: the one that is shown at first. name: what addresses on a page call it.
+    call: which run of a module is shown, where it ran several times, as in generate: 0 for the
+        first, -1 for the last.
+
+    Attentions that differ only in their layer share one explorer, with a row of small maps for
+    each layer. TypeError or ValueError with one sentence for what does not fit; what was not seen
+    is a warning. Taught in chapter 10.
+    """
+    seen = model if isinstance(model, Seen) else run(model, args, inputs, only)
+    if isinstance(model, Seen) and (args or inputs):
+        raise TypeError("open_attention must have no inputs beside what watch saw, got some")
+    labels = token_texts(tokens, tokenizer, (*args, *inputs.values()))
+    explorers: list[Explorer] = []
+    titles: list[str] = []
+    for number, (pattern, calls) in enumerate(groups(seen, call).items()):
+        record = side_by_side([*calls.values()])
+        queries, keys = tokens_for(pattern[0], labels, *record.size)
+        is_long = max(record.size) > WHOLE
+        explorer = explore(
+            record,
+            tokens=queries,
+            key_tokens=keys,
+            name=f"{name}-{number}" if number else name,
+            head_names=head_names(calls),
+            stage=stage,
+            store=("float16" if is_long else None) if store == "auto" else store,
+            show=("heads",) if record.shape[1] > 1 else (),
+            all_values=True,
+        )
+        titles.append(title_of(pattern[0], len(calls), record))
+        explorers.append(explorer)
+    return Attentions(seen, explorers, titles)
+
+
+def title_of(pattern: str, layers: int, record: AttentionTrace) -> str:
+    _, H, L, S = record.shape
+    counts = (layers, "layer"), (H // layers, "head"), (L, "query"), (S, "key")
+    plural = {"query": "queries"}
+    words = [f"{n} {name if n == 1 else plural.get(name, name + 's')}" for n, name in counts]
+    shared = "" if record.group == 1 else f" ({record.k.shape[1] // layers} of keys)"
+    sizes = f"{words[0]} × {words[1]}{shared}, {words[2]} × {words[3]}"
+    return f"{pattern or 'the model'}: {sizes}"
+
+
+def run(model: nn.Module, args: tuple, inputs: Mapping[str, Any], only: Any) -> Seen:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch module or what watch saw, got {brief(model)}")
+    with torch.no_grad(), watch(model, only=only) as seen:
+        model(*args, **inputs)
+    return seen
+
+
+def groups(seen: Seen, number: int) -> dict[tuple, dict[str, Call]]:
+    """Calls by paths that differ only in a number, and by what they must have in common."""
+    found: dict[tuple, dict[str, Call]] = {}
+    for path in seen:
+        records = seen.all(path)
+        if not -len(records) <= number < len(records):
+            raise ValueError(
+                f"call must be one of the {len(records)} runs of {path!r}, got {number}"
+            )
+        record: AttentionTrace = records[number]
+        key = NUMBER.sub("*", path), *kind_of(record)
+        found.setdefault(key, {})[path] = record
+    return found
+
+
+def head_names(calls: Mapping[str, Call]) -> list[str]:
+    """Names by layer and head, by which the small maps are put in rows."""
+    numbers = [next(iter(NUMBER.findall(path)), "") for path in calls]
+    is_numbered = all(numbers) and len(set(numbers)) == len(numbers)
+    layers = numbers if is_numbered else [str(place) for place in range(len(calls))]
+    pairs = zip(layers, calls.values(), strict=True)
+    return [f"layer {layer}, head {h}" for layer, call in pairs for h in range(call.shape[1])]

@@ -1,0 +1,65 @@
+"""One file with all that is shown: it needs no network, and is alive wherever it is opened."""
+
+import html
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from attn_core.checks import brief
+from attn_core.views import script
+
+HERE = Path(__file__).parent
+MOST_MEGABYTES = 25.0  # what mail takes as an attachment, as a rule
+# Around the explorers, whose own styles are in the style sheets.
+STYLE = """\
+:root { color-scheme: light dark; }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif;
+  color: light-dark(#1b1b22, #eceaf3); background: light-dark(#ffffff, #1b1b22); }
+main { max-width: 75rem; margin: 0 auto; padding: 1rem; }
+h1 { font-size: 1.4rem; }
+h2 { font-size: 1.1rem; margin-top: 2rem; }
+"""
+
+
+def save_page(
+    path: str | os.PathLike, elements: Sequence[str], *, title: str, lang: str, most: float
+) -> Path:
+    """Writes the elements with their scripts and styles, and gives the path.
+
+    ValueError if the file would have more than `most` megabytes; nothing is written then.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be the name of a file, got {brief(path)}")
+    where = Path(path)
+    if where.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"path must end in .html, got {where.name!r}")
+    text = page_of(elements, title, lang).encode()
+    size = len(text) / 1e6
+    if size > most:
+        raise ValueError(
+            f"{where.name} must have at most {most:g} MB, got {size:.1f} MB: store the numbers "
+            f"with store='float16', show fewer layers, or allow it with most={int(size) + 1}"
+        )
+    where.write_bytes(text)
+    return where
+
+
+def page_of(elements: Sequence[str], title: str, lang: str) -> str:
+    """A whole page."""
+    styles = [(HERE / name).read_text("utf-8") for name in ("explorer.css", "machine.css")]
+    is_model = any("<attention-model" in element for element in elements)
+    scripts = [text for name, text in script.files().items() if is_model or "model" not in name]
+    return "\n".join(
+        [
+            f'<!DOCTYPE html>\n<html lang="{lang}">\n<head>\n<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{html.escape(title)}</title>\n<style>",
+            STYLE,
+            *styles,
+            f"</style>\n</head>\n<body>\n<main>\n<h1>{html.escape(title)}</h1>",
+            *elements,
+            "</main>",
+            *(f"<script>{text}</script>" for text in scripts),
+            "</body>\n</html>\n",
+        ]
+    )

@@ -1,0 +1,77 @@
+"""Tokens as a model's user has them: strings, a tokenizer's output, or ids and their tokenizer."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attn_core.checks import brief
+
+CROSS = re.compile("cross|encoder_attn|multihead_attn|EncDec", re.IGNORECASE)
+IN_DECODER = re.compile("decoder|cross", re.IGNORECASE)
+Tokens = Any  # strings, what a tokenizer gave, or a list of such
+
+
+def token_texts(tokens: Tokens, tokenizer: Any, inputs: Iterable[Any]) -> list[list[str]]:
+    """The texts that may label the sides of a map.
+
+    >>> token_texts(["to", "be"], None, ())
+    [['to', 'be']]
+    """
+    if tokens is not None:
+        return [texts_of(each) for each in (tokens if is_several(tokens) else [tokens])]
+    if tokenizer is None:
+        return []
+    decode = getattr(tokenizer, "decode", None)
+    if decode is None:
+        raise TypeError(f"tokenizer must have a method decode, got {brief(tokenizer)}")
+    return [[decode([int(n)]) for n in ids.reshape(-1, ids.shape[-1])[0]] for ids in of_ids(inputs)]
+
+
+def of_ids(inputs: Iterable[Any]) -> list[Tensor]:
+    """The inputs that look like ids of tokens: whole numbers, of which not all are 0 or 1."""
+    tensors = [each for each in inputs if isinstance(each, Tensor) and each.ndim in (1, 2)]
+    whole = (torch.int32, torch.int64)
+    return [ids for ids in tensors if ids.dtype in whole and ids.numel() and ids.max() > 1]
+
+
+def is_several(tokens: Tokens) -> bool:
+    """Whether there is more than one text: its parts are no strings."""
+    return isinstance(tokens, (list, tuple)) and bool(tokens) and not isinstance(tokens[0], str)
+
+
+def texts_of(tokens: Tokens) -> list[str]:
+    if callable(getattr(tokens, "tokens", None)):
+        return list(tokens.tokens())
+    if isinstance(tokens, Sequence) and not isinstance(tokens, str):
+        return list(tokens)
+    raise TypeError(
+        f"tokens must be strings, or what a tokenizer with tokens() gave, got {brief(tokens)}"
+    )
+
+
+def tokens_for(
+    path: str, labels: Sequence[list[str]], queries: int, keys: int
+) -> tuple[list[str] | None, list[str] | None]:
+    """For each side of a map the text that is as long as it; places where there is no text.
+
+    >>> tokens_for("cross", [["the", "cat"], ["die", "Katze", "!"]], 3, 2)
+    (['die', 'Katze', '!'], ['the', 'cat'])
+    """
+    if not labels:
+        return None, None
+    found = []
+    for side, count in (("queries", queries), ("keys", keys)):
+        fitting = [texts for texts in labels if len(texts) == count]
+        if not fitting:
+            lengths = " and ".join(str(len(texts)) for texts in labels)
+            raise ValueError(
+                f"tokens must name the {count} {side} of {path or 'the model'}, got {lengths}: "
+                "give a list of texts, one for each length, or leave tokens out"
+            )
+        # Of two texts of one length the encoder reads the first, the decoder writes the last.
+        is_written = IN_DECODER.search(path) and not (side == "keys" and CROSS.search(path))
+        found.append(fitting[-1 if is_written else 0])
+    return found[0], found[1]
