@@ -35,7 +35,9 @@ def watch(
 ) -> Iterator[Seen]:
     """Records each attention that a torch model computes inside the block.
 
+    >>> import torch
     >>> from torch import nn
+    >>> from attn_core import watch
     >>> layer = nn.TransformerEncoderLayer(8, nhead=2, dropout=0.0, batch_first=True)
     >>> model = nn.TransformerEncoder(layer, num_layers=2, enable_nested_tensor=False)
     >>> mask = nn.Transformer.generate_square_subsequent_mask(5)
@@ -63,13 +65,14 @@ def watch(
     not recorded and why. RuntimeError with one sentence if no attention was recorded. An error of
     the model passes through.
 
-    Memory is that of q, k and v, in the model's own tensors; no map is made. A tensor that the
-    model writes into, such as a cache, is copied, and so are k and v that repeat heads for a group,
-    without the repetitions. Under torch.no_grad() nothing else is kept. With gradients q, k and v
-    stay in the model's graph, so torch.autograd.grad reaches its parameters through a record, and
-    the graph lives as long as `seen`. What a checkpoint computes again is recorded once. Of dropout
-    by torch a record has the weights before it. Under autocast q, k and v have its dtype. A model
-    compiled by torch.compile runs uncompiled inside the block.
+    Memory is that of q, k and v, in the model's own tensors. No map is made; a mask or a bias that
+    no rule gives is kept as the table that it is. A tensor that the model writes into, such as a
+    cache, is copied, and so are k and v that repeat heads for a group, without the repetitions.
+    Under torch.no_grad() nothing else is kept. With gradients q, k and v stay in the model's graph,
+    so torch.autograd.grad reaches its parameters through a record, and the graph lives as long as
+    `seen`. What a checkpoint computes again is recorded once. Of dropout by torch a record has the
+    weights before it. Under autocast q, k and v have its dtype. A model compiled by torch.compile
+    runs uncompiled inside the block.
 
     Not seen are a softmax written with exp and sum, products written as multiplications with
     broadcasting, linear attention, kernels of other packages, and modules that run in another
