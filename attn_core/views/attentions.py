@@ -21,7 +21,8 @@ from attn_core.views.token_labels import Tokens, token_texts, tokens_for
 from attn_core.views.widget import Explorer
 from attn_core.watching import Seen, watch
 
-WHOLE = 64  # tokens up to which numbers are sent as they are
+MOST_KINDS = 12  # explorers below one another
+SMALL = 1_000_000  # bytes of q, k and v that are sent as they are
 NUMBER = re.compile(r"\d+")
 
 
@@ -69,7 +70,8 @@ class Attentions(Sequence[Explorer]):
 
     def _ipython_display_(self) -> None:
         for title, explorer in zip(self.titles, self.explorers, strict=True):
-            display(HTML(f"<h4>{html.escape(title)}</h4>"))
+            # The sizes are seen below it, and a path is the same in every language.
+            display(HTML(f"<h4><code>{html.escape(title.partition(':')[0])}</code></h4>"))
             display(explorer)
         if self.seen.unseen:
             print("\n".join(f"not seen: {path} ({why})" for path, why, _ in self.seen.unseen))
@@ -85,9 +87,10 @@ def open_attention(
     tokenizer: Any = None,
     only: Any = None,
     store: str | None = "auto",
+    all_values: bool | None = None,
     stage: str = "weights",
     name: str = "attention",
-    call: int = 0,
+    run: int | None = None,
     **inputs: Any,
 ) -> Attentions:
     """Runs a model once and shows all of its attention: layers × heads, each number open.
@@ -105,44 +108,53 @@ def open_attention(
     tokenizer: writes the ids among the inputs as strings, if there are no tokens.
     only: the modules to show, as for `watch`.
     store: "float16" or "float32" sends the numbers in fewer bits, None as they are; "auto" takes
-        float16 for more than 64 tokens.
+        float16 where q, k and v have more than a megabyte.
+    all_values: True sends the values of every head, so that each has its output; by default only
+        the first head's are sent where q, k and v have more than a megabyte.
     stage: the one that is shown at first. name: what addresses on a page call it.
-    call: which run of a module is shown, where it ran several times, as in generate: 0 for the
-        first, -1 for the last.
+    run: where a module ran several times, the one that is shown: 0 for the first, -1 for the last;
+        None shows all.
 
     Attentions that differ only in their layer share one explorer, with a row of small maps for
     each layer. TypeError or ValueError with one sentence for what does not fit; what was not seen
     is a warning. Taught in chapter 10.
     """
-    seen = model if isinstance(model, Seen) else run(model, args, inputs, only)
+    seen = model if isinstance(model, Seen) else watched(model, args, inputs, only)
     if isinstance(model, Seen) and (args or inputs):
         raise TypeError("open_attention must have no inputs beside what watch saw, got some")
     labels = token_texts(tokens, tokenizer, (*args, *inputs.values()))
     explorers: list[Explorer] = []
     titles: list[str] = []
-    for number, (pattern, calls) in enumerate(groups(seen, call).items()):
-        record = side_by_side([*calls.values()])
+    for number, (pattern, named) in enumerate(groups(seen, run).items()):
+        paths, calls = zip(*named, strict=True)
+        record = side_by_side(calls)
+        layers = layer_names(paths)
         queries, keys = tokens_for(pattern[0], labels, *record.size)
-        is_long = max(record.size) > WHOLE
+        is_small = sum(t.numel() * t.element_size() for t in (record.q, record.k, record.v)) < SMALL
         explorer = explore(
             record,
             tokens=queries,
             key_tokens=keys,
             name=f"{name}-{number}" if number else name,
-            head_names=head_names(calls),
+            head_names=[
+                f"{layer}, head {head}"
+                for layer, call in zip(layers, calls, strict=True)
+                for head in range(call.shape[1])
+            ],
             stage=stage,
-            store=("float16" if is_long else None) if store == "auto" else store,
+            store=(None if is_small else "float16") if store == "auto" else store,
             show=("heads",) if record.shape[1] > 1 else (),
-            all_values=True,
+            all_values=is_small if all_values is None else all_values,
         )
-        titles.append(title_of(pattern[0], len(calls), record))
+        titles.append(title_of(pattern[0], layers, record))
         explorers.append(explorer)
     return Attentions(seen, explorers, titles)
 
 
-def title_of(pattern: str, layers: int, record: AttentionTrace) -> str:
-    _, H, L, S = record.shape
-    counts = (layers, "layer"), (H // layers, "head"), (L, "query"), (S, "key")
+def title_of(pattern: str, names: Sequence[str], record: AttentionTrace) -> str:
+    (_, H, L, S), layers = record.shape, len(names)
+    word = names[0].split()[0]
+    counts = (layers, word), (H // layers, "head"), (L, "query"), (S, "key")
     plural = {"query": "queries"}
     words = [f"{n} {name if n == 1 else plural.get(name, name + 's')}" for n, name in counts]
     shared = "" if record.group == 1 else f" ({record.k.shape[1] // layers} of keys)"
@@ -150,7 +162,7 @@ def title_of(pattern: str, layers: int, record: AttentionTrace) -> str:
     return f"{pattern or 'the model'}: {sizes}"
 
 
-def run(model: nn.Module, args: tuple, inputs: Mapping[str, Any], only: Any) -> Seen:
+def watched(model: nn.Module, args: tuple, inputs: Mapping[str, Any], only: Any) -> Seen:
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be a torch module or what watch saw, got {brief(model)}")
     with torch.no_grad(), watch(model, only=only) as seen:
@@ -158,25 +170,31 @@ def run(model: nn.Module, args: tuple, inputs: Mapping[str, Any], only: Any) -> 
     return seen
 
 
-def groups(seen: Seen, number: int) -> dict[tuple, dict[str, Call]]:
+def groups(seen: Seen, run: int | None) -> dict[tuple, list[tuple[str, Call]]]:
     """Calls by paths that differ only in a number, and by what they must have in common."""
-    found: dict[tuple, dict[str, Call]] = {}
+    found: dict[tuple, list[tuple[str, Call]]] = {}
     for path in seen:
         records = seen.all(path)
-        if not -len(records) <= number < len(records):
-            raise ValueError(
-                f"call must be one of the {len(records)} runs of {path!r}, got {number}"
-            )
-        record: AttentionTrace = records[number]
-        key = NUMBER.sub("*", path), *kind_of(record)
-        found.setdefault(key, {})[path] = record
+        if run is not None and not -len(records) <= run < len(records):
+            raise ValueError(f"run must be one of the {len(records)} of {path!r}, got {run}")
+        for record in records if run is None else [records[run]]:
+            found.setdefault((NUMBER.sub("*", path), *kind_of(record)), []).append((path, record))
+    if len(found) > MOST_KINDS:
+        raise ValueError(
+            f"model must give at most {MOST_KINDS} maps of different size or kind, "
+            f"got {len(found)}: choose modules with only=, or one run of each with run="
+        )
     return found
 
 
-def head_names(calls: Mapping[str, Call]) -> list[str]:
-    """Names by layer and head, by which the small maps are put in rows."""
-    numbers = [next(iter(NUMBER.findall(path)), "") for path in calls]
-    is_numbered = all(numbers) and len(set(numbers)) == len(numbers)
-    layers = numbers if is_numbered else [str(place) for place in range(len(calls))]
-    pairs = zip(layers, calls.values(), strict=True)
-    return [f"layer {layer}, head {h}" for layer, call in pairs for h in range(call.shape[1])]
+def layer_names(paths: Sequence[str]) -> list[str]:
+    """The layer's number in each path; where that does not tell them apart, their order.
+
+    >>> layer_names(["h.0.attn", "h.1.attn"]), layer_names(["shared.attn", "shared.attn"])
+    (['layer 0', 'layer 1'], ['run 0', 'run 1'])
+    """
+    numbers = [next(iter(NUMBER.findall(path)), "") for path in paths]
+    if all(numbers) and len(set(numbers)) == len(numbers):
+        return [f"layer {number}" for number in numbers]
+    word = "layer" if len(set(paths)) == len(paths) else "run"
+    return [f"{word} {place}" for place in range(len(paths))]

@@ -46,9 +46,14 @@ def save_page(
 
 def page_of(elements: Sequence[str], title: str, lang: str) -> str:
     """A whole page."""
-    styles = [(HERE / name).read_text("utf-8") for name in ("explorer.css", "machine.css")]
     is_model = any("<attention-model" in element for element in elements)
-    scripts = [text for name, text in script.files().items() if is_model or "model" not in name]
+    names = ("explorer.css", "machine.css") if is_model else ("explorer.css",)
+    styles = [(HERE / name).read_text("utf-8") for name in names]
+    # Data are inside, nobody embeds the file, and the rest is of a model or of the other language.
+    left_out = {"beside", "embed"} | (set() if is_model else {"model", "model-zh"})
+    left_out |= set() if lang.startswith("zh") else {"zh", "model-zh"}
+    unused = {f"explorer-{part}.js" for part in left_out}
+    scripts = [text for name, text in script.files().items() if name not in unused]
     return "\n".join(
         [
             f'<!DOCTYPE html>\n<html lang="{lang}">\n<head>\n<meta charset="utf-8">',

@@ -23,7 +23,6 @@ BY_TRITON = ("03", "04", "05", "06", "07")
 LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "09", "10", "11", "12")
 # What another device may print otherwise, by the cells' ids.
 KNOWN = {
-    "own-spy-fast-path": "torch leaves its fast path while its functions are watched",
     "widths": "Triton's kernels take values of any width as they are",
     "long": "Triton's kernels have row statistics at once, torch's operations when they are asked",
 }

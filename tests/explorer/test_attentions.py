@@ -112,11 +112,11 @@ def test_heads_side_by_side_are_what_they_were(settings, of_keys):
 
 
 def test_numbers_of_long_maps_are_sent_in_half_precision_unless_told(model):
-    long = drawn(1, 1, 70, 8).float()
-    for store, kind in ((None, "float32"), ("auto", "float16")):
-        opened = open_attention(model.encoder, long, store=store)
+    long = drawn(1, 1, 6000, 8).float()
+    for store, values, kind, heads in ((None, True, "float32", 4), ("auto", None, "float16", 1)):
+        opened = open_attention(model.encoder, long, store=store, all_values=values, only="layers")
         assert opened[0].payload["q"]["dtype"] == kind
-        assert opened[0].payload["v"]["shape"][1] == 4, "the values of every head"
+        assert opened[0].payload["v"]["shape"][1] == heads
 
 
 def test_what_watch_saw_is_opened_as_well(model):
@@ -145,8 +145,11 @@ def test_what_does_not_fit_is_said(model, opened, tmp_path):
          lambda: open_attention(opened.seen, tokens=3)),
         (TypeError, "tokenizer must have a method decode, got 'bert'",
          lambda: open_attention(opened.seen, tokenizer="bert")),
-        (ValueError, "call must be one of the 1 runs of 'encoder.layers.0.self_attn', got 1",
-         lambda: open_attention(opened.seen, call=1)),
+        (ValueError, "run must be one of the 1 of 'encoder.layers.0.self_attn', got 1",
+         lambda: open_attention(opened.seen, run=1)),
+        (ValueError, "model must give at most 12 maps of different size or kind, got 13: choose "
+         "modules with only=, or one run of each with run=",
+         lambda: open_attention(grown())),
         (TypeError, "path must be the name of a file, got 3", lambda: opened.save(3)),
         (ValueError, "path must end in .html, got 'heads.txt'",
          lambda: explore(record).save(tmp_path / "heads.txt")),
@@ -155,6 +158,25 @@ def test_what_does_not_fit_is_said(model, opened, tmp_path):
     with pytest.raises(ValueError, match=r"^heads\.html must have at most 0\.1 MB, got 0\.\d MB: "):
         opened.save(tmp_path / "heads.html", most=0.1)
     assert not list(tmp_path.iterdir())
+
+
+def grown():
+    """What watch saw of a module that ran on a longer text each time."""
+    layer = nn.MultiheadAttention(8, 2, batch_first=True)
+    with torch.no_grad(), watch(layer) as seen:
+        for T in range(1, 14):
+            layer(*[drawn(T, 1, T, 8).float()] * 3)
+    return seen
+
+
+def test_a_module_that_ran_twice_is_shown_twice_and_one_run_if_asked():
+    layer = nn.MultiheadAttention(8, 2, batch_first=True)
+    with torch.no_grad(), watch(layer) as seen:
+        for n in range(2):
+            layer(*[drawn(n, 1, 4, 8).float()] * 3)
+    assert repr(open_attention(seen)) == "the model: 2 runs × 2 heads, 4 queries × 4 keys"
+    last = open_attention(seen, run=-1)[0].record
+    torch.testing.assert_close(last.stage("weights"), seen.all()[1].stage("weights"))
 
 
 def shown(opened):
