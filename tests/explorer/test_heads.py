@@ -7,7 +7,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from attn_core import causal, trace
+from attn_core import causal, padding, trace
 from attn_core.arithmetic import Workings
 from attn_core.digits import fixed
 from attn_core.views import explore
@@ -55,9 +55,10 @@ def state(**how):
     return settings | {"stage": "weights", "how": "max", "select": None} | how
 
 
-def many_heads(heads, length=7, keep=None):
+def many_heads(heads, length=7, keep=None, more=0):
     made = torch.Generator().manual_seed(heads)
-    q, k, v = (torch.randn(1, heads, length, 4, generator=made) for _ in range(3))
+    sizes = length, length + more, length + more
+    q, k, v = (torch.randn(1, heads, size, 4, generator=made) for size in sizes)
     return trace(q, k, v, keep=keep, scale=0.5)
 
 
@@ -185,6 +186,81 @@ def test_heads_without_equal_layers_are_numbered(inside, odd):
     data = json.loads(json.dumps(explore(many_heads(6), head_names=names).payload))
     sheet = inside.evaluate(DRAW, [data, state(), []])
     assert sheet["names"] == [f"{h}: {name}" for h, name in enumerate(names)]
+
+
+MEASURE = """([payload, state]) => {
+  const data = new inside.Data(payload);
+  const measures = Array.from({ length: data.H }, (_, head) => {
+    const steps = inside.measured(new inside.Attention(data, { ...state, head }));
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  });
+  return [inside.measuresOf(data), measures];
+}"""
+
+
+def measures_of(weights):
+    """Of one head: means over the rows that see a key, and that have the key in question."""
+    L, S = weights.shape
+    sees = weights.sum(1) > 0
+    rows, at = weights[sees], torch.arange(L)[sees] + S - L
+    before = rows[at > 0].gather(1, at[at > 0, None] - 1)
+    return {
+        "entropy": -rows.xlogy(rows).sum(1).mean().item(),
+        "previous": before.mean().item(),
+        "first": rows[:, 0].mean().item(),
+        "own": rows.gather(1, at[:, None]).mean().item(),
+        "largest": rows.amax(1).mean().item(),
+    }
+
+
+@pytest.mark.parametrize("keep", [None, causal(), causal() & padding(starts=[2]), padding([5])])
+@pytest.mark.parametrize("more", [0, 20], ids=["square", "longer keys"])
+def test_what_heads_are_sorted_by(inside, keep, more):
+    record = many_heads(3, 20, keep, more)
+    names = [str(n) for n in range(20 + more)]
+    view = explore(record, tokens=names[more:], key_tokens=names)
+    offered, found = inside.evaluate(MEASURE, [json.loads(json.dumps(view.payload)), state()])
+    wanted = [measures_of(weights.double()) for weights in record.stage("weights")[0]]
+    assert offered == [*wanted[0]]
+    assert found == [pytest.approx(each, abs=1e-6) for each in wanted]
+
+
+def test_heads_are_sorted_and_say_by_what(bare):
+    record = many_heads(6, keep=causal())
+    view = explore(record, head_names=LAYERS, name="sheet", show=("heads",), head=4)
+    page = bare.open(view, "<p>below</p>", fragment="#x-sheet?sort=entropy")
+    measures = [measures_of(weights.double()) for weights in record.stage("weights")[0]]
+
+    def labels(sort):
+        order = sorted(range(6), key=lambda h: -measures[h][sort])
+        return [f"L{h // 3} H{h % 3}{measures[h][sort]:.2f}" for h in order], order
+
+    texts, order = labels("entropy")
+    expect(page.locator(".ax-sheet > *")).to_have_text(texts)
+    expect(page.locator(".ax-heads")).to_contain_text("0 where each query looks at one key")
+    name = f"layer 1, head 1, entropy {measures[4]['entropy']:.2f}"
+    page.get_by_role("radio", name=name).focus()
+    place = order.index(4)
+    page.keyboard.press("ArrowRight" if place < 5 else "ArrowLeft")
+    chosen = order[place + 1 if place < 5 else place - 1]
+    expect(page).to_have_url(re.compile(f"head={chosen}&sort=entropy"))
+    page.get_by_role("combobox", name="sort by").select_option("previous token")
+    expect(page.locator(".ax-sheet > *")).to_have_text(labels("previous")[0])
+    page.get_by_role("combobox", name="sort by").select_option("layer")
+    texts = ["layer 0", "0", "1", "2", "layer 1", "0", "1", "2"]
+    expect(page.locator(".ax-sheet > *")).to_have_text(texts)
+
+
+def test_heads_of_queries_without_keys_of_their_own_are_not_sorted_by_these(bare):
+    view = explore(many_heads(2, more=3), name="across", show=("heads",))
+    page = bare.open(view, fragment="#x-across?sort=own")
+    said = "sort must be one of layer, entropy, first, largest, got own"
+    expect(page.locator(".ax-notice").first).to_contain_text(said)
+    options = page.get_by_role("combobox", name="sort by").locator("option")
+    expect(options).to_have_text(["head", "entropy", "first token", "largest weight"])
 
 
 @pytest.mark.trained_model

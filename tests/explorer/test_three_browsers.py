@@ -141,6 +141,10 @@ def test_all_heads(opened):
     assert grid(tab) == wanted_numbers(record, "weights", 0, 1)
     tab.press("ArrowLeft")
     assert grid(tab) == wanted_numbers(record, "weights", 0, 0)
+    tab = opened(explore(record, name="heads"), fragment="#x-heads?all=1&sort=first")
+    tab.until_there(".ax-small b")
+    means = record.stage("weights")[0, :, :, 0].double().mean(1)
+    assert tab.texts(".ax-small b") == [f"{x:.2f}" for x in sorted(means.tolist(), reverse=True)]
 
 
 def test_numbers_are_changed_as_people_write_them_and_stay_in_the_address(opened):

@@ -1,10 +1,12 @@
 // All heads at a glance: a small map each, in the same colours or each in its own. One of them is chosen.
 
+import { decimals } from "../core/digits.js";
+import { measured, measuresOf } from "../core/measures.js";
 import { parts } from "../core/parts.js";
 import { overviewOf, pooled } from "../core/pooling.js";
 import { make } from "../ui/dom.js";
 import { isDark, onTheme, paint, shades } from "../ui/pixels.js";
-import { addWords, say } from "../words/words.js";
+import { addWords, say, sentenceKey } from "../words/words.js";
 
 addWords({
   heads: "heads",
@@ -12,10 +14,27 @@ addWords({
   headsOwn: "All {count} heads, each in its own colours: pick one to see it large.",
   ownScale: "each in its own colours",
   headsEvery: " Of the queries, one in {step} is drawn.",
+  sort: "sort by",
+  sortLayer: "layer",
+  sortHead: "head",
+  sortEntropy: "entropy",
+  sortPrevious: "previous token",
+  sortFirst: "first token",
+  sortOwn: "own token",
+  sortLargest: "largest weight",
+  sortedName: "{name}, {sort} {number}",
+  sortedEntropy:
+    "The number is the mean entropy of a row of weights: 0 where each query looks at one key alone, and larger the more evenly it looks at many.",
+  sortedPrevious: "The number is the mean weight on the token just before.",
+  sortedFirst: "The number is the mean weight on the first token.",
+  sortedOwn: "The number is the mean weight on the query's own token.",
+  sortedLargest: "The number is the mean of each row's largest weight.",
 });
 
 const MOST_A_SIDE = 64; // rows and columns of a small map, unless the data have an overview
 const A_FRAME = 8; // milliseconds of work at a time
+// Of a state, what changes neither the maps nor what they are sorted by.
+const APART = { head: 0, select: 0, at: 0, all: 0, hide: 0, own: 0, sort: 0, table: 0, compare: 0 };
 
 /**
  * Full rows where that is possible, as in views/multiples.py.
@@ -60,43 +79,53 @@ export class Heads {
   stage = "weights";
   how = "max";
   step = 1; // rows for which one is drawn
+  /** @type {string} the state of what the heads are sorted by, as a text */
+  basis;
+  /** @type {Record<string, number>[]} what each head is sorted by, once that is derived */
+  measures = [];
+  /** @type {number[]} the heads as they are shown */
+  order = [];
+  sort = "layer";
   /** @param {import("../core/data.js").Data} data */
   constructor(data) {
     this.data = data;
     this.names = data.headNames || Array.from({ length: data.H }, (_, h) => `${say("head")} ${h}`);
     const layers = layersOf(this.names);
     this.across = layers ? Math.min(12, layers[0].length) : acrossOf(data.H);
+    this.layers = layers?.map((heads) => ({ title: titleOf(heads), heads }));
     /** @type {(head: number) => void} */
     this.onpick = () => {};
     this.onown = () => {};
+    /** @type {(sort: string) => void} */
+    this.onsort = () => {};
     this.canvases = this.names.map(() => make("canvas", { width: 1, height: 1 }));
-    const numbers = layers ? layers.flatMap((heads) => heads.map(({ head }) => head)) : Object.keys(this.names);
+    this.labels = this.names.map(() => make("span", { "aria-hidden": "true" }));
     this.buttons = this.names.map((name, h) =>
       make(
         "button",
-        {
-          type: "button",
-          role: "radio",
-          class: "ax-small",
-          "aria-label": layers ? name : `${h}: ${name}`,
-          title: name,
-          onclick: () => this.onpick(h),
-        },
+        { type: "button", role: "radio", class: "ax-small", title: name, onclick: () => this.onpick(h) },
         this.canvases[h],
-        make("span", { "aria-hidden": "true" }, numbers[h]),
+        this.labels[h],
       ),
     );
-    const rows = layers
-      ? layers.flatMap((heads) => [titleOf(heads), ...heads.map(({ h }) => this.buttons[h])])
-      : this.buttons;
-    const sheet = make("div", { class: "ax-sheet", role: "radiogroup", "aria-label": say("heads") }, ...rows);
+    const sheet = make("div", { class: "ax-sheet", role: "radiogroup", "aria-label": say("heads") });
     this.caption = make("p", { class: "ax-hint" });
     this.caption.style.marginTop = "4px";
     this.own = make("button", { type: "button", class: "ax-reset", onclick: () => this.onown() }, say("ownScale"));
-    this.element = make("div", { class: "ax-heads" }, sheet, this.caption, this.own);
+    this.sorter = make(
+      "select",
+      { "aria-label": say("sort"), onchange: () => this.onsort(this.sorter.value) },
+      make("option", { value: "layer" }, say(layers ? "sortLayer" : "sortHead")),
+      ...measuresOf(data).map((name) => make("option", { value: name }, say(sentenceKey("sort", name)))),
+    );
+    const title = make("span", { class: "ax-label", "aria-hidden": "true" }, say("sort"));
+    this.about = make("span", { class: "ax-label" });
+    const control = make("div", { class: "ax-control" }, title, this.sorter, this.about);
+    this.element = make("div", { class: "ax-heads" }, control, sheet, this.caption, this.own);
     sheet.style.maxWidth = `${this.across * 6}rem`;
     sheet.style.setProperty("--ax-across", this.across);
     this.sheet = sheet;
+    this.arrange();
     this.buttons.forEach((button, h) => {
       Object.assign(button.style, { padding: "2px", lineHeight: "1", fontSize: "11px" });
       const look = { display: "block", width: "100%", imageRendering: "pixelated", marginBottom: "2px" };
@@ -106,6 +135,11 @@ export class Heads {
     onTheme(this.element, () => this.paint());
   }
 
+  /** The data are others now. */
+  forget() {
+    this.shown = this.basis = "";
+  }
+
   /**
    * attentionOf(head) gives its Attention; it's asked for all heads, so it should keep none of them.
    *
@@ -113,38 +147,90 @@ export class Heads {
    * @param {import("../core/state.js").State} state
    */
   draw(attentionOf, state) {
-    const { head, stage, batch, how = "max", own = false } = state;
+    const { head, stage, batch, how = "max", own = false, sort = "layer" } = state;
     this.buttons.forEach((button, h) => {
       button.setAttribute("aria-checked", String(h === head));
       button.tabIndex = h === head ? 0 : -1;
       button.style.outline = h === head ? "2px solid var(--ax-accent)" : "";
     });
     this.head = head;
+    this.sorter.value = sort;
     if (this.isOwn !== own) {
       this.isOwn = own;
       this.own.setAttribute("aria-pressed", String(own));
       this.paint();
     }
-    const shown = JSON.stringify({ ...state, head: 0, select: 0, at: 0, all: 0, hide: 0, own: 0 });
-    if (shown === this.shown) return;
-    Object.assign(this, { shown, attentionOf, stage, batch, how, maps: [] });
-    this.later(this.maps);
+    const shown = JSON.stringify({ ...state, ...APART });
+    const basis = JSON.stringify({ ...state, ...APART, stage: 0, how: 0 });
+    if (shown === this.shown && sort === this.sort) return;
+    if (shown !== this.shown) this.maps = [];
+    if (basis !== this.basis) this.measures = [];
+    Object.assign(this, { shown, basis, sort, attentionOf, stage, batch, how });
+    this.later(this.pending());
   }
 
   // After the next frame, so that the large matrix is painted first.
-  later(maps) {
-    requestAnimationFrame(() => setTimeout(() => maps === this.maps && this.work()));
+  later(steps) {
+    this.steps = steps;
+    requestAnimationFrame(() => setTimeout(() => steps === this.steps && this.work(steps)));
   }
 
-  // Derives some of the maps, then lets the page paint a frame; the colours need all of them.
-  work() {
-    const { maps = [] } = this;
+  // Derives some of the maps, then lets the page paint a frame; the colours and the order need all of them.
+  work(steps) {
     const stop = performance.now() + A_FRAME;
-    while (maps.length < this.data.H && performance.now() < stop) {
-      maps.push(this.mapOf(this.attentionOf(maps.length)));
+    while (performance.now() < stop) {
+      if (!steps.next().done) continue;
+      this.arrange();
+      this.paint();
+      return;
     }
-    if (maps.length < this.data.H) this.later(maps);
-    else this.paint();
+    this.later(steps);
+  }
+
+  // What is not derived yet, in small steps.
+  *pending() {
+    const { data, maps = [], measures, sort } = this;
+    for (let h = 0; h < data.H; h++) {
+      const isMeasured = sort === "layer" || measures[h];
+      if (maps[h] && isMeasured) continue;
+      if (h) yield;
+      const attention = this.attentionOf(h);
+      maps[h] ??= this.mapOf(attention);
+      if (!isMeasured) measures[h] = yield* measured(attention);
+    }
+  }
+
+  // The maps in their order: in rows of layers, or sorted, each with its number. The focus stays where it is.
+  arrange() {
+    const { sort, sheet, layers, names, measures } = this;
+    const isSorted = sort !== "layer";
+    const byLayer = layers?.flatMap(({ heads }) => heads);
+    this.order = [...names.keys()];
+    if (isSorted) this.order.sort((a, b) => measures[b][sort] - measures[a][sort]);
+    sheet.classList.toggle("ax-sorted", isSorted);
+    this.about.textContent = isSorted ? say(sentenceKey("sorted", sort)) : "";
+    this.buttons.forEach((button, h) => {
+      const name = layers ? names[h] : `${h}: ${names[h]}`;
+      const { layer, head } = byLayer?.[h] ?? { layer: "", head: h };
+      if (!isSorted) {
+        button.setAttribute("aria-label", name);
+        this.labels[h].replaceChildren(head);
+        return;
+      }
+      const number = decimals(measures[h][sort], 2);
+      const places = { name, sort: say(sentenceKey("sort", sort)), number };
+      button.setAttribute("aria-label", say("sortedName", places));
+      const short = layers ? `L${layer.replace(/\D/g, "")} H${head}` : head;
+      this.labels[h].replaceChildren(short, make("b", {}, number));
+    });
+    const rows =
+      layers && !isSorted
+        ? layers.flatMap(({ title, heads }) => [title, ...heads.map(({ h }) => this.buttons[h])])
+        : this.order.map((h) => this.buttons[h]);
+    if (rows.every((row, n) => row === sheet.children[n]) && rows.length === sheet.children.length) return;
+    const focused = this.buttons.find((button) => button === document.activeElement);
+    sheet.replaceChildren(...rows);
+    focused?.focus({ preventScroll: true });
   }
 
   /**
@@ -181,15 +267,15 @@ export class Heads {
   }
 
   key(event) {
-    const [last, h] = [this.data.H - 1, this.head];
+    const [last, n] = [this.data.H - 1, this.order.indexOf(this.head)];
     const across = getComputedStyle(this.sheet).gridTemplateColumns.split(" ").length; // fewer for a finger
-    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -h, End: last - h }[
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -n, End: last - n }[
       event.key
     ];
     if (by === undefined) return;
     event.preventDefault();
-    const next = h + by;
-    if (next < 0 || next > last) return;
+    const next = this.order[n + by];
+    if (next === undefined) return;
     this.onpick(next);
     this.buttons[next].focus();
   }

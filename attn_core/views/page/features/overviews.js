@@ -1,7 +1,8 @@
 // What shows more than a screen has room for: how a long map pools its cells, and all heads at a glance.
 
+import { measuresOf } from "../core/measures.js";
 import { parts } from "../core/parts.js";
-import { flag } from "../core/state.js";
+import { flag, oneOf } from "../core/state.js";
 import { withParts } from "../ui/loading.js";
 import { say } from "../words/words.js";
 import { Feature } from "./feature.js";
@@ -27,7 +28,11 @@ export class EveryHead extends Feature {
   }
 
   onRequest = ["heads"];
-  settings = { own: flag };
+
+  constructor(explorer) {
+    super(explorer);
+    this.settings = { own: flag, sort: oneOf("layer", ["layer", ...measuresOf(explorer.data)]) };
+  }
 
   build() {
     if (parts.heads) this.add();
@@ -38,6 +43,7 @@ export class EveryHead extends Feature {
     this.heads = new parts.heads(explorer.data);
     this.heads.onpick = (head) => explorer.choose({ head });
     this.heads.onown = () => explorer.choose({ own: !explorer.state.own });
+    this.heads.onsort = (sort) => explorer.choose({ sort });
     explorer.body.before(this.heads.element);
   }
 
@@ -55,7 +61,7 @@ export class EveryHead extends Feature {
   }
 
   take() {
-    if (this.heads) this.heads.shown = "";
+    this.heads?.forget();
   }
 
   draw(shown) {

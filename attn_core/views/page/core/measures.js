@@ -1,0 +1,63 @@
+// What a head does with its weights, each as one number: by these the small maps are sorted.
+
+/**
+ * A number of one row of weights, whose query has its own key at `at`; undefined where there is no such key.
+ *
+ * @type {Record<string, (row: ArrayLike<number>, at: number) => number | undefined>}
+ */
+const OF_ROW = {
+  entropy(row) {
+    let sum = 0;
+    for (let j = 0; j < row.length; j++) if (row[j] > 0) sum -= row[j] * Math.log(row[j]);
+    return sum;
+  },
+  previous: (row, at) => row[at - 1],
+  first: (row) => row[0],
+  own: (row, at) => row[at],
+  largest(row) {
+    let most = 0;
+    for (let j = 0; j < row.length; j++) if (row[j] > most) most = row[j];
+    return most;
+  },
+};
+
+const OF_POSITIONS = ["previous", "own"];
+const A_STEP = 16; // rows
+
+/**
+ * Whether each query has a key of its own: the keys end with the queries, as masks count positions.
+ *
+ * @param {import("./data.js").Data} data
+ */
+const hasPositions = ({ queries, keys, L, S }) => queries.every((token, i) => token === keys[i + S - L]);
+
+/**
+ * By what the heads of these data can be sorted, beside the order that they have.
+ *
+ * @param {import("./data.js").Data} data
+ */
+export const measuresOf = (data) =>
+  Object.keys(OF_ROW).filter((name) => hasPositions(data) || !OF_POSITIONS.includes(name));
+
+/**
+ * Each measure as its mean over the rows that see a key. A generator that pauses every few rows.
+ *
+ * @param {import("./attention.js").Attention} attention
+ * @returns {Generator<undefined, Record<string, number>>}
+ */
+export function* measured(attention) {
+  const { L, S } = attention.data;
+  const means = Object.entries(OF_ROW).map(([name, ofRow]) => ({ name, ofRow, sum: 0, count: 0 }));
+  for (let i = 0; i < L; i++) {
+    if (i % A_STEP === 0 && i) yield;
+    const row = attention.row("weights", i);
+    if (!row.some((x) => x > 0)) continue;
+    for (const mean of means) {
+      const x = mean.ofRow(row, i + S - L);
+      if (x === undefined) continue;
+      mean.sum += x;
+      mean.count++;
+    }
+  }
+  return Object.fromEntries(means.map(({ name, sum, count }) => [name, count ? sum / count : 0]));
+}
