@@ -1,5 +1,7 @@
 """Whether a record says what the model computed: its output, row by row."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -15,19 +17,22 @@ ROUNDINGS = 8  # in the dtype of the model, of a score and of a weight
 SUMMANDS = 64  # whose roundings may add up, in float32 at least
 
 
-def difference(call: Call, output: Tensor, is_whole: bool) -> float | None:
+def difference(call: Call, output: Tensor, is_whole: bool, heads: Sequence[int]) -> float | None:
     """By how much the model's output differs from the record's; None if by rounding alone.
 
     output: of as many numbers, in the same order. is_whole: all rows are compared; else the
-    first, the middle and the last of some heads.
+    first, the middle and the last of some heads. heads: those that are compared, in order.
     """
     B, H, L, _ = call.shape
+    if not heads:
+        return None
     theirs = output.reshape(B, H, L, call.v.shape[-1])
     if is_whole:
         places = [(b, h, range(i, min(i + STRIP, L)))
-                  for b in range(B) for h in range(H) for i in range(0, L, STRIP)]  # fmt: skip
+                  for b in range(B) for h in heads for i in range(0, L, STRIP)]  # fmt: skip
     else:
-        some = {(0, 0, 0), (B // 2, H // 2, L // 2), (B - 1, H - 1, L - 1)}
+        some = {(0, heads[0], 0), (B // 2, heads[len(heads) // 2], L // 2)}
+        some.add((B - 1, heads[-1], L - 1))
         places = [(b, h, range(i, i + 1)) for b, h, i in some]
     worst = 0.0
     with torch.no_grad(), without_autocast(call.q.device):

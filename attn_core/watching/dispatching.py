@@ -51,9 +51,7 @@ class Dispatching(TorchDispatchMode):
         if not isinstance(func, OpOverload):
             out = func(*args, **kwargs)
             if getattr(func, "__name__", "") == "flex_attention":
-                self.listener.safely(
-                    self.listener.attended, "flex", lambda: of_flex(args), lambda: out[0]
-                )
+                self.listener.heard("flex", lambda: of_flex(args), out[0], factors=args[:3])
             return out
         if torch.is_inference_mode_enabled() and func.has_kernel_for_dispatch_key(COMPOSITE):
             # Elsewhere autograd takes it apart before it comes here.
@@ -72,8 +70,8 @@ class Dispatching(TorchDispatchMode):
         if name in KERNELS:
             named = dict(zip(("query", "key", "value", *KERNELS[name]), args, strict=False))
             named |= kwargs
-            self.listener.attended(
-                "sdpa", lambda: of_sdpa(named, self.listener.heads), lambda: out[0]
+            self.listener.heard(
+                "sdpa", lambda: of_sdpa(named, self.listener.heads), out[0], factors=args[:3]
             )
             return
         writes = name.endswith("_") and not name.endswith("__")
@@ -124,21 +122,20 @@ class Dispatching(TorchDispatchMode):
         *batch, rows, columns = chain.axes
         if is_turned:
             rows, columns = columns, rows
-            out = out.mT
 
-        def output() -> Tensor:
-            at = places(chain)
-            return aligned(Labelled(out, (*batch, rows)), [*at.lead, at.query])
-
-        def make() -> Arguments:
+        def arrange(tensor: Tensor) -> Tensor:
             at = places(chain)
             if columns != at.key:
                 raise Unreadable("its values are not those of all its keys")
+            tensor = tensor.mT if is_turned else tensor
+            return aligned(Labelled(tensor, (*batch, rows)), [*at.lead, at.query])
+
+        def make() -> Arguments:
             with above_autograd():
                 v = Labelled(values.mT if is_turned else values, (*batch, columns))
                 return arguments_of(chain, v, self.listener.heads)
 
-        self.listener.attended("softmax", make, output, chain.paths)
+        self.listener.heard("softmax", make, out, arrange, chain.paths, (chain.left, values))
 
 
 def first_of(out: Any) -> Any:

@@ -4,6 +4,7 @@ from types import FunctionType
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
@@ -20,13 +21,19 @@ def in_the_open(function: Any) -> FunctionType:
 
     The original asks a mode to take the whole of it over, which then sees nothing of its inside.
     """
-    names = function.__globals__ | {"has_torch_function": lambda args: False}
+    asked = dict.fromkeys(("has_torch_function", "has_torch_function_unary"), lambda args: False)
+    names = function.__globals__ | asked
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy
 
 
-IN_THE_OPEN = in_the_open(functional.multi_head_attention_forward)
+# A backward pass may compute parts of the model again.
+BACKWARD = (Tensor.backward, torch.autograd.backward, torch.autograd.grad)
+IN_THE_OPEN = {
+    function: in_the_open(function)
+    for function in (functional.multi_head_attention_forward, *BACKWARD)
+}
 
 
 class Functions(TorchFunctionMode):
@@ -38,22 +45,20 @@ class Functions(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if func is functional.multi_head_attention_forward:
+        if func in IN_THE_OPEN:
             with self:
-                return IN_THE_OPEN(*args, **kwargs)
-        if not self.listener.is_listening or (func is not SDPA and func not in DROPOUT):
+                return IN_THE_OPEN[func](*args, **kwargs)
+        if not self.listener.is_listening:
             return func(*args, **kwargs)
         if func is SDPA:
             out = self.listener.held(func, args, kwargs)
             named = dict(zip(NAMES, args, strict=False)) | kwargs
-            self.listener.safely(
-                self.listener.attended,
-                "sdpa",
-                lambda: of_sdpa(named, self.listener.heads),
-                lambda: out,
-            )
-            return out
-        return self.listener.while_dropping(dropout_of(args, kwargs), func, args, kwargs)
+            return self.listener.heard("sdpa", lambda: of_sdpa(named, self.listener.heads), out)
+        if func in DROPOUT:
+            return self.listener.while_dropping(dropout_of(args, kwargs), func, args, kwargs)
+        out = func(*args, **kwargs)
+        self.listener.returned(out)
+        return out
 
 
 def dropout_of(args: tuple, kwargs: dict[str, Any]) -> float:

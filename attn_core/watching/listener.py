@@ -1,11 +1,17 @@
-"""Who is told of what the modes see: the watcher, as they know it."""
+"""Who is told of what the modes see, as they know it: a watcher, or an editor."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from torch import Tensor
 
 from attn_core.watching.arguments import Arguments
+
+Arrange = Callable[[Tensor], Tensor]
+
+
+def unchanged(tensor: Tensor) -> Tensor:
+    return tensor
 
 
 class Listener(Protocol):
@@ -29,16 +35,24 @@ class Listener(Protocol):
         """What a dropout gives."""
 
     def safely(self, told: Callable, *args: Any) -> None:
-        """Calls what must not reach the model, whatever goes wrong in it."""
+        """Calls what neither mode sees, and handles its errors."""
 
-    def attended(
+    def heard(
         self,
         kind: str,
         make: Callable[[], Arguments],
-        output: Callable[[], Tensor],
+        output: Tensor,
+        arrange: Arrange = unchanged,
         paths: tuple[str, ...] = (),
-    ) -> None:
-        """An attention has just been computed, in the module that runs now.
+        factors: Sequence[Tensor] = (),
+    ) -> Tensor:
+        """An attention has just been computed, in the module that runs now; gives its output.
 
+        arrange: brings a tensor of the output's shape to [*lead, L, Dv].
         paths: further modules that had a part in it.
+        factors: what it was computed from, where autograd no longer sees what happens to it. A
+            change is then written into the output.
         """
+
+    def returned(self, values: object) -> None:
+        """A function of torch gives these values, which autograd knows."""

@@ -1,13 +1,18 @@
 """What `watch` saw: records by the paths of modules, and what was not seen."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import NamedTuple
+from weakref import ref
 
 import torch
+from torch import nn
 
+from attn_core.checks import brief
 from attn_core.record import AttentionTrace
 from attn_core.watching.captured import Captured
+from attn_core.watching.editing import Edit, Heads, editing, outputs_of, zeros
 
 
 class Unseen(NamedTuple):
@@ -31,7 +36,8 @@ class Seen(Mapping[str, AttentionTrace]):
     unseen: what was not recorded, as tuples (path, why, what_to_do).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, model: nn.Module) -> None:
+        self._model = ref(model)
         self.captured: list[Captured] = []
         self.unseen: list[Unseen] = []
 
@@ -59,6 +65,68 @@ class Seen(Mapping[str, AttentionTrace]):
     def all(self, path: str | None = None) -> list[AttentionTrace]:
         """All records of a module, or of the whole model, in the order in which they ran."""
         return [one.record for one in (self.captured if path is None else self._of(path))]
+
+    def ablate(self, heads: Heads) -> AbstractContextManager[None]:
+        """While it is open, the model that was watched runs without the outputs of these heads.
+
+        >>> import torch
+        >>> from torch import nn
+        >>> from attn_core import watch
+        >>> model = nn.TransformerEncoderLayer(8, nhead=2, dropout=0.0, batch_first=True)
+        >>> x = torch.linspace(-1, 1, 40).sin().view(1, 5, 8)
+        >>> with watch(model) as seen, torch.no_grad():
+        ...     before = model(x)
+        >>> with seen.ablate({"self_attn": [1]}), torch.no_grad():
+        ...     after = model(x)
+        >>> torch.equal(before, after)
+        False
+
+        heads: numbers of heads, or True for all of them, by the paths of their modules. Their
+            outputs [L, Dv] become 0 before the output projection, wherever the module attends
+            inside the block. No gradient passes through what became 0.
+
+        KeyError if a path was not seen, ValueError if a head is not there. RuntimeError after the
+        block if one of the modules did not attend in it. A `watch` that is open beside it records
+        what each head computed, before its output is changed. Michel, Levy and Neubig, "Are Sixteen
+        Heads Really Better than One?" (2019). Taught in chapter 10.
+        """
+        return self._editing({path: zeros(path, some, self._of(path))
+                              for path, some in checked(heads)})  # fmt: skip
+
+    def patch(self, other: "Seen", heads: Heads) -> AbstractContextManager[None]:
+        """While it is open, the outputs of these heads are those of another run.
+
+        >>> import torch
+        >>> from torch import nn
+        >>> from attn_core import watch
+        >>> model = nn.TransformerEncoderLayer(8, nhead=2, dropout=0.0, batch_first=True)
+        >>> x, y = torch.linspace(-1, 1, 80).sin().view(2, 1, 5, 8)
+        >>> with watch(model) as seen, torch.no_grad():
+        ...     before = model(x)
+        >>> with watch(model) as other, torch.no_grad():
+        ...     output = model(y)
+        >>> with seen.patch(other, {"self_attn": [0]}), torch.no_grad():
+        ...     after = model(x)
+        >>> torch.equal(before, after)
+        False
+
+        other: what `watch` saw of the model, or of one with the same paths, on inputs of the same
+            size. The outputs are those of its records, equal to the model's own but for rounding,
+            and constants to gradients. A module that attends several times has its outputs in turn.
+        heads: as in `ablate`, and so are the errors. ValueError if the shapes of the two runs
+            differ. Vig et al., "Investigating Gender Bias in Language Models Using Causal Mediation
+            Analysis" (2020). Taught in chapter 10.
+        """
+        if not isinstance(other, Seen):
+            raise TypeError(f"other must be what watch gave, got {type(other).__name__}")
+        return self._editing({path: outputs_of(path, some, self._of(path), other._of(path))
+                              for path, some in checked(heads)})  # fmt: skip
+
+    def _editing(self, edits: Mapping[str, Edit]) -> AbstractContextManager[None]:
+        model = self._model()
+        if model is None:
+            raise RuntimeError("the model that was watched must still exist, got none: keep it")
+        return editing(model, edits)
 
     def _of(self, path: str) -> list[Captured]:
         found = [one for one in self.captured if one.path == path]
@@ -91,6 +159,15 @@ class Seen(Mapping[str, AttentionTrace]):
         ]
         lines += [f"not seen: {path} ({why}): {todo}" for path, why, todo in self.unseen]
         return "\n".join(lines)
+
+
+def checked(heads: Heads) -> Iterable[tuple[str, object]]:
+    """The heads by path, if they are written like this."""
+    if not isinstance(heads, Mapping) or not heads:
+        raise TypeError(
+            f"heads must be a dict of at least one path with its heads, got {brief(heads)}"
+        )
+    return heads.items()
 
 
 def row(one: Captured) -> tuple[str, ...]:

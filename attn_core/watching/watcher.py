@@ -1,29 +1,22 @@
 """`watch`: while it is open, each attention of a model becomes a record."""
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.module import (
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-)
-from torch.utils.hooks import RemovableHandle
 
-from attn_core.call import Call
-from attn_core.observing import Compute, observing
-from attn_core.watching.arguments import Arguments, of_call
+from attn_core.watching.arguments import Arguments
 from attn_core.watching.axes import Unreadable
 from attn_core.watching.captured import Captured
 from attn_core.watching.checking import difference
-from attn_core.watching.dispatching import Dispatching
-from attn_core.watching.functions import Functions
+from attn_core.watching.editing import unedited
+from attn_core.watching.following import Following
+from attn_core.watching.listener import Arrange, unchanged
 from attn_core.watching.masking import Masks
-from attn_core.watching.named import Only, chosen, heads_of, is_attention, is_below
-from attn_core.watching.quiet import QUIET, quietly
+from attn_core.watching.named import Only, chosen, is_attention, is_below
+from attn_core.watching.quiet import quietly
 from attn_core.watching.seen import Seen, Unseen, check_seen
 
 BY_TRACE = "if it attends, give its q, k and v to trace()"
@@ -80,90 +73,26 @@ def watch(
     """
     check_model(model)
     watcher = Watcher(model, check, only)
-    with watcher.watching():
+    with watcher.following():
         yield watcher.seen
     watcher.close(strict)
 
 
-class Watcher:
+class Watcher(Following):
     """Hears of each attention, and writes it down."""
 
     def __init__(self, model: nn.Module, check: bool, only: Only) -> None:
-        self.model, self.check = model, check
-        self.modules = dict(model.named_modules())
-        self.names = {id(module): path for path, module in self.modules.items()}
-        self.is_chosen = chosen(only, self.modules)
-        self.seen, self.masks = Seen(), Masks()
-        self.paths: list[str] = []  # of the modules that run now, the innermost last
+        super().__init__(model)
+        self.check, self.is_chosen = check, chosen(only, self.modules)
+        self.seen, self.masks = Seen(model), Masks()
         self.called: dict[str, str] = {}  # modules named attention: where they ran
         self.recorded: set[str] = set()  # modules that had a part in a record, or in a failed one
-        self.dropping, self.is_held = 0.0, False
-        self.thread = threading.get_ident()
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        fast = torch.backends.mha.get_fastpath_enabled()
-        with ExitStack() as stack:
-            for hook in self.hooks():
-                stack.callback(hook.remove)
-            stack.callback(torch.backends.mha.set_fastpath_enabled, fast)
-            torch.backends.mha.set_fastpath_enabled(False)
-            stack.enter_context(uncompiled())
-            stack.enter_context(observing(self.own))
-            stack.enter_context(Functions(self))
-            stack.enter_context(Dispatching(self))
-            yield
-
-    def hooks(self) -> Iterator[RemovableHandle]:
-        """Those that follow which module runs."""
-        if any(isinstance(module, torch.jit.ScriptModule) for module in self.modules.values()):
-            # A scripted module takes hooks of all modules alone.
-            yield register_module_forward_pre_hook(self.enter)
-            yield register_module_forward_hook(self.leave, always_call=True)
-            return
-        for module in self.modules.values():
-            yield module.register_forward_pre_hook(self.enter)
-            yield module.register_forward_hook(self.leave, always_call=True)
 
     def enter(self, module: nn.Module, args: tuple) -> None:
+        super().enter(module, args)
         path = self.names.get(id(module))
-        if path is None:
-            return
-        is_here = threading.get_ident() == self.thread
-        if is_attention(path, module):
-            self.called.setdefault(path, "here" if is_here else "elsewhere")
-        if is_here:
-            self.paths.append(path)
-
-    def leave(self, module: nn.Module, args: tuple, output: object) -> None:
-        path = self.names.get(id(module))
-        if threading.get_ident() == self.thread and path in self.paths:
-            while self.paths.pop() != path:
-                pass
-
-    @property
-    def is_listening(self) -> bool:
-        return bool(self.paths) and not self.is_held and not QUIET.get()
-
-    @property
-    def heads(self) -> int | None:
-        """How many the module that runs says it has."""
-        return heads_of(self.modules[self.paths[-1]])
-
-    def held(self, func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """What a function gives; how it computes it is not looked at."""
-        self.is_held = True
-        try:
-            return func(*args, **kwargs)
-        finally:
-            self.is_held = False
-
-    def while_dropping(self, p: float, func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-        before, self.dropping = self.dropping, p
-        try:
-            return func(*args, **kwargs)
-        finally:
-            self.dropping = before
+        if path is not None and is_attention(path, module):
+            self.called.setdefault(path, "here" if self.is_here else "elsewhere")
 
     def safely(self, told: Callable, *args: Any) -> None:
         """Whatever goes wrong in here is nothing to the model."""
@@ -173,22 +102,27 @@ class Watcher:
         except Exception as error:
             self.miss(f"the watcher failed: {first_line(error)}", "report it, with the model")
 
-    def own(self, call: Call, compute: Compute) -> Tensor:
-        """An attention of this library."""
-        if not self.is_listening:
-            return compute()
-        output = self.held(compute, (), {})
-        self.safely(self.attended, "attn_core", lambda: of_call(call), lambda: output)
+    def heard(
+        self,
+        kind: str,
+        make: Callable[[], Arguments],
+        output: Tensor,
+        arrange: Arrange = unchanged,
+        paths: tuple[str, ...] = (),
+        factors: Sequence[Tensor] = (),
+    ) -> Tensor:
+        self.safely(self.attended, kind, make, output, arrange, paths)
         return output
 
     def attended(
         self,
         kind: str,
         make: Callable[[], Arguments],
-        output: Callable[[], Tensor],
-        paths: tuple[str, ...] = (),
+        output: Tensor,
+        arrange: Arrange,
+        paths: tuple[str, ...],
     ) -> None:
-        """An attention has just been computed, in the module that runs now."""
+        """Records it, if its output is the record's."""
         path = self.paths[-1]
         if torch._C._current_graph_task_id() != -1:
             return  # computed again, for a backward pass
@@ -196,8 +130,10 @@ class Watcher:
         if not self.is_chosen(path):
             return
         try:
+            arranged = arrange(output)
             one = Captured(path, kind, make(), self.masks)
-            error = None if one.p else difference(one.at_first, output(), self.check)
+            heads = unedited(self.modules[path], one.at_first.shape[1])
+            error = None if one.p else difference(one.at_first, arranged, self.check, heads)
         except (Unreadable, ValueError, TypeError) as error:
             self.miss(first_line(error), BY_TRACE)
             return
@@ -237,12 +173,6 @@ def where_not_seen(kind: str, where: str) -> tuple[str, str]:
 def check_model(model: nn.Module) -> None:
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
-
-
-def uncompiled() -> Any:
-    """Compiled models run as they were written: what is compiled cannot be followed."""
-    set_stance = getattr(torch.compiler, "set_stance", None)  # torch 2.5 has none
-    return nullcontext() if set_stance is None else set_stance("force_eager")
 
 
 def first_line(error: Exception) -> str:

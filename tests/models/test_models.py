@@ -85,3 +85,44 @@ def test_what_cannot_be_seen_is_named(name):
         model(**UNSEEN[name].inputs)
     assert f"got none in {name}Model; not seen: " in str(error.value)
     assert len(seen.unseen) == 2  # one a layer
+
+
+PROJECTIONS = [
+    ("GPT2", "h.1.attn", "c_proj"),
+    ("Llama", "layers.1.self_attn", "o_proj"),
+    ("Gemma2", "layers.1.self_attn", "o_proj"),
+    ("GptOss", "layers.1.self_attn", "o_proj"),
+    ("Bloom", "h.1.self_attention", "dense"),
+    ("Falcon", "h.1.self_attention", "dense"),
+    ("T5Encoder", "encoder.block.1.layer.0.SelfAttention", "o"),
+]
+
+
+@pytest.mark.parametrize(("name", "path", "projection"), PROJECTIONS)
+def test_heads_are_changed_as_by_a_hook(name, path, projection):
+    kind = KINDS[name]
+    for model in map(kind.model, kind.ways):
+        runs = []
+        for inputs in (kind.inputs, kind.inputs | {"input_ids": IDS.flip(1)}):
+            with torch.no_grad(), watch(model) as seen:
+                model(**inputs)
+            runs.append(seen)
+        seen, other = runs
+        outputs = other[path].output[:, [0, 2]].transpose(1, 2)
+        project = model.get_submodule(path).get_submodule(projection)
+        for edit, values in (
+            (seen.ablate({path: [0, 2]}), 0),
+            (seen.patch(other, {path: [0, 2]}), outputs),
+        ):
+
+            def change(module, args, values=values):
+                heads = args[0].unflatten(-1, (4, -1)).clone()
+                heads[..., [0, 2], :] = values
+                return (heads.flatten(-2),)
+
+            with torch.no_grad(), edit:
+                ours = model(**kind.inputs)[0]
+            hook = project.register_forward_pre_hook(change)
+            with torch.no_grad():
+                assert torch.equal(ours, model(**kind.inputs)[0])
+            hook.remove()
