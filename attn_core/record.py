@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attn_core import stages
+from attn_core.attribution import grad_weights
 from attn_core.call import Call
 from attn_core.checks import brief, check_cells, check_index, check_stage, check_tile, check_whole
 from attn_core.compiling import between_graphs
@@ -229,6 +230,88 @@ class AttentionTrace(Call):
             return engine.overview(
                 self, name, (b.start, h.start), shape, how, statistics, derive=cells
             )
+
+    @between_graphs
+    def grad_weights(
+        self,
+        grad_output: Float[Tensor, "*lead L Dv"],
+        rows: slice | range | None = None,
+        cols: slice | range | None = None,
+        *,
+        batch: int | None = None,
+        head: int | None = None,
+    ) -> Float[Tensor, "*rows cols"]:
+        """The gradient of a number with respect to the weights, from its gradient of the output.
+
+        >>> from attn_core import toy, trace
+        >>> x = toy.notebook().x.requires_grad_()
+        >>> record = trace(x, x, x)
+        >>> output = record.output
+        >>> (grad_output,) = torch.autograd.grad(output[0].sum(), output)
+        >>> record.grad_weights(grad_output)
+        tensor([[7., 6., 8.],
+                [0., 0., 0.],
+                [0., 0., 0.]])
+
+        grad_output: of that number, with respect to `output` [*lead, L, Dv].
+        rows, cols, batch, head: a tile [rows, cols] of one head, as in `tile`; without any of them
+            it is whole, [*lead, L, S]. Refused above 2**26 cells.
+
+        No map has to be made in the forward pass: the output is dropped · V, so the gradient is
+        grad_output · Vᵀ, and 0 for a weight that was dropped. Mask, bias, softcap and sinks make no
+        difference to it. What torch dropped while `watch` looked on is not known, so call
+        model.eval() before. ValueError if the shape is not that of the output. Taught in
+        chapter 10.
+        """
+        return self._attribution(grad_output, (rows, cols, batch, head), times_weights=False)
+
+    @between_graphs
+    def attribution(
+        self,
+        grad_output: Float[Tensor, "*lead L Dv"],
+        rows: slice | range | None = None,
+        cols: slice | range | None = None,
+        *,
+        batch: int | None = None,
+        head: int | None = None,
+    ) -> Float[Tensor, "*rows cols"]:
+        """Weights times their gradient: how much each weight adds to a number, to first order.
+
+        >>> from attn_core import toy, trace
+        >>> x = toy.notebook().x.requires_grad_()
+        >>> record = trace(x, x, x)
+        >>> output = record.output
+        >>> (grad_output,) = torch.autograd.grad(output[0].sum(), output)
+        >>> record.attribution(grad_output).sum(), output[0].sum().detach()
+        (tensor(7.2454), tensor(7.2454))
+
+        Arguments, shapes and errors are those of `grad_weights`. Each row sums to its output times
+        grad_output. Chefer, Gur and Wolf, "Generic Attention-model Explainability for Interpreting
+        Bi-Modal and Encoder-Decoder Transformers" (2021), average its positive part over the heads.
+        Taught in chapter 10.
+        """
+        return self._attribution(grad_output, (rows, cols, batch, head), times_weights=True)
+
+    def _attribution(
+        self,
+        grad_output: Tensor,
+        asked: tuple[slice | range | None, slice | range | None, int | None, int | None],
+        *,
+        times_weights: bool,
+    ) -> Tensor:
+        is_whole = asked == (None, None, None, None)
+        part = self.everything
+        if not is_whole:
+            rows, cols = (slice(None) if part is None else part for part in asked[:2])
+            L, S = self.size
+            tile = check_range("rows", rows, L), check_range("cols", cols, S)
+            part = *self._one(asked[2] or 0, asked[3] or 0), *tile
+        self.check_unchanged()
+        with torch.no_grad(), self._without_autocast():
+            cells = grad_weights(self, grad_output, part)
+            if times_weights:
+                cells = cells * self._derive("weights", *part)
+        return self.in_lead(cells) if is_whole else cells[0, 0]
 
     def _one(self, batch: int, head: int) -> Heads:
         b = check_index("batch", batch, self.shape[0])
