@@ -28,8 +28,13 @@ def is_attention(path: str, module: nn.Module) -> bool:
     return not is_torchs and bool(PATH.fullmatch(path.rpartition(".")[2]))
 
 
-def chosen(only: Only, paths: Collection[str]) -> Callable[[str], bool]:
-    """Whether the attention of a path is to be recorded."""
+def chosen(
+    only: Only,
+    paths: Collection[str],
+    of: str = "the model",
+    place: str = "model.named_modules()",
+) -> Callable[[str], bool]:
+    """Whether the attention of a path is meant; an error says whose paths they are, and where."""
     if only is None:
         return lambda path: True
     if callable(only):
@@ -38,8 +43,7 @@ def chosen(only: Only, paths: Collection[str]) -> Callable[[str], bool]:
     for name in names:
         if not isinstance(name, str) or not any(is_below(path, name) for path in paths):
             raise ValueError(
-                f"only must name modules of the model, got {name!r}: its paths are those of "
-                "model.named_modules()"
+                f"only must name modules of {of}, got {name!r}: its paths are those of {place}"
             )
     return lambda path: any(is_below(path, name) for name in names)
 

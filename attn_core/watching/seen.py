@@ -1,7 +1,7 @@
 """What `watch` saw: records by the paths of modules, and what was not seen."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 from weakref import ref
@@ -151,14 +151,19 @@ class Seen(Mapping[str, AttentionTrace]):
         """A table: what of a column is said nowhere is left out."""
         head = ("path", "seen as", "heads", "queries × keys", "mask", "bias", "softcap", "sinks")
         rows = [(*head, "dropout"), *map(row, self.captured)]
-        columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
-        widths = [max(map(len, column)) for column in columns]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in zip(*columns, strict=True)
-        ]
+        lines = in_columns(rows)
         lines += [f"not seen: {path} ({why}): {todo}" for path, why, todo in self.unseen]
         return "\n".join(lines)
+
+
+def in_columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """The lines of a table, of which the first is its head; without columns that are empty."""
+    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    widths = [max(map(len, column)) for column in columns]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in zip(*columns, strict=True)
+    ]
 
 
 def checked(heads: Heads) -> Iterable[tuple[str, object]]:
