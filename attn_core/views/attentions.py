@@ -116,8 +116,9 @@ def open_attention(
         None shows all.
 
     Attentions that differ only in their layer share one explorer, with a row of small maps for
-    each layer. TypeError or ValueError with one sentence for what does not fit; what was not seen
-    is a warning. Taught in chapter 10.
+    each layer, which can be sorted by what the heads do. "Lines" draws a head's weights between
+    two columns of tokens. TypeError or ValueError with one sentence for what does not fit; what
+    was not seen is a warning. Taught in chapter 10.
     """
     seen = model if isinstance(model, Seen) else watched(model, args, inputs, only)
     if isinstance(model, Seen) and (args or inputs):
@@ -143,7 +144,7 @@ def open_attention(
             ],
             stage=stage,
             store=(None if is_small else "float16") if store == "auto" else store,
-            show=("heads",) if record.shape[1] > 1 else (),
+            show=("heads", "lines") if record.shape[1] > 1 else ("lines",),
             all_values=is_small if all_values is None else all_values,
         )
         titles.append(title_of(pattern[0], layers, record))

@@ -17,7 +17,7 @@ from attn_core.views.payload import payload_of
 from attn_core.views.widget import Explorer
 
 CONTROLS = ("strip", "formula", "scale", "mask", "head", "batch", "legend", "vectors", "all")
-FURTHER = ("heads", "draw", "dropout", "compare", "table", "link", "inputs")
+FURTHER = ("heads", "lines", "draw", "dropout", "compare", "table", "link", "inputs")
 
 
 def explore(
@@ -55,8 +55,8 @@ def explore(
     all_values is True.
     stages: which of the six are shown; hide: which controls are left out, of strip, formula,
     scale, mask, head, batch, legend, vectors. "All controls" opens the rest, unless hidden too
-    as "all". show: further controls that are there from the start, of heads, draw, dropout,
-    compare, table, link, inputs. places: decimals.
+    as "all". show: further controls that are there from the start, of heads, lines,
+    draw, dropout, compare, table, link, inputs. places: decimals.
     store: "float16" or "float32" sends the numbers in fewer bits, and says below the figure by how
     much a weight is off at most; the arithmetic then ends at q, k and v.
     mistakes: names of attn_core.mistakes that the reader can put in the place of the right formula;

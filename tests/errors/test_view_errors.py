@@ -23,7 +23,7 @@ def journey():
 R = journey()
 MORE = trace(*[toy.journey().x] * 3, bias=alibi([0.5]), softcap=2.0)
 STAGE = "stage must be one of scores, scaled, masked, weights, dropped, output, got"
-FURTHER = "heads, draw, dropout, compare, table, link, inputs, got"
+FURTHER = "heads, lines, draw, dropout, compare, table, link, inputs, got"
 MARKS = ["<pad>", "<start>", "<end>"]
 WORDS = {"source": [*MARKS, "Tom"], "target": [*MARKS, "汤姆"]}
 

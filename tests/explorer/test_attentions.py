@@ -206,5 +206,7 @@ def test_one_file_is_alive_without_a_network(kind, opened, browser, tmp_path):
         assert (
             f"Query it gives {weight} to key the" in page.locator(".ax-sentence").first.inner_text()
         )
+        page.get_by_role("button", name="lines", exact=True).first.click()
+        page.get_by_role("img", name="Lines from 5 queries on the left").wait_for()
     assert heard == []
     page.context.close()

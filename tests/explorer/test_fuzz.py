@@ -142,6 +142,7 @@ def addresses(draw):
         "edits": listed(edits_of(name), 5),
         "compare": st.sampled_from(["0", "1"]),
         "table": st.sampled_from(["0", "1"]),
+        "lines": st.sampled_from(["0", "1"]),
         "sort": st.sampled_from(["layer", "entropy", "own"]),
         "all": st.just("1"),
     }

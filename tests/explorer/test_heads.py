@@ -159,14 +159,18 @@ LAYERS = [f"layer {layer}, head {head}" for layer in range(2) for head in range(
 SHEET = """all => all.map((e) => [e.textContent, e.getAttribute("aria-label")])"""
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_heads_of_layers_stand_under_their_layer(bare, lang):
-    view = explore(many_heads(6), head_names=LAYERS, name="sheet", show=("heads",))
+@pytest.mark.parametrize(
+    ("lang", "word", "chinese"), [("en", "layer", ""), ("zh", "layer", "层"), ("zh", "run", "次")]
+)
+def test_heads_of_layers_stand_under_their_layer(bare, lang, word, chinese):
+    said = [name.replace("layer", word) for name in LAYERS]
+    view = explore(many_heads(6), head_names=said, name="sheet", show=("heads",))
     view.payload["lang"] = lang
     page = bare.open(view)
-    said = LAYERS
-    if lang == "zh":
-        said = [re.sub(r"layer (\d), head (\d)", r"第 \1 层，第 \2 头", name) for name in LAYERS]
+    if chinese:
+        said = [
+            re.sub(r"\w+ (\d), head (\d)", rf"第 \1 {chinese}，第 \2 头", name) for name in said
+        ]
     children = page.locator(".ax-sheet > *").evaluate_all(SHEET)
     layers = [name.split("，" if lang == "zh" else ",")[0] for name in said]
     wanted = [[str(n % 3), name] for n, name in enumerate(said)]
@@ -228,20 +232,22 @@ def test_what_heads_are_sorted_by(inside, keep, more):
     assert found == [pytest.approx(each, abs=1e-6) for each in wanted]
 
 
-def test_heads_are_sorted_and_say_by_what(bare):
+@pytest.mark.parametrize(("word", "unsorted"), [("layer", "layer"), ("run", "as given")])
+def test_heads_are_sorted_and_say_by_what(bare, word, unsorted):
     record = many_heads(6, keep=causal())
-    view = explore(record, head_names=LAYERS, name="sheet", show=("heads",), head=4)
+    names = [name.replace("layer", word) for name in LAYERS]
+    view = explore(record, head_names=names, name="sheet", show=("heads",), head=4)
     page = bare.open(view, "<p>below</p>", fragment="#x-sheet?sort=entropy")
     measures = [measures_of(weights.double()) for weights in record.stage("weights")[0]]
 
     def labels(sort):
         order = sorted(range(6), key=lambda h: -measures[h][sort])
-        return [f"L{h // 3} H{h % 3}{measures[h][sort]:.2f}" for h in order], order
+        return [f"{word[0].upper()}{h // 3} H{h % 3}{measures[h][sort]:.2f}" for h in order], order
 
     texts, order = labels("entropy")
     expect(page.locator(".ax-sheet > *")).to_have_text(texts)
     expect(page.locator(".ax-heads")).to_contain_text("0 where each query looks at one key")
-    name = f"layer 1, head 1, entropy {measures[4]['entropy']:.2f}"
+    name = f"{word} 1, head 1, entropy {measures[4]['entropy']:.2f}"
     page.get_by_role("radio", name=name).focus()
     place = order.index(4)
     page.keyboard.press("ArrowRight" if place < 5 else "ArrowLeft")
@@ -249,8 +255,8 @@ def test_heads_are_sorted_and_say_by_what(bare):
     expect(page).to_have_url(re.compile(f"head={chosen}&sort=entropy"))
     page.get_by_role("combobox", name="sort by").select_option("previous token")
     expect(page.locator(".ax-sheet > *")).to_have_text(labels("previous")[0])
-    page.get_by_role("combobox", name="sort by").select_option("layer")
-    texts = ["layer 0", "0", "1", "2", "layer 1", "0", "1", "2"]
+    page.get_by_role("combobox", name="sort by").select_option(unsorted)
+    texts = [f"{word} 0", "0", "1", "2", f"{word} 1", "0", "1", "2"]
     expect(page.locator(".ax-sheet > *")).to_have_text(texts)
 
 
@@ -260,7 +266,7 @@ def test_heads_of_queries_without_keys_of_their_own_are_not_sorted_by_these(bare
     said = "sort must be one of layer, entropy, first, largest, got own"
     expect(page.locator(".ax-notice").first).to_contain_text(said)
     options = page.get_by_role("combobox", name="sort by").locator("option")
-    expect(options).to_have_text(["head", "entropy", "first token", "largest weight"])
+    expect(options).to_have_text(["as given", "entropy", "first token", "largest weight"])
 
 
 @pytest.mark.trained_model

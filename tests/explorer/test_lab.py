@@ -568,6 +568,82 @@ def test_a_number_of_the_table_opens_too(bare):
     assert page.locator(".ax-side.ax-lit").all_text_contents() == ["starts"]
 
 
+def ends(page, side):
+    """The tokens of one side with the numbers at the ends of the lines that are alone."""
+    return page.locator(f".ax-lines-token.ax-{side}").all_inner_texts()
+
+
+def test_the_weights_as_lines(bare):
+    record = words(keep=causal(), dropout=Dropout(0.5, 7))
+    tokens = ["Your", " journey", "\n", "with", "one", "step"]
+    view = explore(record, tokens=tokens, name="lab", show=["lines"])
+    page = bare.open(view, theme="dark")
+    lines, drawn = page.locator(".ax-lines"), page.locator(".ax-between g:not([style*=none]) line")
+    expect(lines).to_be_hidden()
+    page.get_by_role("button", name="lines", exact=True).click()
+    expect(page).to_have_url(re.compile(r"#x-lab\?lines=1$"))
+    picture = "Lines from 6 queries on the left to 6 keys on the right"
+    expect(lines.get_by_role("img", name=picture)).to_be_visible()
+    weights = record.stage("weights").double()
+    expect(drawn).to_have_count(int((weights >= 0.01).sum()))
+    names = ["Your", "␣journey", "⏎", "with", "one", "step"]
+    assert ends(page, "q") == ends(page, "k") == names
+
+    lines.locator(".ax-lines-token.ax-k").nth(2).hover()
+    shown = [f"{weights[i, 2]:.2f}" for i in range(2, 6)]
+    assert [text.split("\n") for text in ends(page, "q")] == [
+        *([name] for name in names[:2]),
+        *map(list, zip(names[2:], shown, strict=True)),
+    ]
+    expect(drawn).to_have_count(4)
+    largest = int(weights[:, 2].argmax())
+    said = lines.locator("p:visible")
+    expect(said).to_contain_text(f"⏎ gets most from {names[largest]} {weights[largest, 2]:.2f}, ")
+
+    lines.locator(".ax-lines-token.ax-q").nth(4).click()
+    best = int(weights[4].argmax())
+    assert tree_lines(page) == str(workings(record, "weights", 4, best))
+    lines.locator(".ax-lines-token.ax-k").nth(1).click()
+    assert tree_lines(page) == str(workings(record, "weights", 4, 1))
+    page.get_by_role("heading", level=1).hover()
+    lines.locator(".ax-lines-token[tabindex='0']").focus()
+    for key in ("Home", "ArrowLeft", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(said).to_have_text(f"␣journey gives most to {said_shares(names, weights[1])}.")
+    page.keyboard.press("Enter")
+    assert tree_lines(page) == str(workings(record, "weights", 1, int(weights[1].argmax())))
+
+    dropped = record.stage("dropped").double()
+    bare.show(page, "#x-lab?lines=1&stage=output&select=4,1")
+    page.get_by_role("heading", level=1).hover()
+    assert ends(page, "k") == [
+        *(f"{name}\n{x:.2f}" for name, x in zip(names[:5], dropped[4, :5].tolist(), strict=True)),
+        names[5],
+    ]
+    lines.locator(".ax-lines-token.ax-q").nth(3).click()
+    assert tree_lines(page) == str(workings(record, "dropped", 3, int(dropped[3].argmax())))
+
+
+def said_shares(names, weights):
+    order = [j for j in weights.argsort(descending=True).tolist() if weights[j] > 0]
+    return ", ".join(f"{names[j]} {weights[j]:.2f}" for j in order[:3])
+
+
+def test_of_a_long_text_only_the_selected_row_has_lines(bare):
+    x = torch.randn(70, 3, generator=torch.Generator().manual_seed(4))
+    record = trace(x, x, x)
+    page = bare.open(explore(record, name="lab"), fragment="#x-lab?lines=1")
+    said = "With more than 64 tokens only the selected row has lines"
+    expect(page.locator(".ax-lines p:visible").first).to_contain_text(said)
+    assert ends(page, "q") == ends(page, "k") == []
+    bare.show(page, "#x-lab?lines=1&select=60,3")
+    kept = sorted(record.stage("weights")[60].topk(64).indices.tolist())
+    assert ends(page, "q") == ["60"]
+    assert [text.split("\n")[0] for text in ends(page, "k")] == [str(j) for j in kept]
+    page.locator(".ax-lines-token.ax-k").last.click()
+    expect(page).to_have_url(re.compile(f"select=60,{kept[-1]}&"))
+
+
 def test_one_explorer_alone(bare, explorer):
     fragment = "?embed=journey#x-journey?stage=scores"
     page = bare.open(lab(), explorer, over="file", fragment=fragment)
@@ -617,7 +693,9 @@ def test_pointing_at_a_print_lights_its_row_in_the_prints_of_the_record(bare, jo
 def test_axe_finds_nothing_with_all_controls(bare, theme, width):
     view = lab(words(keep=causal()), mistakes=["softmax-over-queries"])
     two = explore(projected_record(1), name="heads", select=(1, 1))
-    fragment = "#x-lab?all=1&mistake=softmax-over-queries&select=1,0&table=1&edits=x.0.0.0:1"
+    fragment = (
+        "#x-lab?all=1&mistake=softmax-over-queries&select=1,0&table=1&lines=1&edits=x.0.0.0:1"
+    )
     size = {"width": width, "height": 900}
     page = bare.open(view, two, theme=theme, viewport=size, fragment=fragment)
     # An explorer far below the window has not started yet.

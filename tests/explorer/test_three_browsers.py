@@ -147,6 +147,24 @@ def test_all_heads(opened):
     assert tab.texts(".ax-small b") == [f"{x:.2f}" for x in sorted(means.tolist(), reverse=True)]
 
 
+def test_lines_between_two_columns_of_tokens(opened):
+    record = words()
+    view = explore(record, tokens=toy.journey().tokens, name="lines")
+    tab = opened(view, fragment="#x-lines?lines=1")
+    tab.until_there(".ax-lines-token")
+    assert tab.texts(".ax-lines-token bdi") == [*toy.journey().tokens] * 2
+    cut = """() => [...document.querySelectorAll(".ax-lines-token bdi")]
+      .filter((token) => token.scrollWidth > token.clientWidth + 1).length"""
+    assert tab.evaluate(cut) == 0
+    tab.click(".ax-columns [role=group] .ax-lines-token:nth-child(2)")
+    weights = record.stage("weights")[1].double()
+    tab.until_text(".ax-tree", f"weights[1, {weights.argmax()}]")
+    tab.press("ArrowRight")
+    share = record.stage("weights")[:, 1].double()
+    assert tab.texts(".ax-lines-token.ax-q span") == [f"{x:.2f}" for x in share.tolist()]
+    assert len(tab.evaluate("() => [...document.querySelectorAll('.ax-between line')]")) > 6
+
+
 def test_numbers_are_changed_as_people_write_them_and_stay_in_the_address(opened):
     view = explore(words(), tokens=toy.journey().tokens, name="lab")
     tab = opened(view, fragment="#x-lab?all=1")

@@ -8,6 +8,9 @@ parts.zh = (payload) => {
   Object.assign(WORDS, CHINESE);
   if (payload?.heads)
     payload.heads = payload.heads.map((name) =>
-      String(name).replace(/^layer (\d+), head (\d+)$/, "第 $1 层，第 $2 头"),
+      String(name).replace(
+        /^(layer|run) (\d+), head (\d+)$/,
+        (_, kind, n, head) => `第 ${n} ${kind === "run" ? "次" : "层"}，第 ${head} 头`,
+      ),
     );
 };

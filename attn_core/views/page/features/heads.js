@@ -16,7 +16,6 @@ addWords({
   headsEvery: " Of the queries, one in {step} is drawn.",
   sort: "sort by",
   sortLayer: "layer",
-  sortHead: "head",
   sortEntropy: "entropy",
   sortPrevious: "previous token",
   sortFirst: "first token",
@@ -34,7 +33,7 @@ addWords({
 const MOST_A_SIDE = 64; // rows and columns of a small map, unless the data have an overview
 const A_FRAME = 8; // milliseconds of work at a time
 // Of a state, what changes neither the maps nor what they are sorted by.
-const APART = { head: 0, select: 0, at: 0, all: 0, hide: 0, own: 0, sort: 0, table: 0, compare: 0 };
+const APART = { head: 0, select: 0, at: 0, all: 0, hide: 0, own: 0, sort: 0, lines: 0, table: 0, compare: 0 };
 
 /**
  * Full rows where that is possible, as in views/multiples.py.
@@ -115,7 +114,7 @@ export class Heads {
     this.sorter = make(
       "select",
       { "aria-label": say("sort"), onchange: () => this.onsort(this.sorter.value) },
-      make("option", { value: "layer" }, say(layers ? "sortLayer" : "sortHead")),
+      make("option", { value: "layer" }, say(/layer|层/.test(layers?.[0][0].layer) ? "sortLayer" : "given")),
       ...measuresOf(data).map((name) => make("option", { value: name }, say(sentenceKey("sort", name)))),
     );
     const title = make("span", { class: "ax-label", "aria-hidden": "true" }, say("sort"));
@@ -220,7 +219,8 @@ export class Heads {
       const number = decimals(measures[h][sort], 2);
       const places = { name, sort: say(sentenceKey("sort", sort)), number };
       button.setAttribute("aria-label", say("sortedName", places));
-      const short = layers ? `L${layer.replace(/\D/g, "")} H${head}` : head;
+      const [initial] = /[a-z]/i.exec(layer) ?? "L";
+      const short = layers ? `${initial.toUpperCase()}${layer.replace(/\D/g, "")} H${head}` : head;
       this.labels[h].replaceChildren(short, make("b", {}, number));
     });
     const rows =

@@ -7,11 +7,12 @@ import { addWords } from "../words/words.js";
 import { Comparison } from "./comparison.js";
 import { Dropout } from "./dropout.js";
 import { Inputs } from "./inputs.js";
+import { Lines } from "./lines.js";
 import "./link.js";
 import { Masking } from "./masking.js";
 import { EveryHead, Pooling } from "./overviews.js";
 import { Table } from "./table.js";
 
 addWords(LAB_WORDS);
-features.push(Masking, Dropout, Inputs, Pooling, Comparison, Table, EveryHead);
+features.push(Masking, Dropout, Inputs, Pooling, Comparison, Lines, Table, EveryHead);
 Object.assign(parts, { lab: true, philox: survivors });

@@ -19,6 +19,21 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
+ * The same for a picture in lines.
+ *
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {Node[]} children
+ * @returns {SVGElement}
+ */
+export function svg(tag, attributes, ...children) {
+  const element = /** @type {SVGElement} */ (document.createElementNS("http://www.w3.org/2000/svg", tag));
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
+/**
  * A function that acts once for all its calls, when everything that changes now has changed: then the layout is asked
  * for once.
  *

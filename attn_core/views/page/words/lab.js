@@ -10,6 +10,7 @@ export const LAB_WORDS = {
   mistake: "mistake",
   compare: "compare",
   table: "table",
+  lines: "lines",
   inputs: "inputs",
   heads: "heads",
   how: "overview",
@@ -29,6 +30,17 @@ export const LAB_WORDS = {
   same: "There is no difference on this input.",
   computedBefore: "The wrong side was computed before; your changed numbers are left out of both sides.",
 
+  linesOf:
+    "Lines from {rows} queries on the left to {width} keys on the right, wider and darker the larger the weight.",
+  linesOfRow: "Lines from the query {query} to {width} keys, wider and darker the larger the weight.",
+  linesLong:
+    "With more than {most} tokens only the selected row has lines, to the {most} keys with the largest weights.",
+  linesHint:
+    "Point at a token to see its lines alone. Press a query to open its largest weight, and then a key for the weight of that key.",
+  linesTo: "{token} gives most to {list}.",
+  linesFrom: "{token} gets most from {list}.",
+  linesNone: "{token} has no lines: all its weights are 0.",
+  linesListed: ", ",
   inputsHint:
     "Drag a number to the left or right, or choose a number or a token and type. Enter takes it, Escape leaves it as it was. In the arithmetic the numbers with a dotted line can be changed too.",
   was: "was {value}",

@@ -4,19 +4,12 @@
 
 import { fixed } from "../../core/digits.js";
 import { say } from "../../words/words.js";
-import { make, once } from "../dom.js";
+import { make, once, svg } from "../dom.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const TALLEST = 120; // pixels of the arcs
 const LEAST_SEEN = 0.02; // weights below this have no arc
 const THICKEST = 9;
 const LOOP = { wide: 13, high: 30 }; // pixels
-
-const element = (tag, attributes) => {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  return made;
-};
 
 /**
  * From the top of one word to that of another, or back to its own.
@@ -43,7 +36,7 @@ export class Arcs {
     const { within, across } = model.payload.view.arcs;
     this.within = within;
     this.across = across;
-    this.svg = element("svg", { class: "am-arcs", "aria-hidden": "true" });
+    this.svg = svg("svg", { class: "am-arcs", "aria-hidden": "true" });
     this.words = make("div", { class: "am-arc-words", role: "group", "aria-label": say("arcWords") });
     this.said = make("p", { class: "am-arc-said", role: "status" });
     this.element = make("div", { class: "am-arcs-box" }, this.svg, this.words, this.said);
@@ -154,7 +147,7 @@ export class Arcs {
 
   /** @param {string} d @param {number} weight @param {string} kind */
   line(d, weight, kind) {
-    return element("path", { d, class: kind, "stroke-width": (THICKEST * weight).toFixed(2) });
+    return svg("path", { d, class: kind, "stroke-width": (THICKEST * weight).toFixed(2) });
   }
 
   // The fan in words, for those who do not see it.
