@@ -5,11 +5,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from attn_core import stages
 from attn_core.api import without_autocast
 from attn_core.bias import Bias
 from attn_core.call import Call
 from attn_core.engines.formulas import FORMULAS
-from attn_core.masks import Keep, of_heads
+from attn_core.masks import Keep, as_slice, of_heads
+from attn_core.precision import upcast
 from attn_core.recognising import HIDDEN
 
 STRIP = 64  # rows that are compared at a time
@@ -28,48 +30,65 @@ def difference(call: Call, output: Tensor, is_whole: bool, heads: Sequence[int])
         return None
     theirs = output.reshape(B, H, L, call.v.shape[-1])
     if is_whole:
-        places = [(b, h, range(i, min(i + STRIP, L)))
+        groups = [[(b, h, range(i, min(i + STRIP, L)))]
                   for b in range(B) for h in heads for i in range(0, L, STRIP)]  # fmt: skip
     else:
         some = {(0, heads[0], 0), (B // 2, heads[len(heads) // 2], L // 2)}
         some.add((B - 1, heads[-1], L - 1))
-        places = [(b, h, range(i, i + 1)) for b, h, i in some]
+        groups = [[(b, h, range(i, i + 1)) for b, h, i in some]]
     worst = 0.0
     with torch.no_grad(), without_autocast(call.q.device):
-        for b, h, rows in places:
-            part = rows_of(call, b, h, rows)
-            ours = FORMULAS.forward(part)[0].float()
-            error = (ours - theirs[b, h, rows.start : rows.stop].float()).abs().amax().item()
-            if not error <= tolerance(part):
-                worst = max(worst, error) if error == error else torch.inf
+        for places in groups:
+            part = rows_of(call, places)
+            ours, room = output_and_room(part)
+            these = torch.stack([theirs[b, h, as_slice(rows)] for b, h, rows in places])
+            errors = (ours - these.float()).abs().amax((-2, -1))
+            for error, most in torch.stack([errors, room]).T.tolist():
+                if error != error:
+                    FORMULAS.forward(part)  # says which number is not finite
+                if not error <= most:
+                    worst = max(worst, error) if error == error else torch.inf
     return worst or None
 
 
-def rows_of(call: Call, batch: int, head: int, rows: range) -> Call:
-    """Some queries of one head, as a call with one head of its own."""
-    b, h = range(batch, batch + 1), range(head, head + 1)
-    own = head // call.group
-    one = slice(batch, batch + 1), slice(own, own + 1)
-    changes: dict = {"lead": (1, 1), "dropout": None}
+def rows_of(call: Call, places: Sequence[tuple[int, int, range]]) -> Call:
+    """As many queries of each of some heads, as a call of one batch with these heads."""
+    own = [(b, h // call.group) for b, h, _ in places]
+    changes: dict = {"lead": (1, len(places)), "dropout": None}
+    keys = range(call.size[1])
+    parts = [(range(b, b + 1), range(h, h + 1), rows, keys) for b, h, rows in places]
     if call.keep is not None:
-        tile = call.keep.tile(rows, range(call.size[1]), call.size, call.q.device)
-        changes["keep"] = Keep(cells=of_heads(tile, b, h))
+        tiles = [of_heads(call.keep.tile(rows, keys, call.size, call.q.device), b, h)
+                 for b, h, rows, _ in parts]  # fmt: skip
+        changes["keep"] = Keep(cells=torch.cat(tiles, 1))
     if call.bias is not None:
-        changes["bias"] = Bias(table=call.bias_of((b, h, rows, range(call.size[1]))))
+        tables = [call.bias.tile(part, call.size, call.float_type) for part in parts]
+        changes["bias"] = Bias(table=torch.cat(tables, 1))
     if call.sinks is not None:
-        changes["sinks"] = call.sinks[head : head + 1]
-    q = call.q[batch : batch + 1, head : head + 1, rows.start : rows.stop]
-    k, v = call.k[one].detach(), call.v[one].detach()
-    return call.call_with(q=q.detach(), k=k, v=v, **changes)
+        changes["sinks"] = torch.cat([call.sinks[h : h + 1] for _, h, _ in places])
+    q = torch.stack([call.q[b, h, as_slice(rows)] for b, h, rows in places])[None]
+    k, v = (torch.stack([tensor[b, h] for b, h in own])[None] for tensor in (call.k, call.v))
+    return call.call_with(q=q.detach(), k=k.detach(), v=v.detach(), **changes)
 
 
-def tolerance(call: Call) -> float:
-    """What rounding can do to a row: each score is rounded, and so are sums of products."""
+def output_and_room(call: Call) -> tuple[Tensor, Tensor]:
+    """The output of each head [H, L, Dv], and what rounding can do to it [H].
+
+    Each score is rounded, and so are sums of products.
+    """
     unit, fine = torch.finfo(call.q.dtype).eps, torch.finfo(call.float_type).eps
     if call.q.is_cuda and call.q.dtype == torch.float32:
         unit = torch.finfo(torch.float16).eps  # where torch may multiply in TF32
-    scores = FORMULAS.cells(call, "masked", call.everything, None)
-    highest = scores.masked_fill(scores <= HIDDEN, 0.0).abs().amax().item()
-    longest = call.q.norm(dim=-1).amax() * call.k.norm(dim=-1).amax() * abs(call.scale)
-    room = ROUNDINGS * unit * (1 + highest) + SUMMANDS * fine * (1 + longest.item())
-    return room * call.v.abs().amax().item()
+    masked = FORMULAS.cells(call, "masked", call.everything, None)
+    sinks = call.sinks_of(call.everywhere[1])
+    weights = stages.weights(masked, *stages.row_statistics(masked, sinks))
+    output = stages.output(weights, upcast(call.v))
+    highest = masked.masked_fill(masked <= HIDDEN, 0.0).abs().amax((0, 2, 3))
+    longest = largest_norm(call.q) * largest_norm(call.k) * abs(call.scale)
+    room = ROUNDINGS * unit * (1 + highest) + SUMMANDS * fine * (1 + longest)
+    return output[0].float(), (room * call.v.abs().amax((0, 2, 3))).float()
+
+
+def largest_norm(tensor: Tensor) -> Tensor:
+    """The length of the longest vector of each head."""
+    return tensor.norm(dim=-1).amax((0, 2))

@@ -34,6 +34,8 @@ KERNELS = {
     "_scaled_dot_product_fused_attention_overrideable": ("attn_bias", "dropout_p", "is_causal"),
 }  # fmt: skip
 
+BEGIN = {*PRODUCTS, *KERNELS}
+
 
 class Dispatching(TorchDispatchMode):
     """Sees every operation of the model, below autograd."""
@@ -43,6 +45,11 @@ class Dispatching(TorchDispatchMode):
     def __init__(self, listener: Listener) -> None:
         super().__init__()
         self.listener, self.tracked = listener, Tracked()
+        self.names: dict[OpOverload, str] = {}  # of operations; "" for those that change nothing
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # nothing is compiled meanwhile, and the check would cost each operation 3 µs
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -60,7 +67,11 @@ class Dispatching(TorchDispatchMode):
             if out is not NotImplemented:
                 return out
         out = func(*args, **kwargs)
-        self.listener.safely(self.follow, func.overloadpacket.__name__, args, kwargs, out)
+        name = self.names.get(func)
+        if name is None:
+            name = self.names[func] = name_of(func)
+        if name and (self.tracked.storages or name in BEGIN):
+            self.listener.safely(self.follow, name, args, kwargs, out)
         return out
 
     def follow(self, name: str, args: tuple, kwargs: dict[str, Any], out: Any) -> None:
@@ -136,6 +147,13 @@ class Dispatching(TorchDispatchMode):
                 return arguments_of(chain, v, self.listener.heads)
 
         self.listener.heard("softmax", make, out, arrange, chain.paths, (chain.left, values))
+
+
+def name_of(func: OpOverload) -> str:
+    """The name of an operation; "" if it neither begins, follows nor ends a chain."""
+    name = func.overloadpacket.__name__
+    is_known = name in BEGIN or name.removesuffix("_") in FOLLOW
+    return name if is_known or func._schema.is_mutable else ""
 
 
 def first_of(out: Any) -> Any:

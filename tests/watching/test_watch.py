@@ -397,3 +397,10 @@ def test_the_books_transformer():
     with torch.no_grad(), watch(model, strict=True, check=True) as seen:
         model(torch.ones(1, 4).long(), torch.ones(1, 3).long())
     assert [record.size for record in seen.all()] == [(4, 4), (3, 3), (3, 4)]
+
+
+def test_numbers_that_are_not_finite_are_named():
+    model = softmax_layers(SEEN, by_torch())
+    sentence = r"not seen: 0.0 \(q must be finite, got nan at \(0, 0, 0, 0\)\)"
+    with pytest.raises(RuntimeError, match=sentence), torch.no_grad(), watch(model):
+        model(X.clone().fill_(torch.nan))
