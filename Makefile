@@ -199,6 +199,7 @@ bench: .venv-bench/made book  ## measure the pages, the explorer, other viewers,
 	@.venv-bench/bin/python -m benchmarks.kernels
 	@.venv-bench/bin/python -m benchmarks.kernels long
 	@.venv-bench/bin/python -m benchmarks.threads
+	@.venv-bench/bin/python -m benchmarks.watching
 	@.venv-bench/bin/python -m benchmarks.gpu unmeasured
 	@.venv-bench/bin/python -m benchmarks.report
 

@@ -7,20 +7,26 @@ and both sides of a ratio have the same. Each side gets fresh memory in each rou
 """
 
 import json
-import re
 import sys
 import time
 from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from statistics import median
 
 import torch
 
 from attn_core import AttentionTrace, Dropout, causal, padding, sweep, trace, window
+from attn_core.call import Call
 from attn_core.engines.finite import check_numbers
 from benchmarks import every_mask, peers, report
-from benchmarks.timing import duration, in_another_process, in_turn, on_the_clock, ratio
+from benchmarks.timing import (
+    duration,
+    in_another_process,
+    in_turn,
+    on_the_clock,
+    peak_memory,
+    ratio,
+)
 
 SHAPES = ((64, 12, 128, 64), (8, 12, 512, 64), (1, 16, 2048, 64))
 LONG = 131_072
@@ -78,12 +84,13 @@ def no_slower(what: str, goal: float, times: dict, ours: str, theirs: str, note:
 def maps(shape: tuple[int, ...], goal: float, rounds: int) -> list[dict]:
     """A causal record against whoever gives weights, too; and all of its weights."""
     q, k, v = inputs(*shape)
+    call = Call.of(q, k, v)
     calls = {
         **{name: lambda attend=attend: attend(q, k, v) for name, attend in WITH_WEIGHTS.items()},
         "SDPA": lambda: peers.torch_alone(q, k, v, is_causal=True),
         "trace": lambda: trace(q, k, v, keep=causal()),
         "all weights": lambda: trace(q, k, v, keep=causal()).stage("weights"),
-        "check": lambda: check_numbers(q, k, v, 0.125),
+        "check": lambda: check_numbers(call),
     }
     times = in_turn(calls, rounds)
     medians = {name: median(seconds) for name, seconds in times.items()}
@@ -230,19 +237,13 @@ def long(T: int) -> list[dict]:
 
 def memory(T: int) -> int:
     """Bytes by which the process grows for a record of T tokens and a tile of its weights."""
-
-    def peak() -> int:
-        # Not ru_maxrss: that of a child starts at what its parent held.
-        status = Path("/proc/self/status").read_text(encoding="utf-8")
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
-
     few = torch.randn(2048, 64)
     trace(few, few, few, keep=causal()).tile("weights", range(8), range(8))
     q, k, v = torch.randn(3, T, 64)
-    before = peak()
+    before = peak_memory()
     record = trace(q, k, v, keep=causal())
     record.tile("weights", range(512), range(512))
-    return peak() - before
+    return peak_memory() - before
 
 
 def map_rows(rounds: int) -> list[dict]:

@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -87,6 +88,13 @@ def duration(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds * 1e6:.1f} µs"
+
+
+def peak_memory() -> int:
+    """The most bytes that this process has had so far."""
+    # Not ru_maxrss: that of a child starts at what its parent held.
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
 
 
 def in_another_process(module: str, *arguments: str, **environment: str) -> object:

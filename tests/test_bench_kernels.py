@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
 
 from attn_core import causal, trace
-from benchmarks import every_mask, gpu, kernels, peers, report, threads, timing
+from benchmarks import every_mask, gpu, kernels, peers, report, threads, timing, watching
 from tests.conftest import ROOT
 from tests.processes import ran
 
@@ -107,3 +108,20 @@ def test_without_a_gpu_one_sentence_is_said(command):
     run = ran(sys.executable, "-m", "benchmarks.gpu", command, cwd=ROOT)
     assert run.returncode == 1
     assert run.stderr.splitlines() == [gpu.NEEDS_A_GPU.format(command)]
+
+
+def test_a_watched_model_beside_the_model_alone(monkeypatch):
+    monkeypatch.setattr(watching, "memory_row", lambda name, tokens: kernels.row(name, "", ""))
+    models = {
+        name: replace(shape, layers=2, head_dim=4, hidden=8)
+        for name, shape in watching.MODELS.items()
+    }
+    with torch.no_grad():
+        lines = watching.rows(models, tokens=8, long=8, rounds=2)
+        assert [set(line) for line in lines] == [set(report.KEYS)] * 4
+        for shape in models.values():
+            seen = watching.watched(*watching.model_and_input(shape, 8))
+            assert [repr(record.keep) for record in seen.all()] == ["causal()"] * 2
+            assert watching.memory(shape, 8)[1] == sum(
+                8 * 4 * 4 * (r.q.shape[1] + 2 * r.k.shape[1]) for r in seen.all()
+            )
