@@ -38,7 +38,7 @@ class Bias:
     Taught in chapter 06.
     """
 
-    table: Float[Tensor, "#B #H #L #S"] | None = None  # a number a cell; sizes of 1 serve all
+    table: Float[Tensor, "..."] | None = None  # a number a cell; sizes of 1 serve all
     slopes: Float[Tensor, "H"] | None = None  # minus this, times the distance of key and query
     relative: Float[Tensor, "H n"] | None = None  # by key − position, from −(n // 2) to n // 2
 

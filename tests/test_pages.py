@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 from attn_core import toy, trace, workings
 
@@ -68,8 +69,13 @@ def test_a_wrong_digit_in_readme_is_seen():
     assert blocks(planted, "text") != [arithmetic() + "\n"]
 
 
-def test_the_code_in_readme_runs():
-    (code,) = blocks(README, "python")
+def test_the_code_in_readme_runs(tmp_path, monkeypatch):
+    opening, code = blocks(README, "python")
+    monkeypatch.chdir(tmp_path)
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+    model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+    exec(opening, {"model": model, "inputs": {"src": torch.ones(1, 3, 4)}, "tokenizer": None})
+    assert (tmp_path / "heads.html").exists()
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, {})

@@ -23,8 +23,8 @@ class Unseen(NamedTuple):
     what_to_do: str
 
 
-class Seen(Mapping[str, AttentionTrace]):
-    """What `watch` gives: a mapping from the paths of modules to records, printed as a table.
+class Seen:
+    """What `watch` gives: records by the paths of modules, printed as a table.
 
     `seen["layers.0.self_attn"]` is the record of a module that attended once. A module that
     attended more often has a list of records, `seen.all("layers.0.self_attn")`. If a model

@@ -118,12 +118,13 @@ class Case:
     dense: torch.Tensor | None
     scale: float | None
     dropout: tuple[float, int] | None
-    added: dict = field(default_factory=dict)  # bias, softcap and sinks as the caller writes them
-    bias: torch.Tensor | None = None  # cell by cell
+    added: dict = field(default_factory=dict)  # softcap and sinks
+    biases: list = field(default_factory=list)  # what makes the parts of the bias
+    bias: torch.Tensor | None = None  # the same cell by cell
 
     def __repr__(self):
         shapes = [tuple(t.shape) for t in (self.q, self.k, self.v)]
-        how = self.keep, self.scale, self.dropout, self.added
+        how = self.keep, self.scale, self.dropout, self.added, self.biases
         return f"Case({shapes}, {self.q.dtype}, {how})"
 
     @cached_property
@@ -134,7 +135,10 @@ class Case:
 
     def settings(self):
         dropout = Dropout(*self.dropout) if self.dropout else None
-        return {"keep": self.keep, "scale": self.scale, "dropout": dropout, **self.added}
+        added = dict(self.added)
+        if self.biases:
+            added["bias"] = reduce(operator.add, [make() for make in self.biases])
+        return {"keep": self.keep, "scale": self.scale, "dropout": dropout, **added}
 
     def trace(self):
         return trace(self.q, self.k, self.v, **self.settings())
@@ -275,15 +279,16 @@ def biases(draw, lead, L, S):
             is_free = len(kinds) == 1 or len(lead) == 2
             axes = draw(st.integers(2, len(full) if is_free else 2))
             shape = [n if draw(st.booleans()) else 1 for n in full[len(full) - axes :]]
-            made.append(drawn(seed, *shape))
-            cells = cells + made[-1].expand(full).reshape(cells.shape)
+            table = drawn(seed, *shape)
+            made.append(partial(torch.clone, table))
+            cells = cells + table.expand(full).reshape(cells.shape)
             continue
         numbers = drawn(seed + 1, heads) if kind == "alibi" else drawn(seed + 2, heads, 5)
-        made.append((alibi if kind == "alibi" else relative)(numbers))
+        made.append(partial(alibi if kind == "alibi" else relative, numbers))
         numbers = numbers.tolist()
         for b, h, i, j in np.ndindex(batches, heads, L, S):
             cells[b, h, i, j] += bias_by_rule(kind, j - (i + S - L), numbers[h])
-    return reduce(operator.add, made), cells.reshape(*lead, L, S)
+    return made, cells.reshape(*lead, L, S)
 
 
 @st.composite
@@ -304,16 +309,16 @@ def cases(draw, dtypes=DTYPES, with_dropout=True, with_keep=True, most=6, with_a
         dropout = draw(st.tuples(st.sampled_from((0.0, 0.1, 0.5, 0.9)), st.integers(0, 2**53 - 1)))
     if not with_added:
         return Case(q, k, v, parts, cells, scale, dropout)
-    added, bias = {}, None
+    added, made, bias = {}, [], None
     if len(lead) > 1 and draw(st.booleans()):
         k, v = k[..., :1, :, :], v[..., :1, :, :]
     if draw(st.booleans()):
-        added["bias"], bias = draw(biases(lead, L, S))
+        made, bias = draw(biases(lead, L, S))
     if draw(st.booleans()):
         added["softcap"] = draw(st.sampled_from((0.5, 30.0)))
     if draw(st.booleans()):
         added["sinks"] = drawn(seed + 3, batches_and_heads(lead)[1]) * 3
-    return Case(q, k, v, parts, cells, scale, dropout, added, bias)
+    return Case(q, k, v, parts, cells, scale, dropout, added, made, bias)
 
 
 @torch.no_grad()
