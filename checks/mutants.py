@@ -36,6 +36,7 @@ ROOT = Path(__file__).parents[1]
 WORK = ROOT / ".mutants"
 LEAST = 90  # per cent
 MEMORY = 4 * 2**30  # bytes of address space for one run of the tests
+NOT_RUN = 255  # mutmut calls it a timeout; pytest found none of the tests, or could not begin
 CAUGHT = {"killed", "timeout", "segfault", "crashed"}
 
 MODULES = tomllib.loads((SCORE.parent / "modules.toml").read_text(encoding="utf-8"))
@@ -100,6 +101,8 @@ def copy(name: str, folder: Path) -> None:
 
 def end_of(code: int | None) -> str:
     """How a mutant ended. By any signal is an end too, such as that of a division by zero."""
+    if code == NOT_RUN:
+        return "not checked"
     from mutmut.stats import status_by_exit_code
 
     end = status_by_exit_code[code]

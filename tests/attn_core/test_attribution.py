@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from attn_core import Dropout, alibi, causal, trace
+from attn_core.attribution import check_part
 
 
 def numbers(*shape, dtype=torch.float32):
@@ -29,7 +30,7 @@ def numbers(*shape, dtype=torch.float32):
         ((2, 4), {"dtype": torch.bfloat16}),
         ((2, 4), {"dtype": torch.float64}),
     ],
-    ids=str,
+    ids=["two axes", "mask", "dropout", "shared keys", "bias", "bfloat16", "float64"],
 )
 def test_gradient_of_autograd(lead, settings):
     dtype = settings.pop("dtype", torch.float32)
@@ -49,6 +50,8 @@ def test_gradient_of_autograd(lead, settings):
     (expected,) = torch.autograd.grad(number, weights)
     got, share = record.grad_weights(grad_output), record.attribution(grad_output)
     torch.testing.assert_close(got, expected, rtol=0, atol=1e-6)
+    finer = record.grad_weights(grad_output.double())
+    torch.testing.assert_close(finer, expected.double(), rtol=0, atol=1e-5)
     torch.testing.assert_close(share, expected * weights.detach(), rtol=0, atol=1e-6)
     batch, head = record.shape[0] - 1, record.shape[1] - 1
     tile = record.attribution(grad_output, slice(1, 3), range(6, 7), batch=batch, head=head)
@@ -64,12 +67,18 @@ LONG = trace(*[numbers(2, 6000, 2)] * 3)
     ("ask", "kind", "sentence"),
     [
         ({"grad_output": numbers(2, 6)}, ValueError, "must have the shape of output, (2, 6000, 2)"),
-        ({"grad_output": 3}, TypeError, "must be a torch tensor, got int"),
+        ({"grad_output": 3}, TypeError, "grad_output must be a torch tensor, got int"),
         ({"grad_output": torch.ones(2, 6000, 2).int()}, TypeError, "must be of floating point"),
+        (
+            {"grad_output": torch.ones(2, 6000, 2, device="meta")},
+            ValueError,
+            "must be on q's device cpu, got meta",
+        ),
         ({}, ValueError, "at most 2**26 cells, got (2, 1, 6000, 6000): take a tile of one head"),
         ({"rows": slice(0, 3), "batch": 2}, ValueError, "batch must be at least 0 and below 2"),
         ({"rows": 3}, TypeError, "rows must be a slice or a range, got int"),
     ],
+    ids=["shape", "kind", "dtype", "device", "size", "batch", "rows"],
 )
 def test_refusals(ask, kind, sentence):
     with pytest.raises(kind) as error:
@@ -79,3 +88,4 @@ def test_refusals(ask, kind, sentence):
 
 def test_a_tile_of_what_is_refused_whole():
     assert LONG.grad_weights(torch.ones(2, 6000, 2), slice(5999, None)).shape == (1, 6000)
+    check_part((2**13, 2**13))

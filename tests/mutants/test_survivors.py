@@ -2,7 +2,7 @@
 
 import json
 
-from checks.mutants import LEAST, MODULES, ROOT
+from checks.mutants import LEAST, MODULES, ROOT, end_of
 from checks.survivors import SCORE, TABLE, Survivor, changed, explained, named, per_cent, table
 
 KNOWN = explained()
@@ -68,6 +68,10 @@ def test_a_mutant_is_known_by_its_function_and_its_lines():
     assert named("attn_core.masks.x_between__mutmut_12") == "between"
     diff = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n def f(x):\n-    return x + 1\n+    return x - 1\n"
     assert changed(diff) == ("return x + 1", "return x - 1")
+
+
+def test_a_mutant_whose_tests_did_not_begin_is_not_noticed():
+    assert end_of(255) == "not checked"
 
 
 def test_per_cent_weighs_files_by_their_changes():
