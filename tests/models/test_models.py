@@ -126,3 +126,21 @@ def test_heads_are_changed_as_by_a_hook(name, path, projection):
             with torch.no_grad():
                 assert torch.equal(ours, model(**kind.inputs)[0])
             hook.remove()
+
+
+@pytest.mark.parametrize(("name", "path", "projection"), PROJECTIONS)
+def test_the_gradient_of_weights_is_that_of_an_eager_map(name, path, projection):
+    kind = KINDS[name]
+    eager = kind.model("eager")(**kind.inputs, output_attentions=True)
+    (expected,) = torch.autograd.grad(eager[0][..., 0].sum(), eager.attentions[1])
+    model, inputs = kind.model(kind.ways[-1]), []
+    project = model.get_submodule(path).get_submodule(projection)
+    project.register_forward_pre_hook(lambda module, args: inputs.append(args[0]))
+    with watch(model) as seen:
+        number = model(**kind.inputs)[0][..., 0].sum()
+    (grad,) = torch.autograd.grad(number, inputs)
+    grad_output = grad.unflatten(-1, (4, -1)).transpose(1, 2)
+    got = seen[path].grad_weights(grad_output)
+    sees = seen[path].stage("weights") > 0
+    most = expected.abs().max()
+    torch.testing.assert_close(got * sees / most, expected * sees / most, rtol=0, atol=1e-5)
