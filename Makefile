@@ -50,7 +50,7 @@ BUDGETS := book=60 test-code=100 test-pages=180 test-notebooks=80 test-grading=6
 GROUPS = BUDGETS="$(BUDGETS)" $(BIN)/python -m checks.run_tests $(if $(LOAD),--load)
 # Shapes are checked at run time in the modules that name some, by the tests of the library alone; `make
 # test-library` checks all modules.
-SHAPED = $(shell grep -lrwE 'jaxtyping|Rows|Heads|Map|Tokens' attn_core --include='*.py' \
+SHAPED = $(shell grep -lrE 'jaxtyping|(: |\[|> )(Rows|Heads|Map|Tokens)\b' attn_core --include='*.py' \
   | sed 's,\.py$$,,; s,/__init__$$,,; y,/,.,' | sort | paste -sd, -)
 SHAPES = -p tests.shapes --jaxtyping-packages=$(SHAPED),tests.shapes.checked
 # Tests for which the shapes are not checked at run time: errors as a user sees them, calls that the

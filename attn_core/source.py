@@ -22,8 +22,8 @@ class Projection:
 
     x: Float[Tensor, "*B T E"]
     w_query: Float[Tensor, "E HD"]
-    w_key: Float[Tensor, "E HD"]
-    w_value: Float[Tensor, "E HDv"]
+    w_key: Float[Tensor, "E HkvD"]
+    w_value: Float[Tensor, "E HkvDv"]
     biases: tuple[Tensor, Tensor, Tensor] | None = None
 
     def project(self) -> tuple[Tensor, Tensor, Tensor]:

@@ -178,12 +178,12 @@ def through_tiles(
             back(share)
     else:
         parallel_map(back, work, prod(call.shape), call.q.device)
-    grad_k, grad_v = (
-        grad.sum(0).unflatten(1, (-1, call.group)).sum(2) for grad in (grad_k, grad_v)
-    )
-    dtypes = (call.q, call.k, call.v, *asking(call).values())
-    made = (grad_q, grad_k, grad_v, *grads.values())
-    return tuple(grad.to(x.dtype) for grad, x in zip(made, dtypes, strict=True))
+    by_head = [grad.sum(0) for grad in (grad_k, grad_v)]
+    if call.group > 1:
+        by_head = [grad.unflatten(1, (-1, call.group)).sum(2) for grad in by_head]
+    tensors = call.q, call.k, call.v, *asking(call).values()
+    made = grad_q, *by_head, *grads.values()
+    return tuple(grad.to(tensor.dtype) for grad, tensor in zip(made, tensors, strict=True))
 
 
 def shares(call: Call) -> tuple[int, list[tuple[int, list[HeadRows]]]]:

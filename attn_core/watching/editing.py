@@ -19,7 +19,7 @@ from attn_core.watching.listener import Arrange, unchanged
 from attn_core.watching.quiet import quietly
 from attn_core.watching.tracked import is_plain, tensors_of
 
-Heads = Mapping[str, Sequence[int] | bool]  # by the path of a module; True is all of them
+HeadsByPath = Mapping[str, Sequence[int] | bool]  # by the path of a module; True is all of them
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch import nn
 from attn_core.checks import brief
 from attn_core.record import AttentionTrace
 from attn_core.watching.captured import Captured
-from attn_core.watching.editing import Edit, Heads, editing, outputs_of, zeros
+from attn_core.watching.editing import Edit, HeadsByPath, editing, outputs_of, zeros
 
 
 class Unseen(NamedTuple):
@@ -66,7 +66,7 @@ class Seen:
         """All records of a module, or of the whole model, in the order in which they ran."""
         return [one.record for one in (self.captured if path is None else self._of(path))]
 
-    def ablate(self, heads: Heads) -> AbstractContextManager[None]:
+    def ablate(self, heads: HeadsByPath) -> AbstractContextManager[None]:
         """While it is open, the model that was watched runs without the outputs of these heads.
 
         >>> import torch
@@ -93,7 +93,7 @@ class Seen:
         return self._editing({path: zeros(path, some, self._of(path))
                               for path, some in checked(heads)})  # fmt: skip
 
-    def patch(self, other: "Seen", heads: Heads) -> AbstractContextManager[None]:
+    def patch(self, other: "Seen", heads: HeadsByPath) -> AbstractContextManager[None]:
         """While it is open, the outputs of these heads are those of another run.
 
         >>> import torch
@@ -166,7 +166,7 @@ def in_columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def checked(heads: Heads) -> Iterable[tuple[str, object]]:
+def checked(heads: HeadsByPath) -> Iterable[tuple[str, object]]:
     """The heads by path, if they are written like this."""
     if not isinstance(heads, Mapping) or not heads:
         raise TypeError(
