@@ -12,7 +12,7 @@ from IPython.display import HTML, display
 from torch import nn
 
 from attn_core.call import Call
-from attn_core.checks import brief
+from attn_core.checks import brief, largest
 from attn_core.record import AttentionTrace
 from attn_core.views.explorer import explore
 from attn_core.views.saved import MOST_MEGABYTES, save_page
@@ -108,7 +108,7 @@ def open_attention(
     tokenizer: writes the ids among the inputs as strings, if there are no tokens.
     only: the modules to show, as for `watch`.
     store: "float16" or "float32" sends the numbers in fewer bits, None as they are; "auto" takes
-        float16 where q, k and v have more than a megabyte.
+        float16 where q, k and v have more than a megabyte and float16 can hold them.
     all_values: True sends the values of every head, so that each has its output; by default only
         the first head's are sent where q, k and v have more than a megabyte.
     stage: the one that is shown at first. name: what addresses on a page call it.
@@ -132,6 +132,7 @@ def open_attention(
         layers = layer_names(paths)
         queries, keys = tokens_for(pattern[0], labels, *record.size)
         is_small = sum(t.numel() * t.element_size() for t in (record.q, record.k, record.v)) < SMALL
+        shorter = "float16" if fits_in_half(record) else "float32"
         explorer = explore(
             record,
             tokens=queries,
@@ -143,13 +144,18 @@ def open_attention(
                 for head in range(call.shape[1])
             ],
             stage=stage,
-            store=(None if is_small else "float16") if store == "auto" else store,
+            store=(None if is_small else shorter) if store == "auto" else store,
             show=("heads", "lines") if record.shape[1] > 1 else ("lines",),
             all_values=is_small if all_values is None else all_values,
         )
         titles.append(title_of(pattern[0], layers, record))
         explorers.append(explorer)
     return Attentions(seen, explorers, titles)
+
+
+def fits_in_half(call: Call) -> bool:
+    most = torch.finfo(torch.float16).max
+    return all(largest(x) <= most for x in (call.q, call.k, call.v, *call.added().values()))
 
 
 def title_of(pattern: str, names: Sequence[str], record: AttentionTrace) -> str:

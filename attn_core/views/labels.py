@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from attn_core.checks import brief, check_index, check_made_by_trace, check_whole
 from attn_core.digits import fixed
 from attn_core.record import AttentionTrace
+from attn_core.watching import Seen
 
 
 def token_lists(
@@ -31,6 +32,11 @@ def check_tokens(name: str, tokens: Sequence[str] | None, count: int, kind: str)
 
 
 def check_record(record: object) -> None:
+    if isinstance(record, Seen):
+        raise TypeError(
+            "record must be one AttentionTrace, got all that watch saw: open_attention(…) shows "
+            "all, and seen[path] is one"
+        )
     check_made_by_trace("record", record, AttentionTrace)
 
 

@@ -119,6 +119,17 @@ def test_numbers_of_long_maps_are_sent_in_half_precision_unless_told(model):
         assert opened[0].payload["v"]["shape"][1] == heads
 
 
+def test_numbers_too_large_for_half_precision_are_sent_in_single():
+    layer = nn.MultiheadAttention(64, 2, batch_first=True)
+    x, mask = drawn(1, 1, 1400, 64).float(), torch.zeros(1400, 1400)
+    mask[2] = torch.finfo(torch.float32).min  # a whole row, so that it stays a table of numbers
+    with torch.no_grad(), watch(layer) as seen:
+        layer(x, x, x, attn_mask=mask)
+    assert seen[0].bias is not None
+    opened = open_attention(seen)
+    assert opened[0].payload["q"]["dtype"] == "float32"
+
+
 def test_what_watch_saw_is_opened_as_well(model):
     args, kwargs = inputs()
     with torch.no_grad(), watch(model, only="decoder") as seen:
@@ -145,6 +156,8 @@ def test_what_does_not_fit_is_said(model, opened, tmp_path):
          lambda: open_attention(opened.seen, tokens=3)),
         (TypeError, "tokenizer must have a method decode, got 'bert'",
          lambda: open_attention(opened.seen, tokenizer="bert")),
+        (TypeError, "record must be one AttentionTrace, got all that watch saw: open_attention(…) "
+         "shows all, and seen[path] is one", lambda: explore(opened.seen)),
         (ValueError, "run must be one of the 1 of 'encoder.layers.0.self_attn', got 1",
          lambda: open_attention(opened.seen, run=1)),
         (ValueError, "model must give at most 12 maps of different size or kind, got 13: choose "
