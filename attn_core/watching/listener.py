@@ -1,7 +1,8 @@
 """Who is told of what the modes see, as they know it: a watcher, or an editor."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from torch import Tensor
 
@@ -14,29 +15,35 @@ def unchanged(tensor: Tensor) -> Tensor:
     return tensor
 
 
-class Listener(Protocol):
+class Listener(ABC):
     """Hears of attentions, and says whether it wants to."""
 
     paths: list[str]  # of the modules that run now, the innermost last
     dropping: float  # p of the dropout that runs now
 
     @property
+    @abstractmethod
     def is_listening(self) -> bool: ...
 
     @property
+    @abstractmethod
     def heads(self) -> int | None: ...  # as the module that runs says
 
+    @abstractmethod
     def held(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         """What a function gives; how it computes it is not looked at."""
 
+    @abstractmethod
     def while_dropping(
         self, p: float, function: Callable, args: tuple, kwargs: dict[str, Any]
     ) -> Any:
         """What a dropout gives."""
 
+    @abstractmethod
     def safely(self, told: Callable, *args: Any) -> None:
         """Calls what neither mode sees, and handles its errors."""
 
+    @abstractmethod
     def heard(
         self,
         kind: str,
@@ -54,5 +61,6 @@ class Listener(Protocol):
             change is then written into the output.
         """
 
+    @abstractmethod
     def returned(self, values: object) -> None:
         """A function of torch gives these values, which autograd knows."""
