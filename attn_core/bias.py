@@ -195,7 +195,7 @@ def check_finite_bias(name: str, tensor: Tensor) -> None:
         tensor = tensor[0]
     odd = (~torch.isfinite(tensor)).nonzero()
     if len(odd):
-        index = tuple(odd[0].tolist())
+        index = tuple(odd[0].cpu().tolist())
         raise ValueError(
             f"{name} must be finite, got {tensor[index].item()} at {index}: "
             "say with keep which keys are hidden"

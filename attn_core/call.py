@@ -205,7 +205,7 @@ class Call:
         if sinks.device != self.q.device:
             raise ValueError(f"sinks must be on q's device {self.q.device}, got {sinks.device}")
         if not torch.isfinite(sinks.detach()).all():
-            raise ValueError(f"sinks must be finite, got {sinks.tolist()}")
+            raise ValueError(f"sinks must be finite, got {sinks.cpu().tolist()}")
         return sinks
 
 

@@ -54,8 +54,8 @@ def candidates(table: Bool[Tensor, "#B 1 L S"], batch: int) -> list[Keep]:
     both = {"before": before, "after": after}
     bands: list[dict[str, Any]] = [{}, {"after": after}, both, {"before": before}]
     some = {
-        "starts": starts.expand(batch).tolist() if bool((starts > 0).any()) else None,
-        "lengths": stops.expand(batch).tolist() if bool((stops < S).any()) else None,
+        "starts": starts.expand(batch).cpu().tolist() if bool((starts > 0).any()) else None,
+        "lengths": stops.expand(batch).cpu().tolist() if bool((stops < S).any()) else None,
     }
     known = {name: tuple(numbers) for name, numbers in some.items() if numbers}
     rows: list[dict[str, Any]] = [{}, *({name: known[name]} for name in known)]

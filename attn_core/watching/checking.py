@@ -43,7 +43,7 @@ def difference(call: Call, output: Tensor, is_whole: bool, heads: Sequence[int])
             ours, room = output_and_room(part)
             these = torch.stack([theirs[b, h, as_slice(rows)] for b, h, rows in places])
             errors = (ours - these.float()).abs().amax((-2, -1))
-            for error, most in torch.stack([errors, room]).T.tolist():
+            for error, most in torch.stack([errors, room]).T.cpu().tolist():
                 if error != error:
                     FORMULAS.forward(part)  # says which number is not finite
                 if not error <= most:

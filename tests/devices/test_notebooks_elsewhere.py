@@ -21,6 +21,8 @@ DEVICE = "cuda" if torch.cuda.is_available() else "pretend"
 BY_TRITON = ("03", "04", "05", "06", "07")
 # About a minute each on the pretended device: `make test-devices` runs them, too.
 LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "09", "10", "11", "12")
+# torch fails on wrappers such as those of the pretended device while a mode changes heads.
+CHANGED = () if DEVICE == "cuda" else ("own_model",)
 # What another device may print otherwise, by the cells' ids.
 KNOWN = {
     "widths": "Triton's kernels take values of any width as they are",
@@ -49,7 +51,7 @@ def printed(outputs: list) -> list:
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in NOTEBOOKS if not path.name.startswith(LONG)],
+    [path for path in NOTEBOOKS if not path.name.startswith(LONG + CHANGED)],
     ids=lambda path: path.stem,
 )
 def test_its_digits_are_the_stored_ones(path, tmp_path):
