@@ -73,7 +73,9 @@ def causal_of_both(earlier: Call, later: Call) -> Keep | None:
     reaches = {rule.before for rule in rules}
     for call, rule in zip((earlier, later), rules, strict=True):
         others = reaches - {rule.before}
-        if rule.before is None and any(reach < call.size[1] - 1 for reach in others if reach):
+        if rule.before is None and any(
+            reach < call.size[1] - 1 for reach in others if reach is not None
+        ):
             return None
     known = [reach for reach in reaches if reach is not None]
     if len(known) > 1 or rest(rules[0]) != rest(rules[1]):

@@ -12,10 +12,12 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
-from attn_core import causal, watch
+from attn_core import causal, watch, window
+from attn_core.call import Call
 from attn_core.modules import MultiHeadAttention
 from attn_core.transformer import Transformer
 from attn_core.watching import watcher
+from attn_core.watching.generating import continued
 from tests.watching.forms import CAUSAL, Attends, by_softmax, by_torch, dropped
 
 X = torch.linspace(-1, 1, 2 * 6 * 16).sin().view(2, 6, 16)
@@ -303,6 +305,16 @@ class Generates(nn.Module):
 
     def across(self, x):
         return scaled_dot_product_attention(x, self.memory, self.memory)
+
+
+def test_a_step_that_sees_more_than_a_band_allows_is_a_record_of_its_own():
+    """The narrowest band hides every key but the last, and the next step saw them all."""
+    x = torch.linspace(-1, 1, 4).view(1, 1, 2, 2)
+    narrow = Call.of(x[:, :, :1], x[:, :, :1], x[:, :, :1], window(0))
+    assert continued(narrow, Call.of(x[:, :, 1:], x, x)) is None
+    both = continued(narrow, Call.of(x[:, :, 1:], x, x, window(0)))
+    assert both is not None
+    assert both.keep == window(0)
 
 
 def test_the_steps_of_a_generation_are_one_record():
