@@ -95,18 +95,17 @@ class Workings:
         self.scores = [dot(self.query, key) for key in self.keys]
         part = range(row, row + 1)
         self.bias = [0.0] * self.width
-        if record.bias is not None:
-            where = range(batch, batch + 1), range(head, head + 1), part, range(self.width)
-            tile = record.bias.tile(where, record.size, torch.float64)
-            self.bias = numbers(tile.expand(1, 1, 1, self.width)[0, 0, 0])
+        where = range(batch, batch + 1), range(head, head + 1), part, range(self.width)
+        bias = record.bias_of(where, torch.float64)
+        if bias is not None:
+            self.bias = numbers(bias.expand(1, 1, 1, self.width)[0, 0, 0])
         self.sink = None if record.sinks is None else float(record.sinks[head])
         pairs = zip(self.scores, self.bias, strict=True)
         self.scaled = [self.capped(score) + bias for score, bias in pairs]
         self.keeps = [True] * self.width
-        if record.keep is not None:
-            tile = record.keep.tile(part, range(self.width), record.shape[2:], record.q.device)
-            tile = tile.expand(record.shape[0], record.shape[1], 1, self.width)
-            self.keeps = tile[batch, head, 0].tolist()
+        keep = record.keep_of(where)
+        if keep is not None:
+            self.keeps = keep.expand(1, 1, 1, self.width)[0, 0, 0].tolist()
         pairs = zip(self.scaled, self.keeps, strict=True)
         self.masked = [cell if keep else -math.inf for cell, keep in pairs]
         # What the softmax is of: a sink is one number more.
@@ -120,7 +119,6 @@ class Workings:
         p = 0.0
         if record.dropout is not None:
             p = record.dropout.p
-            where = range(batch, batch + 1), range(head, head + 1), part, range(self.width)
             self.survives = record.dropout.survives(*where)[0, 0, 0].tolist()
         # A stage that leaves every number as it is needs no line among the parts of another.
         self.before_softmax = "scaled" if record.keep is None else "masked"

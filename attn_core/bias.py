@@ -47,7 +47,8 @@ class Bias:
         _, heads, rows, cols = part
         tiles = []
         if self.table is not None:
-            tiles.append(in_four_axes(self.table)[self._places(part)].to(dtype))
+            table = in_four_axes(self.table)
+            tiles.append(table[places_of(part, table)].to(dtype))
         if self.slopes is not None or self.relative is not None:
             tiles.append(self._by_distance(heads, rows, cols, shape, dtype))
         return sum(tiles[1:], tiles[0])
@@ -87,12 +88,6 @@ class Bias:
         size = (len(line), len(rows), len(cols))
         return copies.as_strided(size, strides, copies.storage_offset() + len(rows) - 1)[None]
 
-    def _places(self, part: Part) -> tuple[slice, ...]:
-        """Where a part of the map is in the table."""
-        sizes = () if self.table is None else in_four_axes(self.table).shape
-        axes = zip(sizes, part, strict=True)
-        return tuple(slice(None) if size == 1 else as_slice(axis) for size, axis in axes)
-
     def add_gradients_(
         self,
         grad: Tensor,
@@ -104,7 +99,7 @@ class Bias:
         _, heads, rows, cols = part
         away = distance(rows, cols, shape, self.device)
         if "table" in sums:
-            place = self._places(part)
+            place = places_of(part, sums["table"])
             sums["table"][place] += grad.sum_to_size(sums["table"][place].shape)
         if "slopes" in sums:
             sums["slopes"][as_slice(heads)] -= (grad * away.abs()).sum((0, 2, 3))
@@ -124,11 +119,11 @@ class Bias:
 
     def of_heads(self, heads: slice) -> "Bias":
         """The bias of some heads alone."""
-        axes = {"table": 1, "slopes": 0, "relative": 0}
-        places = {name: (slice(None),) * axis + (heads,) for name, axis in axes.items()}
-        shared = {"table"} if self.table is not None and self.table.shape[1] == 1 else set()
-        fields = self.tensors().items()
-        return Bias(**{name: x if name in shared else x[places[name]] for name, x in fields})
+        table = self.table
+        if table is not None and table.shape[1] > 1:
+            table = table[:, heads]
+        rules = (None if rule is None else rule[heads] for rule in (self.slopes, self.relative))
+        return Bias(table, *rules)
 
     @property
     def is_alibi(self) -> bool:
@@ -175,6 +170,12 @@ class Bias:
         """What kind of bias, and of what size."""
         names = {"table": "table", "slopes": "alibi", "relative": "relative"}
         return " + ".join(f"{names[n]}{shape_of(x)}" for n, x in self.tensors().items()) or "Bias()"
+
+
+def places_of(part: Part, table: Float[Tensor, "#B #H #L #S"]) -> tuple[slice, ...]:
+    """Where a part of the map is in a table, whose sizes of 1 serve all."""
+    axes = zip(table.shape, part, strict=True)
+    return tuple(slice(None) if size == 1 else as_slice(axis) for size, axis in axes)
 
 
 def distance(rows: range, cols: range, shape: tuple[int, int], device: torch.device) -> Tensor:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import torch
-from jaxtyping import Float, Shaped
+from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from attn_core import masks
@@ -20,7 +20,7 @@ from attn_core.checks import (
     shape_of,
 )
 from attn_core.dropout import Dropout
-from attn_core.masks import Keep, as_slice, check_broadcast, of_cells
+from attn_core.masks import Keep, as_slice, check_broadcast, of_cells, of_heads
 from attn_core.precision import float_type, upcast
 
 DEVICES = ("cpu", "cuda")
@@ -136,13 +136,22 @@ class Call:
         sinks = None if self.sinks is None else self.sinks[heads]
         return self.call_with(q=self.q[:, heads], keep=keep, bias=bias, sinks=sinks)
 
-    def bias_of(self, part: Part) -> Tensor | None:
-        """What is added to a part of the map."""
-        return None if self.bias is None else self.bias.tile(part, self.size, self.float_type)
+    def keep_of(self, part: Part) -> Bool[Tensor, "#b #h rows cols"] | None:
+        """The mask of a part of the map."""
+        if self.keep is None:
+            return None
+        batches, heads, rows, cols = part
+        return of_heads(self.keep.tile(rows, cols, self.size, self.q.device), batches, heads)
 
-    def sinks_of(self, heads: range) -> Tensor | None:
+    def bias_of(self, part: Part, dtype: torch.dtype | None = None) -> Tensor | None:
+        """What is added to a part of the map."""
+        dtype = self.float_type if dtype is None else dtype
+        return None if self.bias is None else self.bias.tile(part, self.size, dtype)
+
+    def sinks_of(self, heads: range, dtype: torch.dtype | None = None) -> Tensor | None:
         """The sinks of some heads, [h, 1], to be met by each of their rows."""
-        return None if self.sinks is None else self.sinks[as_slice(heads), None].to(self.float_type)
+        dtype = self.float_type if dtype is None else dtype
+        return None if self.sinks is None else self.sinks[as_slice(heads), None].to(dtype)
 
     def added(self) -> dict[str, Tensor]:
         """The tensors of the bias and the sinks, by name."""

@@ -8,7 +8,7 @@ from torch import Tensor
 from attn_core import stages
 from attn_core.call import Call, Part
 from attn_core.engines.formulas import Engine, RowPair
-from attn_core.masks import as_slice, of_heads
+from attn_core.masks import as_slice
 
 CELLS = 2**22  # of a mask that is looked at at a time
 
@@ -66,10 +66,7 @@ def by_formulas(call: Call, name: str, part: Part) -> Tensor:
         return stages.scaled(scores, call.scale, call.softcap, bias)
 
     def masked(cols: range) -> Tensor:
-        keep = None
-        if call.keep is not None:
-            keep = of_heads(call.keep.tile(rows, cols, call.size, call.q.device), batches, heads)
-        return stages.masked(scaled(cols), keep)
+        return stages.masked(scaled(cols), call.keep_of((batches, heads, rows, cols)))
 
     if name in ("scores", "scaled"):
         return scaled(cols)

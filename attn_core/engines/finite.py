@@ -10,6 +10,7 @@ from attn_core.call import Call
 from attn_core.checks import is_sample, largest
 from attn_core.dropout import Dropout
 from attn_core.engines.scaling import scale_
+from attn_core.engines.tiles import parts
 from attn_core.precision import float_type
 
 
@@ -49,8 +50,8 @@ def check_scores(call: Call) -> None:
     most = torch.finfo(call.float_type).max
     largest_q, largest_k = largest(call.q), largest(call.k)
     batches, heads, all_rows, cols = call.everything
-    for first in range(0, len(all_rows), 256):
-        part = batches, heads, all_rows[first : first + 256], cols
+    for rows in parts(all_rows, 256):
+        part = batches, heads, rows, cols
         q, k = (tensor.detach() for tensor in call.queries_and_keys(part))
         cells = q @ k.mT
         size = largest(cells) * max(1.0, abs(call.scale))

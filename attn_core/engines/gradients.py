@@ -147,7 +147,8 @@ def through_tiles(
     grad_k, grad_v = (
         output.new_zeros(sums, *heads, width) for width in (call.k.shape[-1], call.v.shape[-1])
     )
-    grads = {name: torch.zeros_like(x, dtype=output.dtype) for name, x in asking(call).items()}
+    added = asking(call)
+    grads = {name: torch.zeros_like(x, dtype=output.dtype) for name, x in added.items()}
 
     def back(share: tuple[int, list[HeadRows]]) -> None:
         number, parts = share
@@ -181,7 +182,7 @@ def through_tiles(
     by_head = [grad.sum(0) for grad in (grad_k, grad_v)]
     if call.group > 1:
         by_head = [grad.unflatten(1, (-1, call.group)).sum(2) for grad in by_head]
-    tensors = call.q, call.k, call.v, *asking(call).values()
+    tensors = call.q, call.k, call.v, *added.values()
     made = grad_q, *by_head, *grads.values()
     return tuple(grad.to(tensor.dtype) for grad, tensor in zip(made, tensors, strict=True))
 

@@ -63,7 +63,7 @@ class Attentions(Sequence[Explorer]):
     ) -> Path:
         """Writes one HTML file that is alive without a network, as from mail or a disk.
 
-        title: what stands above it. most: how many megabytes the file may have; ValueError if it
+        title: the heading of the page. most: how many megabytes the file may have; ValueError if it
         would have more, and nothing is written.
         """
         return save_page(path, [*self._elements()], title=title, lang="en", most=most)
@@ -105,14 +105,14 @@ def open_attention(
         model(*args, **inputs); or what `watch` saw, with no further inputs.
     tokens: strings; or what a tokenizer gave, if it has tokens(); or a list of such, as of a
         sentence and its translation: each side of a map takes the one that is as long as it.
-    tokenizer: writes the ids among the inputs as strings, if there are no tokens.
+    tokenizer: writes the ids among the inputs as strings, unless tokens are given.
     only: the modules to show, as for `watch`.
     store: "float16" or "float32" sends the numbers in fewer bits, None as they are; "auto" takes
         float16 where q, k and v have more than a megabyte and float16 can hold them.
     all_values: True sends the values of every head, so that each has its output; by default only
         the first head's are sent where q, k and v have more than a megabyte.
-    stage: the one that is shown at first. name: what addresses on a page call it.
-    run: where a module ran several times, the one that is shown: 0 for the first, -1 for the last;
+    stage: which one is shown at first. name: its name in the address of a page.
+    run: which run is shown of a module that ran several times: 0 for the first, -1 for the last;
         None shows all.
 
     Attentions that differ only in their layer share one explorer, with a row of small maps for
@@ -179,13 +179,16 @@ def watched(model: nn.Module, args: tuple, inputs: Mapping[str, Any], only: Any)
 
 def groups(seen: Seen, run: int | None) -> dict[tuple, list[tuple[str, Call]]]:
     """Calls by paths that differ only in a number, and by what they must have in common."""
+    runs: dict[str, list[Call]] = {}
+    for one in seen.captured:
+        # Not its record, which would compute here what is computed side by side.
+        runs.setdefault(one.path, []).append(one.call)
     found: dict[tuple, list[tuple[str, Call]]] = {}
-    for path in seen:
-        records = seen.all(path)
-        if run is not None and not -len(records) <= run < len(records):
-            raise ValueError(f"run must be one of the {len(records)} of {path!r}, got {run}")
-        for record in records if run is None else [records[run]]:
-            found.setdefault((NUMBER.sub("*", path), *kind_of(record)), []).append((path, record))
+    for path, calls in runs.items():
+        if run is not None and not -len(calls) <= run < len(calls):
+            raise ValueError(f"run must be one of the {len(calls)} of {path!r}, got {run}")
+        for call in calls if run is None else [calls[run]]:
+            found.setdefault((NUMBER.sub("*", path), *kind_of(call)), []).append((path, call))
     if len(found) > MOST_KINDS:
         raise ValueError(
             f"model must give at most {MOST_KINDS} maps of different size or kind, "

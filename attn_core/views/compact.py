@@ -9,7 +9,6 @@ from torch import Tensor
 from attn_core import stages
 from attn_core.bias import Part
 from attn_core.call import Call
-from attn_core.masks import of_heads
 from attn_core.record import AttentionTrace
 
 STORES = {"float32": torch.float32, "float16": torch.float16}
@@ -69,17 +68,10 @@ def weight_error(record: AttentionTrace, store: str | None) -> float:
 
 def weights_in_float64(call: Call, part: Part) -> Tensor:
     """Some rows of weights, which see no other columns than these."""
-    batches, heads, rows, cols = part
     q, k = (tensor.double() for tensor in call.queries_and_keys(part))
-    keep = bias = sinks = None
-    if call.keep is not None:
-        keep = of_heads(call.keep.tile(rows, cols, call.size, q.device), batches, heads)
-    if call.bias is not None:
-        bias = call.bias.tile(part, call.size, torch.float64)
-    if call.sinks is not None:
-        sinks = call.sinks[heads.start : heads.stop, None].double()
+    bias, sinks = call.bias_of(part, torch.float64), call.sinks_of(part[1], torch.float64)
     scaled = stages.scaled(stages.scores(q, k), call.scale, call.softcap, bias)
-    masked = stages.masked(scaled, keep)
+    masked = stages.masked(scaled, call.keep_of(part))
     return stages.weights(masked, *stages.row_statistics(masked, sinks))
 
 

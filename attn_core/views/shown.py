@@ -66,7 +66,7 @@ class Shown(anywidget.AnyWidget):
         ...     explore(trace(*[toy.journey().x] * 3)).save(f"{folder}/heads.html").name
         'heads.html'
 
-        title: what stands above it. most: how many megabytes the file may have; ValueError if it
+        title: the heading of the page. most: how many megabytes the file may have; ValueError if it
         would have more, and nothing is written.
         """
         lang = self.payload.get("lang", "en")

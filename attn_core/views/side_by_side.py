@@ -33,11 +33,8 @@ def side_by_side(calls: Sequence[Call]) -> AttentionTrace:
         name: torch.cat([getattr(call, name).detach() for call in calls], 1) for name in "qkv"
     }
     lead = (tensors["q"].shape[0], tensors["q"].shape[1])
-    call = first.call_with(
-        **tensors, lead=lead, keep=joined_keep(calls), bias=joined_bias(calls), sinks=None
-    )
-    if any(one.sinks is not None for one in calls):
-        call = call.call_with(sinks=joined_sinks(calls))
+    added = {"bias": joined_bias(calls), "sinks": joined_sinks(calls)}
+    call = first.call_with(**tensors, lead=lead, keep=joined_keep(calls), **added)
     return recorded(call, engine_for(call))
 
 
@@ -73,8 +70,10 @@ def dense_bias(call: Call) -> Tensor:
     return call.bias.dense(*call.size, call.float_type).detach().expand(call.shape)
 
 
-def joined_sinks(calls: Sequence[Call]) -> Tensor:
-    """A head without a sink has one that takes nothing."""
+def joined_sinks(calls: Sequence[Call]) -> Tensor | None:
+    """A head without a sink has one that takes nothing, if another has one."""
+    if all(call.sinks is None for call in calls):
+        return None
     lowest = torch.finfo(calls[0].float_type).min
     return torch.cat(
         [

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from attn_core.checks import brief
+from attn_core.watching.named import is_cross
 
-CROSS = re.compile("cross|encoder_attn|multihead_attn|EncDec", re.IGNORECASE)
 IN_DECODER = re.compile("decoder|cross", re.IGNORECASE)
 Tokens = Any  # strings, what a tokenizer gave, or a list of such
 
@@ -38,7 +38,7 @@ def of_ids(inputs: Iterable[Any]) -> list[Tensor]:
 
 
 def is_several(tokens: Tokens) -> bool:
-    """Whether there is more than one text: its parts are no strings."""
+    """Whether there is more than one text: its parts are not strings."""
     return isinstance(tokens, (list, tuple)) and bool(tokens) and not isinstance(tokens[0], str)
 
 
@@ -72,6 +72,6 @@ def tokens_for(
                 "give a list of texts, one for each length, or leave tokens out"
             )
         # Of two texts of one length the encoder reads the first, the decoder writes the last.
-        is_written = IN_DECODER.search(path) and not (side == "keys" and CROSS.search(path))
+        is_written = IN_DECODER.search(path) and not (side == "keys" and is_cross(path))
         found.append(fitting[-1 if is_written else 0])
     return found[0], found[1]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 from torch import Tensor
@@ -113,10 +114,7 @@ def pieces(atom: Atom, known: Sequence[Atom]) -> list[Atom]:
 
 
 def length(parts: Iterable[Atom]) -> int:
-    size = 1
-    for atom in parts:
-        size *= atom.size
-    return size
+    return prod(atom.size for atom in parts)
 
 
 def sources(axis: Axis) -> set[str]:

@@ -1,6 +1,7 @@
 """Whether a record says what the model computed: its output, row by row."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -10,7 +11,8 @@ from attn_core.api import without_autocast
 from attn_core.bias import Bias
 from attn_core.call import Call
 from attn_core.engines.formulas import FORMULAS
-from attn_core.masks import Keep, as_slice, of_heads
+from attn_core.engines.tiles import parts
+from attn_core.masks import Keep, as_slice
 from attn_core.precision import upcast
 from attn_core.recognising import HIDDEN
 
@@ -30,8 +32,8 @@ def difference(call: Call, output: Tensor, is_whole: bool, heads: Sequence[int])
         return None
     theirs = output.reshape(B, H, L, call.v.shape[-1])
     if is_whole:
-        groups = [[(b, h, range(i, min(i + STRIP, L)))]
-                  for b in range(B) for h in heads for i in range(0, L, STRIP)]  # fmt: skip
+        strips = product(range(B), heads, parts(range(L), STRIP))
+        groups = [[strip] for strip in strips]
     else:
         some = {(0, heads[0], 0), (B // 2, heads[len(heads) // 2], L // 2)}
         some.add((B - 1, heads[-1], L - 1))
@@ -56,14 +58,13 @@ def rows_of(call: Call, places: Sequence[tuple[int, int, range]]) -> Call:
     own = [(b, h // call.group) for b, h, _ in places]
     changes: dict = {"lead": (1, len(places)), "dropout": None}
     keys = range(call.size[1])
-    parts = [(range(b, b + 1), range(h, h + 1), rows, keys) for b, h, rows in places]
-    if call.keep is not None:
-        tiles = [of_heads(call.keep.tile(rows, keys, call.size, call.q.device), b, h)
-                 for b, h, rows, _ in parts]  # fmt: skip
-        changes["keep"] = Keep(cells=torch.cat(tiles, 1))
-    if call.bias is not None:
-        tables = [call.bias.tile(part, call.size, call.float_type) for part in parts]
-        changes["bias"] = Bias(table=torch.cat(tables, 1))
+    tiles = [(range(b, b + 1), range(h, h + 1), rows, keys) for b, h, rows in places]
+    keeps = [keep for tile in tiles if (keep := call.keep_of(tile)) is not None]
+    biases = [bias for tile in tiles if (bias := call.bias_of(tile)) is not None]
+    if keeps:
+        changes["keep"] = Keep(cells=torch.cat(keeps, 1))
+    if biases:
+        changes["bias"] = Bias(table=torch.cat(biases, 1))
     if call.sinks is not None:
         changes["sinks"] = torch.cat([call.sinks[h : h + 1] for _, h, _ in places])
     q = torch.stack([call.q[b, h, as_slice(rows)] for b, h, rows in places])[None]

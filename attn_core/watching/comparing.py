@@ -1,10 +1,11 @@
 """Which heads attend differently in two runs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, overload
 
 import torch
 
+from attn_core.engines.tiles import parts
 from attn_core.record import AttentionTrace
 from attn_core.watching.captured import Captured
 from attn_core.watching.seen import Seen, in_columns
@@ -129,15 +130,10 @@ def distance(record: AttentionTrace, other: AttentionTrace, head: int) -> float:
     total = 0.0
     with torch.no_grad():
         for batch in range(B):
-            for rows in strips(L, max(1, CELLS // S)):
+            for rows in parts(range(L), max(1, CELLS // S)):
                 ours, theirs = (
                     each.tile("weights", rows, slice(None), batch=batch, head=head)
                     for each in (record, other)
                 )
                 total += (ours - theirs.to(ours)).abs().sum().item() / 2
     return total / (B * L)
-
-
-def strips(rows: int, step: int) -> Iterator[range]:
-    for start in range(0, rows, step):
-        yield range(start, min(start + step, rows))

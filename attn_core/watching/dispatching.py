@@ -12,7 +12,7 @@ from attn_core.watching.arguments import Arguments
 from attn_core.watching.axes import Labelled, Unreadable, aligned
 from attn_core.watching.chain import Chain, of_product
 from attn_core.watching.flex import of_flex
-from attn_core.watching.listener import Listener
+from attn_core.watching.listener import Attended, Listener
 from attn_core.watching.operations import FOLLOW, Operation
 from attn_core.watching.quiet import above_autograd
 from attn_core.watching.reading import arguments_of, places
@@ -58,7 +58,8 @@ class Dispatching(TorchDispatchMode):
         if not isinstance(func, OpOverload):
             out = func(*args, **kwargs)
             if getattr(func, "__name__", "") == "flex_attention":
-                self.listener.heard("flex", lambda: of_flex(args), out[0], factors=args[:3])
+                flex = Attended("flex", lambda: of_flex(args), out[0], factors=args[:3])
+                self.listener.heard(flex)
             return out
         if torch.is_inference_mode_enabled() and func.has_kernel_for_dispatch_key(COMPOSITE):
             # Elsewhere autograd takes it apart before it comes here.
@@ -82,7 +83,9 @@ class Dispatching(TorchDispatchMode):
             named = dict(zip(("query", "key", "value", *KERNELS[name]), args, strict=False))
             named |= kwargs
             self.listener.heard(
-                "sdpa", lambda: of_sdpa(named, self.listener.heads), out[0], factors=args[:3]
+                Attended(
+                    "sdpa", lambda: of_sdpa(named, self.listener.heads), out[0], factors=args[:3]
+                )
             )
             return
         writes = name.endswith("_") and not name.endswith("__")
@@ -146,7 +149,8 @@ class Dispatching(TorchDispatchMode):
                 v = Labelled(values.mT if is_turned else values, (*batch, columns))
                 return arguments_of(chain, v, self.listener.heads)
 
-        self.listener.heard("softmax", make, out, arrange, chain.paths, (chain.left, values))
+        factors = chain.left, values
+        self.listener.heard(Attended("softmax", make, out, arrange, chain.paths, factors))
 
 
 def name_of(func: OpOverload) -> str:

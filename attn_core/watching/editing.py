@@ -11,11 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from attn_core.checks import brief, check_index, shape_of
-from attn_core.watching.arguments import Arguments
 from attn_core.watching.axes import Unreadable
 from attn_core.watching.captured import Captured
 from attn_core.watching.following import Following
-from attn_core.watching.listener import Arrange, unchanged
+from attn_core.watching.listener import Attended
 from attn_core.watching.quiet import quietly
 from attn_core.watching.tracked import is_plain, tensors_of
 
@@ -120,22 +119,14 @@ class Editor(Following):
         with quietly():
             told(*args)
 
-    def heard(
-        self,
-        kind: str,
-        make: Callable[[], Arguments],
-        output: Tensor,
-        arrange: Arrange = unchanged,
-        paths: tuple[str, ...] = (),
-        factors: Sequence[Tensor] = (),
-    ) -> Tensor:
-        path = self.paths[-1]
+    def heard(self, attended: Attended) -> Tensor:
+        path, output, factors = self.paths[-1], attended.output, attended.factors
         if path not in self.edits:
             return output
         with quietly():
             places = torch.arange(output.numel(), device=output.device).view(output.shape)
             try:
-                places = arrange(places)
+                places = attended.arrange(places)
             except Unreadable:
                 return output  # a product that is not this attention
             edit, call = self.edits[path], self.calls[path]

@@ -18,7 +18,7 @@ from attn_core.observing import Compute, observing
 from attn_core.watching.arguments import of_call
 from attn_core.watching.dispatching import Dispatching
 from attn_core.watching.functions import Functions
-from attn_core.watching.listener import Listener
+from attn_core.watching.listener import Attended, Listener
 from attn_core.watching.named import heads_of
 from attn_core.watching.quiet import QUIET
 
@@ -107,7 +107,7 @@ class Following(Listener):
         if not self.is_listening:
             return compute()
         output = self.held(compute, (), {})
-        return self.heard("attn_core", lambda: of_call(call), output)
+        return self.heard(Attended("attn_core", lambda: of_call(call), output))
 
 
 def uncompiled() -> Any:

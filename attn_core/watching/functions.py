@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from attn_core.watching.listener import Listener
+from attn_core.watching.listener import Attended, Listener
 from attn_core.watching.sdpa import of_sdpa
 
 SDPA = functional.scaled_dot_product_attention
@@ -53,7 +53,8 @@ class Functions(TorchFunctionMode):
         if func is SDPA:
             out = self.listener.held(func, args, kwargs)
             named = dict(zip(NAMES, args, strict=False)) | kwargs
-            return self.listener.heard("sdpa", lambda: of_sdpa(named, self.listener.heads), out)
+            made = Attended("sdpa", lambda: of_sdpa(named, self.listener.heads), out)
+            return self.listener.heard(made)
         if func in DROPOUT:
             return self.listener.while_dropping(dropout_of(args, kwargs), func, args, kwargs)
         out = func(*args, **kwargs)

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
@@ -13,6 +14,20 @@ Arrange = Callable[[Tensor], Tensor]
 
 def unchanged(tensor: Tensor) -> Tensor:
     return tensor
+
+
+@dataclass(frozen=True)
+class Attended:
+    """An attention that has just been computed, in the module that runs now."""
+
+    kind: str
+    make: Callable[[], Arguments]
+    output: Tensor
+    arrange: Arrange = unchanged  # brings a tensor of the output's shape to [*lead, L, Dv]
+    paths: tuple[str, ...] = ()  # further modules that had a part in it
+    # What it was computed from, where autograd no longer sees what happens to the output. A change
+    # is then written into the output.
+    factors: Sequence[Tensor] = ()
 
 
 class Listener(ABC):
@@ -44,22 +59,8 @@ class Listener(ABC):
         """Calls what neither mode sees, and handles its errors."""
 
     @abstractmethod
-    def heard(
-        self,
-        kind: str,
-        make: Callable[[], Arguments],
-        output: Tensor,
-        arrange: Arrange = unchanged,
-        paths: tuple[str, ...] = (),
-        factors: Sequence[Tensor] = (),
-    ) -> Tensor:
-        """An attention has just been computed, in the module that runs now; gives its output.
-
-        arrange: brings a tensor of the output's shape to [*lead, L, Dv].
-        paths: further modules that had a part in it.
-        factors: what it was computed from, where autograd no longer sees what happens to it. A
-            change is then written into the output.
-        """
+    def heard(self, attended: Attended) -> Tensor:
+        """Gives the output that the model goes on with."""
 
     @abstractmethod
     def returned(self, values: object) -> None:

@@ -10,6 +10,8 @@ Only = Callable[[str], bool] | Collection[str] | str | None
 CLASS = re.compile(r"attention|attn", re.IGNORECASE)
 PART = re.compile(r"(norm|output|dropout|mask|bias|embedding|processor)\w*$", re.IGNORECASE)
 PATH = re.compile(r"((self|cross|encoder|decoder|enc_dec|temporal|spatial)_)?(attn|attention)\d*")
+# crossattention.self, encoder_attn, EncDecAttention, and the second attention of torch's decoder
+CROSS = re.compile(r"(^|\.)(cross|multihead_attn|enc\w*(dec|att))\w*(\.[^.]+)?$", re.IGNORECASE)
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads", "h")
 
 
@@ -26,6 +28,15 @@ def is_attention(path: str, module: nn.Module) -> bool:
         return True
     is_torchs = kind.__module__.startswith("torch.")
     return not is_torchs and bool(PATH.fullmatch(path.rpartition(".")[2]))
+
+
+def is_cross(path: str) -> bool:
+    """Whether the end of a path says that queries and keys come from two texts.
+
+    >>> is_cross("decoder.layers.0.encoder_attn"), is_cross("cross_encoder.0.self_attn")
+    (True, False)
+    """
+    return bool(CROSS.search(path))
 
 
 def chosen(

@@ -1,4 +1,4 @@
-"""What the watcher itself computes is no attention of the model, to no watcher of this thread."""
+"""What a watcher itself computes is not taken for an attention of the model by any watcher."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,16 +1,11 @@
 """Attention rollout: how much of each token reaches each place through all layers."""
 
-import re
-
 import torch
 from torch import Tensor
 
 from attn_core.watching.captured import Captured
-from attn_core.watching.named import Only, chosen
+from attn_core.watching.named import Only, chosen, is_cross
 from attn_core.watching.seen import Seen
-
-# crossattention.self, encoder_attn, EncDecAttention, and the second attention of torch's decoder
-CROSS = re.compile(r"(^|\.)(cross|multihead_attn|enc\w*(dec|att))\w*(\.[^.]+)?$", re.IGNORECASE)
 
 
 def rollout(seen: Seen, *, only: Only = None) -> Tensor:
@@ -69,7 +64,7 @@ def self_attentions(seen: Seen, only: Only) -> list[Captured]:
             f"rollout must follow self-attentions of one size, got {path!r} with {L} × {S} in a "
             f"batch of {B}" + f" beside {of_first!r}" * (L == S) + ": choose some with only="
         )
-    crossing = [one.path for one in followed if only is None and CROSS.search(one.path)]
+    crossing = [one.path for one in followed if only is None and is_cross(one.path)]
     if crossing:
         raise ValueError(
             f"rollout must follow self-attentions alone, got {crossing[0]!r}: choose some with "

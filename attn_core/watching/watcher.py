@@ -1,19 +1,18 @@
 """`watch`: while it is open, each attention of a model becomes a record."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attn_core.watching.arguments import Arguments
 from attn_core.watching.axes import Unreadable
 from attn_core.watching.captured import Captured
 from attn_core.watching.checking import difference
 from attn_core.watching.editing import unedited
 from attn_core.watching.following import Following
-from attn_core.watching.listener import Arrange, unchanged
+from attn_core.watching.listener import Attended
 from attn_core.watching.masking import Masks
 from attn_core.watching.named import Only, chosen, is_attention, is_below
 from attn_core.watching.quiet import quietly
@@ -102,36 +101,21 @@ class Watcher(Following):
         except Exception as error:
             self.miss(f"the watcher failed: {first_line(error)}", "report it, with the model")
 
-    def heard(
-        self,
-        kind: str,
-        make: Callable[[], Arguments],
-        output: Tensor,
-        arrange: Arrange = unchanged,
-        paths: tuple[str, ...] = (),
-        factors: Sequence[Tensor] = (),
-    ) -> Tensor:
-        self.safely(self.attended, kind, make, output, arrange, paths)
-        return output
+    def heard(self, attended: Attended) -> Tensor:
+        self.safely(self.record, attended)
+        return attended.output
 
-    def attended(
-        self,
-        kind: str,
-        make: Callable[[], Arguments],
-        output: Tensor,
-        arrange: Arrange,
-        paths: tuple[str, ...],
-    ) -> None:
+    def record(self, attended: Attended) -> None:
         """Records it, if its output is the record's."""
         path = self.paths[-1]
         if torch._C._current_graph_task_id() != -1:
             return  # computed again, for a backward pass
-        self.recorded.update(paths, self.paths)
+        self.recorded.update(attended.paths, self.paths)
         if not self.is_chosen(path):
             return
         try:
-            arranged = arrange(output)
-            one = Captured(path, kind, make(), self.masks)
+            arranged = attended.arrange(attended.output)
+            one = Captured(path, attended.kind, attended.make(), self.masks)
             heads = unedited(self.modules[path], one.at_first.shape[1])
             error = None if one.p else difference(one.at_first, arranged, self.check, heads)
         except (Unreadable, ValueError, TypeError) as error:

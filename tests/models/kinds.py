@@ -162,7 +162,7 @@ UNSEEN = {
         Kind("Rwkv", {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2}, TEXT),
         Kind("Yoso", SIZES, TEXT),
     )
-}  # what they compute is no softmax of queries and keys
+}  # what they compute is not a softmax of queries and keys
 
 
 def maps_of(output) -> list[torch.Tensor]:

@@ -8,7 +8,7 @@ from torch import nn
 
 from attn_core import watch
 from attn_core.watching import compare, comparing, rollout
-from attn_core.watching.rolling import CROSS
+from attn_core.watching.named import is_cross
 from tests.watching.forms import CAUSAL, by_softmax, by_torch
 from tests.watching.test_watch import softmax_layers
 
@@ -102,7 +102,7 @@ def test_refusals_of_compare(other, kind, sentence):
 
 
 @pytest.mark.parametrize(
-    ("path", "is_cross"),
+    ("path", "crosses"),
     [
         ("decoder.layers.0.encoder_attn", True),
         ("decoder.block.0.layer.1.EncDecAttention", True),
@@ -115,5 +115,5 @@ def test_refusals_of_compare(other, kind, sentence):
         ("blocks.0.sequence_attention", False),
     ],
 )
-def test_a_cross_attention_by_its_path(path, is_cross):
-    assert bool(CROSS.search(path)) is is_cross
+def test_a_cross_attention_by_its_path(path, crosses):
+    assert is_cross(path) is crosses
