@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from exercises.messages import sentence
+from grading import interrupts
 from grading.run import SLOWEST
 from grading.sandbox import PYTHON, CannotGrade, Limits
 
@@ -52,6 +53,7 @@ def run_one(work: Work, folder: str, assignment: str, student: str, ended: Conne
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
+    interrupts.reachable()
     hold_back()
     try:
         ended.send(work(folder, assignment, student))
@@ -85,6 +87,7 @@ def local(
     """Do the jobs here, `workers` at a time. Yields each with "", or with why it failed."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["grading.submission", "grading.pages"])
+    interrupts.start_forkserver()
     todo, running = list(reversed(jobs)), {}
     try:
         while todo or running:
@@ -92,7 +95,8 @@ def local(
                 job = todo.pop()
                 result, ended = context.Pipe(duplex=False)
                 process = context.Process(target=run_one, args=(work, str(folder), *job, ended))
-                process.start()
+                with interrupts.held():
+                    process.start()
                 ended.close()
                 running[process.sentinel] = (process, job, time.monotonic() + seconds, result)
             wait(list(running), timeout=1)
