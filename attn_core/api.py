@@ -15,7 +15,7 @@ from attn_core.engines.formulas import Engine, whole
 from attn_core.masks import Keep
 from attn_core.observing import observed
 from attn_core.record import AttentionTrace
-from attn_core.source import Projection, check_projection, check_source
+from attn_core.source import Projection, check_projection, check_rotary, check_source
 
 AUTOCAST = (torch.float16, torch.bfloat16, torch.float32)  # the dtypes that it casts
 
@@ -108,9 +108,9 @@ def trace(
     tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
 
     source: Projection(x, w_query, w_key, w_value, biases) from which q, k and v were made, so that
-        arithmetic and editing reach down to x; None ends them at q, k and v. One projection of x
-        for all three: self-attention only. Under torch.autocast the record has x and the matrices
-        as autocast multiplies them, in its dtype.
+        arithmetic and editing reach down to x; None ends them at q, k and v. It may turn queries
+        and keys (rotary=). One projection of x for all three: self-attention only. Under
+        torch.autocast the record has x and the matrices as autocast multiplies them, in its dtype.
     All other arguments, the errors and the paper are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)
@@ -158,6 +158,7 @@ def as_multiplied(tensor: Tensor) -> Tensor:
 def compare_projection(source: Projection, call: Call) -> None:
     matrices = (source.w_query, source.w_key, source.w_value)
     check_projection(source.x, matrices, source.biases, call.q)
+    check_rotary(source, call.q)
     with torch.no_grad():
         named = zip(("q", "k", "v"), (call.q, call.k, call.v), source.project(), strict=True)
         for name, tensor, made in named:

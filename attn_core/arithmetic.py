@@ -11,6 +11,7 @@ from torch import Tensor
 from attn_core.checks import check_index, check_stage
 from attn_core.digits import plain, written
 from attn_core.record import AttentionTrace
+from attn_core.rotary import Rotary
 
 MOST_TERMS = 16
 
@@ -241,7 +242,7 @@ class Workings:
         return Term(name, (position,), math.nan, how, parts)
 
     def number(self, name: str, position: int, d: int) -> Term:
-        """One number of q, k or v; with a source, x times a column of its matrix."""
+        """One number of q, k or v; with a source, x times a column of its matrix, or turned."""
         self.record.check_source_unchanged()
         tensor = getattr(self.record, name)
         head = self.head if name == "q" else self.key_head
@@ -249,14 +250,54 @@ class Workings:
         source = self.record.source
         if source is None:
             return Term(name, (position, d), value, written(value))
-        place = ("q", "k", "v").index(name)
-        column = head * tensor.shape[-1] + d
-        x = numbers(source.x.reshape(-1, *source.x.shape[-2:])[self.batch, position])
-        matrix = (source.w_query, source.w_key, source.w_value)[place]
-        how = sum_of_products(list(zip(x, numbers(matrix[:, column]), strict=True)))
-        if source.biases is not None:
-            how += f" + {written(numbers(source.biases[place][column : column + 1])[0])}"
+        if source.rotary is not None and name != "v":
+            pair, other, is_first = source.rotary.pair_of(d)
+            own, beside = (self.projected(name, position, column) for column in (d, other))
+            place = source.position(self.batch, position)
+            angle = angle_term(source.rotary, place, (position, pair))
+            how = turned_text(own.value, beside.value, angle.value, is_first)
+            parts = own, beside, angle
+            return Term(name, (position, d), value, f"{how} = {written(value)}", lambda: parts)
+        how, _ = self.projection(name, position, d)
         return Term(name, (position, d), value, f"{how} = {written(value)}")
+
+    def projected(self, name: str, position: int, d: int) -> Term:
+        """One number of a query or key before it is turned."""
+        how, value = self.projection(name, position, d)
+        return Term(f"projected_{name}", (position, d), value, f"{how} = {written(value)}")
+
+    def projection(self, name: str, position: int, d: int) -> tuple[str, float]:
+        """x times a column of a matrix of the source, plus its bias: as text, and its value."""
+        source = self.record.source
+        assert source is not None
+        head = self.head if name == "q" else self.key_head
+        place = ("q", "k", "v").index(name)
+        column = head * getattr(self.record, name).shape[-1] + d
+        x = numbers(source.x.reshape(-1, *source.x.shape[-2:])[self.batch, position])
+        matrix = numbers((source.w_query, source.w_key, source.w_value)[place][:, column])
+        how, value = sum_of_products(list(zip(x, matrix, strict=True))), dot(x, matrix)
+        if source.biases is not None:
+            bias = source.biases[place][column].item()
+            how, value = f"{how} + {written(bias)}", value + bias
+        return how, value
+
+
+def angle_term(rotary: Rotary, place: float, index: tuple[int, int]) -> Term:
+    """The angle by which a pair of a row is turned, in radians; index: the row, the pair."""
+    value = place * rotary.rate(index[1])
+    how = f"{angle_text(rotary, place, index[1])} = {written(value)}"
+    return Term("angle", index, value, how)
+
+
+def angle_text(rotary: Rotary, place: float, pair: int) -> str:
+    """3 · 10000^(-2 · 1 / 4): the place, times what the pair turns from place to place."""
+    return f"{written(place)} · {written(rotary.base)}^(-2 · {pair} / {rotary.head_dim})"
+
+
+def turned_text(number: float, other: float, angle: float, is_first: bool) -> str:
+    """0.43 · cos(0.03) - 0.12 · sin(0.03); the second of a pair adds."""
+    sign, turn = "-" if is_first else "+", written(angle, max(abs(number), abs(other)))
+    return f"{factor(number)} · cos({turn}) {sign} {factor(other)} · sin({turn})"
 
 
 def numbers(tensor: Tensor) -> list:

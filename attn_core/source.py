@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from torch import Tensor
 
-from attn_core.checks import brief, largest, shape_of
+from attn_core.checks import brief, check_is, largest, shape_of
+from attn_core.rotary import Rotary
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,8 +17,13 @@ class Projection:
     """Where q, k and v come from: x and the three matrices, so that arithmetic reaches down to x.
 
     x [*B, T, E]; w_query, w_key [E, H·D]; w_value [E, H·Dv]; biases: None, or the three biases
-    of query, key and value [H·D], [H·D], [H·Dv]. Head h owns columns h·D to (h+1)·D − 1. Taught in
-    chapters 04 and 05.
+    of query, key and value [H·D], [H·D], [H·Dv]. Head h owns columns h·D to (h+1)·D − 1; with
+    fewer heads of keys than of queries, w_key and w_value have as many columns less.
+
+    rotary: what turns queries and keys after the projection, if something does.
+    positions: the place of each row of x, [T] or [B, T]; 0, 1, 2, … unless given.
+
+    Taught in chapters 04, 05 and 12.
     """
 
     x: Float[Tensor, "*B T E"]
@@ -25,15 +31,31 @@ class Projection:
     w_key: Float[Tensor, "E HkvD"]
     w_value: Float[Tensor, "E HkvDv"]
     biases: tuple[Tensor, Tensor, Tensor] | None = None
+    rotary: Rotary | None = None
+    positions: Shaped[Tensor, "*P T"] | None = None
+
+    def __post_init__(self) -> None:
+        check_is("rotary of source", self.rotary, Rotary)
+        if isinstance(self.positions, Tensor):  # a copy, which nobody else writes into
+            object.__setattr__(self, "positions", self.positions.detach().clone())
 
     def project(self) -> tuple[Tensor, Tensor, Tensor]:
         """q, k and v of all heads side by side: [*B, T, H·D], [*B, T, H·D], [*B, T, H·Dv]."""
         q, k, v = (self.x @ w for w in (self.w_query, self.w_key, self.w_value))
-        if self.biases is None:
-            return q, k, v
-        # Under autocast a product has fewer digits than its bias, and nn.Linear gives that dtype.
-        bias_q, bias_k, bias_v = (bias.to(q.dtype) for bias in self.biases)
-        return q + bias_q, k + bias_k, v + bias_v
+        if self.biases is not None:
+            # Under autocast a product has fewer digits than its bias; nn.Linear gives that dtype.
+            bias_q, bias_k, bias_v = (bias.to(q.dtype) for bias in self.biases)
+            q, k, v = q + bias_q, k + bias_k, v + bias_v
+        if self.rotary is not None:
+            q, k = (self.rotary.rotate(rows, self.positions) for rows in (q, k))
+        return q, k, v
+
+    def position(self, batch: int, row: int) -> float:
+        """The place by which the numbers of a row are turned."""
+        if self.positions is None:
+            return row
+        places = self.positions if self.positions.ndim == 1 else self.positions[batch]
+        return places[row].item()
 
     def each(self, change: Callable[[Tensor], Tensor]) -> "Projection":
         """The same of other tensors, such as copies in another dtype."""
@@ -41,7 +63,7 @@ class Projection:
         biases: Any = self.biases
         if isinstance(biases, (tuple, list)):
             biases = tuple(map(change, biases))
-        return Projection(x, w_query, w_key, w_value, biases)
+        return Projection(x, w_query, w_key, w_value, biases, self.rotary, self.positions)
 
     def tensors(self) -> dict[str, Tensor]:
         """All that q, k and v follow from, by names that an error can use."""
@@ -84,6 +106,17 @@ def check_projection(
                 f"biases[{i}] of source must have the shape {shape_of(matrices[i])[1:]}, "
                 f"got {shape_of(bias)}"
             )
+
+
+def check_rotary(source: Projection, q: Tensor) -> None:
+    """What turns the rows fits the heads; without it there are no positions."""
+    if source.rotary is None:
+        if source.positions is not None:
+            raise ValueError("positions of source must be None without a rotary, got some")
+    elif source.rotary.head_dim != q.shape[-1]:
+        raise ValueError(
+            f"rotary of source must have q's head_dim {q.shape[-1]}, got {source.rotary.head_dim}"
+        )
 
 
 def check_source(name: str, wanted: Tensor, projected: Tensor) -> None:

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from attn_core import pretrained
+from attn_core.language import LanguageLayer
 from attn_core.layers import DecoderLayer, EncoderLayer, WordEmbedding
 from attn_core.masks import Keep, causal, window
 from attn_core.modules import (
@@ -29,8 +30,9 @@ from attn_core.modules import (
     SelfAttentionV1,
     StackedHeads,
 )
+from attn_core.rotary import Rotary
 from attn_core.steps import Changes, Pass, Step, Steps, recording, run, workings
-from attn_core.steps.operation import REQUIRED, Operation
+from attn_core.steps.operation import REQUIRED, Operation, Setting
 from attn_core.steps.operations import OPERATIONS
 from attn_core.transformer import Transformer
 from attn_core.translators import transformer
@@ -159,6 +161,12 @@ PARTS: dict[str, Callable[[], nn.Module]] = {
         DecoderLayer(4, 2, 8, norm_first=True, right_to_left=True), both_ways
     ),
     "MiniLM": Reader,
+    "LanguageLayer, interleaved": lambda: Between(
+        LanguageLayer(4, 1, 1, 6, rotary=Rotary(4, 100.0, "interleaved")), alone
+    ),
+    "LanguageLayer without positions": lambda: Between(
+        LanguageLayer(4, 2, 2, 6, keep=window(1)), alone
+    ),
 }
 
 
@@ -257,21 +265,39 @@ def part(make: Callable[[], nn.Module]) -> dict:
     return {"program": model_payload(steps, MARKS, 8), "passes": [a_pass(steps, [5, 4], [1, 3, 5])]}
 
 
+def language() -> dict:
+    """A layer whose heads share keys, whole and with something switched off."""
+    layer = LanguageLayer(4, 2, 1, 6, rotary=Rotary(2))
+    steps = recorded(filled(Between(layer, alone)), WORDS)
+    off = Changes(positions_off=["part.attention.turned_key"], norms_off=["part.attention_norm"])
+    passes = [a_pass(steps, [5, 4], [1, 3, 5])]
+    passes.append(a_pass(steps, [5, 4], [1, 3, 5], off, touched(off)))
+    return {"program": model_payload(steps, MARKS, 8), "passes": passes}
+
+
 SIZES = {"E": 4, "F": 4, "H": 4, "N": 8}  # of what an operation's parameters are long
 # A value that a step may have of each kind of setting, beside its default.
 OTHER: dict[str, list] = {
     "number": [0.5, 2.0],
-    "whole": [1],
     "flag": [True, False],
     "mask": [causal(), window(1), causal() & window(1)],
 }
+
+
+def others(setting: Setting) -> list:
+    """Values of a setting; a whole number is the smallest that it may be."""
+    least = setting.least
+    if setting.kind == "whole":
+        return [int(least or 0)]
+    of_kind = OTHER[setting.kind]
+    return of_kind if least is None else [value for value in of_kind if value >= least]
 
 
 def cases(operation: Operation) -> Iterator[tuple[int, set[str], dict]]:
     """Steps that differ in one thing: how many inputs, which parameters, which settings."""
     least, most = operation.takes
     known = {
-        name: setting.choices or OTHER[setting.kind]
+        name: setting.choices or others(setting)
         for name, setting in operation.settings.items()
         if not setting.is_switch
     }
@@ -367,6 +393,7 @@ MODELS = {
     "small, norm first": partial(small, norm_first=True),
     "recurrent with attention": partial(recurrent, attends=True),
     "recurrent with one vector": partial(recurrent, attends=False),
+    "LanguageLayer with grouped keys": language,
     "translator": stored_translator,
     **{name: partial(part, make) for name, make in PARTS.items()},
 }

@@ -34,6 +34,7 @@ from attn_core.arithmetic import Workings
 from attn_core.checks import STAGES
 from attn_core.digits import fixed, plain, written
 from attn_core.mistakes import MISTAKES
+from attn_core.rotary import PAIRINGS, Rotary
 from attn_core.views import explore
 from attn_core.views.paste import paste
 from attn_core.views.state import number_in
@@ -127,7 +128,26 @@ def records() -> dict[str, AttentionTrace]:
     traces["source of grouped keys"] = projected(
         x, narrow, (biases[0], biases[1][:2], biases[2][:2])
     )
+    for pairing in PAIRINGS:
+        traces[f"source of turned {pairing}"] = turned(x, narrow, Rotary(2, 10.0, pairing), None)
+    places = torch.tensor([[0, 1, 2, 2.5]])
+    traces["source of rows turned by their places"] = turned(
+        x, matrices, Rotary(4, 10.0, "interleaved"), places
+    )
     return traces
+
+
+def turned(
+    x: torch.Tensor, matrices: list, rotary: Rotary, positions: torch.Tensor | None
+) -> AttentionTrace:
+    """A record whose queries and keys were turned after the projection."""
+    source = Projection(x, *matrices, rotary=rotary, positions=positions)
+    exact = source.each(torch.Tensor.double).project()
+    heads = [
+        rows.float().unflatten(-1, (-1, rotary.head_dim)).transpose(1, 2).contiguous()
+        for rows in exact
+    ]
+    return trace(*heads, keep=causal(), source=source)
 
 
 def projected(x: torch.Tensor, matrices: list, biases: tuple) -> AttentionTrace:
@@ -224,16 +244,23 @@ def mistakes(known: dict[str, AttentionTrace]) -> dict[str, dict]:
 
 
 def edits() -> dict:
-    """A record with a source, a change of it as a text, and what becomes of q, k and v."""
+    """Records with a source, a change of it as a text, and what becomes of q, k and v."""
     x, matrices = numbers(1, 4, 3), [numbers(3, 4, start=50 * n) for n in range(3)]
     biases = tuple(numbers(4, start=9 * n) for n in range(3))
-    before = payload(projected(x, matrices, biases))
+    rotary = Rotary(2, 10.0)
+    before = projected(x, matrices, biases), turned(x.clone(), matrices, rotary, None)
+    payloads = [payload(record) for record in before]
     x[0, 2, 1], matrices[1][0, 3], biases[2][1] = 1.25, -2, 3
-    after = projected(x, matrices, biases)
+    after = projected(x, matrices, biases), turned(x, matrices, rotary, None)
+    change = "x.0.2.1:1.25,w_key.0.3:-2,"
+    texts = f"{change}b_value.1:3,tokens.1:a%2Cb", f"{change}tokens.1:a%2Cb"
     return {
-        "payload": before,
-        "text": "x.0.2.1:1.25,w_key.0.3:-2,b_value.1:3,tokens.1:a%2Cb",
-        **{name: getattr(after, name).flatten().tolist() for name in "qkv"},
+        name: {
+            "payload": payloads[n],
+            "text": texts[n],
+            **{side: getattr(after[n], side).flatten().tolist() for side in "qkv"},
+        }
+        for n, name in enumerate(("projected", "turned"))
     }
 
 

@@ -78,6 +78,11 @@ class Notes:
     def know(self, value: object, name: str) -> None:
         self.known[id(value)] = value, name
 
+    def weight_name(self, weight: Tensor, name: str) -> str:
+        """The name under which a weight is already known: one that two modules share has one."""
+        known = self.steps.weights.items()
+        return next((other for other, same in known if same is weight), name)
+
     def write(self, step: Step, rows: Tensor, weights: Mapping[str, Tensor]) -> None:
         self.steps.steps[step.name] = step
         self.steps.weights.update(weights)
@@ -207,7 +212,8 @@ class ModuleCall:
         names, weights = {}, {}
         for key, attribute in (parameters or {}).items():
             if (weight := attrgetter(attribute)(self.module)) is not None:
-                names[key] = ".".join(part for part in (self.path, attribute) if part)
+                own = ".".join(part for part in (self.path, attribute) if part)
+                names[key] = self.notes.weight_name(weight, own)
                 weights[names[key]] = weight
         step = Step(name, operation, tuple(inputs), names, dict(settings or {}))
         step.check()

@@ -192,5 +192,11 @@ def check_count(name: str, count: int, takes: tuple[int, int | None]) -> None:
         raise ValueError(f"{name} must have {wanted} {plural}, got {count}")
 
 
+def check_one_shape(name: str, x: Tensor, y: Tensor) -> None:
+    if x.shape != y.shape:
+        shapes = f"{tuple(x.shape)} and {tuple(y.shape)}"
+        raise ValueError(f"the inputs of {name} must have one shape, got {shapes}")
+
+
 def listed(names: Collection[str]) -> str:
     return f"of {', '.join(names)}" if names else "none"

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attn_core.record import AttentionTrace
+from attn_core.source import Projection
 from attn_core.views.compact import (
     check_store,
     overview,
@@ -40,7 +41,18 @@ def source_arrays(record: AttentionTrace) -> dict | None:
     pairs = zip(names, biases, strict=True)
     vectors = {name: None if bias is None else array(bias) for name, bias in pairs}
     x = source.x.reshape(-1, *source.x.shape[-2:])
-    return {"x": array(x), **matrices, **vectors}
+    return {"x": array(x), **matrices, **vectors, **turning(source)}
+
+
+def turning(source: Projection) -> dict:
+    """What turns queries and keys, of a source that has it."""
+    if source.rotary is None:
+        return {}
+    rotary = {"base": source.rotary.base, "pairing": source.rotary.pairing}
+    if source.positions is not None:
+        positions = source.positions.reshape(-1, source.positions.shape[-1])
+        rotary["positions"] = positions.tolist()
+    return {"rotary": rotary}
 
 
 def numbers_of(

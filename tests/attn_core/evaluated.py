@@ -6,12 +6,14 @@ NAMES = {
     "exp": math.exp,
     "max": max,
     "tanh": math.tanh,
+    "cos": math.cos,
+    "sin": math.sin,
     "sqrt": math.sqrt,
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
     "normal": lambda x: (1 + math.erf(x / math.sqrt(2))) / 2,
     "inf": math.inf,
 }
-SIGNS = {"·": "*", "²": "**2", "√": "sqrt", "σ": "sigmoid", "Φ": "normal"}
+SIGNS = {"·": "*", "²": "**2", "√": "sqrt", "σ": "sigmoid", "Φ": "normal", "^": "**"}
 
 
 def evaluated(text: str) -> float:

@@ -27,8 +27,9 @@ QUERIES, KEYS, VALUES = range(3)  # the inputs
 
 def attention(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
     """The six stages of each head, and their outputs side by side."""
-    heads = [split(x, settings["num_heads"]) for x in inputs]
-    q, k, v = heads
+    heads = settings["num_heads"]
+    kv_heads = settings["num_kv_heads"] or heads
+    q, k, v = (split(x, n) for x, n in zip(inputs, (heads, kv_heads, kv_heads), strict=True))
     record = trace(q, k, v, keep=settings["keep"], scale=settings["scale"])
     outputs = record.output
     if off := list(settings["heads_off"]):
@@ -77,8 +78,8 @@ def parts(cell: Cell, lines: Workings) -> Iterable[Cell]:
     head, row, column = cell.index
     if cell.stage == "scores":
         return [
-            *projected(cell, QUERIES, row, len(lines.query)),
-            *projected(cell, KEYS, column, len(lines.query)),
+            *projected(cell, QUERIES, head, row, len(lines.query)),
+            *projected(cell, KEYS, lines.key_head, column, len(lines.query)),
         ]
     if cell.stage == "scaled":
         return [cell.at("scores", *cell.index)]
@@ -93,14 +94,13 @@ def parts(cell: Cell, lines: Workings) -> Iterable[Cell]:
     width = cell.run.record(cell.step.name).columns("output")
     return [
         *(cell.at(lines.mixing, head, row, j) for j in shown),
-        *(cell.input(VALUES, j, head * width + column) for j in shown),
+        *(cell.input(VALUES, j, lines.key_head * width + column) for j in shown),
     ]
 
 
-def projected(cell: Cell, n: int, position: int, width: int) -> list[Cell]:
+def projected(cell: Cell, n: int, head: int, position: int, width: int) -> list[Cell]:
     """The shown numbers of a head's query or key."""
-    first = cell.index[0] * width
-    return [cell.input(n, position, first + d) for d in kept_terms(width)]
+    return [cell.input(n, position, head * width + d) for d in kept_terms(width)]
 
 
 ATTENTION = Operation(
@@ -112,6 +112,7 @@ ATTENTION = Operation(
     statistics=STATISTICS,
     settings={
         "num_heads": Setting("whole", least=1),
+        "num_kv_heads": Setting("whole", default=None, least=1),
         "scale": Setting("number"),
         "keep": Setting("mask", default=None),
         "heads_off": Setting("heads", default=(), is_switch=True),

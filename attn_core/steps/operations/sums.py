@@ -15,6 +15,7 @@ from attn_core.steps.operation import (
     Setting,
     Settings,
     Weights,
+    check_one_shape,
 )
 from attn_core.steps.operations.lines import switched_off
 
@@ -22,9 +23,7 @@ from attn_core.steps.operations.lines import switched_off
 def add(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
     """x + y; with x switched off y alone."""
     x, y = inputs
-    if x.shape != y.shape:
-        shapes = f"{tuple(x.shape)} and {tuple(y.shape)}"
-        raise ValueError(f"the inputs of add must have one shape, got {shapes}")
+    check_one_shape("add", x, y)
     return {"output": y if settings["off"] else x + y}
 
 

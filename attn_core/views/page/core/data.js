@@ -1,9 +1,10 @@
 // What a payload holds: q, k, v, the mask, the tokens, and where q, k and v come from.
 
-import { decode } from "./arrays.js";
+import { decode, dot } from "./arrays.js";
 import { Bias } from "./bias.js";
 import { keepRule } from "./masks.js";
 import { Problem } from "./problem.js";
+import { Rotary } from "./rotary.js";
 
 /**
  * @typedef {{ p: number, seed: number }} Dropout
@@ -83,6 +84,10 @@ export class Data {
     this.headNames = payload.heads?.map(String);
     if (this.headNames && this.headNames.length !== this.H) throw new Problem(`it must name ${this.H} heads`);
     this.overview = payload.overview || null;
+    /** What turns queries and keys of a source. @type {Rotary | null} */
+    this.rotary = null;
+    /** By sentence, the place of each row; one list serves all. @type {number[][] | null} */
+    this.positions = null;
     this.source = payload.source ? this.readSource(payload.source) : null;
     /** @type {Data | null} */
     this.base = null; // of changed data: those that they were
@@ -97,8 +102,16 @@ export class Data {
     if (this.keepJson) keepRule(this.keepJson, this.L, this.S);
   }
 
-  /** @param {Record<string, import("./arrays.js").SentArray>} source */
+  /** @param {Record<string, any>} source */
   readSource(source) {
+    if (source.rotary) {
+      this.rotary = new Rotary({ ...source.rotary, head_dim: this.D });
+      this.positions = source.rotary.positions ?? null;
+      const fits = this.positions?.every((row) => row.length === this.L && row.every(Number.isFinite)) ?? true;
+      if (!fits || ![undefined, 1, this.B].includes(this.positions?.length)) {
+        throw new Problem("its source must have a position for each row");
+      }
+    }
     /** @type {Source} */
     const arrays = {};
     /** @type {(name: string, axes: number) => void} */
@@ -251,7 +264,43 @@ export class Data {
   }
 
   /**
-   * What a number of q, k or v is made of: a row of x, a column of its matrix, its bias.
+   * The place by which the numbers of a row are turned.
+   *
+   * @param {number} b
+   * @param {number} t
+   */
+  position(b, t) {
+    return this.positions ? this.positions[this.positions.length > 1 ? b : 0][t] : t;
+  }
+
+  /**
+   * x times a column of a matrix, plus its bias: a number before anything turns it.
+   *
+   * @param {Side} side
+   * @param {number} b
+   * @param {number} t
+   * @param {number} column
+   */
+  raw(side, b, t, column) {
+    const { x, w, bias } = this.origin(side, b, t, column);
+    return dot(x, w) + bias;
+  }
+
+  /**
+   * A number of q, k or v as its source gives it.
+   *
+   * @param {Side} side
+   * @param {number} b
+   * @param {number} t
+   * @param {number} column
+   */
+  projection(side, b, t, column) {
+    const at = (/** @type {number} */ n) => this.raw(side, b, t, n);
+    return this.rotary && side !== "v" ? this.rotary.turned(at, column, this.position(b, t)) : at(column);
+  }
+
+  /**
+   * What a number of q, k or v is made of, before it is turned: a row of x, a column of its matrix, its bias.
    *
    * @param {Side} side
    * @param {number} b

@@ -109,7 +109,10 @@ export class EditedData extends Data {
       if (name === "x") {
         for (let c = 0; c < columns; c++) this.project(side, place[0], place[1], c);
       } else if (name.endsWith(full)) {
-        for (let b = 0; b < B; b++) for (let t = 0; t < T; t++) this.project(side, b, t, place[place.length - 1]);
+        const column = place[place.length - 1];
+        // A turned number is made of both columns of its pair.
+        const changed = this.rotary && side !== "v" ? [column, this.rotary.pairOf(column).other] : [column];
+        for (let b = 0; b < B; b++) for (let t = 0; t < T; t++) for (const c of changed) this.project(side, b, t, c);
       }
     }
   }
@@ -124,8 +127,7 @@ export class EditedData extends Data {
     const width = this[side].shape[3];
     const head = heldAt(this[side], Math.floor(column / width));
     if (head < 0) return;
-    const { x, w, bias } = this.origin(side, b, t, column);
-    const value = dot(x, w) + bias;
+    const value = this.projection(side, b, t, column);
     const { dtype } = this[side];
     if (!Number.isFinite(stored(value, dtype))) throw new Problem(say("tooLarge", { side, dtype }));
     this.put(side, [b, head, t, column % width], value);

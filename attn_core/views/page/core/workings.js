@@ -76,6 +76,20 @@ const result = (x) => [written(x), "result"];
 export const sumOfProducts = (a, b, ca, cb, most) =>
   listed(a.length, (n) => [factor(a[n], ca, b[n]), ["·"], factor(b[n], cb, a[n])], " + ", most);
 
+/**
+ * 0.43 · cos(0.03) - 0.12 · sin(0.03); the second of a pair adds.
+ *
+ * @param {number} number
+ * @param {number} other
+ * @param {number} angle
+ * @param {boolean} isFirst
+ */
+export function turnedText(number, other, angle, isFirst) {
+  const turn = written(angle, Math.max(Math.abs(number), Math.abs(other)));
+  const across = `${isFirst ? "-" : "+"} ${factor(other)[0]} · sin(${turn})`;
+  return `${factor(number)[0]} · cos(${turn}) ${across}`;
+}
+
 export class Workings {
   /**
    * @param {Attention} attention
@@ -262,10 +276,62 @@ export class Workings {
     if (!data.source || data.isSet(name, [batch, data.placeOf(name, head), position, d]))
       return this.term(name, [position, d], [value], undefined, name);
     const column = data.headOf(name, head) * data[name].shape[3] + d;
-    const { x, w, hasBias, bias } = data.origin(name, batch, position, column);
+    if (data.rotary && name !== "v") return this.turned(name, position, d, value);
+    const how = this.projection(name, position, column);
+    return this.term(name, [position, d], [...how, [" = "], value], undefined, name);
+  }
+
+  /**
+   * A number of a query or key that was turned, and the pair that it is made of.
+   *
+   * @param {"q" | "k"} name
+   * @param {number} position
+   * @param {number} d
+   * @param {[string, string]} value
+   */
+  turned(name, position, d, value) {
+    const { data, attention } = this;
+    const rotary = /** @type {import("./rotary.js").Rotary} */ (data.rotary);
+    const { pair, other, isFirst } = rotary.pairOf(d);
+    const first = data.headOf(name, attention.head) * data.D;
+    const [own, beside] = [d, other].map((n) => data.raw(name, attention.batch, position, first + n));
+    const place = data.position(attention.batch, position);
+    const angle = rotary.angle(place, pair);
+    const parts = () => [
+      this.projected(name, position, d, own),
+      this.projected(name, position, other, beside),
+      this.term("angle", [position, pair], [[`${rotary.angleText(place, pair)} = `], result(angle)]),
+    ];
+    const text = turnedText(own, beside, angle, isFirst);
+    return this.term(name, [position, d], [[`${text} = `], value], parts, name);
+  }
+
+  /**
+   * Before it is turned.
+   *
+   * @param {"q" | "k"} name
+   * @param {number} position
+   * @param {number} d
+   * @param {number} value
+   */
+  projected(name, position, d, value) {
+    const { data, attention } = this;
+    const how = this.projection(name, position, data.headOf(name, attention.head) * data.D + d);
+    return this.term(`projected_${name}`, [position, d], [...how, [" = "], [written(value), name]], undefined, name);
+  }
+
+  /**
+   * x times a column of a matrix of the source, plus its bias.
+   *
+   * @param {Side} name
+   * @param {number} position
+   * @param {number} column
+   * @returns {Line}
+   */
+  projection(name, position, column) {
+    const { x, w, hasBias, bias } = this.data.origin(name, this.attention.batch, position, column);
     /** @type {Line} */
     const added = hasBias ? [[" + "], [written(bias)]] : [];
-    const how = [...sumOfProducts(x, w, undefined, undefined, this.most), ...added];
-    return this.term(name, [position, d], [...how, [" = "], value], undefined, name);
+    return [...sumOfProducts(x, w, undefined, undefined, this.most), ...added];
   }
 }

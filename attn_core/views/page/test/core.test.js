@@ -131,14 +131,19 @@ test("mistakes", () => {
   }
 });
 
-test("a change reaches what follows from it", () => {
-  const { payload, text, q, k, v } = vectors.edits;
-  const data = new Data(payload);
-  const changed = edited(data, text);
-  for (const [name, wanted] of Object.entries({ q, k, v })) near([changed[name].numbers], [wanted], name);
-  assert.equal(changed.queries[1], "a,b");
-  assert.equal(firstDifference(attentionOf(data), attentionOf(changed)), "scores");
-  assert.equal(firstDifference(attentionOf(data), attentionOf(edited(data, ""))), undefined);
+for (const [kind, { payload, text, q, k, v }] of Object.entries(vectors.edits)) {
+  test(`a change reaches what follows from it: ${kind}`, () => {
+    const data = new Data(payload);
+    const changed = edited(data, text);
+    for (const [name, wanted] of Object.entries({ q, k, v })) near([changed[name].numbers], [wanted], name);
+    assert.equal(changed.queries[1], "a,b");
+    assert.equal(firstDifference(attentionOf(data), attentionOf(changed)), "scores");
+    assert.equal(firstDifference(attentionOf(data), attentionOf(edited(data, ""))), undefined);
+  });
+}
+
+test("a number that is not there can't be changed", () => {
+  const data = new Data(vectors.edits.projected.payload);
   assert.throws(() => edited(data, "x.0.2.9:1"), { message: "there is no number x[0, 2, 9]" });
 });
 
@@ -208,7 +213,7 @@ test("a bias can make a score overflow", () => {
 });
 
 test("a number of q stays set whatever of its source is changed after it", () => {
-  const data = new Data(vectors.edits.payload);
+  const data = new Data(vectors.edits.projected.payload);
   const edits = [
     ["q", [0, 1, 2, 0], 9],
     ["x", [0, 2, 0], 3.5],

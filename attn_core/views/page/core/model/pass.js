@@ -158,7 +158,8 @@ export class Pass {
   payload(name) {
     const step = this.attentionStep(name);
     const { keep, scale } = this.settingsOf(step);
-    const [q, k, v] = step.inputs.map((input) => this.heads(input, step.heads));
+    const { heads, keyHeads } = step;
+    const [q, k, v] = step.inputs.map((input, n) => this.heads(input, n ? keyHeads : heads));
     return {
       version: 1,
       tokens: { queries: this.labels(name), keys: this.labels(step.inputs[1].name) },

@@ -88,6 +88,8 @@ export class Step {
     this.parameters = {};
     checkRoles(this, declared);
     this.heads = this.settings.num_heads ?? 1;
+    /** Fewer than heads where several share one. @type {number} */
+    this.keyHeads = this.settings.num_kv_heads ?? this.heads;
     this.width = this.kind.width(this);
     this.must(Number.isInteger(this.width) && this.width > 0, "an output of some columns");
     /** Which sentences its numbers depend on. @type {Set<Axis>} */

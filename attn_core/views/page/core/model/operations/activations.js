@@ -1,8 +1,8 @@
-// Operations that make each number of the number in its place.
+// Operations that make each number of the number in its place, or of two.
 
 import { written } from "../../digits.js";
 import { equals, signed } from "./lines.js";
-import { USUAL } from "./operation.js";
+import { rowOf, USUAL } from "./operation.js";
 
 /**
  * The area under the bell curve to the left of x: (1 + erf(x / √2)) / 2. The series has terms of one sign, so that
@@ -44,4 +44,30 @@ export const gelu = each(
   (x) => x * bell(x),
   (x) => `${signed(x)} · Φ(${written(x)})`,
 );
+export const silu = each(
+  (x) => x / (1 + Math.exp(-x)),
+  (x) => `${written(x)} / (1 + exp(${written(-x)}))`,
+);
+
+/** x·y. @type {import("./operation.js").Operation} */
+export const multiply = {
+  ...USUAL,
+  width(step) {
+    const [x, y] = step.inputs;
+    step.must(x.width === y.width && x.axis === y.axis, "two inputs of one shape");
+    return x.width;
+  },
+  rows(pass, { inputs: [x, y], width }, t) {
+    const [a, b] = [pass.output(x, t), pass.output(y, t)];
+    return [rowOf(width, (n) => a[n] * b[n])];
+  },
+  lines: {
+    output(place) {
+      const [x, y] = place.inputs.map((input) => place.row(input)[place.col]);
+      const text = `${written(x, y)} · ${signed(y, x)}`;
+      return [equals(text, place.value), () => place.inputs.map((input) => place.number(input))];
+    },
+  },
+};
+
 export const tanh = each(Math.tanh, (x) => `tanh(${written(x)})`);

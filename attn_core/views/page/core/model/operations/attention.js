@@ -25,6 +25,9 @@ function looksBack(keep) {
   return !row[1];
 }
 
+/** @type {(step: Step, head: number) => number} */
+const keyHeadOf = (step, head) => Math.floor((head * step.keyHeads) / step.heads);
+
 /** Those of one head: [head, row, column]. */
 class HeadWorkings extends RowWorkings {
   /** @param {Place} place */
@@ -39,16 +42,18 @@ class HeadWorkings extends RowWorkings {
     const { inputs, step } = this.place;
     const [q, k] = inputs;
     const [[head], width] = [this.before, q.width / step.heads];
-    /** @type {(x: Step, t: number) => Term[]} */
-    const shown = (x, t) => this.place.shown(x, t, width, head * width);
-    return { ...super.scores(j), parts: () => [...shown(q, this.i), ...shown(k, j)] };
+    const keyHead = keyHeadOf(step, head);
+    /** @type {(x: Step, t: number, h: number) => Term[]} */
+    const shown = (x, t, h) => this.place.shown(x, t, width, h * width);
+    return { ...super.scores(j), parts: () => [...shown(q, this.i, head), ...shown(k, j, keyHead)] };
   }
 
   /** @type {RowWorkings["number"]} */
   number(_, position, d) {
     const { inputs, step } = this.place;
     const [, , v] = inputs;
-    return this.place.number(v, position, (this.before[0] * v.width) / step.heads + d);
+    const first = (keyHeadOf(step, this.before[0]) * v.width) / step.keyHeads;
+    return this.place.number(v, position, first + d);
   }
 }
 
@@ -77,11 +82,12 @@ export const attention = {
   ...USUAL,
   isOfHeads: true,
   width(step) {
-    const { heads, inputs } = step;
+    const { heads, inputs, keyHeads } = step;
     const [q, k, v] = inputs;
-    const fits = q.width % heads === 0 && v.width % heads === 0;
-    step.must(fits && q.width === k.width && k.axis === v.axis, "q, k and v that fit its heads and each other");
-    return v.width;
+    const isWhole = heads % keyHeads === 0 && q.width % heads === 0 && v.width % keyHeads === 0;
+    const fits = q.width / heads === k.width / keyHeads && k.axis === v.axis;
+    step.must(isWhole && fits, "q, k and v that fit its heads and each other");
+    return (v.width / keyHeads) * heads;
   },
   // Its other stages are those of `pass.attention`.
   rows: (pass, step, t) => [merged(pass, step, t)],

@@ -1,11 +1,12 @@
 // The operations by their names in a program.
 
-import { gelu, relu, tanh } from "./activations.js";
+import { gelu, multiply, relu, silu, tanh } from "./activations.js";
 import { attention } from "./attention.js";
 import { addPositions, addRow, embed } from "./embedding.js";
 import { gru } from "./gru.js";
 import { words } from "./leaves.js";
 import { layerNorm, rmsNorm } from "./norms.js";
+import { rotary } from "./rotary.js";
 import { concat, lastRow, repeat } from "./rows.js";
 import { softmax } from "./softmax.js";
 import { add, linear } from "./sums.js";
@@ -21,9 +22,12 @@ export const OPERATIONS = {
   add,
   layer_norm: layerNorm,
   rms_norm: rmsNorm,
+  rotary,
   relu,
   gelu,
   tanh,
+  silu,
+  multiply,
   softmax,
   concat,
   gru,
