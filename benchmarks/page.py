@@ -189,7 +189,7 @@ def long_map(browser) -> list[dict]:
 
 def real_model() -> dict:
     """All heads of all layers of a trained model for one sentence."""
-    model = pretrained.load()
+    model = pretrained.minilm()
     traces = model.traces(SENTENCE)
     record = trace(*(torch.cat([getattr(layer, name) for layer in traces], 1) for name in "qkv"))
     view = explore(record, tokens=model.tokens(SENTENCE), name="bench", store="float16")

@@ -78,7 +78,7 @@ def repetitions(record: AttentionTrace, count: int) -> list[tuple[int, int, floa
 
 
 def main() -> None:
-    model = pretrained.load()
+    model = pretrained.minilm()
     model.tokenizer.no_truncation()
     encoded = model.tokenizer.encode(text_of_chapters(), add_special_tokens=False)
     most = int(sys.argv[1]) if len(sys.argv) > 1 else len(encoded.ids)

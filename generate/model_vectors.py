@@ -19,7 +19,6 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
-from attn_core import pretrained
 from attn_core.language import LanguageLayer
 from attn_core.layers import DecoderLayer, EncoderLayer, WordEmbedding
 from attn_core.masks import Keep, causal, window
@@ -30,6 +29,7 @@ from attn_core.modules import (
     SelfAttentionV1,
     StackedHeads,
 )
+from attn_core.pretrained import all_minilm
 from attn_core.rotary import Rotary
 from attn_core.steps import Changes, Pass, Step, Steps, recording, run, workings
 from attn_core.steps.operation import REQUIRED, Operation, Setting
@@ -127,8 +127,8 @@ class Reader(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         sizes = {"WIDTH": 4, "HEADS": 2, "LAYERS": 1, "HIDDEN": 8, "VOCABULARY": 6, "LONGEST": 8}
-        with mock.patch.multiple(pretrained, **sizes):
-            self.model = pretrained.MiniLM(tokenizer=None)
+        with mock.patch.multiple(all_minilm, **sizes):
+            self.model = all_minilm.MiniLM(tokenizer=None)
         self.source_words, self.words_out = nn.Embedding(6, 4), nn.Linear(4, 6)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:

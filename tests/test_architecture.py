@@ -76,7 +76,7 @@ STANDS_ON = {
     "steps": ["layers", "arithmetic"],
     "translators": ["transformer", "steps"],
     "language": ["transformer", "steps"],
-    "pretrained": ["steps"],
+    "pretrained": ["language"],
     "mistakes": ["layers", "toy", "digits"],
     "diagnosis": ["mistakes"],
 }

@@ -22,7 +22,7 @@ class Hiding(importlib.machinery.PathFinder):
 
 sys.meta_path[:] = [Hiding if x is importlib.machinery.PathFinder else x for x in sys.meta_path]
 """
-READ_THE_MODEL = ["tests/attn_core/test_pretrained.py", "attn_core/pretrained.py"]
+READ_THE_MODEL = ["tests/attn_core/test_pretrained.py", "attn_core/pretrained"]
 READ_THE_MODEL += ["tests/attn_core/test_doctests.py", "tests/explorer/test_heads.py"]
 READ_THE_MODEL += ["-k", "pretrained or model or animal or package or softmax"]
 NEED_TRITON = ["tests/triton/test_choosing.py", "attn_core/engines"]

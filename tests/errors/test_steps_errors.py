@@ -36,7 +36,8 @@ def attended(**settings):
 
 IDS = "must be ids [T] or [B, T], at least one, got"
 VALUES = {
-    "positions_off must name steps of operation add_positions or rotary, got 3": changed(positions_off=[3]),
+    "positions_off must name steps of operation add_positions or rotary, got 3":
+        changed(positions_off=[3]),
     "mask_off must name steps of operation attention, got 'encoder'": changed(mask_off=["encoder"]),
     "norms_off must name steps of operation layer_norm or rms_norm, got 'words_out'":
         changed(norms_off=["words_out"]),
@@ -77,7 +78,8 @@ VALUES = {
         made("row", "add_row", ("x",), {"table": "t"}, {"row": -1}),
     "row of row must be a whole number of at least 0, got 0.5":
         made("row", "add_row", ("x",), {"table": "t"}, {"row": 0.5}),
-    "settings of a must be of num_heads, num_kv_heads, scale, keep, heads_off, got 'p'": attended(p=0.1),
+    "settings of a must be of num_heads, num_kv_heads, scale, keep, heads_off, got 'p'":
+        attended(p=0.1),
     "scale of a must be a number, got '1'": attended(scale="1"),
     "keep of a must be a Keep or None, got 'causal'": attended(keep="causal"),
     "heads_off of a must be a list of whole numbers, got a list": attended(heads_off=[0.5]),

@@ -274,7 +274,7 @@ def test_the_real_model_s_heads_take_less_than_300_kilobytes():
     from attn_core import pretrained
     from attn_core.views.payload import inline_json
 
-    model = pretrained.load()
+    model = pretrained.minilm()
     text = "The animal did not cross the street because it was too tired."
     traces = model.traces(text)
     q, k, v = (torch.cat([getattr(record, name) for record in traces], 1) for name in "qkv")

