@@ -74,7 +74,7 @@ def main() -> None:
         left += [f"{file}: {text}" for text in wrong]
     messages = catalogues.all_messages()
     catalogues.store(messages)
-    chinese.store(with_code)
+    chinese.store(with_code, [docname_of(path) for path in paths])
     for name in (*map(docname_of, paths), *catalogues.OTHERS):
         left += checking.faults(name, [message for message, _ in messages[name]])
     say(left)

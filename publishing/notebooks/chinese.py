@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
@@ -101,9 +102,14 @@ def all_made(paths: list[Path]) -> dict[Path, str]:
     for chapter in sorted(numbers & {*chapters()}):
         made[FOLDER / ZH / stored(chapter).name] = localized(chapter)
     texts = {path: nbformat.writes(notebook) + "\n" for path, notebook in made.items()}
-    if README not in underway() and set(paths) == set(NOTEBOOKS):
-        texts[ROOT / "README.zh.md"] = readme()
+    if set(paths) == set(NOTEBOOKS):
+        texts |= made_readme()
     return texts
+
+
+def made_readme() -> dict[Path, str]:
+    """The same of the README; nothing while its translation is under way."""
+    return {} if README in underway() else {ROOT / "README.zh.md": readme()}
 
 
 def readme() -> str:
@@ -112,8 +118,9 @@ def readme() -> str:
     return translated(text, partial(in_chinese, catalogue=README))
 
 
-def store(paths: list[Path]) -> None:
-    for path, text in all_made(paths).items():
+def store(paths: list[Path], pages: Collection[str] = ()) -> None:
+    """Write what differs: of these notebooks, and of the README if it is among these pages."""
+    for path, text in (all_made(paths) | (made_readme() if README in pages else {})).items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
