@@ -26,13 +26,20 @@ SCRIPTS = {"msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "mundero
 FIXED = {**SCRIPTS, "mfrac": 2, "mroot": 2}
 PRIMES = {"′", "&#x02032;"}
 BARS = {"‖", "∥", "|"}
+ROOTS = {"msqrt", "mroot"}
+TALL = ROOTS | {"mfrac", "mtable", "munder", "mover", "munderover"}
 RELATIONS = {"=", "≈", "≠", "<", ">", "≤", "≥", "→", "⇒", "∝"}
 LONG = 30  # characters; a formula of more may not fit into the line of a phone
 SIGNS, ENDS = {"−", "-", "+", "±"}, {")", "]", "}", "⟩", "!", "′", "…", "⋯", *BARS}
 
 
 def complaints(tree: Element) -> list[str]:
-    """What the converter did not understand: it never raises, it leaves traces."""
+    r"""What the converter did not understand: it never raises, it leaves traces. And what the
+    font of the formulas has no sign for.
+
+    >>> mathml(r"\frac{1}{\sqrt{a/b}}", "inline")[1], mathml(r"\sqrt{\frac{a}{b}}", "inline")[1]
+    ([], ["the font's root is one line high: write a fraction in it with a slash"])
+    """
     messages = []
     for element in tree.iter():
         text = element.text or ""
@@ -42,6 +49,9 @@ def complaints(tree: Element) -> list[str]:
             messages.append(f"stray {text.strip()!r}: this environment is not supported")
         if element.tag in FIXED and len(element) != FIXED[element.tag]:
             messages.append(f"{element.tag} needs {FIXED[element.tag]} parts, has {len(element)}")
+        inside = (part.tag for part in element.iter() if part is not element)
+        if element.tag in ROOTS and not TALL.isdisjoint(inside):
+            messages.append("the font's root is one line high: write a fraction in it with a slash")
         if element.get("mathvariant", "normal") != "normal":
             messages.append(f"browsers do not draw mathvariant={element.get('mathvariant')!r}")
     return messages

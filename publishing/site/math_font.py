@@ -13,6 +13,7 @@ import re
 import unicodedata
 from pathlib import Path
 
+from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -54,6 +55,19 @@ def signs(page: str) -> set[str]:
     return {sign for sign in characters if not sign.isspace() and not is_chinese(sign)}
 
 
+def keep_small_root(font: TTFont) -> None:
+    """Leave one size of the root's sign, so that no blank follows a root.
+
+    Chromium makes each root as wide as the widest sign that the font has for it. `formulas` refuses
+    what needs a taller one.
+    """
+    variants = font["MATH"].table.MathVariants
+    place = variants.VertGlyphCoverage.glyphs.index(font.getBestCmap()[ord("√")])
+    root = variants.VertGlyphConstruction[place]
+    root.MathGlyphVariantRecord = root.MathGlyphVariantRecord[:1]
+    root.GlyphAssembly = None
+
+
 def write_font(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
@@ -64,7 +78,8 @@ def write_font(app: Sphinx, exception: Exception | None) -> None:
     if target.exists() and characters <= characters_of(target):
         return
     source = Path(importlib.util.find_spec("ziamath").origin).parent / "fonts"
-    if lacking := write_subset(source / "STIXTwoMath-Regular.ttf", target, characters, FEATURES):
+    font = source / "STIXTwoMath-Regular.ttf"
+    if lacking := write_subset(font, target, characters, FEATURES, keep_small_root):
         logger.warning("the font of the formulas has no sign for %s", " ".join(lacking))
 
 

@@ -85,6 +85,18 @@ def test_the_font_of_the_formulas_can_stretch_and_shrink():
     assert "ssty" in features
 
 
+def test_no_blank_is_left_behind_a_root(open_page, site):
+    page = open_page(f"{site}/chapters/05_trainable_weights.html")
+    page.wait_for_function(LOADED)
+    blanks = page.evaluate(
+        """() => [...document.querySelectorAll("msqrt")].filter((root) => root.checkVisibility())
+          .map((root) => root.getBoundingClientRect().right
+            - root.lastElementChild.getBoundingClientRect().right)"""
+    )
+    assert len(blanks) > 5
+    assert max(blanks) < 2
+
+
 def test_an_english_page_has_a_font_of_its_own_chinese_characters(all_pages):
     book, lacking = letters(STATIC / "noto-serif-sc.woff2"), {}
     english = [name for name in all_pages if not name.startswith("zh/")]
