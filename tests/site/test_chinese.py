@@ -81,11 +81,11 @@ def test_the_switch_leads_to_the_same_page(name):
     assert chinese.html["lang"] == "zh-CN"
 
 
-def test_the_switch_keeps_the_place_in_the_page(open_page, site):
-    page = open_page(f"{site}/zh/book/warmup.html#vectors")
+@pytest.mark.parametrize("place", ["book/warmup.html#vectors", "search.html?q=softmax"])
+def test_the_switch_keeps_the_place_in_the_page_and_what_is_searched_for(open_page, site, place):
+    page = open_page(f"{site}/zh/{place}")
     page.locator("a.language-switch").click()
-    page.wait_for_url(re.compile(r"/book/warmup\.html#vectors$"))
-    assert "/zh/" not in page.url
+    page.wait_for_url(f"{site}/{place}")
 
 
 def test_a_notebook_for_download_is_the_pages_own():

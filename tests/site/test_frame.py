@@ -77,6 +77,45 @@ def test_nothing_of_the_frame_is_cut_off_or_covered(open_page, site, edition, na
     assert {size: parts for size, parts in hidden.items() if parts} == {}
 
 
+# What of the bar is under the button that leads to the top; null if the button is not there.
+UNDER_TO_TOP = """() => {
+  const button = document.querySelector("#pst-back-to-top");
+  if (!button?.checkVisibility()) return null;
+  const box = button.getBoundingClientRect();
+  const bar = document.querySelector(".bd-header-article").getBoundingClientRect();
+  const parts = document.querySelectorAll(".bd-header-article :is(a, button)");
+  const over = [...parts].filter((part) => {
+    const { left, right } = part.getBoundingClientRect();
+    return left < box.right && right > box.left;
+  }).map((part) => part.className);
+  const isInside = box.left >= bar.left && box.top >= bar.top && box.bottom <= bar.bottom;
+  return isInside ? over : ["what is around the bar"];
+}"""
+
+# To a place, until the page has heard of it.
+SCROLL = """(place) => new Promise((heard) => {
+  addEventListener("scroll", () => requestAnimationFrame(heard), { once: true });
+  scrollTo(0, place);
+})"""
+
+
+def test_the_button_that_leads_to_the_top_covers_nothing(open_page, site, edition):
+    page = open_page(f"{site}/{edition}chapters/06_masking.html")
+    page.add_style_tag(content=STILL)
+    seen = {}
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        for place in (3000, 2500):  # it is there once a reader turns back
+            page.evaluate(SCROLL, place)
+        page.wait_for_function(
+            "document.querySelector('#pst-back-to-top').style.display === 'block'"
+        )
+        seen[width] = page.evaluate(UNDER_TO_TOP)
+        page.evaluate(SCROLL, 0)
+    # Where there is room for the contents beside the page, the theme leaves it out.
+    assert seen == {320: [], 390: [], 768: [], 1024: [], 1400: None, 1920: None}
+
+
 # Each element that has had the focus, and whether an outline shows it: around itself, what it draws
 # before or after itself, or the label of a field that is not drawn.
 LISTEN = """() => {
