@@ -429,6 +429,7 @@ CRAFTED = [
     ("taken=1:cat", "taken must be places with words"),
     ("temperature=0", "temperature must be a number above 0"),
     ("temperature=nan", "temperature must be a number above 0"),
+    ("trail=0,some", "trail must be places of parts, and all for a sum"),
     ("at=nowhere", "at must be the name of a step"),
     ("written=-1", "written must be a whole number up to 64"),
     ("head=4", "head must be a whole number below 4"),

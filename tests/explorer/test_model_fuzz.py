@@ -136,6 +136,7 @@ def addresses(draw):
         "stage": st.one_of(st.sampled_from(["weights", "scores", "output", "mean"]), NASTY),
         "head": NUMBERS,
         "select": st.one_of(PLACES, NASTY),
+        "trail": st.one_of(PLACES, NASTY),
         "colour": NASTY,
     }
     names = draw(st.lists(st.sampled_from(list(parts)), unique=True, max_size=6))

@@ -46,6 +46,8 @@ def test_the_first_press_after_typing_arrives(play, typed):
     expect(word).to_have_attribute("aria-pressed", "true")
     # A link opens it.
     page.wait_for_function("() => location.hash.endsWith('word=2')")
+    if typed == "Tom sees Jerry":
+        assert "?say=Tom+sees+Jerry&" in page.evaluate("location.hash")
     word = play(page.evaluate("location.hash")).locator(".am-written .am-word").nth(1)
     expect(word).to_have_attribute("aria-pressed", "true")
 
@@ -187,6 +189,29 @@ def test_a_deep_number_is_read_at_full_width_below_its_path(play):
     expect(page.locator(".am-trail")).to_be_hidden()
 
 
+def test_a_link_reopens_a_number_as_far_as_it_was_opened(play):
+    page = play("#x-translator?at=encoder.0.feed_forward.widen&select=1,5")
+    page.get_by_role("button", name="more").click()
+    opened_at = page.locator(".am-opens .ax-name")
+    for nth in (20, 0, 0):
+        name = opened_at.nth(nth).text_content()
+        opened_at.nth(nth).click()
+        expect(page.locator(f"{LINE} .ax-name")).to_have_text(name)
+    tree = ".am-panel > .ax-tree"
+    seen = page.locator(tree).inner_text()
+    link = page.evaluate("location.hash")
+    assert link.endswith("&select=1,5&trail=all,20,0,0")
+    assert play(link).locator(tree).inner_text() == seen
+    page.go_back()
+    expect(page.locator(".am-crumb")).to_have_count(2)
+    field(page).fill("Tom")
+    expect(page.locator(tree)).to_be_hidden()
+    field(page).fill(SAY)
+    expect(page.locator(".am-crumb")).to_have_count(2)
+    page.evaluate("location.hash = 'x-translator?at=encoder.0.feed_forward.widen&select=1,5'")
+    expect(page.locator(".am-trail")).to_be_hidden()
+
+
 def test_terms_that_a_sum_leaves_out_are_written_when_asked_for(play):
     done = passed(SAY, translated(SAY)[0][:-1])
     page = play("#x-translator?at=encoder.0.feed_forward.widen&select=1,5")
@@ -214,28 +239,34 @@ def test_arcs_and_table_show_the_same_word(arcs):
     expect(page.locator(".am-name")).to_have_text("writes: scores")
 
 
+# The words, by place, at which each arc ends, and the rows of words that it crosses in between.
+ENDS = """() => {
+  const box = document.querySelector(".am-arcs-box").getBoundingClientRect();
+  const words = [...document.querySelectorAll("button.am-arc-word")].map((word) => {
+    const { left, width, top, bottom } = word.getBoundingClientRect();
+    return [left + width / 2 - box.left, top - box.top, bottom - box.top];
+  });
+  const near = ({ x, y }) => words.findIndex(([a, top, bottom]) =>
+    Math.abs(a - x) < 1 && Math.min(Math.abs(top - y), Math.abs(bottom - y)) < 1);
+  const rows = [...new Map(words.map(([, top, bottom]) => [Math.round(top), bottom]))];
+  return [...document.querySelectorAll(".am-arc:not(.am-arc-across)")].map((arc) => {
+    const long = arc.getTotalLength();
+    const ys = [...Array(41).keys()].map((n) => arc.getPointAtLength((n / 40) * long).y);
+    const crossed = rows.filter(([top, bottom]) => ys.some((y) => y > top + 2 && y < bottom - 2));
+    return [...[0, long].map((at) => near(arc.getPointAtLength(at))), crossed.length];
+  });
+}"""
+
+
 def test_each_share_has_its_arc_between_the_words_of_both_rows(arcs):
     page = arcs("the big dog chases Jerry in the park", viewport={"width": 360, "height": 800})
-    ends = page.evaluate(
-        """() => {
-          const box = document.querySelector(".am-arcs-box").getBoundingClientRect();
-          const tops = [...document.querySelectorAll("button.am-arc-word")].map((word) => {
-            const { left, width, top } = word.getBoundingClientRect();
-            return [left + width / 2 - box.left, top - box.top];
-          });
-          const near = ([x, y]) => tops.findIndex(([a, b]) => Math.hypot(a - x, b - y) < 1);
-          const arcs = document.querySelectorAll(".am-arc:not(.am-arc-across)");
-          return [...arcs].map((arc) => [0, arc.getTotalLength()].map((at) => {
-            const { x, y } = arc.getPointAtLength(at);
-            return near([x, y]);
-          }));
-        }"""
-    )
+    ends = page.evaluate(ENDS)
     done = passed("the big dog chases Jerry in the park", [])
     weights = done.value(INNER, "weights")[0, 2]
     seen = [(i, j) for i, row in enumerate(weights) for j, w in enumerate(row) if w >= 0.02]
-    assert sorted(map(tuple, ends)) == seen
-    assert len({round(top) for top in tops_of(page)}) > 1, "the words fill two rows"
+    assert sorted((i, j) for i, j, _ in ends) == seen
+    assert len({round(top) for top in tops_of(page)}) == 2, "the words fill two rows"
+    assert {crossed for *_, crossed in ends} == {0}
 
 
 def tops_of(page):

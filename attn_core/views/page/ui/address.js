@@ -62,9 +62,11 @@ export function readAddress(name) {
  */
 export function fragmentOf(name, state, first) {
   const write = (value) => encodeURIComponent(value === true ? 1 : (value ?? "")).replace(/%(2C|3A|2B)/g, unescape);
+  // A sentence has no plus sign, and its setting reads one as a space.
+  const sentence = (text) => write(text).replaceAll("%20", "+");
   const parts = Object.keys(first)
     .filter((key) => `${state[key]}` !== `${first[key]}`)
-    .map((key) => `${key}=${write(state[key])}`);
+    .map((key) => `${key}=${(key === "say" ? sentence : write)(state[key])}`);
   return parts.length ? `#x-${name}?${parts.join("&")}` : "";
 }
 

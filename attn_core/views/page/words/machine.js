@@ -178,4 +178,5 @@ export const MACHINE_WORDS = {
   viewForm: "its view must name a sentence, a step of the model and what it is to show",
   viewHas: "its view cannot have the {name} {value}",
   placeForm: "two or three whole numbers, as 1,0",
+  trailForm: "places of parts, and all for a sum with all of its terms, as 2,all,0",
 };

@@ -169,4 +169,5 @@ export const MACHINE_CHINESE = {
   viewForm: "它的视图必须给出句子、模型的一个步骤和要显示的内容",
   viewHas: "它的视图里，{name} 不能是 {value}",
   placeForm: "两个或三个整数，例如 1,0",
+  trailForm: "各部分的位置；all 表示写出一个和的所有项，例如 2,all,0",
 };

@@ -12,21 +12,35 @@ const THICKEST = 9;
 const LOOP = { wide: 13, high: 30 }; // pixels
 
 /**
- * From the top of one word to that of another, or back to its own.
+ * From one word to another in its row, or back to itself: above it, as far as the row above leaves room. To a word in
+ * another row: from below the upper one, so that neighbouring rows are not crossed.
  *
- * @typedef {{ x: number, top: number }} Top
- * @type {(from: Top, to: Top) => string}
+ * @typedef {{ x: number, top: number, bottom: number }} Box
+ * @type {(from: Box, to: Box, room: number) => string}
  */
-function arc(from, to) {
+function arc(from, to, room) {
   if (from === to) {
     const { x, top } = from;
     const high = top - LOOP.high;
     return `M${x} ${top} C${x - LOOP.wide * 2} ${high} ${x + LOOP.wide * 2} ${high} ${x} ${top}`;
   }
-  // Words in two rows: above the higher one.
-  const high = Math.min(TALLEST - 8, 14 + Math.abs(to.x - from.x) * 0.32);
-  const peak = Math.min(from.top, to.top) - high * 1.3;
+  if (from.bottom <= to.top) return joined(from.x, from.bottom, to.x, to.top);
+  if (to.bottom <= from.top) return joined(from.x, from.top, to.x, to.bottom);
+  const high = Math.min(room, 14 + Math.abs(to.x - from.x) * 0.32);
+  const peak = from.top - high * 1.3;
   return `M${from.x} ${from.top} C${from.x} ${peak} ${to.x} ${peak} ${to.x} ${to.top}`;
+}
+
+/** @type {(x: number, y: number, toX: number, toY: number) => string} */
+function joined(x, y, toX, toY) {
+  const half = (y + toY) / 2;
+  return `M${x} ${y} C${x} ${half} ${toX} ${half} ${toX} ${toY}`;
+}
+
+/** What is free above a word: above the first row, or up to the one before. @type {(box: Box, all: Box[]) => number} */
+function roomAbove({ top }, all) {
+  const above = all.filter(({ bottom }) => bottom <= top).map(({ bottom }) => bottom);
+  return (above.length ? top - Math.max(...above) : TALLEST) - 8;
 }
 
 export class Arcs {
@@ -123,9 +137,10 @@ export class Arcs {
     const kind = (isLit) => (fan === null ? "" : isLit ? " am-arc-lit" : " am-arc-faint");
     const paths = [];
     for (const [i, row] of rows.entries()) {
+      const room = roomAbove(tops[i], tops);
       for (const [j, weight] of row.entries()) {
         if (weight < LEAST_SEEN) continue;
-        paths.push(this.line(arc(tops[i], tops[j]), weight, `am-arc${kind(i === fan)}`));
+        paths.push(this.line(arc(tops[i], tops[j], room), weight, `am-arc${kind(i === fan)}`));
       }
     }
     const below = this.weights(this.across);
@@ -133,8 +148,7 @@ export class Arcs {
       for (const [j, weight] of (below[t] ?? []).entries()) {
         if (weight < LEAST_SEEN) continue;
         const from = tops[j];
-        const half = (from.bottom + to.top) / 2;
-        const d = `M${to.x} ${to.top} C${to.x} ${half} ${from.x} ${half} ${from.x} ${from.bottom}`;
+        const d = joined(to.x, to.top, from.x, from.bottom);
         paths.push(this.line(d, weight, `am-arc am-arc-across${kind(j === fan)}`));
       }
     }

@@ -1,23 +1,21 @@
 // The arithmetic of a number: its line, below it the numbers that it is made of, each with the way to where it was
 // made. One level at a time: a number that is opened takes the place of the line, below the path that led to it.
 
+import { listOf } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
 
 /** @typedef {import("../../core/model/place.js").Term} Term */
 
+const ALL = "all"; // in a trail: the sum that is open with all of its terms; a number opens the part at that place
 const MOST_CRUMBS = 6; // of a longer path the first number and the last ones
 
 export class Lines {
   /** @param {import("./model.js").Model} model */
   constructor(model) {
     this.model = model;
-    /** @type {Record<string, number[]>} the parts that were opened one in the other, by the number they began with */
-    this.trails = {};
-    /** @type {number[]} the trail as far as the words that are read have its numbers */
+    /** @type {string[]} the way down to the number that is open, as far as the words that are read have its numbers */
     this.trail = [];
-    /** @type {Set<string>} where all terms of a sum are written */
-    this.whole = new Set();
     this.path = make("ol", { class: "am-trail", "aria-label": say("trail") });
     this.line = make("p", { class: "am-line", tabindex: -1 });
     this.parts = make("div", { class: "ax-parts" });
@@ -32,71 +30,51 @@ export class Lines {
     );
   }
 
-  /** @param {Term} term @param {string} at */
-  render(term, at) {
-    this.term = term;
-    this.at = at;
-    this.draw();
-  }
-
-  /** The number that was asked for, and those that were opened, one in the other. */
-  opened() {
-    const terms = [this.written(this.term, [])];
-    this.trail = [];
-    for (const n of this.trails[this.at] ?? []) {
-      // With fewer words a sum has fewer terms.
-      const part = terms.at(-1).parts?.()[n];
-      if (!part) break;
-      this.trail.push(n);
-      terms.push(this.written(part, this.trail));
-    }
-    return terms;
-  }
-
-  /** @param {number[]} trail */
-  keyOf(trail) {
-    return `${this.at}/${trail}`;
-  }
-
   /**
-   * A number as it is shown: with all of its terms, if the reader asked for them.
+   * The number that was asked for, and those that were opened, one in the other, each with the way down to it.
    *
    * @param {Term} term
-   * @param {number[]} trail
    */
-  written(term, trail) {
-    return (this.whole.has(this.keyOf(trail)) && term.whole?.()) || term;
+  opened(term) {
+    const levels = [{ term, trail: [] }];
+    this.trail = [];
+    for (const step of listOf(this.model.state.trail)) {
+      const { term } = levels.at(-1);
+      // With fewer words a sum has fewer terms.
+      const next = step === ALL ? term.whole?.() : term.parts?.()[Number(step)];
+      if (!next) break;
+      this.trail.push(step);
+      const level = { term: next, trail: [...this.trail] };
+      if (step === ALL) levels.pop();
+      levels.push(level);
+    }
+    return levels;
   }
 
-  draw() {
-    const terms = this.opened();
-    const term = terms.at(-1);
-    this.path.hidden = terms.length < 2;
-    this.path.replaceChildren(...this.crumbs(terms));
-    this.line.replaceChildren(...coloured(this.lineOf(term), () => this.writeOut()));
+  /** @param {Term} selected */
+  render(selected) {
+    const levels = this.opened(selected);
+    const { term } = levels.at(-1);
+    this.path.hidden = levels.length < 2;
+    this.path.replaceChildren(...this.crumbs(levels));
+    this.line.replaceChildren(...coloured(this.lineOf(term), () => this.move([...this.trail, ALL])));
     this.parts.replaceChildren(...(term.parts?.() ?? []).map((part, n) => this.part(part, n)));
     this.parts.hidden = this.hint.hidden = !this.parts.firstChild;
   }
 
-  writeOut() {
-    this.whole.add(this.keyOf(this.trail));
-    this.move(this.trail);
-  }
-
-  /** Shows another level, and the keyboard goes with it. @param {number[]} trail */
+  /** Shows another level, and the keyboard goes with it. @param {string[]} trail */
   move(trail) {
-    this.trails[this.at] = trail;
-    this.draw();
+    this.model.choose({ trail: trail.join(",") }, true);
     this.model.plan.point(null);
     this.line.focus({ preventScroll: true });
     if (this.element.getBoundingClientRect().top < 0) this.element.scrollIntoView({ block: "start" });
   }
 
-  /** @param {Term[]} terms */
-  crumbs(terms) {
-    const above = terms.slice(0, -1);
-    const button = (term, n) => {
-      const back = () => this.move(this.trail.slice(0, n));
+  /** @param {{ term: Term, trail: string[] }[]} levels */
+  crumbs(levels) {
+    const above = levels.slice(0, -1);
+    const button = ({ term, trail }) => {
+      const back = () => this.move(trail);
       return make(
         "li",
         {},
@@ -152,7 +130,7 @@ export class Lines {
   part(term, n) {
     const onpointerover = () => this.model.plan.point(this.placeOf(term));
     const opens = term.parts || term.whole;
-    const open = () => this.move([...this.trail, n]);
+    const open = () => this.move([...this.trail, String(n)]);
     const line = opens
       ? make("button", { type: "button", class: "am-opens", onclick: open }, ...coloured(this.lineOf(term)))
       : make("div", { class: "ax-leaf" }, ...coloured(this.lineOf(term)));

@@ -37,6 +37,9 @@ export const PARTS = ["sentence", "translation", "likeliest", "steps", "plan", "
 const [LEAST_WRITTEN, MOST_A_WORD] = [32, 3];
 const TOGETHER = "attention-together";
 
+/** The number that is selected, by its name. @type {(state: State) => string} */
+const selectedIn = ({ at, stage, select }) => `${at}.${stage}.${select}`;
+
 export class Model {
   /** @type {Translation} what is shown */ translation;
   /** @type {Translation | null} the same sentence with everything on, if something is off or was taken */ right = null;
@@ -44,6 +47,7 @@ export class Model {
   /** @type {Pass | null} the same words read with everything on, if something is off */ plain = null;
   /** @type {{ at: string, stage: string, select: number[] } | null} a number that these words do not have */
   waiting = null;
+  /** @type {Map<string, string>} how far each number was opened */ trails = new Map();
 
   /**
    * @param {Element} host
@@ -133,6 +137,7 @@ export class Model {
   choose(wanted, isStep = false) {
     if ("select" in wanted) this.waiting = null;
     const [next, [why]] = this.accept(wanted);
+    if ("trail" in wanted) this.keepTrail(next);
     const { say: before } = this.state;
     this.enter(next, why ? `${why}.` : "");
     if (why) return false;
@@ -168,6 +173,7 @@ export class Model {
    */
   apply(wanted) {
     const [next, refused] = this.accept(wanted);
+    if ("trail" in wanted) this.keepTrail(next);
     this.enter(next, refused.length ? say("notTaken", { list: refused.slice(0, 4).join("; ") }) : "");
   }
 
@@ -179,7 +185,7 @@ export class Model {
   open(wanted) {
     this.state = { ...this.first };
     this.waiting = null;
-    this.apply(wanted);
+    this.apply({ trail: "", ...wanted });
   }
 
   /** @param {State} wanted */
@@ -237,6 +243,7 @@ export class Model {
     const { source, target, changes } = this.pass;
     this.plain = isNone(changes) ? null : this.machine.read({ source, target });
     this.keepInside();
+    state.trail = this.trails.get(selectedIn(state)) ?? "";
     this.noticeLine.textContent = notice;
     this.shared.textContent = "";
     this.tip.hide(); // it may tell of other words
@@ -296,6 +303,11 @@ export class Model {
     const { select } = this.state;
     if (!select) return {};
     return { row: select.at(-2) ?? select[0], head: select.length === 3 ? select[0] : undefined };
+  }
+
+  /** @param {State} state */
+  keepTrail(state) {
+    if (state.select) this.trails.set(selectedIn(state), state.trail);
   }
 
   // A selection outside the station's numbers waits until a longer sentence has them again.

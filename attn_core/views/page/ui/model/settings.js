@@ -8,6 +8,7 @@ import { isWhole, numbersIn } from "../../core/state.js";
 import { brief, say } from "../../words/words.js";
 
 const MOST_HEAT = 10; // the largest temperature
+const TRAIL = /^$|^(all|\d{1,4})(,(all|\d{1,4}))*$/;
 
 /**
  * @typedef {import("../../core/model/machine.js").Machine} Machine
@@ -121,5 +122,7 @@ export function settingsOf(machine, view) {
       fits: (place) => place === null || (place.length <= 3 && place.every((n) => Number.isInteger(n) && n >= 0)),
       must: ["placeForm"],
     },
+    // The parts that were opened one in the other, below the selected number: lines.js.
+    trail: { first: "", fits: (text) => TRAIL.test(text), must: ["trailForm"] },
   };
 }

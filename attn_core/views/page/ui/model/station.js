@@ -160,7 +160,7 @@ export class StationPanel {
     this.hint.hidden = isShown || step.kind.isOfWords || step.kind.isOfHeads;
     if (!isShown) return;
     const term = workings(pass, step.name, state.select, state.stage || undefined);
-    this.lines.render(term, `${state.at}.${state.stage}.${state.select}`);
+    this.lines.render(term);
     this.sentence.textContent = this.sayNumber(step, term.value);
   }
 
