@@ -32,9 +32,16 @@ HEAD = """\
  * @property {string[]} [choices]
  * @property {boolean} [is_switch]
  *
+ * shape: sizes with a space between: E, the columns of what goes in (of words: how many there
+ * are), a part of them as E/3, and other letters for sizes that the weight decides.
+ * turned_by: the flag with which the weight is kept the other way round.
  * unless: the setting, and its value, with which a step has no such weight.
  *
- * @typedef {{ is_optional?: boolean, unless?: [string, string] }} Parameter
+ * @typedef {object} Parameter
+ * @property {string} shape
+ * @property {string} [turned_by]
+ * @property {boolean} [is_optional]
+ * @property {[string, string]} [unless]
  *
  * @typedef {object} Declared
  * @property {[number, number | null]} takes the least and the most inputs; null: any number
@@ -49,7 +56,7 @@ HEAD = """\
 """
 
 
-OF_PYTHON = {"name", "formula", "line", "shape", "is_on_page"}  # what the page does not get
+OF_PYTHON = {"name", "formula", "line", "is_on_page"}  # what the page does not get
 USUAL = replace(WORDS, takes=(1, 1), settings={})
 
 

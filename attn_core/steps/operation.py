@@ -95,11 +95,14 @@ def is_whole(value: object) -> bool:
 class Parameter:
     """A weight of an operation.
 
-    shape: of E, the columns of what goes in, and other letters for sizes that the weight decides.
+    shape: sizes with a space between: E, the columns of what goes in (of words: how many there
+        are), a part of them as E/3, and other letters for sizes that the weight decides.
+    turned_by: the flag with which the weight is kept the other way round.
     is_optional: a step may go without. unless: (setting, value) with which a step has none.
     """
 
     shape: str
+    turned_by: str | None = None
     is_optional: bool = False
     unless: tuple[str, str] | None = None
 

@@ -81,7 +81,7 @@ EMBED = Operation(
     "embed",
     embed,
     embed_line,
-    parameters={"weight": Parameter("N F")},
+    parameters={"weight": Parameter("E F")},
     settings={"times": Setting("number", default=1.0)},
 )
 ADD_POSITIONS = Operation(

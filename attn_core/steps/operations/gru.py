@@ -90,5 +90,5 @@ GRU = Operation(
     gru_line,
     takes=(1, 2),
     stages=STAGES,
-    parameters={"weight_hh": Parameter("E H"), "bias_hh": Parameter("E")},
+    parameters={"weight_hh": Parameter("E E/3"), "bias_hh": Parameter("E")},
 )

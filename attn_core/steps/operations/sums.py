@@ -81,6 +81,9 @@ LINEAR = Operation(
     "linear",
     linear,
     linear_line,
-    parameters={"weight": Parameter("F E"), "bias": Parameter("F", is_optional=True)},
+    parameters={
+        "weight": Parameter("F E", turned_by="transposed"),
+        "bias": Parameter("F", is_optional=True),
+    },
     settings={"transposed": Setting("flag", default=False)},
 )

@@ -70,15 +70,35 @@ export function checkCount(step, { takes: [least, most] }, count) {
 }
 
 /**
- * No weight that the operation does not read. One that it needs is asked for with its shape, by the operation.
+ * Gives a step the weights that its operation reads, each of the shape that is declared, and no other.
  *
  * @param {Step} step
  * @param {Declared} declared
  */
-export function checkRoles(step, { parameters }) {
+export function takeWeights(step, { parameters }) {
   for (const role of Object.keys(step.names).filter((name) => step.has(name))) {
     step.must(Object.hasOwn(parameters, role), `no parameter ${role}`);
-    const { unless: [setting, value] = ["", ""] } = parameters[role];
-    step.must(!setting || step.settings[setting] !== value, `no ${role} where its ${setting} is ${value}`);
+  }
+  /** @type {Record<string, number>} */
+  const sizes = step.inputs.length ? { E: step.inputs[0].width } : {};
+  for (const role of Object.keys(parameters)) {
+    const { shape, turned_by, is_optional, unless: [setting, value] = ["", ""] } = parameters[role];
+    const isWithout = setting && step.settings[setting] === value;
+    step.must(!isWithout || !step.has(role), `no ${role} where its ${setting} is ${value}`);
+    if (isWithout || (is_optional && !step.has(role))) continue;
+    const letters = shape.split(" ");
+    if (turned_by && step.settings[turned_by]) letters.reverse();
+    const weight = step.parameter(role, letters.map(sizeIn(sizes)));
+    for (const [axis, letter] of letters.entries()) sizes[letter] ??= weight.shape[axis];
   }
 }
+
+/**
+ * What a letter stands for, or a part of what it stands for; null if that is not known yet.
+ *
+ * @param {Record<string, number>} sizes
+ */
+const sizeIn = (sizes) => (/** @type {string} */ text) => {
+  const [letter, parts = "1"] = text.split("/");
+  return letter in sizes ? sizes[letter] / Number(parts) : null;
+};

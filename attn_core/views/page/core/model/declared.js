@@ -12,9 +12,16 @@
  * @property {string[]} [choices]
  * @property {boolean} [is_switch]
  *
+ * shape: sizes with a space between: E, the columns of what goes in (of words: how many there
+ * are), a part of them as E/3, and other letters for sizes that the weight decides.
+ * turned_by: the flag with which the weight is kept the other way round.
  * unless: the setting, and its value, with which a step has no such weight.
  *
- * @typedef {{ is_optional?: boolean, unless?: [string, string] }} Parameter
+ * @typedef {object} Parameter
+ * @property {string} shape
+ * @property {string} [turned_by]
+ * @property {boolean} [is_optional]
+ * @property {[string, string]} [unless]
  *
  * @typedef {object} Declared
  * @property {[number, number | null]} takes the least and the most inputs; null: any number
@@ -32,14 +39,14 @@ const USUAL = {"takes": [1, 1], "stages": ["output"], "statistics": [], "paramet
 /** @type {Record<string, Declared>} */
 export const DECLARED = {
   words: { ...USUAL, "takes": [0, 0], "settings": {"side": {"kind": "text"}} },
-  embed: { ...USUAL, "parameters": {"weight": {}}, "settings": {"times": {"kind": "number", "default": 1.0}} },
-  add_positions: { ...USUAL, "parameters": {"table": {"unless": ["kind", "sinusoids"]}}, "settings": {"kind": {"kind": "choice", "default": "table", "choices": ["table", "sinusoids"]}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"positions_off": {"off": true}} },
-  add_row: { ...USUAL, "parameters": {"table": {}}, "settings": {"row": {"kind": "whole", "least": 0}} },
-  linear: { ...USUAL, "parameters": {"weight": {}, "bias": {"is_optional": true}}, "settings": {"transposed": {"kind": "flag", "default": false}} },
+  embed: { ...USUAL, "parameters": {"weight": {"shape": "E F"}}, "settings": {"times": {"kind": "number", "default": 1.0}} },
+  add_positions: { ...USUAL, "parameters": {"table": {"shape": "N E", "unless": ["kind", "sinusoids"]}}, "settings": {"kind": {"kind": "choice", "default": "table", "choices": ["table", "sinusoids"]}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"positions_off": {"off": true}} },
+  add_row: { ...USUAL, "parameters": {"table": {"shape": "N E"}}, "settings": {"row": {"kind": "whole", "least": 0}} },
+  linear: { ...USUAL, "parameters": {"weight": {"shape": "F E", "turned_by": "transposed"}, "bias": {"shape": "F", "is_optional": true}}, "settings": {"transposed": {"kind": "flag", "default": false}} },
   attention: { ...USUAL, "takes": [3, 3], "stages": ["scores", "scaled", "masked", "weights", "dropped", "output", "merged"], "statistics": ["row_max", "row_sum"], "settings": {"num_heads": {"kind": "whole", "least": 1}, "num_kv_heads": {"kind": "whole", "default": null, "least": 1}, "scale": {"kind": "number"}, "keep": {"kind": "mask", "default": null}, "heads_off": {"kind": "heads", "default": [], "is_switch": true}}, "switches": {"heads_off": null, "mask_off": {"keep": null}, "scale_off": {"scale": 1.0}} },
   add: { ...USUAL, "takes": [2, 2], "settings": {"off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"residuals_off": {"off": true}} },
-  layer_norm: { ...USUAL, "stages": ["mean", "variance", "normed", "output"], "parameters": {"gain": {}, "bias": {}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
-  rms_norm: { ...USUAL, "stages": ["mean_square", "normed", "output"], "parameters": {"gain": {}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
+  layer_norm: { ...USUAL, "stages": ["mean", "variance", "normed", "output"], "parameters": {"gain": {"shape": "E"}, "bias": {"shape": "E"}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
+  rms_norm: { ...USUAL, "stages": ["mean_square", "normed", "output"], "parameters": {"gain": {"shape": "E"}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
   rotary: { ...USUAL, "stages": ["angle", "output"], "settings": {"head_dim": {"kind": "whole", "least": 2}, "base": {"kind": "number", "default": 10000.0, "least": 1}, "pairing": {"kind": "choice", "default": "halves", "choices": ["halves", "interleaved"]}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"positions_off": {"off": true}} },
   relu: { ...USUAL },
   gelu: { ...USUAL },
@@ -48,7 +55,7 @@ export const DECLARED = {
   multiply: { ...USUAL, "takes": [2, 2] },
   softmax: { ...USUAL, "statistics": ["row_max", "row_sum"] },
   concat: { ...USUAL, "takes": [1, null] },
-  gru: { ...USUAL, "takes": [1, 2], "stages": ["recurrent", "reset", "update", "candidate", "state"], "parameters": {"weight_hh": {}, "bias_hh": {}} },
+  gru: { ...USUAL, "takes": [1, 2], "stages": ["recurrent", "reset", "update", "candidate", "state"], "parameters": {"weight_hh": {"shape": "E E/3"}, "bias_hh": {"shape": "E"}} },
   last_row: { ...USUAL },
   repeat: { ...USUAL, "takes": [2, 2] },
 };

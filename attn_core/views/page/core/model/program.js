@@ -2,7 +2,7 @@
 
 import { decode } from "../arrays.js";
 import { Problem } from "../problem.js";
-import { checkCount, checkRoles, settingsOf } from "./checks.js";
+import { checkCount, settingsOf, takeWeights } from "./checks.js";
 import { DECLARED, MOST_LONGEST } from "./declared.js";
 import { OPERATIONS } from "./operations/list.js";
 
@@ -86,7 +86,7 @@ export class Step {
     this.names = given.parameters ?? {};
     /** @type {Record<string, NumberArray>} */
     this.parameters = {};
-    checkRoles(this, declared);
+    takeWeights(this, declared);
     this.heads = this.settings.num_heads ?? 1;
     /** Fewer than heads where several share one. @type {number} */
     this.keyHeads = this.settings.num_kv_heads ?? this.heads;

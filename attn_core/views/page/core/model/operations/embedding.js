@@ -14,7 +14,7 @@ import { rowIn, rowOf, USUAL } from "./operation.js";
 export const embed = {
   ...USUAL,
   takesWords: true,
-  width: (step) => step.parameter("weight", [step.inputs[0].width, null]).shape[1],
+  width: ({ parameters: { weight } }) => weight.shape[1],
   rows(pass, { inputs: [ids], parameters: { weight }, settings: { times } }, t) {
     return [rowIn(weight, pass.output(ids, t)[0]).map((x) => x * times)];
   },
@@ -63,8 +63,9 @@ export const addPositions = {
   ...USUAL,
   width(step) {
     const { width } = step.inputs[0];
-    if (step.settings.kind === "sinusoids") step.must(width % 2 === 0, "an even width");
-    else step.must(step.parameter("table", [null, width]).shape[0] >= step.longest, "a row for each position");
+    const { table } = step.parameters;
+    if (table) step.must(table.shape[0] >= step.longest, "a row for each position");
+    else step.must(width % 2 === 0, "an even width");
     return width;
   },
   rows(pass, step, t) {
@@ -86,10 +87,9 @@ export const addPositions = {
 export const addRow = {
   ...USUAL,
   width(step) {
-    const { width } = step.inputs[0];
     const { row } = step.settings;
-    step.must(step.parameter("table", [null, width]).shape[0] > row, `a table with a row ${row}`);
-    return width;
+    step.must(step.parameters.table.shape[0] > row, `a table with a row ${row}`);
+    return step.inputs[0].width;
   },
   rows(pass, { inputs: [x], parameters: { table }, settings: { row } }, t) {
     const added = rowIn(table, row);

@@ -65,8 +65,6 @@ export const gru = {
   width(step) {
     const [x, start] = step.inputs;
     const width = x.width / 3;
-    step.parameter("weight_hh", [x.width, width]);
-    step.parameter("bias_hh", [x.width]);
     step.must(!start || (start.width === width && start.axis === "one"), "one row as its start");
     return width;
   },

@@ -77,11 +77,6 @@ function scaled(place) {
 /** @type {import("./operation.js").Operation} */
 export const layerNorm = {
   ...USUAL,
-  width(step) {
-    const { width } = step.inputs[0];
-    for (const role of ["gain", "bias"]) step.parameter(role, [width]);
-    return width;
-  },
   rows(pass, step, t) {
     const x = pass.output(step.inputs[0], t);
     const { gain, bias } = step.parameters;
@@ -113,11 +108,6 @@ export const layerNorm = {
 /** x / √(mean of x² + eps), times a gain. @type {import("./operation.js").Operation} */
 export const rmsNorm = {
   ...USUAL,
-  width(step) {
-    const { width } = step.inputs[0];
-    step.parameter("gain", [width]);
-    return width;
-  },
   rows(pass, step, t) {
     const x = pass.output(step.inputs[0], t);
     const { gain } = step.parameters;

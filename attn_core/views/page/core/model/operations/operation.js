@@ -10,7 +10,7 @@
  * @typedef {import("../program.js").Step} Step
  *
  * @typedef {object} Operation
- * @property {(step: Step) => number} width how many columns its output has; asks of a step what it needs
+ * @property {(step: Step) => number} width how many columns its output has; refuses a step that it cannot compute
  * @property {(pass: Pass, step: Step, t: number) => Float64Array[]} rows row t of each of its stages
  * @property {Record<string, (place: Place) => How | Term>} lines the arithmetic of a number, by its stage
  * @property {(step: Step) => import("../program.js").Axis} axis which sentence gives it its rows

@@ -76,13 +76,9 @@ export function affineLine({ col, most, value }, x, weight, bias) {
 /** @type {Operation} */
 export const linear = {
   ...USUAL,
-  width(step) {
-    const [{ width: taken }] = step.inputs;
-    if (step.settings.transposed) step.parameters.weight = transposed(step.parameter("weight", [taken, null]));
-    else step.parameter("weight", [null, taken]);
-    const [width] = step.parameters.weight.shape;
-    if (step.has("bias")) step.parameter("bias", [width]);
-    return width;
+  width({ parameters, settings }) {
+    if (settings.transposed) parameters.weight = transposed(parameters.weight);
+    return parameters.weight.shape[0];
   },
   rows: (pass, { inputs: [x], parameters: { weight, bias } }, t) => [affine(pass.output(x, t), weight, bias)],
   lines: {
