@@ -2,13 +2,17 @@
 
 import json
 import re
+from dataclasses import fields
 
 import pytest
 
+from attn_core.call import Call
+from attn_core.masks import Keep
 from generate import page_vectors
 from machine import node
 from publishing.notebooks.outputs import vectors_differ
 from publishing.translation.scripts import literals
+from tests.explorer.cases import random_record
 
 TESTS = "attn_core/views/page/test/*.test.js"
 
@@ -44,6 +48,33 @@ def test_the_bundle_has_the_words_of_the_answer_field_as_its_source_has():
 def test_the_vectors_are_those_of_attn_core():
     wrong = vectors_differ(page_vectors.STORED, page_vectors.text())
     assert not wrong, f"python -m generate.page_vectors writes these again: {wrong}"
+
+
+RECORDS = {
+    "the vectors": lambda: page_vectors.records().values(),
+    "three browsers": lambda: map(random_record, range(120)),
+}
+
+
+@pytest.mark.parametrize("records", RECORDS.values(), ids=RECORDS)
+def test_the_page_is_asked_about_each_setting_of_a_call_and_each_field_of_a_mask(records):
+    """One that the page does not know must not be missing where page and attn_core are compared."""
+    settings = {field.name for field in fields(Call)} - {"q", "k", "v", "lead"}
+    wanted = settings | {field.name for field in fields(Keep)} | {"shared keys"}
+    asked = set()
+    for record in records():
+        plain = Call.of(record.q, record.k, record.v)
+        for name in settings:
+            value, usual = getattr(record, name), getattr(plain, name)
+            if value is not None and (usual is None or value != usual):
+                asked.add(name)
+        asked |= {
+            field.name
+            for field in fields(Keep)
+            if getattr(record.keep, field.name, None) is not None
+        }
+        asked |= {"shared keys"} if record.group > 1 else set()
+    assert asked == wanted
 
 
 def test_the_lock_file_has_every_platform():
