@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -48,7 +48,7 @@ def test_a_chapters_link_opens_its_state_of_the_machine(open_page, site, link):
     wanted = dict(part.split("=") for part in link.partition("?")[2].split("&"))
     expect(root.locator("> .ax-notice")).to_be_empty()
     if "say" in wanted:
-        expect(root.get_by_label("your sentence")).to_have_value(unquote(wanted["say"]))
+        expect(root.get_by_label("your sentence")).to_have_value(unquote_plus(wanted["say"]))
     if "at" in wanted:
         pressed = root.locator('.am-station[aria-pressed="true"]')
         expect(pressed).to_have_attribute("data-step", wanted["at"])
