@@ -8,21 +8,20 @@ gzip. Chapter 10 and the landing page are the book's, with all that stands aroun
 """
 
 import gzip
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from attn_core.translators.grammar import CHINESE, ENGLISH
 from attn_core.translators.switched import switched
 from attn_core.translators.transformer import stored
 from attn_core.views import OpenModel, open_model, script
 from attn_core.views.payload import inline_json
-from benchmarks import report
-from benchmarks.page import FOLDER, row, within
+from benchmarks import driver
+from benchmarks.driver import FOLDER
 from benchmarks.timing import busy
-from benchmarks.visits import HTML, PHONE, once, served
-from machine.browser import ARGUMENTS, present
 
 VIEWS = Path(script.__file__).parent
 SHEETS = ("explorer.css", "machine.css")
@@ -31,32 +30,12 @@ SENTENCES = ("the big cat chases Tom in the garden", "the big cat chases Jerry i
 STATIONS = ("decoder.0.residuals.0.norm", "decoder.1.cross_attention")
 MOST_CHANGE, MOST_START, MOST_BYTES = 50, 1000, 300_000  # milliseconds, milliseconds, bytes
 MOST_TASK = 100  # milliseconds that a typed key may wait
-ROUNDS, THROTTLED = 30, 4
+ROUNDS = 30
 CHAPTER, LANDING = "chapters/10_whole_model.html", "book/index.html"
 TYPED = "Tom chases Jerry in the garden"
 PRESSABLE = 'document.querySelector("button.am-arc-word")'  # the first word of the landing page
-
-# From the time stamp of a click or a key to the task after the frame that follows it.
-WATCH = """() => {
-  window.times = [];
-  window.tasks = [0];
-  new PerformanceObserver((list) => tasks.push(...list.getEntries().map((task) => task.duration)))
-    .observe({ type: "longtask" });
-  for (const name of ["click", "keydown"]) addEventListener(name, (event) => {
-    requestAnimationFrame(() => {
-      const { port1, port2 } = new MessageChannel();
-      port2.onmessage = () => times.push(performance.now() - event.timeStamp);
-      port1.postMessage(0);
-    });
-  }, { capture: true });
-}"""
-# The frame in which the first translation is there, counted from the start of the page.
-FIRST = """() => {
-  const look = () => document.querySelector(".am-written bdi")
-    ? requestAnimationFrame(() => { window.first = performance.now(); })
-    : requestAnimationFrame(look);
-  look();
-}"""
+TRANSLATED = 'document.querySelector(".am-written bdi")'  # the first word of a translation
+row, within = partial(driver.row, "model"), partial(driver.within, "model")
 
 
 def view(at: str = STATIONS[1]) -> OpenModel:
@@ -81,11 +60,11 @@ def write_page(shown: OpenModel) -> Path:
 
 
 def opened(browser: Browser, address: str) -> Page:
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = browser.new_page(viewport=driver.DESK)
     page.goto(address)
     page.locator(".am-written bdi").first.wait_for()
     page.wait_for_timeout(1000)  # until all that stands around it is there, too
-    page.evaluate(WATCH)
+    driver.watch(page, "click", "keydown")
     return page
 
 
@@ -152,33 +131,18 @@ def typed(page: Page) -> tuple[list[float], float]:
 
 def alive(browser: Browser, site: str) -> dict:
     """How soon a word of the landing page can be pressed on a processor a quarter as fast."""
-    times = []
-    for _ in range(5):
-        context = browser.new_context(**PHONE)
-        page = context.new_page()
-        context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": THROTTLED})
-        page.add_init_script(once(PRESSABLE))
-        page.goto(f"{site}/{LANDING}")
-        times.append(page.wait_for_function("window.alive").json_value())
-        context.close()
-    pressed = f"{LANDING}, {THROTTLED}× slower processor: a word can be pressed after"
+    address = f"{site}/{LANDING}"
+    times = [driver.alive_after(browser, address, PRESSABLE, **driver.PHONE) for _ in range(5)]
+    pressed = f"{LANDING}, {driver.SLOWER}× slower processor: a word can be pressed after"
     return within(pressed, times, MOST_START, places=0)
 
 
 def start(browser: Browser) -> dict:
     """How soon the first translation is there on a processor a quarter as fast."""
-    path, times = write_page(view()), []
-    for _ in range(5):
-        page = browser.new_page(viewport={"width": 390, "height": 800})
-        page.context.new_cdp_session(page).send(
-            "Emulation.setCPUThrottlingRate", {"rate": THROTTLED}
-        )
-        page.add_init_script(f"({FIRST})()")
-        page.goto(f"{path.as_uri()}#x-bench")
-        times.append(page.wait_for_function("() => window.first").json_value())
-        page.close()
-    first = f"a whole model, {THROTTLED}× slower processor: the first translation is there after"
-    return within(first, times, MOST_START, places=0)
+    address, phone = f"{write_page(view()).as_uri()}#x-bench", {"width": 390, "height": 800}
+    times = [driver.alive_after(browser, address, TRANSLATED, viewport=phone) for _ in range(5)]
+    what = f"a whole model, {driver.SLOWER}× slower processor: the first translation is there after"
+    return within(what, times, MOST_START, places=0)
 
 
 def bytes_of() -> list[dict]:
@@ -191,7 +155,7 @@ def bytes_of() -> list[dict]:
     }
     sizes = {name: len(gzip.compress(text.encode(), mtime=0)) for name, text in texts.items()}
     rows = [
-        row(f"a whole model: {name}, gzip", f"{count / 1000:.1f} KB", "", None)
+        row(f"a whole model: {name}, gzip", f"{count / 1000:.1f} KB")
         for name, count in sizes.items()
     ]
     all_of_it = sum(sizes.values())
@@ -202,16 +166,11 @@ def bytes_of() -> list[dict]:
 
 
 def main() -> None:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
+    with driver.headless() as browser:
         rows = [*bytes_of(), start(browser), *changes(browser)]
-        with served(HTML) as site:
+        with driver.served(driver.HTML) as site:
             rows += [alive(browser, site), *chapter(browser, site)]
-        browser.close()
-    for line in rows:
-        line["section"] = "model"
-    report.store(rows, "A whole model in the browser", "make bench", ("torch", "playwright"))
-    print(report.table(rows))
+    driver.publish(rows, "A whole model in the browser", ("torch", "playwright"))
 
 
 if __name__ == "__main__":

@@ -31,14 +31,15 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import unquote, urlsplit
 
-from playwright.sync_api import Browser, Error, TimeoutError, sync_playwright
+from playwright.sync_api import Browser, Error, TimeoutError
 
-from benchmarks import report
+from benchmarks import driver
+from benchmarks.driver import HTML, once, served
 from benchmarks.timing import NOT_TIMED, busy
-from benchmarks.visits import HTML, once, served, weight
-from machine.browser import ARGUMENTS, present
+from benchmarks.visits import weight
+from machine.browser import ARGUMENTS
 
-SITES = Path(__file__).parents[1] / ".venv-bench" / "sites"  # `make book` empties _build
+SITES = driver.ROOT / ".venv-bench" / "sites"  # `make book` empties _build
 ADDRESS = "chapters/10_whole_model.html#x-machine"  # by a link: it does not wait for the reader
 ANSWER = 'document.querySelector(".am-written bdi")'  # the first word of the translation
 ROUNDS = 3
@@ -155,20 +156,14 @@ def row_of(site: Site, visits: list[dict], folder: dict, is_quiet: bool) -> dict
     elif is_answered:
         first = "–"
         notes.append(NOT_TIMED)
-    return {
-        "section": "model_pages",
-        "what": site.name,
-        "goal": "",
-        "measured": {
-            "page": f"{count / 1e6:.2f} MB",
-            "other hosts asked": ", ".join(visits[0]["hosts"]) or "none",
-            "first answer, they refused": first,
-            "from a folder": "no answer" if folder["seconds"] is None else "answers",
-        },
-        "met": None,
-        "spread": spread,
-        "note": "; ".join(filter(None, notes)),
+    measured = {
+        "page": f"{count / 1e6:.2f} MB",
+        "other hosts asked": ", ".join(visits[0]["hosts"]) or "none",
+        "first answer, they refused": first,
+        "from a folder": "no answer" if folder["seconds"] is None else "answers",
     }
+    note = "; ".join(filter(None, notes))
+    return driver.row("model_pages", site.name, measured, spread=spread, note=note)
 
 
 def missing(compared: list[Site]) -> list[str]:
@@ -191,14 +186,10 @@ def main() -> None:
         print(f"Not built here, so nothing is measured: {'; '.join(missing(compared))}.")
         return
     is_quiet = not busy()  # before a browser is
-    with sync_playwright() as playwright:
-        arguments = [argument for argument in ARGUMENTS if argument != "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=present(), args=[*arguments, *DRAWING])
+    arguments = [argument for argument in ARGUMENTS if argument != "--disable-gpu"]
+    with driver.headless([*arguments, *DRAWING]) as browser:
         measured = rows(browser, compared, is_quiet)
-        browser.close()
-    title = "A whole model beside other pages that open one"
-    report.store(measured, title, "make bench", ("playwright",))
-    print(report.table(measured))
+    driver.publish(measured, "A whole model beside other pages that open one", ("playwright",))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from statistics import median
 
 from jupyter_client.manager import start_new_kernel
 
-from benchmarks import report
+from benchmarks import driver
 from benchmarks.timing import duration
 
 TOKENS, HEADS = 16, (1, 12)
@@ -90,22 +90,20 @@ def imported() -> dict:
 
 def row(what: str, seconds: list[float], limit: float | None) -> dict:
     middle = median(seconds)
-    return {
-        "section": "notebook",
-        "what": what,
-        "goal": "" if limit is None else f"under {limit * 1000:.0f} ms",
-        "measured": duration(middle),
-        "met": None if limit is None else middle < limit,
-        "spread": f"{duration(min(seconds))} to {duration(max(seconds))}",
-        "note": "",
-    }
+    return driver.row(
+        "notebook",
+        what,
+        duration(middle),
+        "" if limit is None else f"under {limit * 1000:.0f} ms",
+        None if limit is None else middle < limit,
+        spread=f"{duration(min(seconds))} to {duration(max(seconds))}",
+    )
 
 
 def main() -> None:
     rows = [line for heads in HEADS for line in shown(heads)] + [imported()]
     packages = ("torch", "anywidget", "ipykernel", "matplotlib")
-    report.store(rows, "The explorer in a live notebook", "make bench", packages)
-    print(report.table(rows))
+    driver.publish(rows, "The explorer in a live notebook", packages)
 
 
 if __name__ == "__main__":

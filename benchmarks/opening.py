@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
-from playwright.sync_api import Error, Page, TimeoutError, sync_playwright
+from playwright.sync_api import Error, Page, TimeoutError
 
-from machine.browser import ARGUMENTS, present
+from benchmarks import driver
 
 # BertViz's pages ask a public host for these. The same files come once from npm's registry, and are
 # answered from a folder: no network is measured. npm has no jquery 2.0.0; 2.1.0 stands in.
@@ -103,8 +103,7 @@ def open_page(path: Path, folder: Path, limit: float) -> dict:
     """
     fetch_scripts(folder)
     before = children()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
+    with driver.headless() as browser:
         top = first_of({pid for pid in children() - before if is_browser(command_of(pid))})
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.add_init_script(WATCH)

@@ -8,23 +8,22 @@ wait for that frame included; frames a second while a long map is dragged and zo
 
 import gzip
 import os
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from statistics import median
 
 import torch
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from attn_core import AttentionTrace, pretrained, trace
 from attn_core.digits import fixed
 from attn_core.views import explore, script
 from attn_core.views.payload import inline_json
-from benchmarks import report
+from benchmarks import driver
+from benchmarks.driver import FOLDER
 from benchmarks.timing import busy
 from benchmarks.viewers import HEADS, WIDTH, made_up_model, names, size
-from machine.browser import ARGUMENTS, present
 
-FOLDER = Path(__file__).parents[1] / "_build" / "bench"
 CSS = Path(script.__file__).parent / "explorer.css"
 MOST_SCRIPT = 26_000  # bytes of what an ordinary page loads, compressed with gzip
 LENGTHS = {6: 16, 32: 16, 64: 16, 512: 100}  # tokens: milliseconds that a change may take
@@ -32,17 +31,7 @@ ROUNDS = 30
 LONG, MOST_LONG, LEAST_FRAMES = 2048, 5_000_000, 30
 SENTENCE = "The animal did not cross the street because it was too tired."
 MOST_SENTENCE = 300_000
-
-# From the time stamp of a key to the task after the frame that follows it.
-WATCH = """() => {
-  window.times = [];
-  const watch = (event) => requestAnimationFrame(() => {
-    const { port1, port2 } = new MessageChannel();
-    port2.onmessage = () => times.push(performance.now() - event.timeStamp);
-    port1.postMessage(0);
-  });
-  addEventListener("keydown", watch, { capture: true });
-}"""
+row, within = partial(driver.row, "page"), partial(driver.within, "page")
 
 # What the large matrix shows: the pixels of a canvas, or the text and colours of a table.
 LOOK = """() => document.querySelector("canvas.ax-canvas")?.toDataURL() ??
@@ -83,7 +72,7 @@ def write_page(record: AttentionTrace, tokens: list[str], store: str | None) -> 
 
 
 def opened(browser, path: Path) -> Page:
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = browser.new_page(viewport=driver.DESK)
     page.goto(path.as_uri())
     page.locator(".ax-grid td, canvas.ax-canvas").first.wait_for()
     page.wait_for_timeout(1500)
@@ -111,7 +100,7 @@ def times_of(page: Page, place, keys: list[str]) -> list[float]:
 def changes(browser, tokens: int, limit: int) -> list[dict]:
     path, _ = write_page(made_up_model(tokens), names(tokens), None)
     page = opened(browser, path)
-    page.evaluate(WATCH)
+    driver.watch(page, "keydown")
     scale = page.get_by_role("slider", name="scale")
     stage = page.locator('.ax-stage input[value="weights"]')
     rows = []
@@ -211,42 +200,14 @@ def scripts() -> list[dict]:
     return rows
 
 
-def row(what: str, measured: str, goal: str, met: bool | None, spread="", note="") -> dict:
-    return {
-        "section": "page",
-        "what": what,
-        "goal": goal,
-        "measured": measured,
-        "met": met,
-        "spread": spread,
-        "note": note,
-    }
-
-
-def within(what: str, times: list[float], limit: int, places: int = 1) -> dict:
-    """The row of something timed several times, the middle one of which has a limit."""
-    middle = median(times)
-    return row(
-        what,
-        f"{middle:.{places}f} ms",
-        f"under {limit} ms",
-        middle < limit,
-        spread=f"{min(times):.{places}f} to {max(times):.{places}f} ms",
-        note=busy(),
-    )
-
-
 def main() -> None:
     torch.set_num_threads(os.cpu_count() or 1)
     rows = [*scripts(), real_model()]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
+    with driver.headless() as browser:
         for tokens, limit in LENGTHS.items():
             rows += changes(browser, tokens, limit)
         rows += long_map(browser)
-        browser.close()
-    report.store(rows, "The explorer in the browser", "make bench", ("torch", "playwright"))
-    print(report.table(rows))
+    driver.publish(rows, "The explorer in the browser", ("torch", "playwright"))
 
 
 if __name__ == "__main__":

@@ -22,11 +22,10 @@ import torch
 from attn_core import AttentionTrace, trace
 from attn_core.views import explore, script
 from attn_core.views.payload import inline_json
-from benchmarks import report
+from benchmarks import driver, report
+from benchmarks.driver import FOLDER, ROOT
 from benchmarks.opening import open_page
 
-ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "_build" / "bench"
 HEADS, WIDTH = 12, 32
 LENGTHS = {32: 3, 128: 3, 512: 1, 2048: 1}  # tokens: rounds
 LONGEST_EXACT = 128  # above it the explorer gets its numbers in float16, and says what that costs
@@ -140,22 +139,16 @@ def rows_of(tokens: int, seconds: dict, opened: dict) -> list[dict]:
         memory = max(page["memory"] for page in opened[name])
         notes += {page["why"] for page in opened[name] if page["why"]}
         spread = f"{min(firsts[name]):.2f} to {max(firsts[name]):.2f} s" if is_opened else ""
-        lines.append(
-            {
-                "section": "viewers",
-                "what": f"{tokens:,} tokens, {name}",
-                "goal": goal if is_ours else "",
-                "measured": {
-                    "page": size(sizes[name]),
-                    "made in": f"{median(seconds[name]):.2f} s",
-                    "first picture after": f"{medians[name]:.2f} s" if is_opened else "none",
-                    "browser memory": size(memory),
-                },
-                "met": met if is_ours else None,
-                "spread": spread if len(firsts[name]) > 1 else "",
-                "note": "; ".join(notes),
-            }
-        )
+        measured = {
+            "page": size(sizes[name]),
+            "made in": f"{median(seconds[name]):.2f} s",
+            "first picture after": f"{medians[name]:.2f} s" if is_opened else "none",
+            "browser memory": size(memory),
+        }
+        wanted = (goal, met) if is_ours else ("", None)
+        spread = spread if len(firsts[name]) > 1 else ""
+        what, note = f"{tokens:,} tokens, {name}", "; ".join(notes)
+        lines.append(driver.row("viewers", what, measured, *wanted, spread=spread, note=note))
     return lines
 
 
@@ -183,7 +176,7 @@ def main() -> None:
         print(json.dumps(make_pages(int(sys.argv[1]), int(sys.argv[2]))))
         return
     torch.set_num_threads(os.cpu_count() or 1)
-    report.store(rows(), "Viewers of attention maps", "make bench", PACKAGES)
+    driver.publish(rows(), "Viewers of attention maps", PACKAGES)
 
 
 if __name__ == "__main__":

@@ -8,56 +8,27 @@ that are held back.
 """
 
 import gzip
-import http.server
-import io
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from statistics import median
 from urllib.parse import unquote, urlsplit
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from benchmarks import report
-from benchmarks.page import busy, row
-from machine.browser import ARGUMENTS, present
+from benchmarks import driver
+from benchmarks.driver import HTML, PHONE, TEXTS, once
+from benchmarks.timing import busy
 
-HTML = Path(__file__).parents[1] / "_build" / "html"
-# What is sent compressed; other files are compressed already.
-TEXTS = {".html", ".css", ".js", ".svg", ".json", ".txt", ".ipynb", ".wasm"}
 LANDING, CHAPTER = "book/index.html", "chapters/03_self_attention.html"
-PHONE = {
-    "viewport": {"width": 390, "height": 844},
-    "device_scale_factor": 3,
-    "is_mobile": True,
-    "has_touch": True,
-}
-SLOWER, LATENCY, MEGABITS = 4, 150, 1.6  # times the processor's time, ms, Mbit/s
+LATENCY, MEGABITS = 150, 1.6  # ms, Mbit/s
 ROUNDS = 3
 MOST = {LANDING: 300_000, CHAPTER: 350_000}  # bytes; the landing page holds a whole model
 MOST_OF_ANY = 350_000
 MOST_PAINT, MOST_ALIVE = 2.5, 4.0  # seconds
 
+row = partial(driver.row, "visits")
+
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-
-
-def once(there: str) -> str:
-    """A script for a new page, which keeps the time of the first frame in which something is there.
-
-    there: an expression that is true from then on. The time is `window.alive`, in milliseconds from
-    the start of the navigation.
-    """
-    return f"""(() => {{
-  const look = () => {{
-    if (!({there})) return requestAnimationFrame(look);
-    requestAnimationFrame(() => setTimeout(() => {{ window.alive = performance.now(); }}));
-  }};
-  look();
-}})();"""
-
-
 NUMBER = 'document.querySelector(".ax-root :is(td, canvas, .ax-cell)")'  # the first of an explorer
 
 
@@ -84,41 +55,6 @@ def visit(page: Page, address: str) -> list[str]:
     return list(dict.fromkeys(path.lstrip("/") for path in paths))
 
 
-class Compressed(http.server.SimpleHTTPRequestHandler):
-    """A folder as a web server sends it: text compressed, connections kept."""
-
-    protocol_version = "HTTP/1.1"
-
-    def send_head(self) -> io.BytesIO | None:
-        path = Path(self.translate_path(self.path))
-        path = path / "index.html" if path.is_dir() else path
-        if not path.is_file():
-            self.send_error(404)
-            return None
-        content = path.read_bytes()
-        self.send_response(200)
-        self.send_header("Content-Type", self.guess_type(path))
-        if path.suffix in TEXTS:
-            content = gzip.compress(content)
-            self.send_header("Content-Encoding", "gzip")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        return io.BytesIO(content)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address of a folder, "http://127.0.0.1:<port>"."""
-    handler = partial(Compressed, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
 def on_a_phone(browser: Browser, address: str) -> tuple[float, float]:
     """Seconds until a slow phone has painted something, and until an explorer is alive."""
     context = browser.new_context(**PHONE)
@@ -132,7 +68,7 @@ def on_a_phone(browser: Browser, address: str) -> tuple[float, float]:
         "Network.emulateNetworkConditions",
         conditions | {"downloadThroughput": speed, "uploadThroughput": speed / 2},
     )
-    line.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    driver.slow_down(page)
     page.goto(address, wait_until="load", timeout=120_000)
     page.wait_for_function("window.alive", timeout=120_000)
     seconds = page.evaluate(PAINTED) / 1000, page.evaluate("window.alive") / 1000
@@ -181,15 +117,11 @@ def times(browser: Browser, site: str, page: str, place: str) -> list[dict]:
 
 
 def main() -> None:
-    with served(HTML) as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=present(), args=ARGUMENTS)
+    with driver.served(HTML) as site, driver.headless() as browser:
         rows = weights(browser, site)
         for page, place in ((LANDING, ""), (CHAPTER, "#x-journey")):
             rows += times(browser, site, page, place)
-        browser.close()
-    rows = [line | {"section": "visits"} for line in rows]
-    report.store(rows, "First visits to the site", "make bench", ("playwright",))
-    print(report.table(rows))
+    driver.publish(rows, "First visits to the site", ("playwright",))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks import model_pages, report, visits
+from benchmarks import driver, model_pages, report, visits
 
 ASKS_OTHERS = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <link rel="stylesheet" href="https://fonts.invalid/style.css"><script src="own.js"></script>
@@ -30,7 +30,7 @@ def site(tmp_path):
 
 def both(browser, site, limit):
     """A visit from a server, and one from a folder."""
-    with visits.served(site.folder) as root:
+    with driver.served(site.folder) as root:
         over = model_pages.visit(browser, site, root, limit)
     return over, model_pages.visit(browser, site, site.folder.as_uri(), limit)
 

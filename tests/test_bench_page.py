@@ -3,9 +3,9 @@
 import pytest
 
 from attn_core.views import script
+from benchmarks import driver, report
 from benchmarks import model as whole
 from benchmarks import page as bench
-from benchmarks import report
 from benchmarks.viewers import made_up_model, names
 from tests.page_modules import PARTS
 
@@ -25,7 +25,7 @@ def opened(tmp_path, monkeypatch, browser):
 @pytest.mark.parametrize("control", ["[type=range]", ".ax-stage input[value=weights]"])
 def test_each_key_is_timed_until_its_change_is_painted(opened, control):
     """Once: a key that chooses a stage makes a click, too."""
-    opened.evaluate(bench.WATCH)
+    driver.watch(opened, "keydown")
     place = opened.locator(control).first
     times = bench.times_of(opened, place, ["ArrowLeft", "ArrowRight"])
     assert len(times) == 2
@@ -33,7 +33,7 @@ def test_each_key_is_timed_until_its_change_is_painted(opened, control):
 
 
 def test_a_key_that_changes_nothing_is_not_timed(opened):
-    opened.evaluate(bench.WATCH)
+    driver.watch(opened, "keydown")
     with pytest.raises(RuntimeError, match="Shift must change what the explorer shows"):
         bench.times_of(opened, opened.get_by_role("slider", name="scale"), ["Shift", "Shift"])
 

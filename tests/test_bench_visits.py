@@ -5,8 +5,8 @@ import urllib.request
 
 import pytest
 
+from benchmarks import driver, report
 from benchmarks import page as bench_page
-from benchmarks import report
 from benchmarks import visits as bench
 from benchmarks.viewers import made_up_model, names
 
@@ -18,7 +18,7 @@ def site(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "HTML", tmp_path)
     monkeypatch.setattr(bench, "ROUNDS", 1)
     bench_page.write_page(made_up_model(6), names(6), None)
-    with bench.served(tmp_path) as address:
+    with driver.served(tmp_path) as address:
         yield address
 
 
