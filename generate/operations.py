@@ -2,10 +2,12 @@
 
     python -m generate.operations    # writes it again, after the list has changed
 
-A test compares what is stored with the list.
+What each operation takes, and which module of the page exports it: the one with the name of its
+module in Python, by its own name in camel case. A test compares what is stored with the list.
 """
 
 import json
+from collections import defaultdict
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -16,7 +18,12 @@ from attn_core.steps.operations.leaves import WORDS
 from attn_core.views.model_payload import MOST_LONGEST
 
 MODEL = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "core" / "model"
-STORED = MODEL / "declared.js"
+DECLARED, LIST = MODEL / "declared.js", MODEL / "operations" / "list.js"
+LIST_HEAD = """\
+// The operations by their names in a program. Not to be changed by hand:
+// python -m generate.operations writes it.
+
+"""
 HEAD = """\
 // What each operation takes, as attn_core/steps/operations lists it. Not to be changed by hand:
 // python -m generate.operations writes it.
@@ -56,7 +63,7 @@ HEAD = """\
 """
 
 
-OF_PYTHON = {"name", "formula", "line", "is_on_page"}  # what the page does not get
+OF_PYTHON = {"name", "formula", "line", "label", "is_on_page"}  # what the page does not get
 USUAL = replace(WORDS, takes=(1, 1), settings={})
 
 
@@ -83,7 +90,38 @@ def declared(operation: Operation) -> dict:
     return entry
 
 
-def text() -> str:
+def exported(name: str) -> str:
+    """The name by which the page's module exports an operation.
+
+    >>> exported("add_positions")
+    'addPositions'
+    """
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+def list_text() -> str:
+    """What imports each operation that the page has, and names it."""
+    names = [name for name, operation in OPERATIONS.items() if operation.is_on_page]
+    modules = defaultdict(list)
+    for name in names:
+        modules[OPERATIONS[name].formula.__module__.rpartition(".")[2]].append(exported(name))
+    imports = (
+        f'import {{ {", ".join(sorted(of))} }} from "./{module}.js";\n'
+        for module, of in sorted(modules.items())
+    )
+    entries = (
+        f"  {name},\n" if name == exported(name) else f"  {name}: {exported(name)},\n"
+        for name in names
+    )
+    return (
+        f"{LIST_HEAD}{''.join(imports)}\n"
+        '/** @type {Record<string, import("./operation.js").Operation>} */\n'
+        f"export const OPERATIONS = {{\n{''.join(entries)}}};\n"
+    )
+
+
+def declared_text() -> str:
     entries = (
         f"  {name}: {{ ...USUAL, {json.dumps(declared(operation))[1:-1]} }},\n"
         for name, operation in OPERATIONS.items()
@@ -100,5 +138,11 @@ def text() -> str:
     )
 
 
+def texts() -> dict[Path, str]:
+    """Both files."""
+    return {DECLARED: declared_text(), LIST: list_text()}
+
+
 if __name__ == "__main__":
-    STORED.write_text(text(), encoding="utf-8")
+    for path, text in texts().items():
+        path.write_text(text, encoding="utf-8")

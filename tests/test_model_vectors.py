@@ -31,8 +31,9 @@ def test_an_operation_that_no_model_has_gets_vectors_by_itself(monkeypatch):
 
 
 def test_the_page_has_the_list_of_operations():
-    said = operations.STORED.read_text(encoding="utf-8")
-    assert said == operations.text(), "python -m generate.operations writes it again"
+    texts = operations.texts()
+    said = {path: path.read_text(encoding="utf-8") for path in texts}
+    assert said == texts, "python -m generate.operations writes it again"
 
 
 def told(operation):

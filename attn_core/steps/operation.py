@@ -122,6 +122,7 @@ class Operation:
     statistics: numbers of each row that the stages follow from.
     switches: what may be switched off, a field of `Changes`, and which settings that sets; None:
         one head at a time.
+    label: its short name in the picture of a model; "" for that of the step.
     is_on_page: whether the page computes it, too (views/page/core/model/operations/).
     """
 
@@ -134,6 +135,7 @@ class Operation:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     settings: Mapping[str, Setting] = field(default_factory=dict)
     switches: Mapping[str, Settings | None] = field(default_factory=dict)
+    label: str = ""
     is_on_page: bool = True
 
     @property

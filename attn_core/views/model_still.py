@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attn_core.steps import Pass, Step, Steps
+from attn_core.steps.operations import OPERATIONS
 from attn_core.views.fonts import font_families
 from attn_core.views.heat import INK
 from attn_core.views.model_pass import read_and_written, side_of
@@ -15,7 +16,7 @@ from attn_core.views.multiples import color_of
 from attn_core.views.picture import Picture
 
 LAYER = re.compile(r"(encoder|decoder)\.(\d+)\.(\w+)")
-# How a station is called in the drawing, by the end of its name or by its operation.
+# How a station is called in the drawing, by the end of its name; any other by its operation.
 NAMES = {
     "w_query": "q",
     "w_key": "k",
@@ -29,21 +30,6 @@ NAMES = {
     "up": "up",
     "down": "down",
     "words_out": "scores",
-    "embed": "embedding",
-    "add_positions": "+ place",
-    "attention": "heads",
-    "add": "+ x",
-    "layer_norm": "norm",
-    "rms_norm": "norm",
-    "rotary": "turned",
-    "relu": "ReLU",
-    "silu": "SiLU",
-    "multiply": "gate · up",
-    "softmax": "chances",
-    "gru": "states",
-    "last_row": "c",
-    "repeat": "c, again",
-    "concat": "side by side",
 }
 PARTS = {
     "attention": "self-attention",
@@ -156,7 +142,7 @@ def name_of(step: Step) -> str:
     'q'
     """
     last = step.name.rpartition(".")[2]
-    return NAMES.get(last) or NAMES.get(step.operation) or last
+    return NAMES.get(last) or OPERATIONS[step.operation].label or last
 
 
 def described(steps: Steps, labels: dict[str, list[str]]) -> str:

@@ -71,8 +71,8 @@ def multiply_line(cell: Cell) -> Line:
     return Line(how, lambda: [x, y])
 
 
-RELU = Operation("relu", relu, relu_line)
+RELU = Operation("relu", relu, relu_line, label="ReLU")
 GELU = Operation("gelu", gelu, gelu_line)
 TANH = Operation("tanh", tanh, tanh_line)
-SILU = Operation("silu", silu, silu_line)
-MULTIPLY = Operation("multiply", multiply, multiply_line, takes=(2, 2))
+SILU = Operation("silu", silu, silu_line, label="SiLU")
+MULTIPLY = Operation("multiply", multiply, multiply_line, takes=(2, 2), label="gate · up")

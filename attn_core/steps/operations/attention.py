@@ -118,4 +118,5 @@ ATTENTION = Operation(
         "heads_off": Setting("heads", default=(), is_switch=True),
     },
     switches={"heads_off": None, "mask_off": {"keep": None}, "scale_off": {"scale": 1.0}},
+    label="heads",
 )

@@ -83,6 +83,7 @@ EMBED = Operation(
     embed_line,
     parameters={"weight": Parameter("E F")},
     settings={"times": Setting("number", default=1.0)},
+    label="embedding",
 )
 ADD_POSITIONS = Operation(
     "add_positions",
@@ -94,6 +95,7 @@ ADD_POSITIONS = Operation(
         "off": OFF,
     },
     switches={"positions_off": {"off": True}},
+    label="+ place",
 )
 ADD_ROW = Operation(
     "add_row",

@@ -91,4 +91,5 @@ GRU = Operation(
     takes=(1, 2),
     stages=STAGES,
     parameters={"weight_hh": Parameter("E E/3"), "bias_hh": Parameter("E")},
+    label="states",
 )

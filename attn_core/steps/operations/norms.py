@@ -103,6 +103,7 @@ LAYER_NORM = Operation(
     parameters={"gain": Parameter("E"), "bias": Parameter("E")},
     settings={"eps": Setting("number", least=0), "off": OFF},
     switches={"norms_off": {"off": True}},
+    label="norm",
 )
 RMS_NORM = Operation(
     "rms_norm",
@@ -112,4 +113,5 @@ RMS_NORM = Operation(
     parameters={"gain": Parameter("E")},
     settings={"eps": Setting("number", least=0), "off": OFF},
     switches={"norms_off": {"off": True}},
+    label="norm",
 )

@@ -41,6 +41,7 @@ ROTARY = Operation(
     "rotary",
     rotary,
     rotary_line,
+    label="turned",
     stages=("angle", "output"),
     settings={
         "head_dim": Setting("whole", least=2),

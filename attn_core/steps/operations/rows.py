@@ -42,6 +42,6 @@ def repeat_line(cell: Cell) -> Line:
     return passed_on(cell.input(0, 0, cell.index[1]))
 
 
-CONCAT = Operation("concat", concat, concat_line, takes=(1, None))
-LAST_ROW = Operation("last_row", last_row, last_row_line)
-REPEAT = Operation("repeat", repeat, repeat_line, takes=(2, 2))
+CONCAT = Operation("concat", concat, concat_line, takes=(1, None), label="side by side")
+LAST_ROW = Operation("last_row", last_row, last_row_line, label="c")
+REPEAT = Operation("repeat", repeat, repeat_line, takes=(2, 2), label="c, again")

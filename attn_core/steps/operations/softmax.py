@@ -39,4 +39,4 @@ def softmax_line(cell: Cell) -> Line:
     return Line(how, lambda: [cell.input(0, row, column), row_max, row_sum])
 
 
-SOFTMAX = Operation("softmax", softmax, softmax_line, statistics=STATISTICS)
+SOFTMAX = Operation("softmax", softmax, softmax_line, statistics=STATISTICS, label="chances")

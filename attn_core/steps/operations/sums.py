@@ -76,6 +76,7 @@ ADD = Operation(
     takes=(2, 2),
     settings={"off": OFF},
     switches={"residuals_off": {"off": True}},
+    label="+ x",
 )
 LINEAR = Operation(
     "linear",

@@ -38,26 +38,26 @@ const USUAL = {"takes": [1, 1], "stages": ["output"], "statistics": [], "paramet
 
 /** @type {Record<string, Declared>} */
 export const DECLARED = {
-  words: { ...USUAL, "takes": [0, 0], "settings": {"side": {"kind": "text"}} },
-  embed: { ...USUAL, "parameters": {"weight": {"shape": "E F"}}, "settings": {"times": {"kind": "number", "default": 1.0}} },
-  add_positions: { ...USUAL, "parameters": {"table": {"shape": "N E", "unless": ["kind", "sinusoids"]}}, "settings": {"kind": {"kind": "choice", "default": "table", "choices": ["table", "sinusoids"]}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"positions_off": {"off": true}} },
-  add_row: { ...USUAL, "parameters": {"table": {"shape": "N E"}}, "settings": {"row": {"kind": "whole", "least": 0}} },
-  linear: { ...USUAL, "parameters": {"weight": {"shape": "F E", "turned_by": "transposed"}, "bias": {"shape": "F", "is_optional": true}}, "settings": {"transposed": {"kind": "flag", "default": false}} },
-  attention: { ...USUAL, "takes": [3, 3], "stages": ["scores", "scaled", "masked", "weights", "dropped", "output", "merged"], "statistics": ["row_max", "row_sum"], "settings": {"num_heads": {"kind": "whole", "least": 1}, "num_kv_heads": {"kind": "whole", "default": null, "least": 1}, "scale": {"kind": "number"}, "keep": {"kind": "mask", "default": null}, "heads_off": {"kind": "heads", "default": [], "is_switch": true}}, "switches": {"heads_off": null, "mask_off": {"keep": null}, "scale_off": {"scale": 1.0}} },
-  add: { ...USUAL, "takes": [2, 2], "settings": {"off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"residuals_off": {"off": true}} },
-  layer_norm: { ...USUAL, "stages": ["mean", "variance", "normed", "output"], "parameters": {"gain": {"shape": "E"}, "bias": {"shape": "E"}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
-  rms_norm: { ...USUAL, "stages": ["mean_square", "normed", "output"], "parameters": {"gain": {"shape": "E"}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
-  rotary: { ...USUAL, "stages": ["angle", "output"], "settings": {"head_dim": {"kind": "whole", "least": 2}, "base": {"kind": "number", "default": 10000.0, "least": 1}, "pairing": {"kind": "choice", "default": "halves", "choices": ["halves", "interleaved"]}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"positions_off": {"off": true}} },
   relu: { ...USUAL },
   gelu: { ...USUAL },
   tanh: { ...USUAL },
   silu: { ...USUAL },
   multiply: { ...USUAL, "takes": [2, 2] },
-  softmax: { ...USUAL, "statistics": ["row_max", "row_sum"] },
-  concat: { ...USUAL, "takes": [1, null] },
+  attention: { ...USUAL, "takes": [3, 3], "stages": ["scores", "scaled", "masked", "weights", "dropped", "output", "merged"], "statistics": ["row_max", "row_sum"], "settings": {"num_heads": {"kind": "whole", "least": 1}, "num_kv_heads": {"kind": "whole", "default": null, "least": 1}, "scale": {"kind": "number"}, "keep": {"kind": "mask", "default": null}, "heads_off": {"kind": "heads", "default": [], "is_switch": true}}, "switches": {"heads_off": null, "mask_off": {"keep": null}, "scale_off": {"scale": 1.0}} },
+  embed: { ...USUAL, "parameters": {"weight": {"shape": "E F"}}, "settings": {"times": {"kind": "number", "default": 1.0}} },
+  add_positions: { ...USUAL, "parameters": {"table": {"shape": "N E", "unless": ["kind", "sinusoids"]}}, "settings": {"kind": {"kind": "choice", "default": "table", "choices": ["table", "sinusoids"]}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"positions_off": {"off": true}} },
+  add_row: { ...USUAL, "parameters": {"table": {"shape": "N E"}}, "settings": {"row": {"kind": "whole", "least": 0}} },
   gru: { ...USUAL, "takes": [1, 2], "stages": ["recurrent", "reset", "update", "candidate", "state"], "parameters": {"weight_hh": {"shape": "E E/3"}, "bias_hh": {"shape": "E"}} },
+  words: { ...USUAL, "takes": [0, 0], "settings": {"side": {"kind": "text"}} },
+  layer_norm: { ...USUAL, "stages": ["mean", "variance", "normed", "output"], "parameters": {"gain": {"shape": "E"}, "bias": {"shape": "E"}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
+  rms_norm: { ...USUAL, "stages": ["mean_square", "normed", "output"], "parameters": {"gain": {"shape": "E"}}, "settings": {"eps": {"kind": "number", "least": 0}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"norms_off": {"off": true}} },
+  rotary: { ...USUAL, "stages": ["angle", "output"], "settings": {"head_dim": {"kind": "whole", "least": 2}, "base": {"kind": "number", "default": 10000.0, "least": 1}, "pairing": {"kind": "choice", "default": "halves", "choices": ["halves", "interleaved"]}, "off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"positions_off": {"off": true}} },
+  concat: { ...USUAL, "takes": [1, null] },
   last_row: { ...USUAL },
   repeat: { ...USUAL, "takes": [2, 2] },
+  softmax: { ...USUAL, "statistics": ["row_max", "row_sum"] },
+  add: { ...USUAL, "takes": [2, 2], "settings": {"off": {"kind": "flag", "default": false, "is_switch": true}}, "switches": {"residuals_off": {"off": true}} },
+  linear: { ...USUAL, "parameters": {"weight": {"shape": "F E", "turned_by": "transposed"}, "bias": {"shape": "F", "is_optional": true}}, "settings": {"transposed": {"kind": "flag", "default": false}} },
 };
 
 /** The kinds of change, in the order in which an address has them. */

@@ -1,4 +1,5 @@
-// The operations by their names in a program.
+// The operations by their names in a program. Not to be changed by hand:
+// python -m generate.operations writes it.
 
 import { gelu, multiply, relu, silu, tanh } from "./activations.js";
 import { attention } from "./attention.js";
@@ -13,24 +14,24 @@ import { add, linear } from "./sums.js";
 
 /** @type {Record<string, import("./operation.js").Operation>} */
 export const OPERATIONS = {
-  words,
-  embed,
-  add_positions: addPositions,
-  add_row: addRow,
-  linear,
-  attention,
-  add,
-  layer_norm: layerNorm,
-  rms_norm: rmsNorm,
-  rotary,
   relu,
   gelu,
   tanh,
   silu,
   multiply,
-  softmax,
-  concat,
+  attention,
+  embed,
+  add_positions: addPositions,
+  add_row: addRow,
   gru,
+  words,
+  layer_norm: layerNorm,
+  rms_norm: rmsNorm,
+  rotary,
+  concat,
   last_row: lastRow,
   repeat,
+  softmax,
+  add,
+  linear,
 };
