@@ -7,8 +7,10 @@ addEventListener("DOMContentLoaded", () => {
   else delete body.dataset.bsSpy;
 
   // Where the machine has no Chinese font, text laid out before the book's own came keeps its boxes
-  // until it is shaped again. (Kerning is on anyway.)
-  document.fonts.ready.then(() => {
-    body.style.fontFeatureSettings = '"kern"';
+  // until it is shaped again. (Kerning is on anyway.) That takes long: not before all else is there.
+  addEventListener("load", () => {
+    document.fonts.ready.then(() => {
+      body.style.fontFeatureSettings = '"kern"';
+    });
   });
 });

@@ -62,10 +62,14 @@ export function setUp(element) {
   if (isAlone) load("embed").then(() => parts.embed(element, name));
   addSkip(element);
   if (isChinese()) nameInChinese(element);
-  startWhenNear(element, () => start(element));
+  startWhenNear(element, () => start(element), isAskedFor(element));
   window.addEventListener("hashchange", () => isLinked() && startNow(element));
   if (isLinked() || isAlone) startNow(element);
 }
+
+/** Whether the page has asked for its data, as one does that begins with it. @param {Element} element */
+const isAskedFor = (element) =>
+  !!document.querySelector(`script[src*="/payloads/${element.getAttribute("payload")}.js"]`);
 
 /**
  * A button that leads on is heard before what it stands at has started.
@@ -107,10 +111,11 @@ export function start(element) {
     speakAs(payload);
     nameSkip(element);
     const here = wanted();
-    const before = element.getBoundingClientRect();
-    const shown = makeShown(element, payload, { start: here || {}, ...how });
-    for (const child of fallback) child.toggleAttribute("hidden", true);
-    keepPlace(before, element);
+    let shown;
+    keepPlace(element, () => {
+      shown = makeShown(element, payload, { start: here || {}, ...how });
+      for (const child of fallback) child.toggleAttribute("hidden", true);
+    });
     if (here) scrollThere();
     const show = (next) => {
       shown.open(next);

@@ -10,19 +10,22 @@ const whenIdle = (act) => (window.requestIdleCallback ? requestIdleCallback(act,
 
 const observer = new IntersectionObserver(
   (seen) => {
-    for (const { isIntersecting, target } of seen) {
+    for (const { isIntersecting, target, boundingClientRect: box } of seen) {
       if (!isIntersecting) continue;
-      if (isSeen(target)) startNow(target);
+      if (isInView(box)) startNow(target);
       else whenIdle(() => startNow(target));
     }
   },
   { rootMargin: `${ROOM}px` },
 );
 
+/** @param {DOMRectReadOnly} box */
+const isInView = ({ top, bottom }) => top < innerHeight && bottom > 0;
+
 /** @param {Element} element */
 function isSeen(element) {
   const [box] = element.getClientRects();
-  return !!box && box.top < innerHeight && box.bottom > 0;
+  return !!box && isInView(box);
 }
 
 /** @param {Element} element */
@@ -36,10 +39,11 @@ export function startNow(element) {
 /**
  * @param {Element} element
  * @param {() => void} start
+ * @param {boolean} [isFirst] the page begins with it, so that nobody needs to ask where it is: that takes long
  */
-export function startWhenNear(element, start) {
+export function startWhenNear(element, start, isFirst) {
   waiting.set(element, start);
-  if (isSeen(element)) startNow(element);
+  if (isFirst || isSeen(element)) startNow(element);
   else observer.observe(element);
 }
 
@@ -64,10 +68,13 @@ addEventListener("beforeprint", () => {
 /**
  * Where the browser does not see to it: what is in view stays there when something above it grows.
  *
- * @param {DOMRect} before
  * @param {Element} element
+ * @param {() => void} grow
  */
-export function keepPlace(before, element) {
-  if (before.bottom > 0 || CSS.supports("overflow-anchor", "auto")) return;
-  scrollBy(0, element.getBoundingClientRect().height - before.height);
+export function keepPlace(element, grow) {
+  if (CSS.supports("overflow-anchor", "auto")) return grow();
+  const before = element.getBoundingClientRect();
+  grow();
+  if (before.bottom <= 0) scrollBy(0, element.getBoundingClientRect().height - before.height);
+  return undefined;
 }
