@@ -3,6 +3,12 @@
 (() => {
   "use strict";
 
+  // What a reader sees or hears: in another language with these exchanged.
+  const SAID = {
+    skip: "Skip to the first figure",
+    others: "The arrow keys lead to the other copy buttons of this section",
+  };
+
   // The first explorer that is not in a closed fold.
   const figure = () =>
     [...document.querySelectorAll("attention-explorer, attention-model")].find((one) => one.getClientRects().length);
@@ -24,7 +30,7 @@
     const link = document.createElement("a");
     first.id ||= "first-figure";
     link.href = `#${first.id}`;
-    link.textContent = "Skip to the first figure";
+    link.textContent = SAID.skip;
     link.addEventListener("click", skipToFigure);
     const box = document.createElement("div");
     box.className = skip.className;
@@ -42,7 +48,7 @@
     for (const button of buttons) {
       const section = button.closest("section");
       button.tabIndex = sections.has(section) ? -1 : 0;
-      button.setAttribute("aria-description", "The arrow keys lead to the other copy buttons of this section");
+      button.setAttribute("aria-description", SAID.others);
       sections.add(section);
     }
   }

@@ -3,6 +3,31 @@
 // explorer reads them; `make script` bundles it.
 import { numberIn } from "../../attn_core/views/page/core/numbers.js";
 
+// What a reader sees or hears: in another language with these exchanged.
+const SAID = {
+  one: (one) => `one ${one}`,
+  number: "one number",
+  row: ({ columns }) => `a row of ${columns} numbers`,
+  table: ({ rows, columns }) => `a table of ${rows} rows with ${count(columns, "number")} each`,
+  noNumber: (token) => `“${token.slice(0, 20)}” is no number.`,
+  empty: (key) => `Type ${shapeOf(key)} first.`,
+  comma: " Write 0.5 with a point, not 0,5.",
+  otherCount: (key, given, hint) =>
+    `This should be ${shapeOf(key)}; yours has ${count(given.length, "number")}.${hint}`,
+  uneven: (key) => `This should be ${shapeOf(key)}: one row a line. Yours are not equally long.`,
+  right: "Right.",
+  mistake: "Not yet.",
+  ofSeveral: (place) => `number ${place}`,
+  ofOne: "the number",
+  ofRow: (first, key) => ` of row ${Math.floor(first / key.columns) + 1}`,
+  where: (good, right, column, row) => ` ${good} of ${right.length} are right; ${column}${row} is not.`,
+  wrong: (where) => `Not yet.${where} It is none of the mistakes that are known here.`,
+  heading: "Check your numbers",
+  decimals: (key) => `, to ${count(key.places, "decimal")}`,
+  check: "Check",
+  checkOne: (label) => `Check ${label.textContent}`,
+};
+
 // FNV-1a, 32 bits, of ASCII.
 function fnv(text) {
   let found = 0x811c9dc5;
@@ -12,12 +37,11 @@ function fnv(text) {
   return found.toString(16).padStart(8, "0");
 }
 
-const count = (n, one, many) => (n === 1 ? `one ${one}` : `${n} ${many ?? `${one}s`}`);
+const count = (n, one, many) => (n === 1 ? SAID.one(one) : `${n} ${many ?? `${one}s`}`);
 
-function shapeOf({ rows, columns }) {
-  if (rows === 1 && columns === 1) return "one number";
-  if (rows === 1) return `a row of ${columns} numbers`;
-  return `a table of ${rows} rows with ${count(columns, "number")} each`;
+function shapeOf(key) {
+  if (key.rows === 1 && key.columns === 1) return SAID.number;
+  return key.rows === 1 ? SAID.row(key) : SAID.table(key);
 }
 
 // One token as a number: 0.5, −2, 1/3, 2e-3, True. NaN if it is none.
@@ -45,21 +69,18 @@ function read(text, key) {
   for (const line of lines) {
     const tokens = line.split(/[\s,]+/).filter((token) => token !== "");
     for (const token of tokens) {
-      if (!Number.isFinite(numberOf(token))) return `“${token.slice(0, 20)}” is no number.`;
+      if (!Number.isFinite(numberOf(token))) return SAID.noNumber(token);
     }
     if (tokens.length) rows.push(tokens.map(numberOf));
   }
   const given = rows.flat();
-  if (!given.length) return `Type ${shapeOf(key)} first.`;
+  if (!given.length) return SAID.empty(key);
   if (given.length !== key.rows * key.columns) {
     const comma = given.length === 2 * key.rows * key.columns && /\d,\d/.test(bare);
-    const hint = comma ? " Write 0.5 with a point, not 0,5." : "";
-    return `This should be ${shapeOf(key)}; yours has ${count(given.length, "number")}.${hint}`;
+    return SAID.otherCount(key, given, comma ? SAID.comma : "");
   }
   const uneven = rows.length > 1 && rows.some((row) => row.length !== key.columns);
-  if (key.rows > 1 && uneven) {
-    return `This should be ${shapeOf(key)}: one row a line. Yours are not equally long.`;
-  }
+  if (key.rows > 1 && uneven) return SAID.uneven(key);
   return given;
 }
 
@@ -76,20 +97,20 @@ function fits(id, field, cell, value, places, hash) {
 function judge(id, field, key, given) {
   const agree = (hashes) => hashes.map((hash, i) => fits(id, field, i, given[i], key.places, hash));
   const right = agree(key.right);
-  if (right.every(Boolean)) return { verdict: "right", text: "Right." };
+  if (right.every(Boolean)) return { verdict: "right", text: SAID.right };
   for (const mistake of key.mistakes) {
     const alike = mistake.rows === key.rows && mistake.columns === key.columns;
     if (alike && agree(mistake.cells).every(Boolean)) {
-      return { verdict: "mistake", text: "Not yet.", hint: mistake.hint };
+      return { verdict: "mistake", text: SAID.mistake, hint: mistake.hint };
     }
   }
   const good = right.filter(Boolean).length;
   const first = right.indexOf(false);
   const place = (first % key.columns) + 1;
-  const column = key.columns > 1 ? `number ${place}` : "the number";
-  const row = key.rows > 1 ? ` of row ${Math.floor(first / key.columns) + 1}` : "";
-  const where = right.length > 1 ? ` ${good} of ${right.length} are right; ${column}${row} is not.` : "";
-  return { verdict: "wrong", text: `Not yet.${where} It is none of the mistakes that are known here.` };
+  const column = key.columns > 1 ? SAID.ofSeveral(place) : SAID.ofOne;
+  const row = key.rows > 1 ? SAID.ofRow(first, key) : "";
+  const where = right.length > 1 ? SAID.where(good, right, column, row) : "";
+  return { verdict: "wrong", text: SAID.wrong(where) };
 }
 
 function make(tag, properties = {}, ...children) {
@@ -102,13 +123,13 @@ class AttentionAnswer extends HTMLElement {
   connectedCallback() {
     if (this.querySelector("form")) return;
     const { id, fields } = JSON.parse(this.querySelector("script").textContent);
-    const heading = make("p", { className: "answer-head" }, "Check your numbers");
+    const heading = make("p", { className: "answer-head" }, SAID.heading);
     this.append(heading, ...fields.map((key, number) => this.field(id, key, number)));
   }
 
   field(id, key, number) {
     const name = `answer-${id}-${number}`;
-    const decimals = key.places ? `, to ${count(key.places, "decimal")}` : "";
+    const decimals = key.places ? SAID.decimals(key) : "";
     const label = make("label", { htmlFor: name });
     label.innerHTML = key.label;
     const note = make("span", { id: `${name}-form`, className: "answer-form" });
@@ -117,8 +138,8 @@ class AttentionAnswer extends HTMLElement {
     box.setAttribute("autocapitalize", "off");
     box.setAttribute("autocomplete", "off");
     box.setAttribute("aria-describedby", note.id);
-    const button = make("button", { type: "submit" }, "Check");
-    button.setAttribute("aria-label", `Check ${label.textContent}`);
+    const button = make("button", { type: "submit" }, SAID.check);
+    button.setAttribute("aria-label", SAID.checkOne(label));
     const said = make("p", { className: "answer-said" });
     said.setAttribute("role", "status");
     const form = make("form", {}, label, note, make("div", {}, box, button), said);

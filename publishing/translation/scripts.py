@@ -1,4 +1,4 @@
-"""The words of the site's scripts: strings and templates that a reader sees or hears."""
+"""The words of the site's scripts: what a script lists in its table `SAID`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from publishing.translation.language import said
-from publishing.translation.markdown import has_words
 
+# As a script has it, or its bundle: words, and functions that put something into a sentence.
+TABLE = re.compile(r"\b(?:const|var) SAID = \{\n.*?\n\s*\};", re.DOTALL)
 # A string, or a template with what stands in its braces; comments are passed over.
 LITERAL = re.compile(
     r"//[^\n]*|/\*.*?\*/"
@@ -15,38 +16,26 @@ LITERAL = re.compile(
     r"|`((?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^{}`]|`(?:[^`$]|\$\{[^{}]*\})*`|\{[^{}]*\})*\})*)`",
     re.DOTALL,
 )
-# Of more than one word, or with a capital letter; no name of a class, no selector.
-SPOKEN = re.compile(r"(?=.*[A-Z ])[“←A-Za-z$ ,](?:(?!\w-\w)[^#=\[\]<>])*")
-NAMES = {"use strict", "DOMContentLoaded", "Apple", "Enter", "viewBox"}  # of the browser's
 
 
-def literals(script: str) -> Iterator[re.Match]:
-    """The strings and templates of a script that are words for a reader.
+def literals(script: str) -> Iterator[str]:
+    """The strings and templates of a script's table, as they stand between their marks.
 
-    >>> [one[1] or one[2] for one in literals('say("Type it first."); add("ax-row", `a ${n}`);')]
-    ['Type it first.', 'a ${n}']
+    >>> table = 'const SAID = {\\n  type: "Type it.",\\n  one: (n) => `a ${n}`,\\n};\\n'
+    >>> list(literals(table + 'add("Not a word.");'))
+    ['Type it.', 'a ${n}']
     """
-    for match in LITERAL.finditer(script):
-        text = match[1] if match[1] is not None else match[2]
-        if text and is_said(text):
-            yield match
-
-
-def is_said(text: str) -> bool:
-    bare = re.sub(r"\$\{[^}]*\}", " ", text)
-    if not has_words(bare) or text in NAMES or re.search(r"\w\(", bare):
-        return False
-    return bool(SPOKEN.fullmatch(text))
+    for table in TABLE.findall(script):
+        for match in LITERAL.finditer(table):
+            if text := match[1] or match[2]:
+                yield text
 
 
 def exchanged(script: str) -> str:
     """A script with its words in the language that is made."""
 
     def one(match: re.Match) -> str:
-        text = match[1] if match[1] is not None else match[2]
-        if not text or not is_said(text):
-            return match[0]
-        mark = match[0][0]
-        return f"{mark}{said(text)}{mark}"
+        text, mark = match[1] or match[2], match[0][0]
+        return f"{mark}{said(text)}{mark}" if text else match[0]
 
-    return LITERAL.sub(one, script)
+    return TABLE.sub(lambda table: LITERAL.sub(one, table[0]), script)

@@ -100,8 +100,7 @@ def of_site() -> Iterator[tuple[str, str]]:
     yield from of_python(PYTHON)
     yield from of_templates(TEMPLATES)
     for path in files(SCRIPTS):
-        for match in literals(path.read_text(encoding="utf-8")):
-            yield match[1] or match[2], path.name
+        yield from ((text, path.name) for text in literals(path.read_text(encoding="utf-8")))
 
 
 def of_drawings() -> Iterator[tuple[str, str]]:

@@ -2,6 +2,18 @@
 // this script, on paper, and for readers who want no motion all steps stand one below another.
 (() => {
   const SVG = "svg.drawing.steps:not([data-step])";
+  // What a reader sees or hears: in another language with these exchanged.
+  /** @typedef {SVGGElement[]} Steps */
+  const SAID = {
+    bar: "Steps of the drawing",
+    back: "← back",
+    next: "next →",
+    step: (/** @type {number} */ now, /** @type {Steps} */ steps) => {
+      const { says } = steps[now].dataset;
+      return `Step ${now + 1} of ${steps.length}. ${says}`;
+    },
+    place: (/** @type {number} */ now, /** @type {Steps} */ steps) => `${now + 1} of ${steps.length}`,
+  };
 
   /** @param {SVGSVGElement} svg */
   function lead(svg) {
@@ -13,7 +25,7 @@
     const bar = document.createElement("div");
     bar.className = "drawing-steps";
     bar.setAttribute("role", "group");
-    bar.setAttribute("aria-label", "Steps of the drawing");
+    bar.setAttribute("aria-label", SAID.bar);
     const button = (/** @type {string} */ words, /** @type {number} */ by) => {
       const made = document.createElement("button");
       made.type = "button";
@@ -21,8 +33,8 @@
       made.addEventListener("click", () => show(now + by));
       return made;
     };
-    const back = button("← back", -1);
-    const next = button("next →", 1);
+    const back = button(SAID.back, -1);
+    const next = button(SAID.next, 1);
     const where = document.createElement("span");
     where.setAttribute("role", "status");
     bar.append(back, where, next);
@@ -35,14 +47,14 @@
     function show(n) {
       now = clamp(n);
       svg.dataset.step = String(now + 1);
-      const { top, height, says } = steps[now].dataset;
+      const { top, height } = steps[now].dataset;
       svg.setAttribute("viewBox", `0 ${top} ${width} ${height}`);
       svg.setAttribute("height", String(height));
-      svg.setAttribute("aria-label", `Step ${now + 1} of ${steps.length}. ${says}`);
+      svg.setAttribute("aria-label", SAID.step(now, steps));
       steps.forEach((step, place) => {
         step.style.display = place === now ? "" : "none";
       });
-      where.textContent = `${now + 1} of ${steps.length}`;
+      where.textContent = SAID.place(now, steps);
       // Not disabled: a button that is would lose the focus.
       back.ariaDisabled = String(now === 0);
       next.ariaDisabled = String(now === steps.length - 1);
