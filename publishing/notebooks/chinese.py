@@ -60,14 +60,21 @@ def docname_of(path: Path) -> str:
     return path.relative_to(ROOT).with_suffix("").as_posix()
 
 
-def of_page(path: Path):
-    """The Chinese notebook of a chapter, or of a page of the book that is a notebook."""
+def notebook_in_chinese(notebook, docname: str):
+    """A chapter in Chinese, or a page of the book that is a notebook."""
     known = exercises.load()
 
     def cells(name: str, number: int) -> list:
         return exercise_cells(chinese_exercise(known[name]), number, say)
 
-    made = moved(chinese(nbformat.read(path, as_version=4), docname_of(path), cells), path.parent)
+    return chinese(notebook, docname, cells)
+
+
+def of_page(path: Path):
+    """The Chinese notebook of a chapter, or of a page of the book that is a notebook."""
+    made = moved(
+        notebook_in_chinese(nbformat.read(path, as_version=4), docname_of(path)), path.parent
+    )
     known = drawings(nbformat.read(beside(path), as_version=4)) if beside(path).is_file() else {}
     for place, data in drawings(made).items():
         is_known = place in known and known[place][SVG] == data[SVG]

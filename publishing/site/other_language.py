@@ -20,18 +20,14 @@ from myst_parser.mdit_to_docutils.base import DocutilsRenderer
 from sphinx.application import Sphinx
 from sphinx.util.nodes import clean_astext
 
-import exercises
-from publishing.notebooks.chapters import exercise_cells
-from publishing.notebooks.chinese import moved
+from publishing.notebooks.chinese import moved, notebook_in_chinese
 from publishing.site.chinese_search import ChineseSearch
 from publishing.site.pages import own_pages
 from publishing.translation.catalogues import path_of
-from publishing.translation.exercises import chinese as chinese_exercise
-from publishing.translation.exercises import say
 from publishing.translation.glossary import terms
 from publishing.translation.language import CATALOGUE, ENGLISH, SITE, in_chinese, language, said
 from publishing.translation.markdown import translated
-from publishing.translation.notebooks import chinese, headings
+from publishing.translation.notebooks import headings
 from publishing.translation.outputs import WIDE
 from publishing.translation.pages import INCLUDE, texts, with_included
 from publishing.translation.scripts import exchanged
@@ -102,13 +98,7 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
             app.env.note_included(str(path.parent / included))
         source[0] = translated(with_included(source[0], path.parent), lookup)
         return
-    known = exercises.load()
-
-    def cells(name: str, number: int) -> list:
-        return exercise_cells(chinese_exercise(known[name]), number, say)
-
-    notebook = nbformat.reads(source[0], as_version=4)
-    made = chinese(notebook, docname, cells)
+    made = notebook_in_chinese(nbformat.reads(source[0], as_version=4), docname)
     source[0] = nbformat.writes(made)
     kept = notebooks(app) / f"{docname}.ipynb"
     kept.parent.mkdir(parents=True, exist_ok=True)

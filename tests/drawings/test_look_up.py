@@ -9,13 +9,10 @@ import pytest
 from attn_core import toy, trace
 from attn_core.digits import fixed
 from attn_core.views import drawings
+from tests.drawings.test_encoder_decoder import texts
 
 CHINESE, QUERIES, ENGLISH, STATES = toy.tom_and_jerry()
 RECORD = trace(QUERIES, STATES, STATES, scale=1.0)
-
-
-def texts(drawing: drawings.Drawing) -> list[str]:
-    return re.findall(r"<text[^>]*>([^<]+)</text>", drawing.svg())
 
 
 @pytest.mark.parametrize("query", range(4))

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from attn_core import causal, toy, trace
 from attn_core.views import explore, script
-from tests.engines import HEARD
+from tests.engines import HEARD, served
 from tests.page_modules import OF_ATTENTION, order
 
 ROOT = Path(__file__).parents[2]
@@ -151,6 +151,13 @@ def write_three(folder, name, body, over):
         encoding="utf-8",
     )
     return folder / name
+
+
+@pytest.fixture(scope="module")
+def address(bare_folder):
+    """The address of the bare pages for a tab of any browser."""
+    with served(bare_folder[0]) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -19,14 +19,11 @@ from attn_core.mistakes.questions import questions
 from attn_core.views import script
 from attn_core.views.paste import paste, question_text
 from publishing.translation.outputs import view
+from tests.explorer.cases import words
 from tests.explorer.conftest import VIEWS
 
 SCRIPTS = {"en": script.BUILT / "diagnosis.js", "zh-CN": script.BUILT / "diagnosis-zh.js"}
 MOST_BYTES = 11_000  # compressed with gzip
-
-
-def words(**others):
-    return trace(*[toy.journey().x] * 3, **others)
 
 
 RECORDS = {

@@ -9,7 +9,6 @@ from attn_core.digits import fixed
 from attn_core.steps import Changes, run, workings
 from attn_core.translators.grammar import CHINESE, ENGLISH, START, ids
 from attn_core.views.model_payload import model_payload
-from tests.engines import served
 from tests.explorer.conftest import write_three
 from tests.explorer.models import CROSS, SAY, opened, passed, percent, steps, translated
 from tests.test_page_model import (
@@ -65,12 +64,6 @@ DERIVE = """([passes, isPrinted]) => {
 }"""
 CELLS = """() => Array.from(document.querySelectorAll(".am-numbers .ax-grid tbody tr"),
   (row) => Array.from(row.cells, (cell) => cell.textContent).slice(1))"""
-
-
-@pytest.fixture(scope="module")
-def address(bare_folder):
-    with served(bare_folder[0]) as address:
-        yield address
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The page's numbers are attn_core's: digits, dropout's bits, cells, lines of arithmetic."""
 
-import json
 import math
 import random
 import re
@@ -15,6 +14,7 @@ from attn_core.checks import STAGES
 from attn_core.digits import fixed, plain, written
 from attn_core.views import explore
 from attn_core.views.labels import selection_text
+from generate.page_vectors import payload
 from tests.explorer.cases import projected_record, random_record, settings_of, words
 
 ROW_STAGES = STAGES[:-1]
@@ -46,10 +46,6 @@ TREE = """([payload, stage, i, j, batch, head]) => {
   walk(new inside.Workings(attention, i)[stage](j), 0);
   return lines.join("\\n");
 }"""
-
-
-def payload(record):
-    return json.loads(json.dumps(explore(record).payload, allow_nan=False))
 
 
 def hard_numbers():

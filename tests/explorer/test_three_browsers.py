@@ -10,7 +10,7 @@ from attn_core import causal, toy, trace, workings
 from attn_core.checks import STAGES
 from attn_core.views import explore, show
 from attn_core.views.labels import selection_text
-from tests.engines import SCRIPTS_OFF, served
+from tests.engines import SCRIPTS_OFF
 from tests.explorer.cases import projected_record, random_record
 from tests.explorer.conftest import write_three
 from tests.explorer.test_numbers import DERIVE, TREE, compare_all, payload, reader_settings
@@ -21,12 +21,6 @@ pytestmark = pytest.mark.slow
 CELLS = """(css) => Array.from(document.querySelectorAll(`${css} tbody tr`),
   (row) => Array.from(row.cells, (cell) => cell.textContent).slice(1))"""
 FOCUS = "() => document.activeElement.closest('attention-explorer')?.getAttribute('name')"
-
-
-@pytest.fixture(scope="module")
-def address(bare_folder):
-    with served(bare_folder[0]) as address:
-        yield address
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import torch
 
 from attn_core.digits import fixed
 from attn_core.source import Projection
-from attn_core.views.drawings.drawing import WIDEST, Drawing
+from attn_core.views.drawings.drawing import WIDEST, Drawing, minus
 
 MIDDLE = WIDEST / 2
 COLUMN = 86  # of each key
@@ -104,4 +104,4 @@ def signed(n: torch.Tensor) -> str:
     >>> signed(torch.tensor(-0.5))
     '−0.5000'
     """
-    return fixed(n.item()).replace("-", "−")
+    return minus(fixed(n.item()))

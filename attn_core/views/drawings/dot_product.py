@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attn_core.digits import fixed, plain
-from attn_core.views.drawings.drawing import WIDEST, Drawing
+from attn_core.views.drawings.drawing import WIDEST, Drawing, minus
 
 GROUND = 176  # where the lying arrow is
 REACH = 262  # of both arrows to the right
@@ -138,7 +138,7 @@ def signed(n: float) -> str:
     ('−1.5', '0.9544', '0')
     """
     # A right angle has a cosine of 0 only up to rounding.
-    return plain(n if abs(n) > 1e-9 else 0.0).replace("-", "−")
+    return minus(plain(n if abs(n) > 1e-9 else 0.0))
 
 
 def warmup_dot_product() -> Drawing:

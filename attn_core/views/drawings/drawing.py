@@ -9,7 +9,7 @@ from html import escape
 
 import drawsvg
 
-from attn_core.digits import fixed
+from attn_core.digits import fixed, plain
 from attn_core.views.pixels import drawn
 
 # Letters of a drawing of this width are 11 px high on a phone of 390 px.
@@ -54,6 +54,23 @@ def style_sheet() -> str:
     """Of a drawing that stands alone: it follows the system's light and dark, paper has light."""
     dark = f"@media screen and (prefers-color-scheme:dark){{{rules(1)}}}"
     return f".drawing{{{LETTER_STYLE}}}{rules(0)}{dark}"
+
+
+def minus(number: str) -> str:
+    """A number with a minus sign where it has a hyphen.
+
+    >>> minus("-0.5")
+    '−0.5'
+    """
+    return number.replace("-", "−")
+
+
+def short(n: float) -> str:
+    """
+    >>> short(0.5), short(-3.0), short(0.98679)
+    ('0.5', '−3', '0.99')
+    """
+    return minus(plain(round(n, 4), 2))
 
 
 @dataclass(frozen=True)
@@ -196,7 +213,7 @@ class Drawing:
                         fill=fill, opacity=opacity, round=0,
                     )  # fmt: skip
                 if places is not None:
-                    words = fixed(n, places).replace("-", "−") if math.isfinite(n) else "−∞"
+                    words = minus(fixed(n, places)) if math.isfinite(n) else "−∞"
                     self.text(words, x + (j + 0.5) * size, y + (i + 0.5) * high)
         whole = Box(x, y, len(values[0]) * size, len(values) * high)
         ink = line or "soft"

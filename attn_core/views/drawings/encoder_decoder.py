@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from torch import Tensor
 
-from attn_core.digits import plain
-from attn_core.views.drawings.drawing import GAP, WIDEST, Box, Drawing
+from attn_core.views.drawings.drawing import GAP, WIDEST, Box, Drawing, short
 from attn_core.views.drawings.steps import Steps
 
 ACROSS = 8  # numbers in a row, at most, of a vector that is drawn without its digits
@@ -218,14 +217,6 @@ def places(count: int) -> list[float]:
     """The middles of so many columns."""
     step = (WIDEST - ROOM - 12) / count
     return [ROOM + (j + 0.5) * step for j in range(count)]
-
-
-def short(n: float) -> str:
-    """
-    >>> short(0.5), short(-3.0), short(0.98679)
-    ('0.5', '−3', '0.99')
-    """
-    return plain(round(n, 4), 2).replace("-", "−")
 
 
 def checked(

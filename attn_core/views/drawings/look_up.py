@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attn_core.digits import fixed, plain
 from attn_core.record import AttentionTrace
-from attn_core.views.drawings.drawing import WIDEST, Box, Drawing
+from attn_core.views.drawings.drawing import WIDEST, Box, Drawing, minus
 from attn_core.views.drawings.strip import first_map
 
 MOST = 3  # keys
@@ -200,7 +200,7 @@ def cell_size(vectors: Sequence[Sequence[float]], places: int | None = None) -> 
 
 
 def short(n: float, places: int | None = None) -> str:
-    return (plain(n) if places is None else fixed(n, places)).replace("-", "−")
+    return minus(plain(n) if places is None else fixed(n, places))
 
 
 def pair(vector: Sequence[float]) -> str:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attn_core.mistakes import MISTAKES
 from attn_core.record import AttentionTrace
-from attn_core.views.drawings.drawing import WIDEST, Box, Drawing
+from attn_core.views.drawings.drawing import WIDEST, Box, Drawing, minus
 
 CELL, HIGH = 42, 32
 ACROSS = 3
@@ -124,4 +124,4 @@ def is_one(sums: Tensor) -> bool:
 
 
 def short(n: float | Tensor) -> str:
-    return f"{float(n):.2f}".replace("-", "−")
+    return minus(f"{float(n):.2f}")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from attn_core.views.drawings.drawing import WIDEST, Box, Drawing
+from attn_core.views.drawings.drawing import WIDEST, Box, Drawing, minus
 from attn_core.views.drawings.steps import Steps
 
 SIDE = 10
@@ -132,4 +132,4 @@ def one_step(
 
 
 def number(n: float) -> str:
-    return f"{n:.4f}".replace("-", "−") if math.isfinite(n) else "−∞"
+    return minus(f"{n:.4f}") if math.isfinite(n) else "−∞"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from attn_core.digits import plain
-from attn_core.views.drawings.drawing import WIDEST, Drawing
+from attn_core.views.drawings.drawing import WIDEST, Drawing, short
 from attn_core.views.drawings.steps import Steps
 
 LEFT, TOP = 10, 112
@@ -104,7 +103,7 @@ def bar(
     sheet.text("=", (x + left) / 2, TOP + HIGH / 2)
     cells = sheet.cells([memory], left, TOP, CELL, height=HIGH, end=end)
     for j, n in enumerate(memory):
-        sheet.text(number(n), left + (j + 0.5) * CELL, TOP + HIGH / 2)
+        sheet.text(short(n), left + (j + 0.5) * CELL, TOP + HIGH / 2)
     sheet.frame(cells, "ink", room=2)
     name = "c" if read == len(words) else "memory"
     sheet.text(name, cells.middle[0], TOP - 18, bold=True)
@@ -116,8 +115,4 @@ def pair(numbers: Sequence[float]) -> str:
     >>> pair([3.0, -0.5])
     '(3, −0.5)'
     """
-    return f"({', '.join(number(n) for n in numbers)})"
-
-
-def number(n: float) -> str:
-    return plain(round(n, 4), 2).replace("-", "−")
+    return f"({', '.join(short(n) for n in numbers)})"

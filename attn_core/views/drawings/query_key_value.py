@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attn_core.digits import fixed
 from attn_core.source import Projection
-from attn_core.views.drawings.drawing import WIDEST, Box, Drawing
+from attn_core.views.drawings.drawing import WIDEST, Box, Drawing, minus
 
 CELL = 27
 PARTS = (("query", "asks"), ("key", "is found"), ("value", "hands over"))
@@ -81,7 +81,7 @@ def colored(
     sheet.box(x, y, box.width, box.height, fill=f"{part}-wash", round=0)
     for i, row in enumerate(values):
         for j, n in enumerate(row):
-            words = fixed(n).replace("-", "−")
+            words = minus(fixed(n))
             sheet.text(words, x + (j + 0.5) * WIDE, y + (i + 0.5) * CELL)
     sheet.grid(box, len(values), len(values[0]), part, 0.8)
     return box

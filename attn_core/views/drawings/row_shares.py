@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attn_core.digits import fixed
-from attn_core.views.drawings.drawing import WIDEST, Drawing
+from attn_core.views.drawings.drawing import WIDEST, Drawing, minus
 
 LABELS = 152  # where the names of the stations end
 RIGHT = 14
@@ -63,7 +63,7 @@ place 0.2500. + attention: word 0.5000, place 0.1250, attention 0.3750.
             fit = [words for words in (fixed(of[name]), fixed(of[name], 2))
                    if LETTER * sheet.letters * len(words) < wide]  # fmt: skip
             if fit:
-                sheet.text(fit[0].replace("-", "−"), x + wide / 2, y + BAR / 2)
+                sheet.text(minus(fit[0]), x + wide / 2, y + BAR / 2)
         above = {name: x + wide for name, (x, wide) in places.items() if wide >= SEEN}
     stations = list(shares.values())
     for of, y in ((stations[0], TOP - 16), (stations[-1], high - 20)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from attn_core.views.drawings.drawing import WIDEST, Drawing
+from attn_core.views.drawings.drawing import WIDEST, Drawing, minus
 
 WIDTHS = (1, 4, 16, 64)
 TOP = 56
@@ -84,7 +84,7 @@ four have the spread 1.
         tick = next(n for n in (100, 50, 20, 10, 5, 2, 1) if n < 0.9 * reach)
         for at in (-tick, 0, tick):
             x = middle + at * half / reach
-            sheet.text(str(at).replace("-", "−"), x, TOP + ROW * len(widths) + 4, "soft")
+            sheet.text(minus(str(at)), x, TOP + ROW * len(widths) + 4, "soft")
     return sheet
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attn_core.digits import fixed, plain
-from attn_core.views.drawings.drawing import WIDEST, Drawing
+from attn_core.views.drawings.drawing import WIDEST, Drawing, minus
 
 ROW = 26
 BAR = 19
@@ -126,10 +126,6 @@ def score_bars(
 def ink(share: float) -> float:
     """More is darker; a bar of almost nothing is still seen."""
     return 0.3 + 0.7 * share
-
-
-def minus(words: str) -> str:
-    return words.replace("-", "−")
 
 
 def paired(names: Sequence[str] | None, numbers: Sequence[str]) -> str:

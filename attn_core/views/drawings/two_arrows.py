@@ -7,7 +7,7 @@ from html import escape
 
 import drawsvg
 
-from attn_core.views.drawings.drawing import WIDEST, Drawing, neat
+from attn_core.views.drawings.drawing import WIDEST, Drawing, minus, neat
 from attn_core.views.drawings.scripted import Scripted
 
 REACH = (4, 3)  # steps of the grid from its middle, across and up
@@ -130,4 +130,4 @@ def bracketed(n: int) -> str:
 
 
 def signed(n: int) -> str:
-    return str(n).replace("-", "−")
+    return minus(str(n))
