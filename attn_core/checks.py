@@ -142,9 +142,10 @@ def check_stage(stage: str) -> None:
         raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {brief(stage)}")
 
 
-def check_made_by_trace(name: str, value: object, kind: type) -> None:
+def check_made_by_trace(name: str, value: object, kind: type[Fits]) -> Fits:
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be an {kind.__name__}, got {type(value).__name__}")
+    return value
 
 
 def check_derivative(shape: Sequence[int]) -> None:

@@ -3,8 +3,19 @@
 import re
 from collections.abc import Sequence
 
+from torch import Tensor
+
 from attn_core.checks import check_index, check_stage
 from attn_core.record import AttentionTrace
+from attn_core.views.compact import check_store
+from attn_core.views.given import (
+    HIDDEN,
+    GivenWeights,
+    Numbers,
+    check_alone,
+    given_weights,
+    is_of_weights,
+)
 from attn_core.views.labels import (
     check_head_names,
     check_places,
@@ -21,7 +32,7 @@ FURTHER = ("heads", "lines", "draw", "dropout", "compare", "table", "link", "inp
 
 
 def explore(
-    record: AttentionTrace,
+    record: AttentionTrace | Tensor | Sequence[Tensor],
     *,
     tokens: Sequence[str] | None = None,
     key_tokens: Sequence[str] | None = None,
@@ -46,6 +57,11 @@ def explore(
     >>> explore(trace(words.x, words.x, words.x), tokens=words.tokens, select=(1, 0))
     Explorer: weights, 6 queries × 6 keys, 1 head
 
+    record: of `trace` or `watch`. Or weights alone: a tensor [L, S], [H, L, S] or [B, H, L, S], or
+        what a model gives by output_attentions, a tuple with one [B, H, L, S] a layer. Then the
+        arithmetic of each number ends at the number, and the explorer says so. Rows that add up to
+        less than 1 are said, too; more than 1 is a ValueError, unless dropout has changed the
+        weights: stage="dropped".
     tokens: one string a query; key_tokens: one a key, the same as tokens unless given.
     name: what the address calls it, letters, digits and hyphens; each on a page needs its own.
     select: (row, column) of the number whose arithmetic is open at first.
@@ -65,10 +81,19 @@ def explore(
     paper and LaTeX; `explore(…).picture` is that picture.
     Taught in chapter 03, mistakes in chapter 12.
     """
-    check_record(record)
-    labels = token_lists(record, tokens, key_tokens)
-    names = check_head_names(record, head_names)
-    view = first_view(record, stage, select, head, batch, places)
+    check_stage(stage)
+    if is_of_weights(record):
+        check_alone(stages, mistakes)
+        given = given_weights(record, stage)
+        stages, hide = [stage], (*hide, *HIDDEN)
+        show = show or (("heads", "lines") if given.shape[1] > 1 else ("lines",))
+        head_names = head_names or given.names
+        shown: Numbers = given
+    else:
+        shown = check_record(record)
+    labels = token_lists(shown, tokens, key_tokens)
+    names = check_head_names(shown, head_names)
+    view = first_view(shown, stage, select, head, batch, places)
     for stage in stages or ():
         check_stage(stage)
     check_controls("hide", hide, (*CONTROLS, *FURTHER))
@@ -76,13 +101,17 @@ def explore(
     if show:
         view["show"] = list(show)
     view |= {"hide": list(hide), "stages": None if stages is None else list(stages)}
-    name = check_name(name) or default_name(record, stage)
-    payload = payload_of(record, name, "explorer", labels, view, store, all_values)
+    name = check_name(name) or default_name(shown, stage)
+    if isinstance(shown, GivenWeights):  # of which there are no mistakes
+        check_store(store)
+        payload = shown.payload(name, labels, view, store)
+    else:
+        payload = payload_of(shown, name, "explorer", labels, view, store, all_values)
+        if mistakes:
+            payload["mistakes"] = mistakes_of(shown, mistakes, store, view["head"])
     if names is not None:
         payload["heads"] = names
-    if mistakes:
-        payload["mistakes"] = mistakes_of(record, mistakes, store, view["head"])
-    return Explorer(record, payload)
+    return Explorer(shown, payload)
 
 
 def show(
@@ -116,7 +145,7 @@ def show(
 
 
 def first_view(
-    record: AttentionTrace,
+    record: Numbers,
     stage: str,
     select: Sequence[int] | None,
     head: int,
@@ -143,5 +172,5 @@ def check_name(name: str | None) -> str | None:
     return name
 
 
-def default_name(record: AttentionTrace, stage: str) -> str:
+def default_name(record: Numbers, stage: str) -> str:
     return f"{stage}-{'x'.join(str(size) for size in record.shape)}"

@@ -10,8 +10,8 @@ from matplotlib.patches import Rectangle
 
 from attn_core.checks import check_index, check_stage
 from attn_core.digits import fixed
-from attn_core.record import AttentionTrace
 from attn_core.views.fonts import font_families, has_bold
+from attn_core.views.given import GivenWeights, Numbers
 from attn_core.views.heat import INK, MASKED, cell_text, ink_on, legend_ends, long_ends, mix
 from attn_core.views.labels import (
     check_head_names,
@@ -32,7 +32,7 @@ MAP = 4.8  # inches of a map whose cells have no numbers
 
 
 def figure(
-    record: AttentionTrace,
+    record: Numbers,
     stage: str = "weights",
     *,
     tokens: Sequence[str] | None = None,
@@ -58,7 +58,8 @@ def figure(
     places: decimals of the numbers, which are left out of maps with more than 12 columns.
     `.alt` describes the picture in words. Taught in chapter 03.
     """
-    check_record(record)
+    if not isinstance(record, GivenWeights):
+        check_record(record)
     check_stage(stage)
     places = check_places(places)
     batch = check_index("batch", batch, record.shape[0])
@@ -102,7 +103,7 @@ def figure(
 
 
 def all_heads(
-    record: AttentionTrace,
+    record: Numbers,
     stage: str,
     batch: int,
     how: str,
@@ -124,7 +125,7 @@ def all_heads(
 
 
 def cells_of(
-    record: AttentionTrace, stage: str, batch: int, head: int, how: str, most: int
+    record: Numbers, stage: str, batch: int, head: int, how: str, most: int
 ) -> list[list[float]]:
     """The cells of one head, or blocks of them where there are more than `most` a side."""
     L, width = record.shape[2], record.columns(stage)
@@ -202,7 +203,7 @@ def draw_map(
     return image
 
 
-def shown_of(record: AttentionTrace, batch: int, head: str) -> str:
+def shown_of(record: Numbers, batch: int, head: str) -> str:
     """The sequence and the head that a heatmap shows, where there are several."""
     B, H = record.shape[:2]
     places = [head] * (H > 1) + [f"sequence {batch}"] * (B > 1)
@@ -210,7 +211,7 @@ def shown_of(record: AttentionTrace, batch: int, head: str) -> str:
 
 
 def describe(
-    record: AttentionTrace,
+    record: Numbers,
     stage: str,
     cells: list[list[float]],
     rows: list[str],

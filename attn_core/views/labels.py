@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from attn_core.checks import brief, check_index, check_made_by_trace, check_whole
 from attn_core.digits import fixed
 from attn_core.record import AttentionTrace
+from attn_core.views.given import GivenWeights, Numbers
 from attn_core.watching import Seen
 
 
 def token_lists(
-    record: AttentionTrace, tokens: Sequence[str] | None, key_tokens: Sequence[str] | None
+    record: Numbers, tokens: Sequence[str] | None, key_tokens: Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
     """A label for each query and each key; places from 0 where no tokens are given."""
     L, S = record.shape[2:]
@@ -31,13 +32,13 @@ def check_tokens(name: str, tokens: Sequence[str] | None, count: int, kind: str)
     return tokens
 
 
-def check_record(record: object) -> None:
+def check_record(record: object) -> AttentionTrace:
     if isinstance(record, Seen):
         raise TypeError(
             "record must be one AttentionTrace, got all that watch saw: open_attention(…) shows "
             "all, and seen[path] is one"
         )
-    check_made_by_trace("record", record, AttentionTrace)
+    return check_made_by_trace("record", record, AttentionTrace)
 
 
 def check_places(places: int) -> int:
@@ -46,21 +47,19 @@ def check_places(places: int) -> int:
     return int(places)
 
 
-def count_text(record: AttentionTrace, stage: str) -> str:
+def count_text(record: Numbers, stage: str) -> str:
     """weights, 6 queries × 6 keys, 1 head"""
-    B, H, L, S = record.shape
+    B, H, L, _ = record.shape
     output = stage == "output"
     counts = [(L, "query", "queries")]
-    width = record.v.shape[-1]
-    counts.append((width, "value column", "value columns") if output else (S, "key", "keys"))
+    columns = ("value column", "value columns") if output else ("key", "keys")
+    counts.append((record.columns(stage), *columns))
     size = " × ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts)
     heads = f"{H} head{'' if H == 1 else 's'}"
     return f"{stage}, {size}, {heads}" + (f", batch of {B}" if B > 1 else "")
 
 
-def check_select(
-    record: AttentionTrace, stage: str, select: Sequence[int] | None
-) -> list[int] | None:
+def check_select(record: Numbers, stage: str, select: Sequence[int] | None) -> list[int] | None:
     if select is None:
         return None
     try:
@@ -73,12 +72,12 @@ def check_select(
     return [row, check_index("select's column", place[1], record.columns(stage))]
 
 
-def check_head_names(record: AttentionTrace, names: Sequence[str] | None) -> list[str] | None:
+def check_head_names(record: Numbers, names: Sequence[str] | None) -> list[str] | None:
     return None if names is None else check_tokens("head_names", names, record.shape[1], "heads")
 
 
 def selection_text(
-    record: AttentionTrace,
+    record: Numbers,
     stage: str,
     select: list[int] | None,
     rows: list[str],
@@ -110,12 +109,14 @@ def selection_text(
     return f"Query {query} and key {key} have the {kind} {text}."
 
 
-def keeps_nothing(record: AttentionTrace, row: int, batch: int, head: int) -> bool:
+def keeps_nothing(record: Numbers, row: int, batch: int, head: int) -> bool:
+    if isinstance(record, GivenWeights):
+        return False
     part = slice(row, row + 1), slice(None)
     return bool(record.tile("masked", *part, batch=batch, head=head).isneginf().all())
 
 
-def survives(record: AttentionTrace, row: int, col: int, batch: int, head: int) -> bool:
+def survives(record: Numbers, row: int, col: int, batch: int, head: int) -> bool:
     if record.dropout is None:
         return True
     batches, heads, rows, cols = (range(n, n + 1) for n in (batch, head, row, col))

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from attn_core.digits import fixed
-from attn_core.record import AttentionTrace
+from attn_core.views.given import Numbers
 from attn_core.views.payload import inline_json
 from attn_core.views.table import table
 
@@ -16,7 +16,7 @@ FOLDER = "ATTN_CORE_PAYLOADS"  # where the build of a site wants the data that a
 
 
 def markup(
-    record: AttentionTrace,
+    record: Numbers,
     payload: dict,
     text: str | None,
     widget_id: str = "",
@@ -66,5 +66,6 @@ def error_line(payload: dict) -> str:
     """What storing the numbers in fewer bits costs, for the line below the figure."""
     if "error" not in payload:
         return ""
-    kind, error = payload["q"]["dtype"], fixed(payload["error"], 6)
+    sent = payload.get("q") or payload["weights"]
+    kind, error = sent["dtype"], fixed(payload["error"], 6)
     return f"\n<p>Numbers stored in {kind}: no weight is off by more than {error}.</p>"

@@ -3,8 +3,8 @@
 import math
 import textwrap
 
-from attn_core.record import AttentionTrace
 from attn_core.views.fonts import font_families
+from attn_core.views.given import Numbers
 from attn_core.views.heat import INK, MASKED, Color, mix, rgb_of
 from attn_core.views.labels import count_text
 
@@ -62,7 +62,7 @@ def color_of(x: float, end: float) -> Color:
     return mix(x / end) if math.isfinite(x) else rgb_of(MASKED)
 
 
-def describe_heads(record: AttentionTrace, stage: str, maps: list, names: list[str]) -> str:
+def describe_heads(record: Numbers, stage: str, maps: list, names: list[str]) -> str:
     """In words: how many maps, and which head holds the largest number."""
     most = [max(x for row in cells for x in row) for cells in maps]
     largest = names[most.index(max(most))]

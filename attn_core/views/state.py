@@ -2,13 +2,14 @@
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 import traitlets
 
 from attn_core.checks import STAGES, check_scale
 from attn_core.dropout import Dropout
-from attn_core.record import AttentionTrace
+from attn_core.views.given import GivenWeights, Numbers
 from attn_core.views.labels import check_select
 
 # As in the page's state.js: digits are those of ASCII.
@@ -33,7 +34,7 @@ class State(traitlets.HasTraits):
     select: [row, column] of the number whose arithmetic is open, or None.
     """
 
-    record: AttentionTrace
+    record: Numbers
     payload: traitlets.Dict
 
     stage = traitlets.Enum(STAGES, "weights").tag(sync=True)
@@ -49,6 +50,18 @@ class State(traitlets.HasTraits):
     hide = traitlets.Unicode("").tag(sync=True)
     select = traitlets.List(traitlets.Int(), default_value=None, allow_none=True).tag(sync=True)
 
+    @traitlets.validate("stage", "edits", "compare")
+    def _check_alone(self, proposal) -> Any:
+        """Weights that came alone follow from nothing that could be changed."""
+        name, value = proposal["trait"].name, proposal["value"]
+        if isinstance(self.record, GivenWeights):
+            known = {"stage": self.record.stage, "scale": 1.0, "mask": "given", "compare": False}
+            if value != (only := known.get(name, "")):
+                raise traitlets.TraitError(
+                    f"{name} must be {only!r} where there are only weights, got {value!r}"
+                )
+        return value
+
     @traitlets.validate("batch", "head")
     def _check_place(self, proposal) -> int:
         name = proposal["trait"].name
@@ -59,6 +72,8 @@ class State(traitlets.HasTraits):
 
     @traitlets.validate("scale")
     def _check_scale(self, proposal) -> float:
+        if isinstance(self.record, GivenWeights):
+            return self._check_alone(proposal)
         try:
             return check_scale(proposal["value"], self.record.q)
         except ValueError as error:
@@ -66,6 +81,7 @@ class State(traitlets.HasTraits):
 
     @traitlets.validate("mask")
     def _check_mask(self, proposal) -> str:
+        self._check_alone(proposal)
         for part in proposal["value"].split("+"):
             lengths = LENGTHS.fullmatch(part)
             fits = lengths and len(lengths[1].split(",")) == self.record.shape[0]
@@ -78,6 +94,7 @@ class State(traitlets.HasTraits):
 
     @traitlets.validate("drawn")
     def _check_drawn(self, proposal) -> str:
+        self._check_alone(proposal)
         L, S = self.record.shape[2:]
         for cell in filter(None, proposal["value"].split(",")):
             place = CELL.fullmatch(cell)
@@ -90,6 +107,7 @@ class State(traitlets.HasTraits):
 
     @traitlets.validate("dropout")
     def _check_dropout(self, proposal) -> str:
+        self._check_alone(proposal)
         text = proposal["value"]
         try:
             if text:

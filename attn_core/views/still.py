@@ -5,8 +5,8 @@ import textwrap
 from PIL import Image
 
 from attn_core.arithmetic import workings
-from attn_core.record import AttentionTrace
 from attn_core.views.fonts import font_families
+from attn_core.views.given import GivenWeights, Numbers
 from attn_core.views.heat import INK
 from attn_core.views.heatmap import all_heads, draw, figure
 from attn_core.views.labels import selection_text
@@ -18,7 +18,7 @@ MOST_SHOWN = 32  # the page draws longer axes as a map, which opens near the sel
 NEAR, SPAN = 3, 10  # how many cells before the selected one, and how many in all
 
 
-def still(record: AttentionTrace, view: dict, tokens: dict, names: list[str] | None) -> Picture:
+def still(record: Numbers, view: dict, tokens: dict, names: list[str] | None) -> Picture:
     """A picture whose `png()` has all parts of the first state, and whose `alt` tells them."""
     stage, place = view["stage"], {"batch": view["batch"], "head": view["head"]}
     select, hidden = view["select"], view.get("hide", [])
@@ -62,9 +62,7 @@ class Sheet(Picture):
         return [image for part in self.parts for image in part.part_images()]
 
 
-def near(
-    record: AttentionTrace, stage: str, tokens: dict, select: list[int], place: dict
-) -> Picture:
+def near(record: Numbers, stage: str, tokens: dict, select: list[int], place: dict) -> Picture:
     """The cells around the selected one, with their numbers."""
     sizes = record.shape[2], record.columns(stage)
     starts = [max(0, min(n - NEAR, size - SPAN)) for n, size in zip(select, sizes, strict=True)]
@@ -78,7 +76,7 @@ def near(
 
 def explain(
     picture: Picture,
-    record: AttentionTrace,
+    record: Numbers,
     stage: str,
     tokens: dict,
     select: list[int],
@@ -89,7 +87,9 @@ def explain(
     if stage == "output":
         keys = [str(d) for d in range(record.columns(stage))]
     said = selection_text(record, stage, select, tokens["queries"], keys, *place.values())
-    line = workings(record, stage, *select, **place).text
-    text = "\n".join([said, *textwrap.wrap(line, 96)])
+    lines = [said]
+    if not isinstance(record, GivenWeights):  # of which nothing is known but the number
+        lines += textwrap.wrap(workings(record, stage, *select, **place).text, 96)
+    text = "\n".join(lines)
     style = {"fontsize": 9.5, "color": INK, "family": font_families(text)}
     picture.supxlabel(text.replace("$", r"\$"), **style)

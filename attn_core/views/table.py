@@ -3,7 +3,7 @@
 import html
 import math
 
-from attn_core.record import AttentionTrace
+from attn_core.views.given import Numbers
 from attn_core.views.heat import INK, MASKED, cell_text, hex_of, ink_on, legend_ends, mix
 from attn_core.views.visible import visible
 from attn_core.views.wide import in_float64
@@ -11,7 +11,7 @@ from attn_core.views.wide import in_float64
 MOST_IN_TABLE = 32
 
 
-def table(record: AttentionTrace, view: dict, tokens: dict) -> str:
+def table(record: Numbers, view: dict, tokens: dict) -> str:
     """The first state in attributes that an untrusted notebook keeps too."""
     stage = view["stage"]
     is_output = stage == "output"

@@ -5,12 +5,12 @@ from torch import Tensor
 
 from attn_core.checks import check_index, check_stage
 from attn_core.derive import CELLS
-from attn_core.record import AttentionTrace
+from attn_core.views.given import Numbers
 
 MOST_SENT = 2**20  # numbers in one answer
 
 
-def answer(record: AttentionTrace, asked: dict) -> tuple[dict, list[bytes]]:
+def answer(record: Numbers, asked: dict) -> tuple[dict, list[bytes]]:
     """The answer to a message of the page, and its numbers as float32, little endian.
 
     asked: {"kind": "tile", "id", "stage", "batch", "head", "rows": [from, to], "cols": [from, to],
@@ -27,7 +27,7 @@ def answer(record: AttentionTrace, asked: dict) -> tuple[dict, list[bytes]]:
 
 
 @torch.no_grad()
-def tile_of(record: AttentionTrace, asked: dict) -> Tensor:
+def tile_of(record: Numbers, asked: dict) -> Tensor:
     stage, pool, how = asked["stage"], asked.get("pool"), asked.get("how", "mean")
     check_stage(stage)
     check_index("batch", asked["batch"], record.shape[0])
@@ -57,7 +57,7 @@ def part_of(name: str, asked: dict, size: int) -> range:
 
 
 def pooled_part(
-    record: AttentionTrace,
+    record: Numbers,
     stage: str,
     rows: range,
     cols: range,

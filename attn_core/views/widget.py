@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attn_core.record import AttentionTrace
 from attn_core.views import script
+from attn_core.views.given import Numbers
 from attn_core.views.labels import count_text
 from attn_core.views.markup import markup
 from attn_core.views.shown import Shown
@@ -26,7 +26,7 @@ class Explorer(State, Shown):
     _esm = script.BUILT / "widget.js"
     _css = HERE / "explorer.css"
 
-    def __init__(self, record: AttentionTrace, payload: dict, text: str | None = None) -> None:
+    def __init__(self, record: Numbers, payload: dict, text: str | None = None) -> None:
         view = payload["view"]
         self.record, self.text = record, text
         super().__init__(
@@ -36,7 +36,7 @@ class Explorer(State, Shown):
             head=view["head"],
             scale=record.scale,
             select=view["select"],
-            dropout=dropout_text(payload["dropout"]),
+            dropout=dropout_text(payload.get("dropout")),
             hide=",".join(view.get("hide", [])),
         )
         self.on_msg(self._hear)

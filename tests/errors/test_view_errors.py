@@ -75,9 +75,9 @@ PAIRS = "mistakes must be names, or pairs of a name and its wrong record, got"
 KINDS = {
     "tokens must be strings, got 1": lambda: explore(R, tokens=[1] * 6),
     "record must be an AttentionTrace, got Tensor": [
-        lambda: explore(R.q), lambda: figure(R.q), lambda: explore(R, mistakes=[("no-mask", R.q)])
+        lambda: figure(R.q), lambda: explore(R, mistakes=[("no-mask", R.q)])
     ],
-    "record must be an AttentionTrace, got NoneType": lambda: show(None),
+    "record must be an AttentionTrace, got NoneType": [lambda: show(None), lambda: explore(None)],
     f"{PAIRS} 5": lambda: explore(R, mistakes=[5]),
     f"{PAIRS} a tuple":
         [lambda: explore(R, mistakes=[("no-scale",)]), lambda: explore(R, mistakes=[(5, None)])],
@@ -90,7 +90,51 @@ KINDS = {
 }  # fmt: skip
 
 
-@sentences((ValueError, VALUES), (TypeError, KINDS))
+W = torch.full((2, 2, 3, 3), 1 / 3)
+WHAT = "weights must be a tensor [L, S], [H, L, S] or [B, H, L, S], or a tuple of one a layer, got"
+
+
+def changed(number, *place):
+    """W with another number at a place."""
+    weights = W.clone()
+    weights[place] = number
+    return weights
+
+
+WEIGHTS = {
+    f"{WHAT} (3,)": lambda: explore(torch.ones(3)),
+    f"{WHAT} (0, 3)": lambda: explore(torch.ones(0, 3)),
+    f"{WHAT} an empty tuple": lambda: explore(()),
+    "layer 0 of weights must have the axes [H, L, S] or [B, H, L, S], got (3, 3)":
+        lambda: explore((W[0, 0],)),
+    "weights must have as many queries and keys in each layer as in layer 0, (2, 2, 3, 3), got "
+    "(2, 2, 2, 3) in layer 1: show them apart": lambda: explore((W, W[:, :, :2])),
+    "weights must be at least 0, got -0.25 in sequence 1, head 0, row 2, column 1":
+        lambda: explore(changed(-0.25, 1, 0, 2, 1)),
+    "weights must be finite, got nan in layer 1, head 1, row 0, column 2":
+        lambda: explore((W[0], changed(torch.nan, 0, 1, 0, 2)[0])),
+    "weights must have rows that add up to 1, got 1.167 in row 1: give the numbers after softmax, "
+    "and with stage='dropped' if dropout has changed them":
+        lambda: explore(changed(0.5, 0, 0, 1, 0)[0, 0]),
+    "stage must be 'weights' or 'dropped' where there are only weights, got 'scores'":
+        lambda: explore(W, stage="scores"),
+    "mistakes must be left out where there are only weights, got a list":
+        lambda: explore(W, mistakes=["no-scale"]),
+    "stages must be left out where there are only weights, got a list":
+        lambda: explore(W, stages=["weights"]),
+    "tokens must name each of the 3 queries, got 2": lambda: explore(W, tokens=["a", "b"]),
+}  # fmt: skip
+WEIGHT_KINDS = {
+    "weights must be of floating point, got torch.int64": lambda: explore(torch.ones(2, 2).long()),
+    "layer 1 of weights must be a tensor, got None, as of a model whose attention keeps no "
+    "weights: open_attention(model, …) needs none, or load the model with "
+    "attn_implementation='eager'": lambda: explore((W, None)),
+    "layer 0 of weights must be a tensor, got a tuple, as from generate(): show one of its steps, "
+    "such as weights[0]": lambda: explore(((W, W), (W, W))),
+}  # fmt: skip
+
+
+@sentences((ValueError, VALUES | WEIGHTS), (TypeError, KINDS | WEIGHT_KINDS))
 def test_bad_arguments_get_one_sentence(given, kind, sentence):
     refused(given, kind, sentence)
 

@@ -48,7 +48,7 @@ export class Explorer {
    * @param {How} how
    */
   constructor(host, payload, { start = {}, chosen = () => {}, link = null } = {}) {
-    this.data = payload.data ?? new Data(payload);
+    this.data = payload.data ?? (payload.weights ? parts.given(payload) : new Data(payload));
     this.payload = payload;
     this.chosen = chosen;
     this.link = link;
@@ -476,7 +476,12 @@ export class Explorer {
       sums: say(shown.data.sinks ? "sumsSink" : shown.masks.length ? "sumsKept" : "sumsAll"),
     };
     const { softcap, bias } = shown.data;
-    const more = state.stage === "scaled" ? `${softcap ? "Capped" : ""}${bias ? "Biased" : ""}` : "";
+    const isGiven = !!shown.data.given;
+    const more = isGiven
+      ? "Given"
+      : state.stage === "scaled"
+        ? `${softcap ? "Capped" : ""}${bias ? "Biased" : ""}`
+        : "";
     const phrase = sentenceKey("means", state.stage) + more;
     fill(this.formula, make("b", {}, say(state.stage)), " = ", ...sayParts(phrase, places));
     this.formula.hidden = !this.shows("formula");

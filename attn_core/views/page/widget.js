@@ -48,10 +48,10 @@ export function render({ model, el }) {
     if (!(error instanceof Problem)) throw error;
     return fail(el, error);
   }
-  const { q, error } = model.get("payload");
+  const { q, weights, error } = model.get("payload");
   // In HTML this line is in the stored output, as views/markup.py writes it.
   if (error !== undefined && el.localName !== "attention-explorer")
-    el.append(make("p", { class: "ax-stored" }, say("stored", { kind: q.dtype, error: fixed(error, 6) })));
+    el.append(make("p", { class: "ax-stored" }, say("stored", { kind: (weights ?? q).dtype, error: fixed(error, 6) })));
   const update = () => {
     const wanted = read();
     if (!traits.some((name) => String(wanted[name]) !== String(explorer.state[name]))) return;

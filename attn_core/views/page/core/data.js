@@ -88,6 +88,8 @@ export class Data {
     this.rotary = null;
     /** By sentence, the place of each row; one list serves all. @type {number[][] | null} */
     this.positions = null;
+    /** @type {NumberArray | null} */
+    this.given = null; // weights that came alone
     this.source = payload.source ? this.readSource(payload.source) : null;
     /** @type {Data | null} */
     this.base = null; // of changed data: those that they were

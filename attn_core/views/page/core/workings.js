@@ -104,6 +104,19 @@ export class Workings {
     this.query = this.data.vector("q", attention.batch, attention.head, i);
   }
 
+  /**
+   * The term of a number of any stage.
+   *
+   * @param {string} stage
+   * @param {number} j
+   * @returns {Term}
+   */
+  of(stage, j) {
+    const { attention, i } = this;
+    if (!this.data.given) return /** @type {any} */ (this)[stage](j);
+    return this.term(stage, [i, j], [result(attention.cell(stage, i, j)), [say("isGiven")]]);
+  }
+
   /** @param {string[]} stages */
   rows(...stages) {
     return stages.map((stage) => this.attention.row(stage, this.i));

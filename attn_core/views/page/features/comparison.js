@@ -8,9 +8,9 @@ import { Problem } from "../core/problem.js";
 import { flag, oneOf } from "../core/state.js";
 import { make } from "../ui/dom.js";
 import { say } from "../words/words.js";
-import { Feature } from "./feature.js";
+import { Change } from "./feature.js";
 
-export class Comparison extends Feature {
+export class Comparison extends Change {
   /** @type {any} the second matrix, once there is one */
   other;
   /** @type {any} the two attentions in whose matrices cells are marked */

@@ -5,7 +5,7 @@ import { isWhole, numbersIn, textSetting } from "../core/state.js";
 import { field } from "../ui/controls.js";
 import { make } from "../ui/dom.js";
 import { say } from "../words/words.js";
-import { Feature } from "./feature.js";
+import { Change } from "./feature.js";
 
 const dropoutIn = (text) => {
   const [p, seed = 0] = numbersIn(text) || [0];
@@ -17,7 +17,7 @@ function isDropout(text) {
   return p >= 0 && p < 1 && isWhole(seed, 2 ** 53) && !rest.length;
 }
 
-export class Dropout extends Feature {
+export class Dropout extends Change {
   onRequest = ["dropout"];
 
   constructor(explorer) {

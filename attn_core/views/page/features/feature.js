@@ -154,3 +154,10 @@ export class Feature {
    */
   leafDrawn(_term, _line) {}
 }
+
+/** A feature that changes what weights follow from: it needs weights that follow from something. */
+export class Change extends Feature {
+  static fits(explorer) {
+    return Feature.fits(explorer) && !explorer.data.given;
+  }
+}

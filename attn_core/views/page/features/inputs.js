@@ -12,7 +12,7 @@ import { keptTerms } from "../core/workings.js";
 import { bdi, make } from "../ui/dom.js";
 import { moved } from "../ui/grid.js";
 import { say } from "../words/words.js";
-import { Feature } from "./feature.js";
+import { Change } from "./feature.js";
 
 const [MOST_ROWS, MOST_COLUMNS] = [16, 32];
 const [STILL, STEP] = [4, 2]; // pixels: less is a click; so far apart lie two numbers of a drag
@@ -28,7 +28,7 @@ const ROLES = {
   b_value: "v",
 };
 
-export class Inputs extends Feature {
+export class Inputs extends Change {
   /** @type {string | undefined} the changes that `data` have */
   edits;
   onRequest = ["inputs"];

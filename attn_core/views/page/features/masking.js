@@ -3,11 +3,11 @@
 import { flag, listOf, textSetting } from "../core/state.js";
 import { field } from "../ui/controls.js";
 import { say } from "../words/words.js";
-import { Feature } from "./feature.js";
+import { Change } from "./feature.js";
 
 const drawnIn = (text) => listOf(text).map((cell) => cell.split(".").map(Number));
 
-export class Masking extends Feature {
+export class Masking extends Change {
   onRequest = ["draw"];
 
   constructor(explorer) {

@@ -54,7 +54,7 @@ export class Panel {
       say("close"),
     );
     this.sentence = make("p", { class: "ax-sentence", role: "status", "aria-live": "polite" });
-    this.hint = make("p", { class: "ax-hint" }, say("hint"));
+    this.hint = make("p", { class: "ax-hint" }, say(explorer.data.given ? "hintGiven" : "hint"));
     this.vectors = make("div", { class: "ax-vectors", role: "group", "aria-label": say("vectors") });
     this.bars = make("div", { class: "ax-bars", "aria-hidden": "true" });
     this.tree = make("div", { class: "ax-tree" });
@@ -85,7 +85,7 @@ export class Panel {
     if (hasVectors) this.drawVectors();
     if (!explorer.shows("arithmetic")) return;
     const workings = new Workings(explorer.attention(explorer.explained(explorer.state)), select[0], this.most);
-    tree.replaceChildren(this.branch(workings[stage](select[1]), `${[stage, select]}`, true));
+    tree.replaceChildren(this.branch(workings.of(stage, select[1]), `${[stage, select]}`, true));
   }
 
   // Every sum of the arithmetic with all of its terms, from now on.

@@ -22,6 +22,8 @@ export const WORDS = {
   sumsAll: ", so that every row adds up to 1",
   sumsKept: "; rows that see a key sum to 1",
   sumsSink: "; row_sum also counts the sink of the head, so that a row adds up to less than 1",
+  meansWeightsGiven: "numbers that were given",
+  meansDroppedGiven: "numbers that were given",
   meansDropped: "weight / (1 − p) where the weight survives dropout, 0 where it does not",
   meansOutput: "each row of weights · each column of the {values}, added up",
   query: "query",
@@ -68,6 +70,7 @@ export const WORDS = {
   theMask: "the mask",
 
   hint: "Select a number to see what it is made of, and to read its arithmetic.",
+  hintGiven: "Select a number to read whose it is.",
   vectors: "vectors",
   bars: "All {count} numbers as bars, and what their products add up to.",
   barsOf: "The first {count} of {all} numbers as bars, and what all products add up to.",
@@ -95,6 +98,7 @@ export const WORDS = {
 
   allTerms: "Write out all terms",
   moreTerms: "… {count} more …",
+  isGiven: ", as it was given",
   notKept: ", because the mask does not keep it",
   keepsNothing: ", because the row keeps nothing",
   isDropped: ", because dropout drops it",
