@@ -15,6 +15,7 @@ from attn_core.call import Call
 from attn_core.checks import brief, largest
 from attn_core.record import AttentionTrace
 from attn_core.views.explorer import explore
+from attn_core.views.image import on_image
 from attn_core.views.saved import MOST_MEGABYTES, save_page
 from attn_core.views.side_by_side import kind_of, side_by_side
 from attn_core.views.token_labels import Tokens, token_texts, tokens_for
@@ -91,6 +92,8 @@ def open_attention(
     stage: str = "weights",
     name: str = "attention",
     run: int | None = None,
+    image: Any = None,
+    grid: Sequence[int] | None = None,
     **inputs: Any,
 ) -> Attentions:
     """Runs a model once and shows all of its attention: layers × heads, each number open.
@@ -114,6 +117,8 @@ def open_attention(
     stage: which one is shown at first. name: its name in the address of a page.
     run: which run is shown of a module that ran several times: 0 for the first, -1 for the last;
         None shows all.
+    image, grid: the image whose patches are the keys, and their rows and columns, as for `explore`;
+        attentions over other keys do without it.
 
     Attentions that differ only in their layer share one explorer, with a row of small maps for
     each layer, which can be sorted by what the heads do. "Lines" draws a head's weights between
@@ -147,9 +152,16 @@ def open_attention(
             store=(None if is_small else shorter) if store == "auto" else store,
             show=("heads", "lines") if record.shape[1] > 1 else ("lines",),
             all_values=is_small if all_values is None else all_values,
+            **({"image": image, "grid": grid} if on_image(image, grid, record.size[1]) else {}),
         )
         titles.append(title_of(pattern[0], layers, record))
         explorers.append(explorer)
+    if image is not None and not any("image" in each.payload for each in explorers):
+        sizes = " or ".join(sorted({str(each.record.shape[3]) for each in explorers}))
+        raise ValueError(
+            f"grid must be the rows and columns of the patches among the {sizes} keys, such as "
+            f"(14, 14), got {brief(grid) if grid is None else tuple(grid)}"
+        )
     return Attentions(seen, explorers, titles)
 
 

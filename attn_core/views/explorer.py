@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor
 
@@ -16,6 +17,7 @@ from attn_core.views.given import (
     given_weights,
     is_of_weights,
 )
+from attn_core.views.image import image_payload, patch_names
 from attn_core.views.labels import (
     check_head_names,
     check_places,
@@ -49,6 +51,8 @@ def explore(
     store: str | None = None,
     mistakes: Sequence[str | tuple[str, AttentionTrace]] = (),
     all_values: bool = False,
+    image: Any = None,
+    grid: Sequence[int] | None = None,
 ) -> Explorer:
     """A record to play with, in a notebook and on a page without a server.
 
@@ -77,6 +81,10 @@ def explore(
     much a weight is off at most; the arithmetic then ends at q, k and v.
     mistakes: names of attn_core.mistakes that the reader can put in the place of the right formula;
     a mistake of a module as a pair of its name and the record that the wrong module traced.
+    image: the image whose patches are the keys, after a class token if there is one: of PIL, or an
+        array or a tensor [h, w], [h, w, 3] or [3, h, w], as the model got it. The weights are laid
+        on it. grid: rows and columns of the patches, unless they are a square or about as wide as
+        high.
     A notebook that a program runs, as nbconvert does, also stores a picture of the first state, for
     paper and LaTeX; `explore(…).picture` is that picture.
     Taught in chapter 03, mistakes in chapter 12.
@@ -91,6 +99,12 @@ def explore(
         shown: Numbers = given
     else:
         shown = check_record(record)
+    if image is None and grid is not None:
+        raise ValueError("grid must be left out where there is no image, got one")
+    laid = None if image is None else image_payload(image, grid, shown.shape[3], batch)
+    if laid is not None and tokens is None and key_tokens is None:
+        key_tokens = patch_names((*laid["grid"], laid["first"]))
+        tokens = key_tokens if shown.shape[2] == shown.shape[3] else None
     labels = token_lists(shown, tokens, key_tokens)
     names = check_head_names(shown, head_names)
     view = first_view(shown, stage, select, head, batch, places)
@@ -111,6 +125,8 @@ def explore(
             payload["mistakes"] = mistakes_of(shown, mistakes, store, view["head"])
     if names is not None:
         payload["heads"] = names
+    if laid is not None:
+        payload["image"] = laid
     return Explorer(shown, payload)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from attn_core import alibi, toy, trace
-from attn_core.views import explore, figure, show
+from attn_core.views import explore, figure, open_attention, show
 from attn_core.views.model import open_model
 from attn_core.views.paste import paste
 from attn_core.views.payload import inline_json
@@ -122,9 +122,29 @@ WEIGHTS = {
         lambda: explore(W, mistakes=["no-scale"]),
     "stages must be left out where there are only weights, got a list":
         lambda: explore(W, stages=["weights"]),
+    "image must have the axes [h, w], [h, w, 3] or [3, h, w], of one image, got (2, 3, 8, 8)":
+        lambda: explore(W, image=torch.ones(2, 3, 8, 8)),
+    "image must be finite, got a number that is not":
+        lambda: explore(W, image=np.full((8, 8), np.nan)),
+    "grid must be given as the rows and columns of the patches, such as (14, 14), where the 3 keys "
+    "do not tell it, got None": lambda: explore(W, image=np.ones((8, 8))),
+    "grid must have at most the 3 keys as patches, got 2 × 2":
+        lambda: explore(W, image=np.ones((8, 8)), grid=(2, 2)),
+    "grid must be at least 1, got 0": lambda: explore(W, image=np.ones((8, 8)), grid=(0, 2)),
+    "grid must be left out where there is no image, got one": lambda: explore(W, grid=(1, 3)),
+    "grid must be the rows and columns of the patches among the 3 keys, such as (14, 14), got None":
+        lambda: open_attention(
+            torch.nn.MultiheadAttention(2, 1), *[torch.ones(3, 1, 2)] * 3, image=np.ones((8, 8))
+        ),
     "tokens must name each of the 3 queries, got 2": lambda: explore(W, tokens=["a", "b"]),
 }  # fmt: skip
 WEIGHT_KINDS = {
+    "image must be an image of PIL, an array or a tensor, got 'cat.png'":
+        lambda: explore(W, image="cat.png"),
+    "image must be of bytes or of floating point, got torch.int64":
+        lambda: explore(W, image=np.ones((8, 8), dtype=np.int64)),
+    "grid must be two whole numbers, got 14":
+        lambda: explore(W, image=np.ones((8, 8)), grid=14),
     "weights must be of floating point, got torch.int64": lambda: explore(torch.ones(2, 2).long()),
     "layer 1 of weights must be a tensor, got None, as of a model whose attention keeps no "
     "weights: open_attention(model, …) needs none, or load the model with "
