@@ -2,6 +2,7 @@
 
 import html
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -12,10 +13,11 @@ from IPython.display import HTML, display
 from torch import nn
 
 from attn_core.call import Call
-from attn_core.checks import brief, largest
+from attn_core.checks import brief, check_is, largest
 from attn_core.record import AttentionTrace
 from attn_core.views.explorer import explore
 from attn_core.views.image import on_image
+from attn_core.views.runs import NAMES
 from attn_core.views.saved import MOST_MEGABYTES, save_page
 from attn_core.views.side_by_side import kind_of, side_by_side
 from attn_core.views.token_labels import Tokens, token_texts, tokens_for
@@ -94,6 +96,8 @@ def open_attention(
     run: int | None = None,
     image: Any = None,
     grid: Sequence[int] | None = None,
+    other: Seen | None = None,
+    run_names: Sequence[str] = NAMES,
     **inputs: Any,
 ) -> Attentions:
     """Runs a model once and shows all of its attention: layers × heads, each number open.
@@ -119,6 +123,9 @@ def open_attention(
         None shows all.
     image, grid: the image whose patches are the keys, and their rows and columns, as for `explore`;
         attentions over other keys do without it.
+    other: what `watch` saw of another run, or of a model whose modules have the same paths, on as
+        many tokens. Each map stands beside the other's and their difference; run_names: what the
+        two runs are called. What has no counterpart of its size is shown alone, with a warning.
 
     Attentions that differ only in their layer share one explorer, with a row of small maps for
     each layer, which can be sorted by what the heads do. "Lines" draws a head's weights between
@@ -128,16 +135,19 @@ def open_attention(
     seen = model if isinstance(model, Seen) else watched(model, args, inputs, only)
     if isinstance(model, Seen) and (args or inputs):
         raise TypeError("open_attention must have no inputs beside what watch saw, got some")
+    check_is("other", other, Seen)
     labels = token_texts(tokens, tokenizer, (*args, *inputs.values()))
     explorers: list[Explorer] = []
     titles: list[str] = []
     for number, (pattern, named) in enumerate(groups(seen, run).items()):
         paths, calls = zip(*named, strict=True)
         record = side_by_side(calls)
+        counterpart = None if other is None else counterpart_of(other, paths, calls, run)
         layers = layer_names(paths)
         queries, keys = tokens_for(pattern[0], labels, *record.size)
         is_small = sum(t.numel() * t.element_size() for t in (record.q, record.k, record.v)) < SMALL
-        shorter = "float16" if fits_in_half(record) else "float32"
+        sent = [each for each in (record, counterpart) if each is not None]
+        shorter = "float16" if all(map(fits_in_half, sent)) else "float32"
         explorer = explore(
             record,
             tokens=queries,
@@ -153,9 +163,13 @@ def open_attention(
             show=("heads", "lines") if record.shape[1] > 1 else ("lines",),
             all_values=is_small if all_values is None else all_values,
             **({"image": image, "grid": grid} if on_image(image, grid, record.size[1]) else {}),
+            other=counterpart,
+            run_names=run_names,
         )
         titles.append(title_of(pattern[0], layers, record))
         explorers.append(explorer)
+    if other is not None:
+        check_compared(titles, explorers)
     if image is not None and not any("image" in each.payload for each in explorers):
         sizes = " or ".join(sorted({str(each.record.shape[3]) for each in explorers}))
         raise ValueError(
@@ -163,6 +177,32 @@ def open_attention(
             f"(14, 14), got {brief(grid) if grid is None else tuple(grid)}"
         )
     return Attentions(seen, explorers, titles)
+
+
+def counterpart_of(
+    other: Seen, paths: Sequence[str], calls: Sequence[Call], run: int | None
+) -> AttentionTrace | None:
+    """The same modules of the other run side by side, if each map has its counterpart."""
+    found: list[Call] = []
+    for path in dict.fromkeys(paths):
+        runs = [one.call for one in other.captured if one.path == path]
+        found += runs if run is None else runs[run : run + 1 or None]
+    alike = [(*call.shape, call.v.shape[-1]) for call in calls]
+    if [(*call.shape, call.v.shape[-1]) for call in found] != alike:
+        return None
+    return side_by_side(found) if len({kind_of(call) for call in found}) == 1 else None
+
+
+def check_compared(titles: Sequence[str], explorers: Sequence[Explorer]) -> None:
+    """A warning for what has no counterpart, an error if nothing has one."""
+    alone = [
+        title for title, one in zip(titles, explorers, strict=True) if "runs" not in one.payload
+    ]
+    if len(alone) == len(titles):
+        raise ValueError(f"other must have an attention of the same size, got none for {alone[0]}")
+    if alone:
+        warnings.warn(f"shown alone, as other has none of its size: {'; '.join(alone)}",
+                      stacklevel=3)  # fmt: skip
 
 
 def fits_in_half(call: Call) -> bool:

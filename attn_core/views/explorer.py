@@ -27,6 +27,7 @@ from attn_core.views.labels import (
 )
 from attn_core.views.mistaken import mistakes_of
 from attn_core.views.payload import payload_of
+from attn_core.views.runs import NAMES, runs_payload
 from attn_core.views.widget import Explorer
 
 CONTROLS = ("strip", "formula", "scale", "mask", "head", "batch", "legend", "vectors", "all")
@@ -53,6 +54,8 @@ def explore(
     all_values: bool = False,
     image: Any = None,
     grid: Sequence[int] | None = None,
+    other: AttentionTrace | Tensor | Sequence[Tensor] | None = None,
+    run_names: Sequence[str] = NAMES,
 ) -> Explorer:
     """A record to play with, in a notebook and on a page without a server.
 
@@ -85,20 +88,23 @@ def explore(
         array or a tensor [h, w], [h, w, 3] or [3, h, w], as the model got it. The weights are laid
         on it. grid: rows and columns of the patches, unless they are a square or about as wide as
         high.
+    other: a second run, or another model's, of the same shape: a record, or weights if those are
+        given. The page has both maps and the first minus the second, in colours for each sign, and
+        the arithmetic of each. run_names: what the two are called.
     A notebook that a program runs, as nbconvert does, also stores a picture of the first state, for
     paper and LaTeX; `explore(…).picture` is that picture.
     Taught in chapter 03, mistakes in chapter 12.
     """
     check_stage(stage)
-    if is_of_weights(record):
+    shown = numbers_in(record, stage, "record")
+    second = None if other is None else numbers_in(other, stage, "other")
+    if isinstance(shown, GivenWeights):
         check_alone(stages, mistakes)
-        given = given_weights(record, stage)
         stages, hide = [stage], (*hide, *HIDDEN)
-        show = show or (("heads", "lines") if given.shape[1] > 1 else ("lines",))
-        head_names = head_names or given.names
-        shown: Numbers = given
-    else:
-        shown = check_record(record)
+        show = show or (("heads", "lines") if shown.shape[1] > 1 else ("lines",))
+        head_names = head_names or shown.names
+    if second is not None:
+        hide = (*hide, "inputs", "compare")
     if image is None and grid is not None:
         raise ValueError("grid must be left out where there is no image, got one")
     laid = None if image is None else image_payload(image, grid, shown.shape[3], batch)
@@ -127,7 +133,17 @@ def explore(
         payload["heads"] = names
     if laid is not None:
         payload["image"] = laid
+    if second is not None:
+        runs, error = runs_payload(shown, second, run_names, store, view["head"], all_values)
+        payload["runs"] = runs
+        if store is not None:
+            payload["error"] = max(payload["error"], error)
     return Explorer(shown, payload)
+
+
+def numbers_in(value: object, stage: str, name: str) -> Numbers:
+    """A record, or weights that came alone."""
+    return given_weights(value, stage) if is_of_weights(value) else check_record(value, name)
 
 
 def show(

@@ -32,13 +32,13 @@ def check_tokens(name: str, tokens: Sequence[str] | None, count: int, kind: str)
     return tokens
 
 
-def check_record(record: object) -> AttentionTrace:
+def check_record(record: object, name: str = "record") -> AttentionTrace:
     if isinstance(record, Seen):
         raise TypeError(
-            "record must be one AttentionTrace, got all that watch saw: open_attention(…) shows "
+            f"{name} must be one AttentionTrace, got all that watch saw: open_attention(…) shows "
             "all, and seen[path] is one"
         )
-    return check_made_by_trace("record", record, AttentionTrace)
+    return check_made_by_trace(name, record, AttentionTrace)
 
 
 def check_places(places: int) -> int:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import torch
 
-from attn_core import alibi, toy, trace
+from attn_core import alibi, toy, trace, watch
 from attn_core.views import explore, figure, open_attention, show
 from attn_core.views.model import open_model
 from attn_core.views.paste import paste
@@ -101,6 +101,13 @@ def changed(number, *place):
     return weights
 
 
+def seen_of(tokens):
+    layer = torch.nn.MultiheadAttention(2, 1)
+    with torch.no_grad(), watch(layer) as seen:
+        layer(*[torch.ones(tokens, 1, 2)] * 3)
+    return seen
+
+
 WEIGHTS = {
     f"{WHAT} (3,)": lambda: explore(torch.ones(3)),
     f"{WHAT} (0, 3)": lambda: explore(torch.ones(0, 3)),
@@ -122,6 +129,11 @@ WEIGHTS = {
         lambda: explore(W, mistakes=["no-scale"]),
     "stages must be left out where there are only weights, got a list":
         lambda: explore(W, stages=["weights"]),
+    "other must have the shape (B, H, L, S, Dv) = (1, 1, 6, 6, 3) of what it is compared with, got "
+    "(1, 1, 6, 6, 2)": lambda: explore(R, other=trace(R.q[0], R.k[0], R.v[0][..., :2])),
+    "run_names must differ, got 'a' twice": lambda: explore(R, other=R, run_names=["a", "a"]),
+    "other must have an attention of the same size, got none for the model: 1 layer × 1 head, 3 "
+    "queries × 3 keys": lambda: open_attention(seen_of(3), other=seen_of(4)),
     "image must have the axes [h, w], [h, w, 3] or [3, h, w], of one image, got (2, 3, 8, 8)":
         lambda: explore(W, image=torch.ones(2, 3, 8, 8)),
     "image must be finite, got a number that is not":
@@ -139,6 +151,14 @@ WEIGHTS = {
     "tokens must name each of the 3 queries, got 2": lambda: explore(W, tokens=["a", "b"]),
 }  # fmt: skip
 WEIGHT_KINDS = {
+    "other must be a record, as what it is compared with, got weights":
+        lambda: explore(R, other=W),
+    "other must be weights, as what it is compared with, got a record":
+        lambda: explore(W, other=R),
+    "other must be an AttentionTrace, got int": lambda: explore(R, other=5),
+    "run_names must be two strings, got 'ab'": lambda: explore(R, other=R, run_names="ab"),
+    "run_names must be two strings, got 'a' and 1": lambda: explore(R, other=R, run_names=["a", 1]),
+    "other must be a Seen or None, got int": lambda: open_attention(seen_of(3), other=5),
     "image must be an image of PIL, an array or a tensor, got 'cat.png'":
         lambda: explore(W, image="cat.png"),
     "image must be of bytes or of floating point, got torch.int64":

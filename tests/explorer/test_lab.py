@@ -763,6 +763,7 @@ def test_the_page_about_links_has_every_setting(inside):
     long, heads = torch.arange(80.0).view(40, 2), torch.arange(24.0).view(1, 2, 4, 3)
     records = (words(), trace(*[long] * 3), trace(*[heads] * 3))
     payloads = [explore(record).payload for record in records]
+    payloads.append(explore(words(), other=words()).payload)
     settings = inside.evaluate(
         """(payloads) => payloads.flatMap((payload) => {
           const el = document.createElement("div");

@@ -296,13 +296,14 @@ export class Explorer {
 
   /**
    * @param {number[] | null} place
-   * @param {State} [where] of a printed tensor: batch and head
+   * @param {State} [where] of a printed tensor: batch and head; of one of two runs: which
    * @param {{ boxOf: (place: number[], where: State) => DOMRect | undefined }} [view] where the place is seen
    */
   pointAt(place, where, view = this.view) {
     if (String(place) === String(this.point) && !this.isPrint) return;
     this.point = place;
     this.pointed = { ...this.state, ...where };
+    this.pointedWhere = where;
     this.pointedIn = view;
     this.light();
     this.tell();
@@ -311,10 +312,11 @@ export class Explorer {
 
   // Beside what is pointed at: its pair and its number, unless the panel is about it.
   tell() {
-    const { point, state, pointed, pointedIn } = this;
+    const { point, state, pointed, pointedWhere, pointedIn } = this;
     if (!point) return this.tip.hide();
-    const where = this.isPrint ? pointed : state;
-    const isSelected = [point, where.batch, where.head].join() === [state.select, state.batch, state.head].join();
+    const where = this.isPrint ? pointed : { ...state, ...pointedWhere };
+    const isSelected =
+      ["batch", "head", "run"].every((name) => where[name] === state[name]) && `${point}` === `${state.select}`;
     if (isSelected) return this.tip.hide();
     const { attention, more } = this.compared(point, where);
     return this.tip.show(pointedIn.boxOf(point, where), [...pairOf(attention, where.stage, point), ...more]);
@@ -338,8 +340,11 @@ export class Explorer {
   derive(state) {
     const { batch, head, scale, mask } = state;
     const given = { data: this.data, settings: { batch, head, scale, mask } };
-    const { data, settings, formulas } = this.features.reduce((made, feature) => feature.derive(made, state), given);
-    return new Attention(data, settings, formulas);
+    const { data, settings, formulas, runs } = this.features.reduce(
+      (made, feature) => feature.derive(made, state),
+      given,
+    );
+    return new Attention(data, settings, formulas, runs);
   }
 
   // The settings that give the same cells other numbers.
@@ -483,7 +488,9 @@ export class Explorer {
         ? `${softcap ? "Capped" : ""}${bias ? "Biased" : ""}`
         : "";
     const phrase = sentenceKey("means", state.stage) + more;
-    fill(this.formula, make("b", {}, say(state.stage)), " = ", ...sayParts(phrase, places));
+    const [first, second] = shown.runs?.names ?? [];
+    const said = shown.isDifference ? sayParts("meansDifference", { first, second }) : sayParts(phrase, places);
+    fill(this.formula, make("b", {}, say(state.stage)), " = ", ...said);
     this.formula.hidden = !this.shows("formula");
     this.controls.render();
     this.noticeLine.textContent = this.notice;

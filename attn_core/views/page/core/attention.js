@@ -28,15 +28,22 @@ export class Attention {
    * @param {import("./data.js").Data} data
    * @param {Settings} settings
    * @param {Record<string, import("./formulas.js").Formula>} formulas some of the six may be others
+   * @param {import("./difference.js").Runs | null} runs of which it is one, or the difference
    */
-  constructor(data, { batch, head, scale, mask, dropout = data.dropout, drawn = [] }, formulas = FORMULAS) {
+  constructor(
+    data,
+    { batch, head, scale, mask, dropout = data.dropout, drawn = [] },
+    formulas = FORMULAS,
+    runs = null,
+  ) {
     this.data = data;
     this.batch = batch;
     this.head = head;
     this.scale = scale;
     this.dropout = dropout;
     this.drawn = drawn;
-    this.formulas = { ...FORMULAS, ...formulas };
+    this.formulas = { ...FORMULAS, ...data.formulas, ...(formulas === FORMULAS ? {} : formulas) };
+    this.runs = runs;
     const masks = mask.split("+").map((part) => (part === "given" ? data.keepJson : maskJson(part)));
     this.masks = masks.filter((json) => json !== null);
     this.hasMask = this.masks.length > 0 || drawn.length > 0;
@@ -154,6 +161,11 @@ export class Attention {
       if (sink !== null) sum += Math.exp(sink - max);
       return { max, sum, exps, isDead };
     });
+  }
+
+  /** Whether its cells are those of one run minus those of another. */
+  get isDifference() {
+    return !!this.runs && this.formulas.scores !== FORMULAS.scores;
   }
 
   /** The sink of the head, null if it has none. */

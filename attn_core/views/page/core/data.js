@@ -90,6 +90,8 @@ export class Data {
     this.positions = null;
     /** @type {NumberArray | null} */
     this.given = null; // weights that came alone
+    /** @type {Record<string, import("./formulas.js").Formula>} */
+    this.formulas = {}; // those that these data have instead of the six
     this.source = payload.source ? this.readSource(payload.source) : null;
     /** @type {Data | null} */
     this.base = null; // of changed data: those that they were

@@ -18,6 +18,7 @@ export class GivenData extends Data {
     const [B, H, L, S] = given.shape;
     super({ ...payload, q: zeros(B, H, L, 1), k: zeros(B, H, S, 1), v: zeros(B, H, S, 1), scale: 1 });
     this.given = given;
+    this.formulas = { weights: givenRow, dropped: givenRow };
   }
 }
 

@@ -1,5 +1,7 @@
 // What a head does with its weights, each as one number: by these the small maps are sorted.
 
+import { distance } from "./difference.js";
+
 /**
  * A number of one row of weights, whose query has its own key at `at`; undefined where there is no such key.
  *
@@ -35,17 +37,49 @@ const hasPositions = ({ queries, keys, L, S }) => queries.every((token, i) => to
  * By what the heads of these data can be sorted, beside the order that they have.
  *
  * @param {import("./data.js").Data} data
+ * @param {boolean} [hasRuns] whether there are two runs, which differ by a distance
  */
-export const measuresOf = (data) =>
-  Object.keys(OF_ROW).filter((name) => hasPositions(data) || !OF_POSITIONS.includes(name));
+export const measuresOf = (data, hasRuns = false) => [
+  ...(hasRuns ? ["distance"] : []),
+  ...Object.keys(OF_ROW).filter((name) => hasPositions(data) || !OF_POSITIONS.includes(name)),
+];
 
 /**
- * Each measure as its mean over the rows that see a key. A generator that pauses every few rows.
+ * Each measure as its mean over the rows that see a key; of a difference those of the first run minus those of the
+ * second. A generator that pauses every few rows.
  *
  * @param {import("./attention.js").Attention} attention
  * @returns {Generator<undefined, Record<string, number>>}
  */
 export function* measured(attention) {
+  const { runs, isDifference } = attention;
+  if (!runs) return yield* means(attention);
+  if (!isDifference) return { ...(yield* means(attention)), distance: yield* meanDistance(runs) };
+  const [first, second] = runs.both;
+  const [a, b] = [yield* means(first), yield* means(second)];
+  const gaps = Object.keys(a).map((name) => [name, a[name] - b[name]]);
+  return { ...Object.fromEntries(gaps), distance: yield* meanDistance(runs) };
+}
+
+/**
+ * @param {import("./difference.js").Runs} runs
+ * @returns {Generator<undefined, number>}
+ */
+function* meanDistance(runs) {
+  const { L } = runs.both[0].data;
+  let sum = 0;
+  for (let i = 0; i < L; i++) {
+    if (i % A_STEP === 0 && i) yield;
+    sum += distance(runs, i);
+  }
+  return sum / L;
+}
+
+/**
+ * @param {import("./attention.js").Attention} attention
+ * @returns {Generator<undefined, Record<string, number>>}
+ */
+function* means(attention) {
   const { L, S } = attention.data;
   const means = Object.entries(OF_ROW).map(([name, ofRow]) => ({ name, ofRow, sum: 0, count: 0 }));
   for (let i = 0; i < L; i++) {

@@ -4,33 +4,50 @@ import { bytesOf } from "./arrays.js";
 import { Problem } from "./problem.js";
 
 /**
+ * The one that is farther from 0, which of a difference is the larger. A cell that is hidden is none.
+ *
+ * @param {number} a
+ * @param {number} b
+ */
+export const farther = (a, b) => (a === -Infinity || (b !== -Infinity && Math.abs(b) > Math.abs(a)) ? b : a);
+
+/**
  * Rows of cells pooled into rows × columns: the largest, or the mean of those that are kept.
  *
  * @param {ArrayLike<number>[]} cells
  * @param {number} rows
  * @param {number} columns
- * @param {string} how "max" or "mean"
+ * @param {string} how "max", "mean", or "farthest" from 0
  */
 export function pooled(cells, rows, columns, how) {
   const [height, width] = [cells.length, cells[0].length];
   const [blocks, counts] = [new Float64Array(rows * columns), new Float64Array(rows * columns)];
-  if (how === "max") blocks.fill(-Infinity);
+  if (how !== "mean") blocks.fill(-Infinity);
   for (let i = 0; i < height; i++) {
     const start = Math.floor((i * rows) / height) * columns;
     for (let j = 0; j < width; j++) {
       const [x, at] = [cells[i][j], start + Math.floor((j * columns) / width)];
       if (x === -Infinity) continue;
       counts[at]++;
-      if (how !== "max") blocks[at] += x;
+      if (how === "mean") blocks[at] += x;
+      else if (how === "farthest") blocks[at] = farther(blocks[at], x);
       else if (x > blocks[at]) blocks[at] = x;
     }
   }
   for (let n = 0; n < blocks.length; n++) {
     if (!counts[n]) blocks[n] = -Infinity;
-    else if (how !== "max") blocks[n] /= counts[n];
+    else if (how === "mean") blocks[n] /= counts[n];
   }
   return blocks;
 }
+
+/**
+ * How cells of an attention are pooled where a reader asks for the mean or the largest.
+ *
+ * @param {import("./attention.js").Attention} attention
+ * @param {string} how
+ */
+export const howOf = ({ isDifference }, how) => (isDifference && how === "max" ? "farthest" : how);
 
 /**
  * Cells joined two by two, along rows and columns.

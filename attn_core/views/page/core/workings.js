@@ -113,8 +113,30 @@ export class Workings {
    */
   of(stage, j) {
     const { attention, i } = this;
+    if (attention.isDifference) return this.difference(stage, j);
     if (!this.data.given) return /** @type {any} */ (this)[stage](j);
     return this.term(stage, [i, j], [result(attention.cell(stage, i, j)), [say("isGiven")]]);
+  }
+
+  /**
+   * One run minus the other, each with its own arithmetic.
+   *
+   * @param {string} stage
+   * @param {number} j
+   * @returns {Term}
+   */
+  difference(stage, j) {
+    const { attention, i, most } = this;
+    const { both, names } = /** @type {import("./difference.js").Runs} */ (attention.runs);
+    const [first, second] = both.map((one) => one.cell(stage, i, j));
+    /** @type {Line} */
+    const how = [[`${written(first)} - ${factor(second)[0]} = `], result(attention.cell(stage, i, j))];
+    const parts = () =>
+      both.map((one, n) => {
+        const term = new Workings(one, i, most).of(stage, j);
+        return { ...term, line: /** @type {Line} */ ([[`${names[n]}: `], ...term.line]) };
+      });
+    return this.term(say("difference"), [i, j], how, parts);
   }
 
   /** @param {string[]} stages */

@@ -11,6 +11,11 @@ import { say } from "../words/words.js";
 import { Change } from "./feature.js";
 
 export class Comparison extends Change {
+  // Of two runs at once there is no input to change, and no other original.
+  static fits(explorer) {
+    return Change.fits(explorer) && !explorer.payload.runs;
+  }
+
   /** @type {any} the second matrix, once there is one */
   other;
   /** @type {any} the two attentions in whose matrices cells are marked */

@@ -9,6 +9,7 @@
  * @property {import("../core/data.js").Data} data
  * @property {import("../core/attention.js").Settings} settings
  * @property {Record<string, import("../core/formulas.js").Formula>} [formulas]
+ * @property {import("../core/difference.js").Runs} [runs]
  */
 
 export class Feature {

@@ -1,7 +1,7 @@
 // An explorer of weights that came alone. It says so, and lets nothing be changed that they would follow from.
 
 import { decimals } from "../core/digits.js";
-import { GivenData, givenRow, sumsOf } from "../core/given.js";
+import { GivenData, sumsOf } from "../core/given.js";
 import { numberIn } from "../core/numbers.js";
 import { features, parts } from "../core/parts.js";
 import { flag, oneOf } from "../core/state.js";
@@ -32,10 +32,6 @@ class Given extends Feature {
       mask: { first: "given", fits: (mask) => mask === "given", must },
       all: { ...flag, fits: (all) => !all, must },
     };
-  }
-
-  derive(made) {
-    return { ...made, formulas: { ...made.formulas, weights: givenRow, dropped: givenRow } };
   }
 
   draw(shown) {

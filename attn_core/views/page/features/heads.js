@@ -3,7 +3,7 @@
 import { decimals } from "../core/digits.js";
 import { measured, measuresOf } from "../core/measures.js";
 import { parts } from "../core/parts.js";
-import { overviewOf, pooled } from "../core/pooling.js";
+import { howOf, overviewOf, pooled } from "../core/pooling.js";
 import { make } from "../ui/dom.js";
 import { isDark, onTheme, paint, shades } from "../ui/pixels.js";
 import { addWords, say, sentenceKey } from "../words/words.js";
@@ -21,12 +21,15 @@ addWords({
   sortFirst: "first token",
   sortOwn: "own token",
   sortLargest: "largest weight",
+  sortDistance: "difference of the runs",
   sortedName: "{name}, {sort} {number}",
   sortedEntropy:
     "The number is the mean entropy of a row of weights: 0 where each query looks at one key alone, and larger the more evenly it looks at many.",
   sortedPrevious: "The number is the mean weight on the token just before.",
   sortedFirst: "The number is the mean weight on the first token.",
   sortedOwn: "The number is the mean weight on the query's own token.",
+  sortedDistance:
+    "The number is the share of a row's weight that the second run gives to other keys, on average: 0 where both runs give the same weights, 1 where they share no key.",
   sortedLargest: "The number is the mean of each row's largest weight.",
 });
 
@@ -85,8 +88,11 @@ export class Heads {
   /** @type {number[]} the heads as they are shown */
   order = [];
   sort = "layer";
-  /** @param {import("../core/data.js").Data} data */
-  constructor(data) {
+  /**
+   * @param {import("../core/data.js").Data} data
+   * @param {boolean} [hasRuns] whether there are two runs
+   */
+  constructor(data, hasRuns = false) {
     this.data = data;
     this.names = data.headNames || Array.from({ length: data.H }, (_, h) => `${say("head")} ${h}`);
     const layers = layersOf(this.names);
@@ -115,7 +121,7 @@ export class Heads {
       "select",
       { "aria-label": say("sort"), onchange: () => this.onsort(this.sorter.value) },
       make("option", { value: "layer" }, say(/layer|层/.test(layers?.[0][0].layer) ? "sortLayer" : "given")),
-      ...measuresOf(data).map((name) => make("option", { value: name }, say(sentenceKey("sort", name)))),
+      ...measuresOf(data, hasRuns).map((name) => make("option", { value: name }, say(sentenceKey("sort", name)))),
     );
     const title = make("span", { class: "ax-label", "aria-hidden": "true" }, say("sort"));
     this.about = make("span", { class: "ax-label" });
@@ -245,7 +251,7 @@ export class Heads {
     this.step = Math.ceil(L / MOST_A_SIDE);
     const cells = Array.from({ length: Math.ceil(L / this.step) }, (_, n) => attention.row(this.stage, n * this.step));
     const columns = Math.min(cells[0].length, MOST_A_SIDE);
-    return { numbers: pooled(cells, cells.length, columns, this.how), columns };
+    return { numbers: pooled(cells, cells.length, columns, howOf(attention, this.how)), columns };
   }
 
   paint() {

@@ -113,7 +113,8 @@ export class OnImage extends Feature {
   draw(attention) {
     const { state } = this.explorer;
     this.attention = attention;
-    this.element.hidden = state.batch !== this.batch;
+    // A difference has a sign, which no brightness shows.
+    this.element.hidden = state.batch !== this.batch || attention.isDifference;
     this.paint();
   }
 

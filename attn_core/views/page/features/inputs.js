@@ -29,6 +29,11 @@ const ROLES = {
 };
 
 export class Inputs extends Change {
+  // Of two runs at once there is no input to change, and no other original.
+  static fits(explorer) {
+    return Change.fits(explorer) && !explorer.payload.runs;
+  }
+
   /** @type {string | undefined} the changes that `data` have */
   edits;
   onRequest = ["inputs"];

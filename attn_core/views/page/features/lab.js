@@ -11,8 +11,9 @@ import { Lines } from "./lines.js";
 import "./link.js";
 import { Masking } from "./masking.js";
 import { EveryHead, Pooling } from "./overviews.js";
+import { Runs } from "./runs.js";
 import { Table } from "./table.js";
 
 addWords(LAB_WORDS);
-features.push(Masking, Dropout, Inputs, Pooling, Comparison, Lines, Table, EveryHead);
+features.push(Masking, Dropout, Inputs, Pooling, Comparison, Lines, Table, EveryHead, Runs);
 Object.assign(parts, { lab: true, philox: survivors });

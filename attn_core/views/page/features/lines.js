@@ -16,12 +16,17 @@ const [QUERIES, KEYS] = [0, 1]; // the two sides
 /** @type {(size: number) => number[]} */
 const all = (size) => [...Array(size).keys()];
 /** @type {(numbers: ArrayLike<number>) => number[]} */
-const largestFirst = (numbers) => all(numbers.length).sort((a, b) => numbers[b] - numbers[a]);
+const largestFirst = (numbers) => all(numbers.length).sort((a, b) => Math.abs(numbers[b]) - Math.abs(numbers[a]));
 const written = (x) => (Number.isFinite(x) ? (x < 0 ? "-" : "") + decimals(Math.abs(x), 2) : "nan");
 
-/** @type {(place: number[], weight: number, faintest: number) => SVGElement} */
-function lineOf([i, j], weight, faintest) {
-  const share = Math.min(1, weight);
+/**
+ * @param {number[]} place
+ * @param {number} weight
+ * @param {number} faintest
+ * @param {boolean} isDifference has colours for its sign
+ */
+function lineOf([i, j], weight, faintest, isDifference) {
+  const share = Math.min(1, Math.abs(weight));
   return svg("line", {
     x1: 0,
     y1: i + 0.5,
@@ -29,6 +34,7 @@ function lineOf([i, j], weight, faintest) {
     y2: j + 0.5,
     "stroke-width": (0.5 + (THICKEST - 0.5) * share).toFixed(2),
     "stroke-opacity": Math.max(faintest, share).toFixed(3),
+    ...(isDifference && { class: weight < 0 ? "ax-line-less" : "ax-line-more" }),
   });
 }
 
@@ -161,7 +167,9 @@ export class Lines extends Feature {
       this.only === "all" ? say("linesOf", many) : say("linesOfRow", { query: names[QUERIES][0] ?? "", ...many });
     this.svg.setAttribute("aria-label", about);
     const lines = this.cells.flatMap((row, i) =>
-      row.flatMap((weight, j) => (weight >= LEAST_SEEN ? [lineOf([i, j], weight, FAINTEST)] : [])),
+      row.flatMap((weight, j) =>
+        Math.abs(weight) >= LEAST_SEEN ? [lineOf([i, j], weight, FAINTEST, this.attention.isDifference)] : [],
+      ),
     );
     this.every.replaceChildren(...lines);
   }
@@ -204,7 +212,9 @@ export class Lines extends Feature {
     this.every.style.display = fan ? "none" : "";
     const weights = fan ? this.weightsOf(fan) : [];
     const placeOf = (end) => (fan.side === QUERIES ? [fan.n, end] : [end, fan.n]);
-    const lines = weights.flatMap((weight, end) => (weight > 0 ? [lineOf(placeOf(end), weight, FAINTEST_ALONE)] : []));
+    const lines = weights.flatMap((weight, end) =>
+      weight ? [lineOf(placeOf(end), weight, FAINTEST_ALONE, attention.isDifference)] : [],
+    );
     this.alone.replaceChildren(...lines);
     const isHidden = (end) => {
       const [i, j] = placeOf(end);
@@ -230,11 +240,13 @@ export class Lines extends Feature {
     }
     const nameOf = (side, n) =>
       side === QUERIES ? token(data.queries[this.shown[side][n]], "q") : token(data.keys[this.shown[side][n]], "k");
-    const ends = largestFirst(weights).filter((n) => weights[n] > 0);
+    const ends = largestFirst(weights).filter((n) => weights[n]);
     const list = ends
       .slice(0, MOST_SAID)
       .flatMap((n, count) => [count ? say("linesListed") : "", nameOf(1 - fan.side, n), ` ${written(weights[n])}`]);
-    const phrase = !list.length ? "linesNone" : fan.side === QUERIES ? "linesTo" : "linesFrom";
+    const { isDifference } = this.attention;
+    const some = isDifference ? "linesDiffer" : fan.side === QUERIES ? "linesTo" : "linesFrom";
+    const phrase = list.length ? some : isDifference ? "linesAlike" : "linesNone";
     const [before, name, after, , end] = sayParts(phrase, { token: nameOf(fan.side, fan.n), list: "" });
     fill(this.said, before, name, after, ...(list.length ? [...list, end] : []));
   }

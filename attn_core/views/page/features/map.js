@@ -3,7 +3,7 @@
 
 import { fixed } from "../core/digits.js";
 import { parts, views } from "../core/parts.js";
-import { halved, overviewOf, pooled } from "../core/pooling.js";
+import { farther, halved, howOf, overviewOf, pooled } from "../core/pooling.js";
 import { isWhole, numbersIn, oneOf } from "../core/state.js";
 import { make, visible } from "../ui/dom.js";
 import { isLong, moved } from "../ui/grid.js";
@@ -251,7 +251,9 @@ export class AttentionMap {
   // What came with the data, or else what one row in some of them shows.
   previewOf(blocks) {
     const columns = blocks ? blocks.columns : Math.min(this.width, 128);
-    const numbers = blocks ? blocks.numbers : pooled(this.samples, this.samples.length, columns, this.how);
+    const numbers = blocks
+      ? blocks.numbers
+      : pooled(this.samples, this.samples.length, columns, howOf(this.attention, this.how));
     return this.imageOf(numbers, columns);
   }
 
@@ -267,13 +269,14 @@ export class AttentionMap {
     const to = Math.min(from + BLOCK, this.data.L);
     let cells = new Float64Array((to - from) * this.width);
     for (let i = from; i < to; i++) cells.set(this.attention.row(this.state.stage, i), (i - from) * this.width);
+    const larger = this.attention.isDifference ? farther : Math.max;
     let counts = this.how === "mean" ? cells.map((x) => (x === -Infinity ? 0 : 1)) : null;
     if (counts) cells = cells.map((x) => (x === -Infinity ? 0 : x));
     let [columns, size] = [this.width, 1];
     for (const level of this.levels) {
       for (; size < level.size; size *= 2) {
         if (counts) counts = halved(counts, columns, (a, b) => a + b, 0);
-        cells = counts ? halved(cells, columns, (a, b) => a + b, 0) : halved(cells, columns, Math.max, -Infinity);
+        cells = counts ? halved(cells, columns, (a, b) => a + b, 0) : halved(cells, columns, larger, -Infinity);
         columns = Math.ceil(columns / 2);
       }
       const numbers = counts ? cells.map((sum, n) => (counts[n] ? sum / counts[n] : -Infinity)) : cells;

@@ -31,7 +31,10 @@ export class EveryHead extends Feature {
 
   constructor(explorer) {
     super(explorer);
-    this.settings = { own: flag, sort: oneOf("layer", ["layer", ...measuresOf(explorer.data)]) };
+    this.settings = {
+      own: flag,
+      sort: oneOf("layer", ["layer", ...measuresOf(explorer.data, !!explorer.payload.runs)]),
+    };
   }
 
   build() {
@@ -40,7 +43,7 @@ export class EveryHead extends Feature {
 
   add() {
     const { explorer } = this;
-    this.heads = new parts.heads(explorer.data);
+    this.heads = new parts.heads(explorer.data, !!explorer.payload.runs);
     this.heads.onpick = (head) => explorer.choose({ head });
     this.heads.onown = () => explorer.choose({ own: !explorer.state.own });
     this.heads.onsort = (sort) => explorer.choose({ sort });

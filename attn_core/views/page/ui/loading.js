@@ -27,11 +27,11 @@ const FIRST = ["stage", "batch", "head", "scale", "mask", "select", "hide", "at"
  * @param {import("../core/state.js").State | null} wanted
  */
 export function needed(payload, wanted) {
-  const { form, q, k, v, weights, image, tokens, dropout, mistakes, view, lang } = payload || {};
+  const { form, q, k, v, weights, image, runs, tokens, dropout, mistakes, view, lang } = payload || {};
   const [, H, L, S] = weights?.shape ?? [0, q?.shape?.[1], q?.shape?.[2], k?.shape?.[2]];
   const isPrint = form === "tensor";
   const isFurther = Object.keys(wanted || {}).some((name) => !FIRST.includes(name));
-  const isLab = !isPrint && (mistakes || weights || image || view?.show?.length || isFurther);
+  const isLab = !isPrint && (mistakes || weights || image || runs || view?.show?.length || isFurther);
   const asks = {
     zh: isChinese(lang),
     blanks: Object.values(tokens ?? {})

@@ -19,6 +19,13 @@ export function sentence(attention, stage, [i, j]) {
   const query = token(data.queries[i], "q");
   const number = make("b", {}, fixed(attention.cell(stage, i, j), data.places));
   const to = (name, more) => sayParts(sentenceKey("say", name), { query, number, ...more });
+  const other =
+    stage === "output" ? make("bdi", { class: "ax-v" }, say("columnOf", { n: j })) : token(data.keys[j], "k");
+  if (attention.isDifference) {
+    const { both, names } = /** @type {import("../core/difference.js").Runs} */ (attention.runs);
+    const [first, second] = both.map((one) => fixed(one.cell(stage, i, j), data.places));
+    return to("difference", { other, first, second, one: names[0], two: names[1] });
+  }
   if (stage === "output") return to(stage, { column: make("bdi", { class: "ax-v" }, say("columnOf", { n: j })) });
   const key = { key: token(data.keys[j], "k") };
   if (stage === "masked") return to(attention.keeps(i)[j] ? "scaled" : "hidden", key);
@@ -74,13 +81,14 @@ export class Panel {
     this.shown = key;
     explorer.root.classList.toggle("ax-idle", !select);
     this.hint.hidden = !!select;
-    const hasVectors = !!select && explorer.shows("vectors");
-    for (const part of [this.vectors, this.bars]) part.hidden = !hasVectors;
     if (!select) {
+      this.vectors.hidden = this.bars.hidden = true;
       for (const part of [line, tree]) part.replaceChildren();
       return;
     }
     const { attention, more } = explorer.compared(select, explorer.state);
+    const hasVectors = explorer.shows("vectors") && !attention.isDifference;
+    this.vectors.hidden = this.bars.hidden = !hasVectors;
     line.replaceChildren(...sentence(attention, stage, select), ...more);
     if (hasVectors) this.drawVectors();
     if (!explorer.shows("arithmetic")) return;

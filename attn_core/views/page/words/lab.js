@@ -24,6 +24,8 @@ export const LAB_WORDS = {
   now: "changed",
   right: "right",
   wrong: "with the mistake",
+  run: "run",
+  minus: "{first} − {second}",
   originalGives: "Originally: {number}.",
   wrongGives: "With the mistake: {number}.",
   differs: "First stage that differs: {stage}.",
@@ -40,6 +42,8 @@ export const LAB_WORDS = {
   linesTo: "{token} gives most to {list}.",
   linesFrom: "{token} gets most from {list}.",
   linesNone: "{token} has no lines: all its weights are 0.",
+  linesDiffer: "{token} differs most at {list}.",
+  linesAlike: "{token} has no lines: both runs give the same.",
   linesListed: ", ",
   inputsHint:
     "Drag a number to the left or right, or choose a number or a token and type. Enter takes it, Escape leaves it as it was. In the arithmetic the numbers with a dotted line can be changed too.",

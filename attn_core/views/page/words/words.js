@@ -22,6 +22,7 @@ export const WORDS = {
   sumsAll: ", so that every row adds up to 1",
   sumsKept: "; rows that see a key sum to 1",
   sumsSink: "; row_sum also counts the sink of the head, so that a row adds up to less than 1",
+  meansDifference: "the number of {first} minus that of {second}",
   meansWeightsGiven: "numbers that were given",
   meansDroppedGiven: "numbers that were given",
   meansDropped: "weight / (1 − p) where the weight survives dropout, 0 where it does not",
@@ -95,6 +96,9 @@ export const WORDS = {
   sayDropped: "After dropout query {query} gives {number} to key {key}.",
   sayScores: "Query {query} and key {key} have the score {number}.",
   sayScaled: "Query {query} and key {key} have the scaled score {number}.",
+
+  sayDifference: "{query}, {other}: {first} in {one}, {second} in {two}. The difference is {number}.",
+  difference: "difference",
 
   allTerms: "Write out all terms",
   moreTerms: "… {count} more …",
