@@ -1,6 +1,7 @@
 // All heads at a glance: a small map each, in the same colours or each in its own. One of them is chosen.
 
 import { decimals } from "../core/digits.js";
+import { layersOf } from "../core/layers.js";
 import { measured, measuresOf } from "../core/measures.js";
 import { parts } from "../core/parts.js";
 import { howOf, overviewOf, pooled } from "../core/pooling.js";
@@ -36,7 +37,7 @@ addWords({
 const MOST_A_SIDE = 64; // rows and columns of a small map, unless the data have an overview
 const A_FRAME = 8; // milliseconds of work at a time
 // Of a state, what changes neither the maps nor what they are sorted by.
-const APART = { head: 0, select: 0, at: 0, all: 0, hide: 0, own: 0, sort: 0, lines: 0, table: 0, compare: 0 };
+const APART = { head: 0, select: 0, at: 0, all: 0, hide: 0, own: 0, sort: 0, lines: 0, over: 0, table: 0, compare: 0 };
 
 /**
  * Full rows where that is possible, as in views/multiples.py.
@@ -49,21 +50,9 @@ export function acrossOf(count) {
   return Math.min(12, Math.ceil(Math.sqrt(2 * count)));
 }
 
-// Heads that are named by their layer, "layer 3, head 5", in layers of equally many; or nothing.
-function layersOf(names) {
-  const byLayer = new Map();
-  for (const [h, name] of names.entries()) {
-    const [, layer, head] = /^(\D*\d+\D*?)[,，] *\D*(\d+)\D*$/.exec(name) || [];
-    if (!layer) return null;
-    byLayer.set(layer, [...(byLayer.get(layer) || []), { h, layer, head }]);
-  }
-  const layers = [...byLayer.values()];
-  const isInOrder = layers.flat().every(({ h }, n) => h === n);
-  return isInOrder && layers.every(({ length }) => length === layers[0].length) ? layers : null;
-}
-
-function titleOf([{ layer }]) {
-  const title = make("span", { class: "ax-hint", "aria-hidden": "true" }, layer);
+/** @param {import("../core/layers.js").Named[]} heads */
+function titleOf(heads) {
+  const title = make("span", { class: "ax-hint", "aria-hidden": "true" }, heads[0].layer);
   Object.assign(title.style, { gridColumn: "1 / -1", fontSize: "11px", lineHeight: "1" });
   return title;
 }

@@ -5,10 +5,11 @@ import { flag } from "../core/state.js";
 import { bdi, fill, make, svg, token } from "../ui/dom.js";
 import { say, sayParts } from "../words/words.js";
 import { Feature } from "./feature.js";
+import { lookOf, Over } from "./over.js";
 
 const MOST = 64; // tokens of a side; of more, only the selected row has lines
 const MOST_SAID = 3; // ends of lines in the sentence
-const LEAST_SEEN = 0.01; // weights below this have a line only where those of one token are alone
+const LEAST_SEEN = 0.01; // of one head, twice that of several: weights below this have a line only where those of one token are alone
 const THICKEST = 7; // pixels, for a weight of 1
 const [FAINTEST, FAINTEST_ALONE] = [0.05, 0.3]; // opacity
 const [QUERIES, KEYS] = [0, 1]; // the two sides
@@ -23,9 +24,9 @@ const written = (x) => (Number.isFinite(x) ? (x < 0 ? "-" : "") + decimals(Math.
  * @param {number[]} place
  * @param {number} weight
  * @param {number} faintest
- * @param {boolean} isDifference has colours for its sign
+ * @param {string} look the class of its colour, "" for that of query and key
  */
-function lineOf([i, j], weight, faintest, isDifference) {
+function lineOf([i, j], weight, faintest, look) {
   const share = Math.min(1, Math.abs(weight));
   return svg("line", {
     x1: 0,
@@ -34,7 +35,7 @@ function lineOf([i, j], weight, faintest, isDifference) {
     y2: j + 0.5,
     "stroke-width": (0.5 + (THICKEST - 0.5) * share).toFixed(2),
     "stroke-opacity": Math.max(faintest, share).toFixed(3),
-    ...(isDifference && { class: weight < 0 ? "ax-line-less" : "ax-line-more" }),
+    ...(look && { class: look }),
   });
 }
 
@@ -45,7 +46,6 @@ function lineOf([i, j], weight, faintest, isDifference) {
  */
 
 export class Lines extends Feature {
-  settings = { lines: flag };
   onRequest = ["lines"];
   /** @type {Fan | null} the token that is pointed at, or has the focus */
   looked = null;
@@ -58,10 +58,19 @@ export class Lines extends Feature {
   only = "all";
   /** @type {number[][]} the rows and the columns of the matrix whose tokens are shown */
   shown = [[], []];
-  /** @type {number[][]} their weights */
+  /** @type {number[][]} their weights, the mean of the heads that are shown */
   cells = [];
+  /** @type {{ colour: number, cells: number[][] }[]} the same of each head */
+  sheets = [];
+  heads = ""; // which ones are shown
   /** @type {HTMLButtonElement[][]} */
   tokens = [[], []];
+
+  constructor(explorer) {
+    super(explorer);
+    this.over = new Over(explorer);
+    this.settings = { lines: flag, ...this.over.settings };
+  }
 
   build(controls) {
     const { explorer } = this;
@@ -90,7 +99,15 @@ export class Lines extends Feature {
       make("div", { class: "ax-between" }, this.svg),
       this.columns[KEYS],
     );
-    this.element = make("div", { class: "ax-lines", hidden: true }, this.long, table, this.said);
+    this.element = make(
+      "div",
+      { class: "ax-lines", hidden: true },
+      this.over.element,
+      this.over.hint,
+      this.long,
+      table,
+      this.said,
+    );
     explorer.map.append(this.element);
     const listen = (name, act) => table.addEventListener(name, act);
     for (const name of ["pointerover", "focusin"]) listen(name, ({ target }) => this.look(this.placeOf(target)));
@@ -118,8 +135,13 @@ export class Lines extends Feature {
     const stage = ["dropped", "output"].includes(state.stage) ? "dropped" : "weights";
     const isLong = Math.max(data.L, data.S) > MOST;
     const row = isLong ? (state.select?.[0] ?? null) : "all";
-    if (this.attention !== attention || this.stage !== stage || this.only !== row) {
-      Object.assign(this, { attention, stage, only: row, looked: null });
+    const isOver = data.H > 1 && !attention.isDifference;
+    this.over.element.hidden = this.over.hint.hidden = !isOver;
+    if (isOver) this.over.draw();
+    const heads = isOver ? JSON.stringify(this.over.heads) : "";
+    const isSame = this.attention === attention && this.stage === stage && this.only === row && this.heads === heads;
+    if (!isSame) {
+      Object.assign(this, { attention, stage, only: row, looked: null, heads });
       this.long.hidden = !isLong;
       const rows = row === "all" ? all(data.L) : row === null ? [] : [row];
       this.rebuild(rows, isLong && rows.length ? largestFirst(attention.row(stage, row)) : all(data.S));
@@ -144,10 +166,9 @@ export class Lines extends Feature {
     const { data } = this.attention;
     const cols = rows.length ? columns.slice(0, MOST).sort((a, b) => a - b) : [];
     this.shown = [rows, cols];
-    this.cells = rows.map((i) => {
-      const row = this.attention.row(this.stage, i);
-      return cols.map((j) => row[j]);
-    });
+    this.sheets = this.sheetsOf(rows, cols);
+    const sum = (i, j) => this.sheets.reduce((total, { cells }) => total + cells[i][j], 0);
+    this.cells = rows.map((_, i) => cols.map((_, j) => sum(i, j) / this.sheets.length));
     const names = [rows.map((i) => data.queries[i]), cols.map((j) => data.keys[j])];
     this.tokens = names.map((side, n) =>
       side.map((name) =>
@@ -166,12 +187,40 @@ export class Lines extends Feature {
     const about =
       this.only === "all" ? say("linesOf", many) : say("linesOfRow", { query: names[QUERIES][0] ?? "", ...many });
     this.svg.setAttribute("aria-label", about);
-    const lines = this.cells.flatMap((row, i) =>
-      row.flatMap((weight, j) =>
-        Math.abs(weight) >= LEAST_SEEN ? [lineOf([i, j], weight, FAINTEST, this.attention.isDifference)] : [],
+    const least = this.sheets.length > 1 ? 2 * LEAST_SEEN : LEAST_SEEN;
+    const lines = this.sheets.flatMap(({ cells, colour }) =>
+      cells.flatMap((row, i) =>
+        row.flatMap((weight, j) =>
+          Math.abs(weight) >= least ? [lineOf([i, j], weight, FAINTEST, this.lookOf(weight, colour))] : [],
+        ),
       ),
     );
     this.every.replaceChildren(...lines);
+  }
+
+  /**
+   * The weights of each head that is shown.
+   *
+   * @param {number[]} rows
+   * @param {number[]} cols
+   */
+  sheetsOf(rows, cols) {
+    const { explorer, attention, stage } = this;
+    const { state } = explorer;
+    return (this.heads ? this.over.heads : [{ head: state.head, colour: -1 }]).map(({ head, colour }) => {
+      const shown = head === state.head ? attention : explorer.derive({ ...state, head });
+      const cells = rows.map((i) => {
+        const row = shown.row(stage, i);
+        return cols.map((j) => row[j]);
+      });
+      return { colour, cells };
+    });
+  }
+
+  /** A difference has the colour of its sign, one of several heads that of the head. */
+  lookOf(weight, colour) {
+    if (this.attention.isDifference) return weight < 0 ? "ax-line-less" : "ax-line-more";
+    return colour < 0 ? "" : lookOf(colour);
   }
 
   /** @param {HTMLButtonElement | undefined} button the one that the tab key leads to */
@@ -202,8 +251,8 @@ export class Lines extends Feature {
   }
 
   /** The weights of a token's lines. @param {Fan} fan */
-  weightsOf({ side, n }) {
-    return side === QUERIES ? this.cells[n] : this.cells.map((row) => row[n]);
+  weightsOf({ side, n }, cells = this.cells) {
+    return side === QUERIES ? cells[n] : cells.map((row) => row[n]);
   }
 
   // The lines of one token alone, the numbers at their other ends; or all lines.
@@ -212,8 +261,10 @@ export class Lines extends Feature {
     this.every.style.display = fan ? "none" : "";
     const weights = fan ? this.weightsOf(fan) : [];
     const placeOf = (end) => (fan.side === QUERIES ? [fan.n, end] : [end, fan.n]);
-    const lines = weights.flatMap((weight, end) =>
-      weight ? [lineOf(placeOf(end), weight, FAINTEST_ALONE, attention.isDifference)] : [],
+    const lines = (fan ? this.sheets : []).flatMap(({ cells, colour }) =>
+      this.weightsOf(fan, cells).flatMap((weight, end) =>
+        weight ? [lineOf(placeOf(end), weight, FAINTEST_ALONE, this.lookOf(weight, colour))] : [],
+      ),
     );
     this.alone.replaceChildren(...lines);
     const isHidden = (end) => {
@@ -248,7 +299,8 @@ export class Lines extends Feature {
     const some = isDifference ? "linesDiffer" : fan.side === QUERIES ? "linesTo" : "linesFrom";
     const phrase = list.length ? some : isDifference ? "linesAlike" : "linesNone";
     const [before, name, after, , end] = sayParts(phrase, { token: nameOf(fan.side, fan.n), list: "" });
-    fill(this.said, before, name, after, ...(list.length ? [...list, end] : []));
+    const mean = this.sheets.length > 1 ? [` ${say("linesMean", { count: this.sheets.length })}`] : [];
+    fill(this.said, before, name, after, ...(list.length ? [...list, end] : []), ...mean);
   }
 
   /**

@@ -44,6 +44,11 @@ export const LAB_WORDS = {
   linesNone: "{token} has no lines: all its weights are 0.",
   linesDiffer: "{token} differs most at {list}.",
   linesAlike: "{token} has no lines: both runs give the same.",
+  linesMean: "The numbers are the mean of {count} heads.",
+  over: "lines of heads",
+  overAll: "all",
+  overHint:
+    "Press a head to lay its lines over the others, in its colour; press it twice, or with Shift, to see it alone.",
   linesListed: ", ",
   inputsHint:
     "Drag a number to the left or right, or choose a number or a token and type. Enter takes it, Escape leaves it as it was. In the arithmetic the numbers with a dotted line can be changed too.",
