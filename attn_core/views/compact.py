@@ -13,7 +13,7 @@ from attn_core.record import AttentionTrace
 
 STORES = {"float32": torch.float32, "float16": torch.float16}
 MOST_WHOLE = 512  # longer maps are sent with an overview, and with the values of one head
-MOST_HEADS = 12  # of more heads only the values of the chosen one are sent
+MOST_HEADS = 12  # of more heads only the values of the chosen one are sent, and no overview
 OVERVIEW = 96
 MOST_CELLS = 2**19  # of a map at a time, so that they stay near the processor
 
@@ -80,10 +80,11 @@ def overview(record: AttentionTrace) -> dict | None:
     """The weights of every head in at most 96×96 blocks, their mean and their max.
 
     A block is one byte: byte/255 times the `scale` of its head, half a step off at most. None for
-    maps that a page derives at once.
+    maps that a page derives at once, and for more heads than it shows at once: it draws those that
+    come into view.
     """
     B, H, L, S = record.shape
-    if max(L, S) <= MOST_WHOLE:
+    if max(L, S) <= MOST_WHOLE or H > MOST_HEADS:
         return None
     shape = min(L, OVERVIEW), min(S, OVERVIEW)
     pooled: dict = {"stage": "weights"}

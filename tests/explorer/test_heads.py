@@ -312,3 +312,28 @@ def test_below_an_explorer_with_further_controls_but_one_head(bare):
     assert not any("explorer-heads.js" in url for url in bare.asked)
     page.get_by_role("button", name="all controls").last.click()
     expect(page.get_by_role("radiogroup", name="heads").get_by_role("radio")).to_have_count(4)
+
+
+def test_of_many_long_heads_only_maps_in_view_are_drawn(bare):
+    made = torch.Generator().manual_seed(3)
+    q, k = torch.randn(2, 1, 72, 513, 128, generator=made)
+    names = [f"layer {n // 6}, head {n % 6}" for n in range(72)]
+    record = trace(q, k, q[..., :1], keep=causal())
+    view = explore(record, head_names=names, store="float16", show=["heads"], name="many")
+    assert "overview" not in view.payload
+    page = bare.open(
+        view.markup(is_alone=True), script="classic", viewport={"width": 900, "height": 500}
+    )
+    canvases = page.locator(".ax-small canvas")
+    is_drawn = "canvas => canvas.width > 1"
+    expect(canvases.first).to_have_attribute("width", "64")
+    assert not canvases.nth(71).evaluate(is_drawn)
+    page.locator(".ax-small").nth(71).scroll_into_view_if_needed()
+    expect(canvases.nth(71)).to_have_attribute("width", "64")
+    drawn = [canvas.evaluate(is_drawn) for canvas in canvases.all()]
+    assert not all(drawn)
+    page.locator(".ax-small").nth(71).click()
+    page.locator("canvas.ax-canvas").focus()
+    page.keyboard.press("Enter")
+    weight = record.stage("weights")[0, 71, 0, 0].item()
+    expect(page.locator(".ax-sentence")).to_have_text(f"Query 0 gives {fixed(weight)} to key 0.")

@@ -133,7 +133,7 @@ def lightness(page):
 def test_the_brightest_patch_is_the_one_that_gets_most(bare, script):
     view = explore(looking(6, 11, 0), image=WHITE, tokens=["a", "b", "c"], name="seen")
     page = bare.open(view, script=script)
-    page.wait_for_function("document.querySelector('.ax-image canvas')?.width === 64")
+    expect(page.locator(".ax-image canvas")).to_have_attribute("width", "64")
     bright = lightness(page)
     assert [n for n, light in enumerate(bright) if light > 200] == [5]
     assert max(light for n, light in enumerate(bright) if n != 5) < 60
@@ -179,7 +179,7 @@ def test_it_belongs_to_its_sequence(bare):
 def test_in_a_saved_file_it_is_there_offline(browser, tmp_path):
     page = browser.new_context(offline=True).new_page()
     page.goto(explore(looking(6), image=WHITE).save(tmp_path / "image.html").as_uri())
-    page.wait_for_function("document.querySelector('.ax-image canvas')?.width === 64")
+    expect(page.locator(".ax-image canvas")).to_have_attribute("width", "64")
     assert [n for n, light in enumerate(lightness(page)) if light > 200] == [5]
     page.context.close()
 

@@ -1,6 +1,6 @@
 // What a payload holds: q, k, v, the mask, the tokens, and where q, k and v come from.
 
-import { decode, dot } from "./arrays.js";
+import { decode, decoded, dot } from "./arrays.js";
 import { Bias } from "./bias.js";
 import { keepRule } from "./masks.js";
 import { Problem } from "./problem.js";
@@ -26,6 +26,7 @@ import { Rotary } from "./rotary.js";
 /** @type {Record<Side, string>} */
 export const SIDES = { q: "query", k: "key", v: "value" };
 export const MOST_KEPT = 2 ** 20; // the scores of longer maps are derived again
+const MOST_PARTS = 8; // heads whose decoded numbers are kept
 
 /**
  * Of a large record only some heads' values may have been sent: the place of a head in the array.
@@ -99,6 +100,8 @@ export class Data {
     this.tiles = null; // in a live notebook: what asks Python for parts of a long map
     /** @type {Map<number, Float64Array[]>} */
     this.rows = new Map();
+    /** @type {Map<string, Float64Array>} */
+    this.parts = new Map(); // the numbers of a head, where they are decoded when they are asked for
     /** @type {Set<string>} */
     this.set = new Set(); // names with places that were set by hand
     /** @type {Record<string, number>} */
@@ -192,6 +195,25 @@ export class Data {
   }
 
   /**
+   * The numbers of a head. Of a large array they are decoded when they are asked for.
+   *
+   * @param {Side} name
+   * @param {number} b
+   * @param {number} h
+   */
+  part(name, b, h) {
+    const { shape, halves } = this[name];
+    const [at, size] = [b * shape[1] + this.placeOf(name, h), shape[2] * shape[3]];
+    const [from, to] = [at * size, (at + 1) * size];
+    if (!halves) return this[name].numbers.subarray(from, to);
+    const key = `${name}${at}`;
+    const numbers = this.parts.get(key) ?? decoded(halves.subarray(from, to));
+    if (this.parts.size >= MOST_PARTS && !this.parts.has(key)) this.parts.delete([...this.parts.keys()][0]);
+    this.parts.set(key, numbers);
+    return numbers;
+  }
+
+  /**
    * @param {Side} name
    * @param {number} b
    * @param {number} h
@@ -199,7 +221,7 @@ export class Data {
    * @param {number} d
    */
   number(name, b, h, i, d) {
-    return this[name].numbers[this.start(name, b, h, i) + d];
+    return this.part(name, b, h)[i * this[name].shape[3] + d];
   }
 
   /**
@@ -211,8 +233,8 @@ export class Data {
    * @param {number} i
    */
   vector(name, b, h, i) {
-    const start = this.start(name, b, h, i);
-    return this[name].numbers.subarray(start, start + this[name].shape[3]);
+    const width = this[name].shape[3];
+    return this.part(name, b, h).subarray(i * width, (i + 1) * width);
   }
 
   /**
@@ -249,9 +271,9 @@ export class Data {
    * @param {number} i
    */
   derived(b, h, i) {
-    const [D, query, keys] = [this.D, this.vector("q", b, h, i), this.k.numbers];
+    const [D, query, keys] = [this.D, this.vector("q", b, h, i), this.part("k", b, h)];
     const row = new Float64Array(this.S);
-    for (let j = 0, at = this.start("k", b, h, 0); j < row.length; j++, at += D) {
+    for (let j = 0, at = 0; j < row.length; j++, at += D) {
       let sum = 0;
       for (let d = 0; d < D; d++) sum += query[d] * keys[at + d];
       row[j] = sum;

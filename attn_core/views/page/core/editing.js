@@ -94,7 +94,7 @@ export class EditedData extends Data {
     }
     if (array === arrayIn(this.before, name)) {
       const owner = name in SIDES ? this : this.source;
-      Object.assign(owner ?? {}, { [name]: { ...array, numbers: array.numbers.slice() } });
+      Object.assign(owner ?? {}, { [name]: { ...array, halves: undefined, numbers: array.numbers.slice() } });
     }
     const at = place.reduce((sum, n, axis) => sum * array.shape[axis] + n, 0);
     const { numbers } = arrayIn(this, name) ?? array;

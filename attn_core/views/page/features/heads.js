@@ -36,6 +36,7 @@ addWords({
 
 const MOST_A_SIDE = 64; // rows and columns of a small map, unless the data have an overview
 const A_FRAME = 8; // milliseconds of work at a time
+const MOST_WORK = 2 ** 28; // products in all small maps: where there are more, only maps in view are drawn
 // Of a state, what changes neither the maps nor what they are sorted by.
 const APART = { head: 0, select: 0, at: 0, all: 0, hide: 0, own: 0, sort: 0, lines: 0, over: 0, table: 0, compare: 0 };
 
@@ -61,8 +62,10 @@ function titleOf(heads) {
 export class Heads {
   /** @type {string} the state of the maps, as a text */
   shown;
-  /** @type {any[] | undefined} the numbers of the small maps, once they are derived */
+  /** @type {any[] | undefined} the numbers of the small maps, as far as they are derived */
   maps;
+  /** @type {number[]} the heads whose maps are in view, or were, those that came last before the others */
+  seen = [];
   /** @type {(head: number) => import("../core/attention.js").Attention} */
   attentionOf;
   /** @type {boolean | undefined} whether each map has colours of its own */
@@ -120,6 +123,9 @@ export class Heads {
     sheet.style.setProperty("--ax-across", this.across);
     this.sheet = sheet;
     this.arrange();
+    const { H, L, S, D } = data;
+    this.isLong = H * Math.min(L, MOST_A_SIDE) * S * D > MOST_WORK && !data.overview;
+    if (this.isLong) this.watch();
     this.buttons.forEach((button, h) => {
       Object.assign(button.style, { padding: "2px", lineHeight: "1", fontSize: "11px" });
       const look = { display: "block", width: "100%", imageRendering: "pixelated", marginBottom: "2px" };
@@ -127,6 +133,25 @@ export class Heads {
     });
     sheet.addEventListener("keydown", (event) => this.key(event));
     onTheme(this.element, () => this.paint());
+  }
+
+  // Maps are derived when they come near.
+  watch() {
+    const observer = new IntersectionObserver(
+      (entries) => {
+        const places = entries.map(({ target }) => this.buttons.indexOf(target));
+        const come = places.filter((_, n) => entries[n].isIntersecting);
+        this.seen = [...come, ...this.seen.filter((h) => this.maps?.[h] || !places.includes(h))];
+        if (this.attentionOf) this.later(this.pending());
+      },
+      { rootMargin: "25%" },
+    );
+    for (const button of this.buttons) observer.observe(button);
+  }
+
+  /** The heads whose maps are wanted: to sort them takes all. */
+  get wanted() {
+    return this.isLong && this.sort === "layer" ? this.seen : [...this.names.keys()];
   }
 
   /** The data are others now. */
@@ -178,16 +203,17 @@ export class Heads {
       this.paint();
       return;
     }
+    if (this.isLong) this.paint();
     this.later(steps);
   }
 
   // What is not derived yet, in small steps.
   *pending() {
-    const { data, maps = [], measures, sort } = this;
-    for (let h = 0; h < data.H; h++) {
+    const { maps = [], measures, sort } = this;
+    for (const [n, h] of this.wanted.entries()) {
       const isMeasured = sort === "layer" || measures[h];
       if (maps[h] && isMeasured) continue;
-      if (h) yield;
+      if (n) yield;
       const attention = this.attentionOf(h);
       maps[h] ??= this.mapOf(attention);
       if (!isMeasured) measures[h] = yield* measured(attention);
@@ -245,12 +271,12 @@ export class Heads {
 
   paint() {
     const { maps, data } = this;
-    if (!maps || maps.length < data.H) return;
+    if (!maps?.length || (!this.isLong && maps.length < data.H)) return;
     const mode = shades(isDark(this.element) ? "dark" : "light");
     const ends = maps.map(({ numbers }) =>
       numbers.reduce((end, x) => (Number.isFinite(x) ? Math.max(end, Math.abs(x)) : end), 0),
     );
-    const end = Math.max(...ends);
+    const end = Math.max(...ends.filter(Boolean));
     maps.forEach(({ numbers, columns }, h) => {
       Object.assign(this.canvases[h], { width: columns, height: numbers.length / columns });
       this.canvases[h].style.aspectRatio = `${data.columns(this.stage)} / ${data.L}`;

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { decode, half } from "../core/arrays.js";
 import { Attention } from "../core/attention.js";
 import { firstDifference, rowsDiffer } from "../core/compare.js";
 import { Data } from "../core/data.js";
@@ -314,4 +315,19 @@ test("the box says in Chinese what it says in English, with the same places", ()
   for (const [key, phrase] of Object.entries(BOX_WORDS))
     assert.deepEqual(places(BOX_CHINESE[key]), places(phrase), key);
   assert.equal(tell("rowOf", { n: 2, lead: "0, 1" }), "row 2 of [0, 1]");
+});
+
+test("of a large array of 16 bits a head is decoded when it is asked for", () => {
+  const [H, T, D] = [3, 1400, 1024];
+  const halves = Uint16Array.from({ length: H * T * D }, (_, n) => (n * 7919) % 0x7c00);
+  const sent = (numbers) => Buffer.from(numbers.buffer).toString("base64");
+  const array = (numbers, T) => ({ dtype: "float16", shape: [1, H, T, D], data: sent(numbers) });
+  const [small, large] = [array(halves.subarray(0, H * 2 * D).slice(), 2), array(halves, T)];
+  const data = new Data({ version: 1, q: large, k: small, v: small, scale: 1 });
+  const place = (1 * T + 77) * D;
+  assert.deepEqual([...data.vector("q", 0, 1, 77)], [...halves.subarray(place, place + D)].map(half));
+  assert.equal(data.number("q", 0, 2, 5, 6), half(halves[(2 * T + 5) * D + 6]));
+  assert.equal(data.q.numbers[place + 3], half(halves[place + 3]));
+  halves[place] = 0x7c00;
+  assert.throws(() => decode(array(halves, T), "q", 4), /q must be finite/);
 });
