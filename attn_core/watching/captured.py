@@ -10,6 +10,7 @@ from attn_core.record import AttentionTrace
 from attn_core.stamps import Stamp, counting
 from attn_core.watching.arguments import Arguments, ungrouped
 from attn_core.watching.generating import continued
+from attn_core.watching.listener import Arrange, Attended
 from attn_core.watching.masking import Masks
 from attn_core.watching.quiet import quietly
 
@@ -17,15 +18,18 @@ from attn_core.watching.quiet import quietly
 class Captured:
     """What a record is made of, and how often it had been written into."""
 
-    def __init__(self, path: str, kind: str, arguments: Arguments, masks: Masks) -> None:
-        self.path, self.kind = path, kind
+    def __init__(self, path: str, attended: Attended, arguments: Arguments, masks: Masks) -> None:
+        self.path, self.kind = path, attended.kind
         self.p = arguments.p if arguments.dropout is None else arguments.dropout.p
         self._live: Arguments | None = None
+        # What the model goes on with, where gradients reach it, and how it becomes [*lead, L, Dv].
+        self.output: tuple[Tensor, Arrange] | None = None
         self._record: AttentionTrace | None = None
         if is_live(arguments):
             # Views that are made here, below autograd, would not lead back to the model. Heads of
             # keys that are equal stay apart: their gradients may differ.
             self._live = arguments
+            self.output = attended.output, attended.arrange
             arguments = arguments.each(Tensor.detach)
         else:
             arguments = ungrouped(arguments).each(kept)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 from weakref import ref
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attn_core.checks import brief
 from attn_core.record import AttentionTrace
+from attn_core.watching.attributing import attributions
 from attn_core.watching.captured import Captured
 from attn_core.watching.editing import Edit, HeadsByPath, editing, outputs_of, zeros
 
@@ -121,6 +122,33 @@ class Seen:
             raise TypeError(f"other must be what watch gave, got {type(other).__name__}")
         return self._editing({path: outputs_of(path, some, self._of(path), other._of(path))
                               for path, some in checked(heads)})  # fmt: skip
+
+    def attribution(self, number: Tensor) -> dict[str, Tensor | list[Tensor]]:
+        """How much each weight adds to a number, to first order: weights times their gradient.
+
+        >>> import torch
+        >>> from torch import nn
+        >>> from attn_core import watch
+        >>> model = nn.TransformerEncoderLayer(8, nhead=2, dropout=0.0, batch_first=True)
+        >>> with watch(model) as seen:
+        ...     output = model(torch.linspace(-1, 1, 40).sin().view(1, 5, 8))
+        >>> seen.attribution(output[0, 4, 0])["self_attn"].shape
+        torch.Size([1, 2, 5, 5])
+
+        number: one number that was computed from the model's output, such as a logit, with
+            gradients. Its graph is kept, so that another number can be asked.
+
+        By the path of each module a tensor [*lead, L, S], or a list of them for a module that
+        attended several times; 0 where the number does not depend on an attention. Each is
+        `record.attribution` with the gradient that reached the output of the attention.
+        RuntimeError if the model ran without gradients or with dropout. Chefer, Gur and Wolf,
+        "Generic Attention-model Explainability for Interpreting Bi-Modal and Encoder-Decoder
+        Transformers" (2021). Taught in chapter 10.
+        """
+        by_path: dict[str, list[Tensor]] = {}
+        for one, found in zip(self.captured, attributions(self.captured, number), strict=True):
+            by_path.setdefault(one.path, []).append(found)
+        return {path: all_[0] if len(all_) == 1 else all_ for path, all_ in by_path.items()}
 
     def _editing(self, edits: Mapping[str, Edit]) -> AbstractContextManager[None]:
         model = self._model()

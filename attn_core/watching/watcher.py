@@ -115,7 +115,7 @@ class Watcher(Following):
             return
         try:
             arranged = attended.arrange(attended.output)
-            one = Captured(path, attended.kind, attended.make(), self.masks)
+            one = Captured(path, attended, attended.make(), self.masks)
             heads = unedited(self.modules[path], one.at_first.shape[1])
             error = None if one.p else difference(one.at_first, arranged, self.check, heads)
         except (Unreadable, ValueError, TypeError) as error:
