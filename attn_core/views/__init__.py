@@ -7,6 +7,7 @@ from importlib import import_module
 
 try:
     from attn_core.views.explorer import explore, show  # isort: skip
+    from attn_core.views.alive import stay_alive
     from attn_core.views.attentions import Attentions, open_attention
     from attn_core.views.model import OpenModel, open_model
     from attn_core.views.paste import paste
@@ -20,7 +21,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 __all__ = ["Attentions", "Explorer", "OpenModel", "Picture", "explore", "figure"]
-__all__ += ["open_attention", "open_model", "paste", "show"]
+__all__ += ["open_attention", "open_model", "paste", "show", "stay_alive"]
 
 # Their modules bring matplotlib: half a second, which a live explorer does without.
 DRAWN = {"Picture": "picture", "figure": "heatmap"}

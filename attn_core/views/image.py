@@ -4,14 +4,16 @@ import base64
 import io
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from PIL import Image
 from torch import Tensor
 
 from attn_core.checks import brief, check_whole
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 LONGEST = 448  # pixels of a side as it is sent
 QUALITY = 90
@@ -23,15 +25,17 @@ def image_payload(image: Any, grid: Sequence[int] | None, keys: int, batch: int)
     """The image as JPEG in base64, the rows and columns of its patches, and the tokens before."""
     picture = picture_of(image)
     rows, cols, first = grid_of(grid, keys, picture.size)
-    picture.thumbnail((LONGEST, LONGEST), Image.Resampling.LANCZOS)
+    picture.thumbnail((LONGEST, LONGEST))
     stream = io.BytesIO()
     picture.save(stream, format="jpeg", quality=QUALITY)
     data = base64.b64encode(stream.getvalue()).decode("ascii")
     return {"data": data, "grid": [rows, cols], "first": first, "batch": batch}
 
 
-def picture_of(image: Any) -> Image.Image:
+def picture_of(image: Any) -> "Image":
     """Any image as one of PIL, in three colours; the caller's own stays as it is."""
+    from PIL import Image  # which few explorers need
+
     if isinstance(image, Image.Image):
         return image.convert("RGB") if image.mode != "RGB" else image.copy()
     if not isinstance(image, (Tensor, np.ndarray)):

@@ -47,24 +47,30 @@ def save_page(
 def page_of(elements: Sequence[str], title: str, lang: str) -> str:
     """A whole page."""
     is_model = any("<attention-model" in element for element in elements)
-    names = ("explorer.css", "machine.css") if is_model else ("explorer.css",)
-    styles = [(HERE / name).read_text("utf-8") for name in names]
-    # Data are inside, nobody embeds the file, and the rest is of a model or of the other language.
-    left_out = {"beside", "embed"} | (set() if is_model else {"model", "model-zh"})
-    left_out |= set() if lang.startswith("zh") else {"zh", "model-zh"}
-    unused = {f"explorer-{part}.js" for part in left_out}
-    scripts = [text for name, text in script.files().items() if name not in unused]
     return "\n".join(
         [
             f'<!DOCTYPE html>\n<html lang="{lang}">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{html.escape(title)}</title>\n<style>",
             STYLE,
-            *styles,
+            *styles_of(is_model),
             f"</style>\n</head>\n<body>\n<main>\n<h1>{html.escape(title)}</h1>",
             *elements,
             "</main>",
-            *(f"<script>{text}</script>" for text in scripts),
+            *(f"<script>{text}</script>" for text in scripts_of(is_model, lang.startswith("zh"))),
             "</body>\n</html>\n",
         ]
     )
+
+
+def styles_of(is_model: bool) -> list[str]:
+    names = ("explorer.css", "machine.css") if is_model else ("explorer.css",)
+    return [(HERE / name).read_text("utf-8") for name in names]
+
+
+def scripts_of(is_model: bool, is_chinese: bool) -> list[str]:
+    """The scripts of a page that has all data inside and that nobody embeds."""
+    left_out = {"beside", "embed"} | (set() if is_model else {"model", "model-zh"})
+    left_out |= set() if is_chinese else {"zh", "model-zh"}
+    unused = {f"explorer-{part}.js" for part in left_out}
+    return [text for name, text in script.files().items() if name not in unused]

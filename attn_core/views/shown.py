@@ -36,6 +36,8 @@ class Shown(anywidget.AnyWidget):
 
     # Whether the page that shows this kernel's outputs makes elements alive.
     has_live_elements: ClassVar[bool] = False
+    # Whether all data are inside, however large: no build follows that would put them beside.
+    is_alone: ClassVar[bool] = False
 
     def __init__(self, **traits: object) -> None:
         self.is_view_shown = False
@@ -80,10 +82,10 @@ class Shown(anywidget.AnyWidget):
     @property
     def html(self) -> str:
         """The first state for a page: the element, its data, and what stands there unscripted."""
-        return self.markup()
+        return self.markup(is_alone=self.is_alone)
 
     def _stored(self) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self.markup(self.widget_id)}
+        return {"text/plain": repr(self), "text/html": self.markup(self.widget_id, self.is_alone)}
 
     def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
         write_beside(self.payload)

@@ -8,6 +8,7 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
+from playwright.sync_api import expect
 
 from attn_core import views
 
@@ -71,6 +72,37 @@ def test_a_page_of_nbconvert_has_the_table_in_place_of_a_view_that_needs_a_netwo
     html, _ = HTMLExporter().from_notebook_node(notebook)
     assert html.count(" bgcolor=") == 36
     assert f'<script type="{WIDGET}">' not in html
+
+
+LARGE = """
+import torch
+from attn_core.views import stay_alive
+q = torch.linspace(0, 9, 76_800).sin().view(1, 4, 300, 64)
+large = explore(trace(q, q, q), name="large")
+"""
+
+
+@pytest.mark.parametrize("is_alive", [True, False])
+def test_a_page_of_nbconvert_stays_alive_offline_if_asked(is_alive, browser, tmp_path):
+    cells = [f"{EXPLORE}{LARGE}\nstay_alive({is_alive})", "view", "large"]
+    made = [nbformat.v4.new_code_cell(cell) for cell in cells]
+    notebook = nbformat.v4.new_notebook(cells=made)
+    NotebookClient(notebook, store_widget_state=True).execute()
+    html, _ = HTMLExporter().from_notebook_node(notebook)
+    path = tmp_path / "exported.html"
+    path.write_text(html, encoding="utf-8")
+    page, heard = browser.new_context(offline=True).new_page(), []
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.goto(path.as_uri(), wait_until="domcontentloaded")
+    roots = page.locator("attention-explorer > .ax-root")
+    if is_alive:
+        page.locator('.ax-cell[data-row="2"][data-col="1"]').first.click()
+        expect(page.locator(".ax-sentence").first).to_contain_text("Query starts gives")
+        page.locator("attention-explorer").last.scroll_into_view_if_needed()
+        expect(page.locator("canvas.ax-canvas")).to_be_visible()
+    expect(roots).to_have_count(2 if is_alive else 0)
+    assert [error for error in heard if "attention" in error] == []
+    page.context.close()
 
 
 def said(code):
