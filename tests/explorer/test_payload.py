@@ -6,6 +6,7 @@ import torch
 from attn_core import Dropout, alibi, causal, padding, trace
 from attn_core.mistakes import MISTAKES
 from attn_core.views import explore
+from attn_core.views.payload import array, bytes_of
 from tests.explorer.cases import decoded, settings_of
 
 
@@ -116,3 +117,17 @@ def test_rows_that_see_nothing_have_no_error_and_long_maps_are_measured_in_parts
     given = trace(*(t[1:].double() for t in (record.q, record.k, record.v)), keep=causal())
     wanted = (sent.stage("weights") - given.stage("weights")).abs().max().item()
     assert whole == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_many_numbers_are_sent_in_base85_and_arrive(dtype, inside):
+    x = torch.randn(1, 3, 601, 601, generator=torch.Generator().manual_seed(1)).to(dtype)
+    sent = array(x)
+    assert "data" not in sent
+    assert len(sent["data85"]) == -(-x.numel() * x.element_size() // 4) * 5
+    assert torch.frombuffer(bytearray(bytes_of(sent)), dtype=dtype).equal(x.flatten())
+    assert not set(sent["data85"]) & set("\"&'/<>\\`|")
+    some = inside.evaluate(
+        "([sent]) => [...inside.decode(sent, 'x', 4).numbers.slice(-601)]", [sent]
+    )
+    assert some == x[0, 2, 600].tolist()

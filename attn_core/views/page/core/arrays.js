@@ -5,7 +5,7 @@ import { Problem } from "./problem.js";
 /**
  * An array of a payload, and the same decoded.
  *
- * @typedef {{ dtype: string, shape: number[], data: string, heads?: number[] }} SentArray
+ * @typedef {{ dtype: string, shape: number[], data: string, data85?: string, heads?: number[] }} SentArray
  * @typedef {{ dtype: string, shape: number[], numbers: Float64Array, heads?: number[], halves?: Uint16Array }} NumberArray
  * heads: of a large record only the values of some heads may have been sent; halves: of a large array what its numbers
  * are decoded from, of which a part can be asked for alone
@@ -19,6 +19,29 @@ export function bytesOf(base64) {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
+}
+
+// The letters of base85, as views/payload.py has them: those that stand for themselves in JSON and in a script.
+const LETTERS = Uint8Array.from({ length: 127 }, (_, n) => n).filter(
+  (n) => n > 32 && !"\"&'/<>\\`|".includes(String.fromCharCode(n)),
+);
+
+/**
+ * Five letters for four bytes, most significant first; what is left of the last four is not wanted.
+ *
+ * @param {string} text
+ * @param {number} count of bytes
+ */
+export function bytesOf85(text, count) {
+  const values = new Uint8Array(127).fill(85);
+  for (const [value, letter] of LETTERS.entries()) values[letter] = value;
+  const view = new DataView(new ArrayBuffer(Math.floor(text.length / 5) * 4));
+  for (let n = 0, at = 0; at < view.byteLength; at += 4) {
+    let word = 0;
+    for (let end = n + 5; n < end; n++) word = word * 85 + values[text.charCodeAt(n)];
+    view.setUint32(at, word);
+  }
+  return new Uint8Array(view.buffer, 0, Math.min(count, view.byteLength));
 }
 
 // What the last bit of a number of 16 bits is worth, by its exponent.
@@ -57,12 +80,13 @@ export function decode(array, name, axes) {
   if (!Kind || !Array.isArray(array.shape) || array.shape.length !== axes) {
     throw new Problem(`${name} must be a float array with ${axes} axes`);
   }
-  const bytes = bytesOf(array.data);
   const count = array.shape.reduce((a, b) => a * b, 1);
+  const { data, data85 } = array;
+  const bytes = data85 ? bytesOf85(data85, count * Kind.BYTES_PER_ELEMENT) : bytesOf(data);
   if (!(count > 0) || bytes.length !== count * Kind.BYTES_PER_ELEMENT) {
     throw new Problem(`${name} must hold the numbers of its shape ${array.shape.join("×")}`);
   }
-  const held = new Kind(bytes.buffer);
+  const held = new Kind(bytes.buffer, 0, count);
   if (held instanceof Uint16Array && count > MOST_DECODED) return decodedLater(array, name, held);
   const numbers = held instanceof Uint16Array ? decoded(held) : new Float64Array(held);
   for (let n = 0; n < count; n++) if (!Number.isFinite(numbers[n])) throw new Problem(`${name} must be finite`);

@@ -146,11 +146,14 @@ export class Print {
   }
 }
 
+/** @type {(a: any, b: any) => boolean} */
+const sameArray = (a, b) => a.data === b.data && a.data85 === b.data85;
+
 // A number that is pointed at lights its row in all prints of the same record.
 addEventListener("ax-point", (event) => {
   const { view, payload, pointed, point } = /** @type {CustomEvent} */ (event).detail;
   for (const print of prints) {
-    const isSame = ["q", "k"].every((name) => print.payload[name].data === payload[name].data);
+    const isSame = ["q", "k"].every((name) => sameArray(print.payload[name], payload[name]));
     if (!print.element.isConnected) prints.delete(print);
     else if (print !== view && isSame) print.lightRow(point, pointed);
   }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { decode, half } from "../core/arrays.js";
+import { bytesOf85, decode, half } from "../core/arrays.js";
 import { Attention } from "../core/attention.js";
 import { firstDifference, rowsDiffer } from "../core/compare.js";
 import { Data } from "../core/data.js";
@@ -330,4 +330,11 @@ test("of a large array of 16 bits a head is decoded when it is asked for", () =>
   assert.equal(data.q.numbers[place + 3], half(halves[place + 3]));
   halves[place] = 0x7c00;
   assert.throws(() => decode(array(halves, T), "q", 4), /q must be finite/);
+});
+
+test("five letters are four bytes", () => {
+  assert.deepEqual([...bytesOf85("!!!#!", 4)], [0, 0, 0, 85]);
+  assert.deepEqual([...bytesOf85("!!!#!", 3)], [0, 0, 0]);
+  const array = { dtype: "float32", shape: [1, 1, 1, 1], data85: "!!!" };
+  assert.throws(() => decode(array, "q", 4), /q must hold the numbers of its shape 1×1×1×1/);
 });
