@@ -16,7 +16,7 @@ from attn_core.transformer import Written
 
 
 class LanguageModel(nn.Module):
-    """A stack of `LanguageLayer`s between an embedding and the scores of the next token.
+    """Layers of attention and SwiGLU between an embedding and the scores of the next token.
 
     >>> model = LanguageModel(50, width=12, num_heads=6, num_kv_heads=2, hidden=32, num_layers=2)
     >>> model(torch.tensor([[7, 3, 9]])).shape
