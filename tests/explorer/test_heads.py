@@ -205,31 +205,45 @@ MEASURE = """([payload, state]) => {
 }"""
 
 
-def measures_of(weights):
+def after_a_copy(keys, at):
+    """The key after the last earlier copy of a key's token; None where there is none."""
+    copies = [j for j in range(at) if keys[j] == keys[at]]
+    return copies[-1] + 1 if copies and copies[-1] + 1 < at else None
+
+
+def measures_of(weights, keys=()):
     """Of one head: means over the rows that see a key, and that have the key in question."""
     L, S = weights.shape
     sees = weights.sum(1) > 0
     rows, at = weights[sees], torch.arange(L)[sees] + S - L
     before = rows[at > 0].gather(1, at[at > 0, None] - 1)
+    copied = [(n, after_a_copy(keys, i)) for n, i in enumerate(at.tolist()) if keys]
+    copied = [rows[n, j].item() for n, j in copied if j is not None]
+    induction = {"induction": sum(copied) / len(copied)} if copied else {}
     return {
         "entropy": -rows.xlogy(rows).sum(1).mean().item(),
         "previous": before.mean().item(),
         "first": rows[:, 0].mean().item(),
         "own": rows.gather(1, at[:, None]).mean().item(),
+        **induction,
         "largest": rows.amax(1).mean().item(),
     }
 
 
 @pytest.mark.parametrize("keep", [None, causal(), causal() & padding(starts=[2]), padding([5])])
 @pytest.mark.parametrize("more", [0, 20], ids=["square", "longer keys"])
-def test_what_heads_are_sorted_by(inside, keep, more):
+@pytest.mark.parametrize("copies", [False, True], ids=["all different", "with copies"])
+def test_what_heads_are_sorted_by(inside, keep, more, copies):
     record = many_heads(3, 20, keep, more)
-    names = [str(n) for n in range(20 + more)]
+    names = [str(n * n % 11 if copies else n) for n in range(20 + more)]
     view = explore(record, tokens=names[more:], key_tokens=names)
     offered, found = inside.evaluate(MEASURE, [json.loads(json.dumps(view.payload)), state()])
-    wanted = [measures_of(weights.double()) for weights in record.stage("weights")[0]]
+    wanted = [measures_of(weights.double(), names) for weights in record.stage("weights")[0]]
     assert offered == [*wanted[0]]
-    assert found == [pytest.approx(each, abs=1e-6) for each in wanted]
+    assert ("induction" in offered) == copies
+    assert [{name: each[name] for name in offered} for each in found] == [
+        pytest.approx(each, abs=1e-6) for each in wanted
+    ]
 
 
 @pytest.mark.parametrize(("word", "unsorted"), [("layer", "layer"), ("run", "as given")])

@@ -2,10 +2,32 @@
 
 import { distance } from "./difference.js";
 
+/** @type {WeakMap<string[], (number | undefined)[]>} */
+const known = new WeakMap();
+
+/**
+ * By key, the one that came after the last earlier copy of its token: an induction head looks there.
+ *
+ * @param {string[]} keys
+ */
+function inductionsOf(keys) {
+  /** @type {Map<string, number>} */
+  const last = new Map();
+  const found =
+    known.get(keys) ??
+    keys.map((token, at) => {
+      const before = last.get(token);
+      last.set(token, at);
+      return before === undefined || before + 1 === at ? undefined : before + 1;
+    });
+  known.set(keys, found);
+  return found;
+}
+
 /**
  * A number of one row of weights, whose query has its own key at `at`; undefined where there is no such key.
  *
- * @type {Record<string, (row: ArrayLike<number>, at: number) => number | undefined>}
+ * @type {Record<string, (row: ArrayLike<number>, at: number, keys: string[]) => number | undefined>}
  */
 const OF_ROW = {
   entropy(row) {
@@ -16,6 +38,7 @@ const OF_ROW = {
   previous: (row, at) => row[at - 1],
   first: (row) => row[0],
   own: (row, at) => row[at],
+  induction: (row, at, keys) => row[inductionsOf(keys)[at] ?? -1],
   largest(row) {
     let most = 0;
     for (let j = 0; j < row.length; j++) if (row[j] > most) most = row[j];
@@ -23,7 +46,7 @@ const OF_ROW = {
   },
 };
 
-const OF_POSITIONS = ["previous", "own"];
+const OF_POSITIONS = ["previous", "own", "induction"];
 const A_STEP = 16; // rows
 
 /**
@@ -39,10 +62,11 @@ const hasPositions = ({ queries, keys, L, S }) => queries.every((token, i) => to
  * @param {import("./data.js").Data} data
  * @param {boolean} [hasRuns] whether there are two runs, which differ by a distance
  */
-export const measuresOf = (data, hasRuns = false) => [
-  ...(hasRuns ? ["distance"] : []),
-  ...Object.keys(OF_ROW).filter((name) => hasPositions(data) || !OF_POSITIONS.includes(name)),
-];
+export const measuresOf = (data, hasRuns = false) =>
+  [
+    ...(hasRuns ? ["distance"] : []),
+    ...Object.keys(OF_ROW).filter((name) => hasPositions(data) || !OF_POSITIONS.includes(name)),
+  ].filter((name) => name !== "induction" || inductionsOf(data.keys).some((at) => at !== undefined));
 
 /**
  * Each measure as its mean over the rows that see a key; of a difference those of the first run minus those of the
@@ -80,14 +104,14 @@ function* meanDistance(runs) {
  * @returns {Generator<undefined, Record<string, number>>}
  */
 function* means(attention) {
-  const { L, S } = attention.data;
+  const { keys, L, S } = attention.data;
   const means = Object.entries(OF_ROW).map(([name, ofRow]) => ({ name, ofRow, sum: 0, count: 0 }));
   for (let i = 0; i < L; i++) {
     if (i % A_STEP === 0 && i) yield;
     const row = attention.row("weights", i);
     if (!row.some((x) => x > 0)) continue;
     for (const mean of means) {
-      const x = mean.ofRow(row, i + S - L);
+      const x = mean.ofRow(row, i + S - L, keys);
       if (x === undefined) continue;
       mean.sum += x;
       mean.count++;

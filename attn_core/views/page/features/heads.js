@@ -21,6 +21,7 @@ addWords({
   sortPrevious: "previous token",
   sortFirst: "first token",
   sortOwn: "own token",
+  sortInduction: "induction",
   sortLargest: "largest weight",
   sortDistance: "difference of the runs",
   sortedName: "{name}, {sort} {number}",
@@ -29,6 +30,8 @@ addWords({
   sortedPrevious: "The number is the mean weight on the token just before.",
   sortedFirst: "The number is the mean weight on the first token.",
   sortedOwn: "The number is the mean weight on the query's own token.",
+  sortedInduction:
+    "The number is the mean weight on the token that came after the last earlier copy of the query's token.",
   sortedDistance:
     "The number is the share of a row's weight that the second run gives to other keys, on average: 0 where both runs give the same weights, 1 where they share no key.",
   sortedLargest: "The number is the mean of each row's largest weight.",

@@ -146,6 +146,7 @@ export const CHINESE = {
   sortPrevious: "前一个词元",
   sortFirst: "第一个词元",
   sortOwn: "自身词元",
+  sortInduction: "归纳",
   sortDistance: "两次运行之差",
   sortLargest: "最大权重",
   sortedName: "{name}，{sort} {number}",
@@ -153,6 +154,7 @@ export const CHINESE = {
   sortedPrevious: "数字是给前一个词元的平均权重。",
   sortedFirst: "数字是给第一个词元的平均权重。",
   sortedOwn: "数字是给查询自身词元的平均权重。",
+  sortedInduction: "数字是给这样一个词元的平均权重：查询的词元上一次出现时，紧跟在后面的那个。",
   sortedDistance:
     "数字是第二次运行改给别的键的权重占一行的份额，取平均：两次运行的权重完全相同是 0，没有共同的键是 1。",
   sortedLargest: "数字是每行最大权重的平均值。",
