@@ -20,6 +20,7 @@ from attn_core import (
     trace,
     window,
 )
+from attn_core.rotary import Rotary
 
 KINDS = {"uint8": "u1", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
 DTYPES = (torch.float32, torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -111,14 +112,27 @@ def random_record(seed):
     return trace(q, k, v, keep=keep, scale=scale, dropout=dropout, **more)
 
 
-def projected_record(seed, *, biased=True, dtype=torch.float32):
-    """Two sequences of five tokens in two heads, with the matrices that they came from."""
+TURNED = [None, Rotary(2, 10.0), Rotary(2, 10.0, "interleaved")]
+
+
+def projected_record(seed, *, biased=True, dtype=torch.float32, rotary=None):
+    """Two sequences of five tokens in two heads, with the matrices that they came from.
+
+    rotary: turns queries and keys; heads are then 2 wide instead of 3.
+    """
+    width = 3 if rotary is None else rotary.head_dim
     made = torch.Generator().manual_seed(seed)
     x = torch.randn(2, 5, 4, generator=made).to(dtype)
-    matrices = [torch.randn(4, 6, generator=made).to(dtype) for _ in range(3)]
-    biases = tuple(torch.randn(6, generator=made).to(dtype) for _ in range(3)) if biased else None
-    heads = []
-    for place, matrix in enumerate(matrices):
-        projected = x @ matrix + (biases[place] if biased else 0)
-        heads.append(projected.view(2, 5, 2, 3).transpose(1, 2).contiguous())
-    return trace(*heads, keep=causal(), source=Projection(x, *matrices, biases))
+    columns = 2 * width
+    matrices = [torch.randn(4, columns, generator=made).to(dtype) for _ in range(3)]
+    biases = None
+    if biased:
+        biases = tuple(torch.randn(columns, generator=made).to(dtype) for _ in range(3))
+    source = Projection(x, *matrices, biases, rotary)
+    return trace(*heads_of(source, width), keep=causal(), source=source)
+
+
+def heads_of(source, width):
+    """q, k and v of a source, two heads each."""
+    rows = source.project()
+    return [part.view(2, 5, 2, width).transpose(1, 2).contiguous() for part in rows]

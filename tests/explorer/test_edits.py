@@ -10,7 +10,13 @@ import torch
 from attn_core import Dropout, Projection, causal, padding, trace, window
 from attn_core.checks import STAGES
 from attn_core.views import explore
-from tests.explorer.cases import projected_record, random_record, settings_of
+from tests.explorer.cases import (
+    TURNED,
+    heads_of,
+    projected_record,
+    random_record,
+    settings_of,
+)
 from tests.explorer.test_numbers import payload
 
 DERIVE = """cases => cases.map(([payload, edits, settings]) => {
@@ -66,24 +72,17 @@ def test_changed_numbers_of_q_k_and_v(inside):
         compare(cells, record, batch, head, seed)
 
 
+@pytest.mark.parametrize("rotary", TURNED, ids=repr)
 @pytest.mark.parametrize("biased", [True, False])
-def test_a_changed_source_is_projected_again(inside, biased):
-    record = projected_record(5, biased=biased, dtype=torch.float64)
-    source = record.source
-    edits = [["x", [1, 2, 0], 3.5], ["w_key", [1, 4], -2.0], ["w_value", [0, 3], 0.25]]
-    x, w_query, w_key, w_value = (
-        part.clone() for part in (source.x, source.w_query, source.w_key, source.w_value)
-    )
-    x[1, 2, 0], w_key[1, 4], w_value[0, 3] = 3.5, -2.0, 0.25
-    biases = None
+def test_a_changed_source_is_projected_again(inside, biased, rotary):
+    record = projected_record(5, biased=biased, dtype=torch.float64, rotary=rotary)
+    source = record.source.each(torch.clone)
+    edits = [["x", [1, 2, 0], 3.5], ["w_key", [1, 3], -2.0], ["w_value", [0, 3], 0.25]]
+    source.x[1, 2, 0], source.w_key[1, 3], source.w_value[0, 3] = 3.5, -2.0, 0.25
     if biased:
-        edits.append(["b_query", [5], 1.5])
-        biases = [bias.clone() for bias in source.biases]
-        biases[0][5] = 1.5
-    parts = []
-    for place, matrix in enumerate((w_query, w_key, w_value)):
-        projected = x @ matrix + (biases[place] if biased else 0)
-        parts.append(projected.view(2, 5, 2, 3).transpose(1, 2))
+        edits.append(["b_query", [2], 1.5])
+        source.biases[0][2] = 1.5
+    parts = heads_of(source, record.q.shape[-1])
     changed = trace(*parts, keep=causal(), scale=record.scale)
     places = [(batch, head) for batch in (0, 1) for head in (0, 1)]
     settings = [SETTINGS | {"batch": b, "head": h, "scale": record.scale} for b, h in places]

@@ -15,7 +15,7 @@ from attn_core.digits import fixed, plain, written
 from attn_core.views import explore
 from attn_core.views.labels import selection_text
 from generate.page_vectors import payload
-from tests.explorer.cases import projected_record, random_record, settings_of, words
+from tests.explorer.cases import TURNED, projected_record, random_record, settings_of, words
 
 ROW_STAGES = STAGES[:-1]
 
@@ -239,17 +239,19 @@ def test_the_arithmetic_of_large_numbers_is_pythons(inside, size, p):
             assert text == str(workings(record, "output", i, 1))
 
 
+@pytest.mark.parametrize("rotary", TURNED, ids=repr)
 @pytest.mark.parametrize("biased", [True, False])
-def test_with_a_source_the_arithmetic_goes_down_to_x(inside, biased):
-    record = projected_record(3, biased=biased)
+def test_with_a_source_the_arithmetic_goes_down_to_x(inside, biased, rotary):
+    record = projected_record(3, biased=biased, rotary=rotary)
     for stage, i, j, b, h in (
         ("scores", 2, 1, 1, 1),
-        ("output", 4, 2, 0, 1),
+        ("output", 4, 1, 0, 1),
         ("weights", 1, 0, 1, 0),
     ):
         text = inside.evaluate(TREE, [payload(record), stage, i, j, b, h])
         assert text == str(workings(record, stage, i, j, batch=b, head=h))
         assert text.count("\n") >= 8
+        assert ("cos(" in text) == (rotary is not None)
 
 
 SAY = """([payload, places]) => {

@@ -176,11 +176,12 @@ export class Inputs extends Change {
   // Makes the inputs in such a line cells: one stop for the Tab key, arrows move along it.
   leafDrawn(term, line) {
     const { explorer } = this;
-    if (!(term.name in SIDES) || !this.isShown) return;
+    const side = term.name.replace("projected_", "");
+    if (!(side in SIDES) || !this.isShown) return;
     const data = this.current;
     // After its name and the sign: numbers, and what stands between them.
     const numbers = [...line.childNodes].slice(2).filter(({ textContent }) => /^\(?-?\d/.test(textContent));
-    this.inputsIn(term).forEach((edit, n) => {
+    this.inputsIn({ ...term, name: side }).forEach((edit, n) => {
       const [name, ...place] = placeIn(edit);
       const [x, was] = [data, explorer.data].map((each) => numberAt(each, name, place));
       const cell = make("span", {
