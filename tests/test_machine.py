@@ -24,7 +24,7 @@ def test_what_is_missing_is_named(monkeypatch, tmp_path):
     assert ran == f"Ran with Python {sys.version.split()[0]}, on {os.cpu_count()} processors."
     assert missing == (
         "Missing: the environment of grading, torch, a GPU, Triton, the model of chapters 08 and "
-        "10, its tokenizer, Chromium, Firefox, WebKit, bubblewrap, Node."
+        "10, the language model, its tokenizer, Chromium, Firefox, WebKit, bubblewrap, Node."
     )
 
 
