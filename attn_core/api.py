@@ -108,7 +108,7 @@ def trace(
     tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
 
     source: Projection(x, w_query, w_key, w_value, biases) from which q, k and v were made, so that
-        arithmetic and editing reach down to x; None ends them at q, k and v. It may turn queries
+        arithmetic and editing reach down to x; None ends them at q, k and v. It may rotate queries
         and keys (rotary=). One projection of x for all three: self-attention only. Under
         torch.autocast the record has x and the matrices as autocast multiplies them, in its dtype.
     All other arguments, the errors and the paper are those of `attention`. Taught in chapter 03.

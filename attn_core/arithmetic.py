@@ -242,7 +242,7 @@ class Workings:
         return Term(name, (position,), math.nan, how, parts)
 
     def number(self, name: str, position: int, d: int) -> Term:
-        """One number of q, k or v; with a source, x times a column of its matrix, or turned."""
+        """One number of q, k or v; with a source, x times a column of its matrix, or rotated."""
         self.record.check_source_unchanged()
         tensor = getattr(self.record, name)
         head = self.head if name == "q" else self.key_head
@@ -255,14 +255,14 @@ class Workings:
             own, beside = (self.projected(name, position, column) for column in (d, other))
             place = source.position(self.batch, position)
             angle = angle_term(source.rotary, place, (position, pair))
-            how = turned_text(own.value, beside.value, angle.value, is_first)
+            how = rotated_text(own.value, beside.value, angle.value, is_first)
             parts = own, beside, angle
             return Term(name, (position, d), value, f"{how} = {written(value)}", lambda: parts)
         how, _ = self.projection(name, position, d)
         return Term(name, (position, d), value, f"{how} = {written(value)}")
 
     def projected(self, name: str, position: int, d: int) -> Term:
-        """One number of a query or key before it is turned."""
+        """One number of a query or key before it is rotated."""
         how, value = self.projection(name, position, d)
         return Term(f"projected_{name}", (position, d), value, f"{how} = {written(value)}")
 
@@ -283,18 +283,18 @@ class Workings:
 
 
 def angle_term(rotary: Rotary, place: float, index: tuple[int, int]) -> Term:
-    """The angle by which a pair of a row is turned, in radians; index: the row, the pair."""
+    """The angle by which a pair of a row is rotated, in radians; index: the row, the pair."""
     value = place * rotary.rate(index[1])
     how = f"{angle_text(rotary, place, index[1])} = {written(value)}"
     return Term("angle", index, value, how)
 
 
 def angle_text(rotary: Rotary, place: float, pair: int) -> str:
-    """3 · 10000^(-2 · 1 / 4): the place, times what the pair turns from place to place."""
+    """3 · 10000^(-2 · 1 / 4): the place, times what the pair rotates from place to place."""
     return f"{written(place)} · {written(rotary.base)}^(-2 · {pair} / {rotary.head_dim})"
 
 
-def turned_text(number: float, other: float, angle: float, is_first: bool) -> str:
+def rotated_text(number: float, other: float, angle: float, is_first: bool) -> str:
     """0.43 · cos(0.03) - 0.12 · sin(0.03); the second of a pair adds."""
     sign, turn = "-" if is_first else "+", written(angle, max(abs(number), abs(other)))
     return f"{factor(number)} · cos({turn}) {sign} {factor(other)} · sin({turn})"

@@ -1,4 +1,4 @@
-"""Rotary positions: each pair of a query's or key's numbers is turned by its position."""
+"""Rotary positions: each pair of a query's or key's numbers is rotated by its position."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ PAIRINGS = ("halves", "interleaved")
 
 @dataclass(frozen=True)
 class Rotary:
-    """Turns each pair of numbers of a query or key by position · base^(−2i/head_dim), i its pair.
+    """Rotates each pair of numbers of a query or key by position · base^(−2i/head_dim), i its pair.
 
     >>> rotary = Rotary(2)
     >>> quarter = math.pi / 2
@@ -23,11 +23,11 @@ class Rotary:
     tensor([[1., 0.],
             [-0., 1.]])
 
-    The product of a turned query and a turned key depends on how far apart they are, not on where
-    they stand: (R_m q)·(R_n k) = q·R_{n−m} k. Values are not turned.
+    The product of a rotated query and a rotated key depends on how far apart they are, not on where
+    they stand: (R_m q)·(R_n k) = q·R_{n−m} k. Values are not rotated.
 
     head_dim: numbers of one head, an even number.
-    base: pair 0 turns by one radian from position to position, the last by about 1 / base.
+    base: pair 0 rotates by one radian from position to position, the last by about 1 / base.
     pairing: which two numbers are pair i. "halves": i and i + head_dim/2, as in Hugging Face's
         models. "interleaved": 2i and 2i + 1, as in the paper and in GGUF files of Llama's kind. A
         model trained with one gives wrong scores with the other.
@@ -49,7 +49,7 @@ class Rotary:
             raise ValueError(f"pairing must be {' or '.join(PAIRINGS)}, got {self.pairing!r}")
 
     def rate(self, pair: int) -> float:
-        """Radians by which a pair turns from one position to the next."""
+        """Radians by which a pair rotates from one position to the next."""
         return self.base ** (-2 * pair / self.head_dim)
 
     def pair_of(self, column: int) -> tuple[int, int, bool]:
@@ -72,7 +72,7 @@ class Rotary:
     def rotate(
         self, x: Float[Tensor, "*B T nD"], positions: Shaped[Tensor, "*P T"] | None = None
     ) -> Float[Tensor, "*B T nD"]:
-        """x with each pair of each head turned.
+        """x with each pair of each head rotated.
 
         x: [*B, T, n·head_dim], of one head (n = 1) or of several side by side.
         positions: the place of each row, [T], or [B, T] for one row of places a sentence; they
@@ -94,10 +94,10 @@ class Rotary:
         else:
             first, second = heads[..., 0::2], heads[..., 1::2]
         pair = first * cos - second * sin, second * cos + first * sin
-        turned = (
+        rotated = (
             torch.cat(pair, -1) if self.pairing == "halves" else torch.stack(pair, -1).flatten(-2)
         )
-        return turned.flatten(-2).to(x.dtype)
+        return rotated.flatten(-2).to(x.dtype)
 
     def places(
         self, x: Float[Tensor, "*B T nD"], positions: Shaped[Tensor, "*P T"] | None

@@ -20,7 +20,7 @@ class Projection:
     of query, key and value [H·D], [H·D], [H·Dv]. Head h owns columns h·D to (h+1)·D − 1; with
     fewer heads of keys than of queries, w_key and w_value have as many columns less.
 
-    rotary: what turns queries and keys after the projection, if something does.
+    rotary: what rotates queries and keys after the projection, if something does.
     positions: the place of each row of x, [T] or [B, T]; 0, 1, 2, … unless given.
 
     Taught in chapters 04, 05 and 12.
@@ -51,7 +51,7 @@ class Projection:
         return q, k, v
 
     def position(self, batch: int, row: int) -> float:
-        """The place by which the numbers of a row are turned."""
+        """The place by which the numbers of a row are rotated."""
         if self.positions is None:
             return row
         places = self.positions if self.positions.ndim == 1 else self.positions[batch]
@@ -109,7 +109,7 @@ def check_projection(
 
 
 def check_rotary(source: Projection, q: Tensor) -> None:
-    """What turns the rows fits the heads; without it there are no positions."""
+    """What rotates the rows fits the heads; without it there are no positions."""
     if source.rotary is None:
         if source.positions is not None:
             raise ValueError("positions of source must be None without a rotary, got some")

@@ -269,7 +269,7 @@ def language() -> dict:
     """A layer whose heads share keys, whole and with something switched off."""
     layer = LanguageLayer(4, 2, 1, 6, rotary=Rotary(2))
     steps = recorded(filled(Between(layer, alone)), WORDS)
-    off = Changes(positions_off=["part.attention.turned_key"], norms_off=["part.attention_norm"])
+    off = Changes(positions_off=["part.attention.rotated_key"], norms_off=["part.attention_norm"])
     passes = [a_pass(steps, [5, 4], [1, 3, 5])]
     passes.append(a_pass(steps, [5, 4], [1, 3, 5], off, touched(off)))
     return {"program": model_payload(steps, MARKS, 8), "passes": passes}

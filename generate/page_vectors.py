@@ -129,18 +129,18 @@ def records() -> dict[str, AttentionTrace]:
         x, narrow, (biases[0], biases[1][:2], biases[2][:2])
     )
     for pairing in PAIRINGS:
-        traces[f"source of turned {pairing}"] = turned(x, narrow, Rotary(2, 10.0, pairing), None)
+        traces[f"source of rotated {pairing}"] = rotated(x, narrow, Rotary(2, 10.0, pairing), None)
     places = torch.tensor([[0, 1, 2, 2.5]])
-    traces["source of rows turned by their places"] = turned(
+    traces["source of rows rotated by their places"] = rotated(
         x, matrices, Rotary(4, 10.0, "interleaved"), places
     )
     return traces
 
 
-def turned(
+def rotated(
     x: torch.Tensor, matrices: list, rotary: Rotary, positions: torch.Tensor | None
 ) -> AttentionTrace:
-    """A record whose queries and keys were turned after the projection."""
+    """A record whose queries and keys were rotated after the projection."""
     source = Projection(x, *matrices, rotary=rotary, positions=positions)
     exact = source.each(torch.Tensor.double).project()
     heads = [
@@ -248,10 +248,10 @@ def edits() -> dict:
     x, matrices = numbers(1, 4, 3), [numbers(3, 4, start=50 * n) for n in range(3)]
     biases = tuple(numbers(4, start=9 * n) for n in range(3))
     rotary = Rotary(2, 10.0)
-    before = projected(x, matrices, biases), turned(x.clone(), matrices, rotary, None)
+    before = projected(x, matrices, biases), rotated(x.clone(), matrices, rotary, None)
     payloads = [payload(record) for record in before]
     x[0, 2, 1], matrices[1][0, 3], biases[2][1] = 1.25, -2, 3
-    after = projected(x, matrices, biases), turned(x, matrices, rotary, None)
+    after = projected(x, matrices, biases), rotated(x, matrices, rotary, None)
     change = "x.0.2.1:1.25,w_key.0.3:-2,"
     texts = f"{change}b_value.1:3,tokens.1:a%2Cb", f"{change}tokens.1:a%2Cb"
     return {
@@ -260,7 +260,7 @@ def edits() -> dict:
             "text": texts[n],
             **{side: getattr(after[n], side).flatten().tolist() for side in "qkv"},
         }
-        for n, name in enumerate(("projected", "turned"))
+        for n, name in enumerate(("projected", "rotated"))
     }
 
 

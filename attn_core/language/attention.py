@@ -29,7 +29,7 @@ class Cache:
     (6, torch.Size([1, 1, 6, 4]))
 
     k, v: [B, num_kv_heads, T, head_dim]; None while it is empty. Keys are kept as they were
-    turned. Taught in chapter 12.
+    rotated. Taught in chapter 12.
     """
 
     k: Tensor | None = None
@@ -62,7 +62,7 @@ class GroupedQueryAttention(nn.Module):
 
     num_kv_heads: must divide num_heads.
     head_dim: numbers of one head; width / num_heads unless given.
-    rotary: turns queries and keys, not values; None: they have no positions.
+    rotary: rotates queries and keys, not values; None: they have no positions.
     keep: which keys a query may see; causal() unless given, window(W - 1) for a sliding window.
 
     Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head
@@ -116,7 +116,7 @@ class GroupedQueryAttention(nn.Module):
         keep: Keep | Tensor | None = None,
         positions: Shaped[Tensor, "*P L"] | None = None,
     ) -> AttentionTrace:
-        """The record of all heads, before out_proj, down to x and through the turning."""
+        """The record of all heads, before out_proj, down to x and through the rotation."""
         places = None if self.rotary is None else positions
         made = projection(x, self.w_query, self.w_key, self.w_value)
         source = replace(made, rotary=self.rotary, positions=places)
@@ -126,7 +126,7 @@ class GroupedQueryAttention(nn.Module):
     def split_heads(
         self, x: Float[Tensor, "B L E"], positions: Tensor | None = None, cached: int = 0
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """q [B, H, L, D], turned; k [B, num_kv_heads, L, D], turned; v as it is."""
+        """q [B, H, L, D], rotated; k [B, num_kv_heads, L, D], rotated; v as it is."""
         check_batch("x", x, self.w_query.in_features)
         rows = self.w_query(x), self.w_key(x), self.w_value(x)
         q, k, v = (t.unflatten(-1, (-1, self.head_dim)).transpose(1, 2) for t in rows)
@@ -154,8 +154,8 @@ def of_groups(
     q, k, v = (call.child(name) for name in ("w_query", "w_key", "w_value"))
     if (rotary := module.rotary) is not None:
         settings: dict[str, Any] = vars(rotary)
-        q = call.add("turned_query", "rotary", [q], settings=settings)
-        k = call.add("turned_key", "rotary", [k], settings=settings)
+        q = call.add("rotated_query", "rotary", [q], settings=settings)
+        k = call.add("rotated_key", "rotary", [k], settings=settings)
     settings = attention_settings(record, module.num_heads)
     if module.num_kv_heads != module.num_heads:
         settings["num_kv_heads"] = module.num_kv_heads

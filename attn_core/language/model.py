@@ -25,7 +25,7 @@ class LanguageModel(nn.Module):
     There is no encoder and no cross-attention: prompt and answer share one stream, and every row
     predicts the token after it.
 
-    rotary: turns the queries and keys of each layer; Rotary(width // num_heads) unless given.
+    rotary: rotates the queries and keys of each layer; Rotary(width // num_heads) unless given.
     keeps: a mask for each layer, such as window(127) for some and causal() for others; causal() in
         all unless given.
     is_tied: the scores are products with the embedding's rows; else they have a matrix.

@@ -77,11 +77,11 @@ def source_arrays(record: AttentionTrace) -> dict | None:
     pairs = zip(names, biases, strict=True)
     vectors = {name: None if bias is None else array(bias) for name, bias in pairs}
     x = source.x.reshape(-1, *source.x.shape[-2:])
-    return {"x": array(x), **matrices, **vectors, **turning(source)}
+    return {"x": array(x), **matrices, **vectors, **rotation(source)}
 
 
-def turning(source: Projection) -> dict:
-    """What turns queries and keys, of a source that has it."""
+def rotation(source: Projection) -> dict:
+    """What rotates queries and keys, of a source that has it."""
     if source.rotary is None:
         return {}
     rotary = {"base": source.rotary.base, "pairing": source.rotary.pairing}

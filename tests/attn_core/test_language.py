@@ -143,7 +143,7 @@ def test_tied_scores_are_products_with_the_embedding():
     assert set(steps.weights) == {name for name, _ in tied.named_parameters()}
 
 
-ATTENTION = ["w_query", "w_key", "w_value", "turned_query", "turned_key", "", "out_proj"]
+ATTENTION = ["w_query", "w_key", "w_value", "rotated_query", "rotated_key", "", "out_proj"]
 LAYER = ["attention_norm", *[f"attention.{name}".rstrip(".") for name in ATTENTION]]
 LAYER += ["attention_sum", "feed_forward_norm"]
 LAYER += [f"feed_forward.{name}" for name in ("gate", "up", "activation", "product", "down")]
@@ -156,7 +156,7 @@ def test_the_steps_of_a_language_model():
     layers = [f"layers.{n}.{name}" for n in range(2) for name in LAYER]
     assert list(steps) == ["ids", "embedding", *layers, "norm", "unembedding"]
     assert steps["layers.1.attention"].settings["num_kv_heads"] == 2
-    assert steps["layers.0.attention.turned_key"].settings == {
+    assert steps["layers.0.attention.rotated_key"].settings == {
         "head_dim": 2, "base": 10000.0, "pairing": "halves"
     }  # fmt: skip
     assert steps["layers.1.attention_sum"].inputs == ("layers.0.sum", "layers.1.attention.out_proj")

@@ -60,10 +60,10 @@ def test_a_score_depends_on_the_distance_alone():
 
 def test_the_angle_of_three_four_five():
     """cos 0.6 and sin 0.8: the scores of (1, 0) with itself at distances 0 to 3 are exact."""
-    turned = Rotary(2).rotate(
+    rotated = Rotary(2).rotate(
         torch.tensor([[1.0, 0.0]]).double().expand(4, 2), torch.arange(4).double() * math.acos(0.6)
     )
-    scores = turned[0] @ turned.mT
+    scores = rotated[0] @ rotated.mT
     assert scores.tolist() == pytest.approx([1, 0.6, -0.28, -0.936], abs=1e-12)
 
 
@@ -77,7 +77,7 @@ def test_mixed_up_pairings_give_another_score():
     assert score(Rotary(4)) != pytest.approx(score(Rotary(4, pairing="interleaved")), abs=0.5)
 
 
-def test_heads_side_by_side_are_turned_as_if_apart():
+def test_heads_side_by_side_are_rotated_as_if_apart():
     x = drawn(2, 3, 5, 8)
     side = x.transpose(1, 2).flatten(2)
     assert torch.equal(EIGHT.rotate(side), EIGHT.rotate(x).transpose(1, 2).flatten(2))
@@ -94,7 +94,7 @@ def test_a_row_of_positions_for_each_sentence():
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
-def test_short_numbers_are_turned_in_float32(dtype):
+def test_short_numbers_are_rotated_in_float32(dtype):
     x = drawn(1, 600, 8).to(dtype)
     wanted = EIGHT.rotate(x.double())
     made = EIGHT.rotate(x)
@@ -122,25 +122,25 @@ PLACES = torch.tensor([[0.0, 1, 2, 3], [5, 6, 7.5, 8]])
 
 @pytest.mark.parametrize("pairing", ["halves", "interleaved"])
 @pytest.mark.parametrize("positions", [None, PLACES[1], PLACES], ids=["none", "one", "each"])
-def test_a_turned_number_opens_down_to_x(pairing, positions):
+def test_a_rotated_number_opens_down_to_x(pairing, positions):
     made = record(pairing, positions)
     for batch, head, row, d in [(0, 0, 1, 0), (1, 1, 3, 2), (1, 0, 2, 3), (0, 1, 0, 1)]:
         score = workings(made, "scores", row, row, batch=batch, head=head)
         for vector, key_head in zip(score.parts, (head, head // made.group), strict=True):
-            turned = vector.parts[d]
+            rotated = vector.parts[d]
             wanted = getattr(made, vector.name)[batch, key_head, row, d].item()
-            assert turned.value == pytest.approx(wanted, abs=1e-12)
-            assert evaluated(turned.how.split(" = ")[0]) == pytest.approx(wanted, abs=2e-3)
-            own, beside, angle = turned.parts
+            assert rotated.value == pytest.approx(wanted, abs=1e-12)
+            assert evaluated(rotated.how.split(" = ")[0]) == pytest.approx(wanted, abs=2e-3)
+            own, beside, angle = rotated.parts
             assert [own.name, beside.name] == [f"projected_{vector.name}"] * 2
             assert angle.name == "angle"
-            for part in turned.parts:
+            for part in rotated.parts:
                 computed, said = part.how.rsplit(" = ", 1)
                 assert evaluated(computed) == pytest.approx(part.value, abs=2e-3)
                 assert float(said) == pytest.approx(part.value, abs=5.1e-5)
 
 
-def test_values_are_not_turned():
+def test_values_are_not_rotated():
     made = record()
     weight, *_, value = workings(made, "output", 1, 0).parts
     assert weight.name == "weights"

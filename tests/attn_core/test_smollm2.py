@@ -130,9 +130,9 @@ def test_each_number_opens_down_to_the_token():
     paris = model.ids(" Paris")[0, 0].item()
     made = model(model.ids(CAPITAL))[0, -1, paris].item()
     assert done.value("unembedding")[0, -1, paris].item() == pytest.approx(made, abs=1e-4)
-    term = workings(done, "layers.23.attention.turned_query", (4, 0))
+    term = workings(done, "layers.23.attention.rotated_query", (4, 0))
     assert [part.name for part in term.parts][1:] == [
-        "layers.23.attention.w_query", "layers.23.attention.turned_query.angle"
+        "layers.23.attention.w_query", "layers.23.attention.rotated_query.angle"
     ]  # fmt: skip
     embedding = workings(done, "embedding", (3, 0))
     assert embedding.parts[0].value == 4649, "the id of ' France'"

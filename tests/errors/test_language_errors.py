@@ -40,7 +40,7 @@ IDS = torch.tensor([[3, 1, 4, 1, 5, 9]])
         ),
     ],
 )
-def test_what_cannot_be_turned(call, said):
+def test_what_cannot_be_rotated(call, said):
     with pytest.raises(ValueError) as error:  # noqa: PT011
         call()
     assert str(error.value) == said

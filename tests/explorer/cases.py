@@ -112,13 +112,13 @@ def random_record(seed):
     return trace(q, k, v, keep=keep, scale=scale, dropout=dropout, **more)
 
 
-TURNED = [None, Rotary(2, 10.0), Rotary(2, 10.0, "interleaved")]
+ROTATED = [None, Rotary(2, 10.0), Rotary(2, 10.0, "interleaved")]
 
 
 def projected_record(seed, *, biased=True, dtype=torch.float32, rotary=None):
     """Two sequences of five tokens in two heads, with the matrices that they came from.
 
-    rotary: turns queries and keys; heads are then 2 wide instead of 3.
+    rotary: rotates queries and keys; heads are then 2 wide instead of 3.
     """
     width = 3 if rotary is None else rotary.head_dim
     made = torch.Generator().manual_seed(seed)

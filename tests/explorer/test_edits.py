@@ -11,7 +11,7 @@ from attn_core import Dropout, Projection, causal, padding, trace, window
 from attn_core.checks import STAGES
 from attn_core.views import explore
 from tests.explorer.cases import (
-    TURNED,
+    ROTATED,
     heads_of,
     projected_record,
     random_record,
@@ -72,7 +72,7 @@ def test_changed_numbers_of_q_k_and_v(inside):
         compare(cells, record, batch, head, seed)
 
 
-@pytest.mark.parametrize("rotary", TURNED, ids=repr)
+@pytest.mark.parametrize("rotary", ROTATED, ids=repr)
 @pytest.mark.parametrize("biased", [True, False])
 def test_a_changed_source_is_projected_again(inside, biased, rotary):
     record = projected_record(5, biased=biased, dtype=torch.float64, rotary=rotary)

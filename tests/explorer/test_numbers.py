@@ -15,7 +15,7 @@ from attn_core.digits import fixed, plain, written
 from attn_core.views import explore
 from attn_core.views.labels import selection_text
 from generate.page_vectors import payload
-from tests.explorer.cases import TURNED, projected_record, random_record, settings_of, words
+from tests.explorer.cases import ROTATED, projected_record, random_record, settings_of, words
 
 ROW_STAGES = STAGES[:-1]
 
@@ -239,7 +239,7 @@ def test_the_arithmetic_of_large_numbers_is_pythons(inside, size, p):
             assert text == str(workings(record, "output", i, 1))
 
 
-@pytest.mark.parametrize("rotary", TURNED, ids=repr)
+@pytest.mark.parametrize("rotary", ROTATED, ids=repr)
 @pytest.mark.parametrize("biased", [True, False])
 def test_with_a_source_the_arithmetic_goes_down_to_x(inside, biased, rotary):
     record = projected_record(3, biased=biased, rotary=rotary)

@@ -11,7 +11,7 @@ from attn_core.checks import STAGES
 from attn_core.views import explore, show
 from attn_core.views.labels import selection_text
 from tests.engines import SCRIPTS_OFF
-from tests.explorer.cases import TURNED, projected_record, random_record
+from tests.explorer.cases import ROTATED, projected_record, random_record
 from tests.explorer.conftest import write_three
 from tests.explorer.test_numbers import DERIVE, TREE, compare_all, payload, reader_settings
 from tests.explorer.test_page import wanted_numbers
@@ -73,7 +73,7 @@ def test_every_number_is_attn_cores(tab, address):
         record = random_record(1000 + seed)
         text = tab.evaluate(TREE, [payload(record), stage, 0, 0, 0, 0])
         assert text == str(workings(record, stage, 0, 0))
-    for rotary in TURNED:
+    for rotary in ROTATED:
         record = projected_record(1, rotary=rotary)
         text = tab.evaluate(TREE, [payload(record), "scores", 3, 2, 1, 1])
         assert text == str(workings(record, "scores", 3, 2, batch=1, head=1))

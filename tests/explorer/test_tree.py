@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from attn_core import causal, toy, trace, workings
 from attn_core.views import explore
-from tests.explorer.cases import TURNED, heads_of, projected_record, words
+from tests.explorer.cases import ROTATED, heads_of, projected_record, words
 from tests.explorer.conftest import faults
 from tests.explorer.test_page import cell, numbers, tree_lines, wanted_numbers
 
@@ -75,8 +75,8 @@ def test_with_a_source_x_the_matrices_and_the_bias_stand_in_the_line(bare):
     expect(page.locator(".ax-changes")).to_contain_text("You changed b_value[4].")
 
 
-def test_a_number_below_a_turned_one_is_changed_in_its_line(bare):
-    record = projected_record(3, rotary=TURNED[1])
+def test_a_number_below_a_rotated_one_is_changed_in_its_line(bare):
+    record = projected_record(3, rotary=ROTATED[1])
     page = opened(bare, record, "stage=scores&select=2,1&head=1&batch=1")
     line = leaf(page, "projected_k[1, 0]").first
     assert line.get_attribute("data-edit") == "x.1.1.0"

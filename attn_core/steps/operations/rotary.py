@@ -1,6 +1,6 @@
-"""Pairs of a query's or a key's numbers, turned by their position."""
+"""Pairs of a query's or a key's numbers, rotated by their position."""
 
-from attn_core.arithmetic import angle_text, turned_text
+from attn_core.arithmetic import angle_text, rotated_text
 from attn_core.digits import written
 from attn_core.rotary import PAIRINGS, Rotary
 from attn_core.steps.cells import Cell, Line
@@ -9,7 +9,7 @@ from attn_core.steps.operations.lines import switched_off
 
 
 def rotary(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
-    """Each head's pairs turned; row t stands at position t."""
+    """Each head's pairs rotated; row t stands at position t."""
     [x] = inputs
     rule = rule_of(settings)
     angle = rule.angles(rule.places(x, None)).expand(len(x), -1, -1)
@@ -33,7 +33,7 @@ def rotary_line(cell: Cell) -> Line:
     pair, partner, is_first = rule.pair_of(d)
     other = cell.input(0, row, head * rule.head_dim + partner)
     angle = cell.at("angle", row, pair)
-    how = turned_text(x.value, other.value, angle.value, is_first)
+    how = rotated_text(x.value, other.value, angle.value, is_first)
     return Line(f"{how} = {written(cell.value)}", lambda: [x, other, angle])
 
 
@@ -41,7 +41,7 @@ ROTARY = Operation(
     "rotary",
     rotary,
     rotary_line,
-    label="turned",
+    label="rotated",
     stages=("angle", "output"),
     settings={
         "head_dim": Setting("whole", least=2),

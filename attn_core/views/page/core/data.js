@@ -85,7 +85,7 @@ export class Data {
     this.headNames = payload.heads?.map(String);
     if (this.headNames && this.headNames.length !== this.H) throw new Problem(`it must name ${this.H} heads`);
     this.overview = payload.overview || null;
-    /** What turns queries and keys of a source. @type {Rotary | null} */
+    /** What rotates queries and keys of a source. @type {Rotary | null} */
     this.rotary = null;
     /** By sentence, the place of each row; one list serves all. @type {number[][] | null} */
     this.positions = null;
@@ -290,7 +290,7 @@ export class Data {
   }
 
   /**
-   * The place by which the numbers of a row are turned.
+   * The place by which the numbers of a row are rotated.
    *
    * @param {number} b
    * @param {number} t
@@ -300,7 +300,7 @@ export class Data {
   }
 
   /**
-   * x times a column of a matrix, plus its bias: a number before anything turns it.
+   * x times a column of a matrix, plus its bias: a number before anything rotates it.
    *
    * @param {Side} side
    * @param {number} b
@@ -322,11 +322,11 @@ export class Data {
    */
   projection(side, b, t, column) {
     const at = (/** @type {number} */ n) => this.raw(side, b, t, n);
-    return this.rotary && side !== "v" ? this.rotary.turned(at, column, this.position(b, t)) : at(column);
+    return this.rotary && side !== "v" ? this.rotary.rotated(at, column, this.position(b, t)) : at(column);
   }
 
   /**
-   * What a number of q, k or v is made of, before it is turned: a row of x, a column of its matrix, its bias.
+   * What a number of q, k or v is made of, before it is rotated: a row of x, a column of its matrix, its bias.
    *
    * @param {Side} side
    * @param {number} b

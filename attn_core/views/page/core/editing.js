@@ -110,7 +110,7 @@ export class EditedData extends Data {
         for (let c = 0; c < columns; c++) this.project(side, place[0], place[1], c);
       } else if (name.endsWith(full)) {
         const column = place[place.length - 1];
-        // A turned number is made of both columns of its pair.
+        // A rotated number is made of both columns of its pair.
         const changed = this.rotary && side !== "v" ? [column, this.rotary.pairOf(column).other] : [column];
         for (let b = 0; b < B; b++) for (let t = 0; t < T; t++) for (const c of changed) this.project(side, b, t, c);
       }

@@ -1,11 +1,11 @@
-// Rotary positions: how attn_core/rotary.py turns a pair of numbers by its position.
+// Rotary positions: how attn_core/rotary.py rotates a pair of numbers by its position.
 
 import { written } from "./digits.js";
 import { Problem } from "./problem.js";
 
 export const PAIRINGS = ["halves", "interleaved"];
 
-/** Turns each pair of a head's numbers by position · base^(−2i / head_dim), i its pair. */
+/** Rotates each pair of a head's numbers by position · base^(−2i / head_dim), i its pair. */
 export class Rotary {
   /**
    * @param {{ head_dim: number, base: number, pairing: string }} settings
@@ -56,13 +56,13 @@ export class Rotary {
   }
 
   /**
-   * A number of a row, turned.
+   * A number of a row, rotated.
    *
    * @param {(column: number) => number} at the row
    * @param {number} column
    * @param {number} place
    */
-  turned(at, column, place) {
+  rotated(at, column, place) {
     const { pair, other, isFirst } = this.pairOf(column);
     const angle = this.angle(place, pair);
     const across = at(other) * Math.sin(angle);

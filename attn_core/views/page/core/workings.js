@@ -84,7 +84,7 @@ export const sumOfProducts = (a, b, ca, cb, most) =>
  * @param {number} angle
  * @param {boolean} isFirst
  */
-export function turnedText(number, other, angle, isFirst) {
+export function rotatedText(number, other, angle, isFirst) {
   const turn = written(angle, Math.max(Math.abs(number), Math.abs(other)));
   const across = `${isFirst ? "-" : "+"} ${factor(other)[0]} · sin(${turn})`;
   return `${factor(number)[0]} · cos(${turn}) ${across}`;
@@ -311,20 +311,20 @@ export class Workings {
     if (!data.source || data.isSet(name, [batch, data.placeOf(name, head), position, d]))
       return this.term(name, [position, d], [value], undefined, name);
     const column = data.headOf(name, head) * data[name].shape[3] + d;
-    if (data.rotary && name !== "v") return this.turned(name, position, d, value);
+    if (data.rotary && name !== "v") return this.rotated(name, position, d, value);
     const how = this.projection(name, position, column);
     return this.term(name, [position, d], [...how, [" = "], value], undefined, name);
   }
 
   /**
-   * A number of a query or key that was turned, and the pair that it is made of.
+   * A number of a query or key that was rotated, and the pair that it is made of.
    *
    * @param {"q" | "k"} name
    * @param {number} position
    * @param {number} d
    * @param {[string, string]} value
    */
-  turned(name, position, d, value) {
+  rotated(name, position, d, value) {
     const { data, attention } = this;
     const rotary = /** @type {import("./rotary.js").Rotary} */ (data.rotary);
     const { pair, other, isFirst } = rotary.pairOf(d);
@@ -337,12 +337,12 @@ export class Workings {
       this.projected(name, position, other, beside),
       this.term("angle", [position, pair], [[`${rotary.angleText(place, pair)} = `], result(angle)]),
     ];
-    const text = turnedText(own, beside, angle, isFirst);
+    const text = rotatedText(own, beside, angle, isFirst);
     return this.term(name, [position, d], [[`${text} = `], value], parts, name);
   }
 
   /**
-   * Before it is turned.
+   * Before it is rotated.
    *
    * @param {"q" | "k"} name
    * @param {number} position

@@ -1,7 +1,7 @@
-// Pairs of a query's or a key's numbers, turned by their position.
+// Pairs of a query's or a key's numbers, rotated by their position.
 
 import { Rotary } from "../../rotary.js";
-import { turnedText } from "../../workings.js";
+import { rotatedText } from "../../workings.js";
 import { equals, switchedOff } from "./lines.js";
 import { rowOf, USUAL } from "./operation.js";
 
@@ -28,7 +28,7 @@ export const rotary = {
     const rule = ruleOf(step);
     const angles = rowOf(rule.headDim / 2, (pair) => rule.angle(t, pair));
     if (pass.settingsOf(step).off) return [angles, x];
-    return [angles, rowOf(step.width, (n) => rule.turned((column) => x[column], n, t))];
+    return [angles, rowOf(step.width, (n) => rule.rotated((column) => x[column], n, t))];
   },
   lines: {
     angle: (place) => [equals(ruleOf(place.step).angleText(place.t, place.col), place.value)],
@@ -39,7 +39,7 @@ export const rotary = {
       if (pass.settingsOf(step).off) return switchedOff(place, x, "positionsAreOff");
       const { pair, other, isFirst } = ruleOf(step).pairOf(col);
       const row = place.row(x);
-      const text = turnedText(row[col], row[other], place.own("angle")[pair], isFirst);
+      const text = rotatedText(row[col], row[other], place.own("angle")[pair], isFirst);
       const parts = () => [place.number(x), place.number(x, place.t, other), place.ofStage("angle", pair)];
       return [equals(text, place.value), parts];
     },
