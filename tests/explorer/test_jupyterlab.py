@@ -186,7 +186,7 @@ def test_a_live_explorer_and_its_traits(open_lab):
     printed = run(page, 3).locator(".ax-print")
     expect(printed).to_contain_text("tensor([[0.1916, 0.1866")
     printed.locator('[data-row="1"][data-col="0"]').hover()
-    assert printed.locator(".ax-mate").count() == 6
+    expect(printed.locator(".ax-mate")).to_have_count(6)
     assert "#" not in page.url
 
 
