@@ -271,10 +271,10 @@ clean:  ## remove what was built, the environment included
 	@$(PIP) -r requirements.txt -r requirements-triton.txt -c constraints.txt $(LOGGED)
 	@touch $@
 
-# Biome, tsc and esbuild, which only `make lint`, `make format` and `make script` need: npm notes there what it installed.
+# Biome, tsc, esbuild and AssemblyScript, which only `make lint`, `make format` and `make script` need: npm notes there what it installed.
 $(NPM): package.json package-lock.json | .venv/test
 	@$(NODE) npm ci --loglevel=error --no-audit --no-fund > /dev/null \
-	  || { echo "Biome, tsc and esbuild could not be installed from npm's registry: the page's script was neither checked nor bundled."; exit 1; }
+	  || { echo "Biome, tsc, esbuild and AssemblyScript could not be installed from npm's registry: the page's script was neither checked nor bundled."; exit 1; }
 
 # The viewers to compare with, what changes the code, and models of other people, each in an environment
 # of its own that sees the book's packages.

@@ -10,6 +10,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { kernels } from "./kernels.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = join(ROOT, "attn_core/views/page");
@@ -85,6 +86,7 @@ for (const [name, modules] of Object.entries({ widget: ofAttention, model_widget
 }
 files["diagnosis.js"] = (await bundled(imports(["box"]))).text;
 files["diagnosis-zh.js"] = (await bundled(imports(["features/box_chinese", "box"]))).text;
+files["kernels.js"] = await kernels();
 
 /** Not minified: its words are exchanged for those of another language as they are in the source. */
 const answer = await bundled(imports(["../../../publishing/site/answer"]), { minify: false });

@@ -24,8 +24,8 @@ def test_node_finds_the_core_right():
 
 
 def test_what_a_browser_loads_is_bundled_of_the_modules(tmp_path):
-    if not (node.ROOT / "node_modules" / "esbuild").is_dir():
-        pytest.skip("`make script` and `make lint` install esbuild")
+    if not all((node.ROOT / "node_modules" / of).is_dir() for of in ("esbuild", "assemblyscript")):
+        pytest.skip("`make script` and `make lint` install esbuild and AssemblyScript")
     done = node.run("node", "generate/bundle.js", str(tmp_path), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     for folder in ("attn_core/views/built", "publishing/site/built"):
