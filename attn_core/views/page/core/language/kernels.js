@@ -1,0 +1,55 @@
+// What computes a language model in a page: WebAssembly with SIMD, or plain script where a browser has none.
+
+import { say } from "../../words/words.js";
+import { bytesOf } from "../arrays.js";
+import { Problem } from "../problem.js";
+import { PlainKernels } from "./plain_kernels.js";
+
+const PAGE_BYTES = 2 ** 16; // the unit of WebAssembly's memory
+
+/**
+ * The functions of attn_core/views/kernels/kernels.ts, which describes them. Places count bytes in `memory`.
+ *
+ * @typedef {object} Kernels
+ * @property {ArrayBuffer} memory
+ * @property {number} start the first byte that the kernels do not use themselves
+ * @property {(kind: number, weights: number, count: number, into: number) => number} dequantise
+ * @property {(kind: number, x: number, rows: number, inputs: number, weights: number, outputs: number, spare: number,
+ *   y: number) => void} matmul
+ * @property {(x: number, rows: number, width: number, gain: number, eps: number, y: number) => void} rmsNorm
+ * @property {(table: number, positions: number, headDim: number, rates: number) => void} turningTable
+ * @property {(x: number, rows: number, heads: number, headDim: number, table: number) => void} turn
+ * @property {(q: number, k: number, v: number, rows: number, first: number, heads: number, kvHeads: number,
+ *   headDim: number, hidden: number, spare: number, y: number) => void} attend
+ * @property {(gate: number, up: number, count: number) => void} swiglu
+ * @property {(x: number, y: number, count: number) => void} add
+ */
+
+/**
+ * Kernels with so much memory, and what they use of it themselves.
+ *
+ * @param {number} bytes
+ * @param {string} compiled KERNELS of views/built/kernels.js; "": plain script
+ * @returns {Promise<Kernels>}
+ */
+export async function loadKernels(bytes, compiled) {
+  const binary = bytesOf(compiled);
+  try {
+    return globalThis.WebAssembly?.validate(binary) ? await simdKernels(bytes, binary) : new PlainKernels(bytes);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Problem(say("tooLittleMemory", { megabytes: Math.ceil(bytes / 1e6) }));
+  }
+}
+
+/**
+ * @param {number} bytes
+ * @param {Uint8Array<ArrayBuffer>} binary
+ * @returns {Promise<Kernels>}
+ */
+async function simdKernels(bytes, binary) {
+  const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) + 1 });
+  const { instance } = await WebAssembly.instantiate(binary, { env: { memory } });
+  const made = /** @type {any} */ (instance.exports);
+  return { ...made, memory: memory.buffer, start: Math.ceil(made.start() / 16) * 16 };
+}

@@ -1,0 +1,299 @@
+"""What the page's language model must give: a small model's numbers, for `node --test`.
+
+    python -m generate.language_vectors    # writes them again, after a formula has changed
+
+The weights are drawn as they are stored, in Q4_1 and Q8_0. Everything is computed in float64, with
+a bound on how far float32 may be from it. Roundings count as independent, so the variances of their
+errors add (Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019). To
+first order, each operation adds those of its own roundings to what its inputs bring. The bound is
+eight standard deviations; one for the worst case would be thousands of times as large.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from attn_core.pretrained.gguf import q4_1, q8_0
+from attn_core.rotary import Rotary
+from publishing.notebooks.outputs import vectors_differ
+
+STORED = (
+    Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "language-vectors.json"
+)
+WIDTH, HEADS, KV_HEADS, HIDDEN, LAYERS, VOCABULARY, EPS = 64, 4, 2, 96, 2, 40, 1e-5
+HEAD_DIM, BLOCK = WIDTH // HEADS, 32
+ROTARY = Rotary(HEAD_DIM, 100.0, "interleaved")
+IDS = [7, 3, 39, 0, 3, 21]
+MATRICES = {
+    "w_query": (WIDTH, WIDTH),
+    "w_key": (HEAD_DIM * KV_HEADS, WIDTH),
+    "w_value": (HEAD_DIM * KV_HEADS, WIDTH),
+    "out_proj": (WIDTH, WIDTH),
+    "gate": (HIDDEN, WIDTH),
+    "up": (HIDDEN, WIDTH),
+    "down": (WIDTH, HIDDEN),
+}
+# A layer's weights in the order of its bytes.
+ORDER = ("attention_norm", "w_query", "w_key", "w_value", "out_proj")
+ORDER += ("feed_forward_norm", "gate", "up", "down")
+SWITCHES: dict[str, dict[str, Any]] = {
+    "all on": {},
+    "two heads off": {"heads_off": [[0, 1], [1, 3]]},
+    "an attention off": {"attention_off": [1]},
+    "no turning": {"turning_off": True},
+    "no sink": {"sink_off": [0, 1]},
+    "many off": {"heads_off": [[0, 0]], "turning_off": True, "sink_off": [1]},
+}
+
+ROUNDING = 2.0**-24 / 3**0.5  # the standard deviation of one rounding, as a part of the number
+EXP = 8 * ROUNDING  # that of e^x by the kernels' polynomial, whose error is at most 3 · 2^-24
+DEVIATIONS = 8
+
+
+@dataclass(frozen=True)
+class Near:
+    """Numbers in float64, and the standard deviation of those in float32 from them."""
+
+    value: np.ndarray
+    error: np.ndarray
+
+    def map(self, rule) -> Near:
+        """Both, moved as a rule says: a view, a part, another order."""
+        return Near(rule(self.value), rule(self.error))
+
+    def __add__(self, other: Near) -> Near:
+        value = self.value + other.value
+        return Near(value, joined(self.error, other.error, ROUNDING * value))
+
+
+def joined(*errors: np.ndarray) -> np.ndarray:
+    """Of errors that are independent of each other."""
+    return np.sqrt(sum(np.square(error) for error in errors))
+
+
+def mixed(error: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Of the product of a matrix that has errors with one that has none."""
+    return np.sqrt(np.square(error) @ np.square(factors))
+
+
+@dataclass(frozen=True)
+class Model:
+    """Weights as they are stored, and as numbers."""
+
+    stored: dict[str, bytes]
+    numbers: dict[str, np.ndarray]
+
+
+def model() -> Model:
+    draw = random.Random("a small language model")
+    stored, numbers = {}, {}
+
+    def keep(name: str, content: bytes, values: torch.Tensor, shape: Sequence[int]) -> None:
+        stored[name], numbers[name] = content, values.double().numpy().reshape(shape)
+
+    def norm(name: str) -> None:
+        gains = torch.tensor([draw.randrange(2, 7) / 4 for _ in range(WIDTH)])
+        keep(name, gains.numpy().astype("<f4").tobytes(), gains, (WIDTH,))
+
+    def block_of_four(part: str) -> bytes:
+        scale = draw.randrange(8, 16) / (512 if part in ("w_query", "w_key") else 1024)
+        return halves(scale, -scale * draw.randrange(14, 18) / 2) + draw.randbytes(BLOCK // 2)
+
+    def block_of_eight() -> bytes:
+        return halves(draw.randrange(8, 16) / 1024) + draw.randbytes(BLOCK)
+
+    rows = b"".join(block_of_eight() for _ in range(VOCABULARY * WIDTH // BLOCK))
+    keep("rows", rows, q8_0(tensor_of(rows)), (VOCABULARY, WIDTH))
+    for n in range(LAYERS):
+        for part in ORDER:
+            if part not in MATRICES:
+                norm(f"{n}.{part}")
+                continue
+            outputs, inputs = MATRICES[part]
+            content = b"".join(block_of_four(part) for _ in range(outputs * inputs // BLOCK))
+            keep(f"{n}.{part}", content, q4_1(tensor_of(content)), (outputs, inputs))
+    norm("norm")
+    return Model(stored, numbers)
+
+
+def halves(*numbers: float) -> bytes:
+    return np.array(numbers, dtype="<f2").tobytes()
+
+
+def tensor_of(content: bytes) -> torch.Tensor:
+    return torch.frombuffer(bytearray(content), dtype=torch.uint8)
+
+
+def product(x: Near, weight: np.ndarray) -> Near:
+    """Rows times the transpose of a matrix [outputs, inputs]."""
+    rounding = in_sum(weight.shape[1]) * (abs(x.value) @ abs(weight).T)
+    return Near(x.value @ weight.T, joined(mixed(x.error, weight.T), rounding))
+
+
+def in_sum(count: int) -> float:
+    """The error of a sum of products, as a part of the sum of their sizes.
+
+    A product is rounded, each of four lanes has at most count/4 additions, and two more join them.
+    """
+    return (count / 4 + 4) ** 0.5 * ROUNDING
+
+
+def rms_norm(x: Near, gain: np.ndarray) -> Near:
+    squares = (x.value**2).sum(-1, keepdims=True) + WIDTH * EPS
+    factor = np.sqrt(WIDTH / squares)
+    value = x.value * factor * gain
+    moved = np.sqrt(((x.value * x.error) ** 2).sum(-1, keepdims=True)) / squares
+    relative = joined(moved, in_sum(WIDTH) / 2, 3 * ROUNDING)
+    return Near(value, joined(gain * factor * x.error, value * relative))
+
+
+def turn(x: Near) -> Near:
+    """x: [rows, heads, head_dim]; row n is at position n."""
+    angles = ROTARY.angles(torch.arange(len(x.value))).numpy()[:, None, :]
+    cos, sin = np.cos(angles), np.sin(angles)
+    first, second = (x.map(lambda part, n=n: part[..., n::2]) for n in (0, 1))
+
+    def turned(a: Near, b: Near, sign: int) -> Near:
+        value = a.value * cos + sign * b.value * sin
+        errors = a.error * cos, b.error * sin
+        rounding = 3 * ROUNDING * (abs(a.value * cos) + abs(b.value * sin))
+        return Near(value, joined(*errors, rounding))
+
+    pair = turned(first, second, -1), turned(second, first, 1)
+    return Near(
+        *(
+            np.stack([getattr(part, name) for part in pair], -1).reshape(x.value.shape)
+            for name in ("value", "error")
+        )
+    )
+
+
+def attend(q: Near, k: Near, v: Near, hides_sink: bool) -> Near:
+    """q: [rows, heads, head_dim]; k and v: [rows, kv_heads, head_dim]. Causal."""
+    rows = len(q.value)
+    q = q.map(lambda part: part.transpose(1, 0, 2))
+    k, v = (
+        x.map(lambda part: part.transpose(1, 0, 2).repeat(HEADS // KV_HEADS, 0)) for x in (k, v)
+    )
+    keep = np.tril(np.ones((rows, rows), dtype=bool))
+    if hides_sink:
+        keep[1:, 0] = False
+    scale = HEAD_DIM**-0.5
+    keys = k.map(lambda part: part.transpose(0, 2, 1))
+    scores = scale * (q.value @ keys.value)
+    rounding = (in_sum(HEAD_DIM) + ROUNDING) * (abs(q.value) @ abs(keys.value))
+    from_keys = np.sqrt(np.square(q.value) @ np.square(keys.error))
+    error = scale * joined(mixed(q.error, keys.value), from_keys, rounding)
+    largest = np.where(keep, scores, -np.inf).max(-1, keepdims=True)
+    shifted = np.where(keep, scores - largest, 0)
+    exps = np.where(keep, np.exp(shifted), 0)
+    weights = exps / exps.sum(-1, keepdims=True)
+    # A number that is taken from all scores of a row changes no weight.
+    of_weights = weights * joined(error, 2 * ROUNDING * shifted, EXP)
+    value, summed = weights @ v.value, (rows + 2) ** 0.5 * ROUNDING * (weights @ abs(v.value))
+    of_values = np.sqrt(np.square(weights) @ np.square(v.error))
+    of_sum = value * np.sqrt(np.square(of_weights).sum(-1, keepdims=True))
+    error = joined(mixed(of_weights, v.value), of_values, of_sum, 2 * summed)
+    return Near(value, error).map(lambda part: part.transpose(1, 0, 2).reshape(rows, WIDTH))
+
+
+def swiglu(gate: Near, up: Near) -> Near:
+    silu = gate.value / (1 + np.exp(-gate.value))
+    value = silu * up.value
+    # The derivative of silu is at most 1.1.
+    errors = 1.1 * gate.error * up.value, silu * up.error
+    return Near(value, joined(*errors, (EXP + 4 * ROUNDING) * value))
+
+
+def run(weights: dict[str, np.ndarray], ids: Sequence[int], off: dict[str, Any]) -> dict[str, Any]:
+    """All that the page may be asked for: rows, and scores behind the last token."""
+    rows = weights["rows"][list(ids)]
+    x = Near(rows, np.zeros_like(rows))
+    layers = []
+    for n in range(LAYERS):
+        of = {part: weights[f"{n}.{part}"] for part in ORDER}
+        record: dict[str, Near | None] = dict.fromkeys("qkv")
+        if n not in off.get("attention_off", []):
+            normed = rms_norm(x, of["attention_norm"])
+            q, k, v = (
+                product(normed, of[name]).map(lambda part: part.reshape(len(ids), -1, HEAD_DIM))
+                for name in ("w_query", "w_key", "w_value")
+            )
+            if not off.get("turning_off"):
+                q, k = turn(q), turn(k)
+            record = {"q": q, "k": k, "v": v}
+            heads = attend(q, k, v, n in off.get("sink_off", []))
+            silent = [head for layer, head in off.get("heads_off", []) if layer == n]
+            on = np.repeat([head not in silent for head in range(HEADS)], HEAD_DIM)
+            x = x + product(heads.map(lambda part, on=on: part * on), of["out_proj"])
+        record["attended"] = x
+        normed = rms_norm(x, of["feed_forward_norm"])
+        neurons = swiglu(product(normed, of["gate"]), product(normed, of["up"]))
+        x = x + product(neurons, of["down"])
+        layers.append(record | {"stream": x})
+    last = rms_norm(x.map(lambda part: part[-1:]), weights["norm"])
+    return {"layers": layers, "scores": product(last, weights["rows"])}
+
+
+def sent(near: Near | None) -> dict | None:
+    """The numbers, and one bound for all of them."""
+    if near is None:
+        return None
+    bound = DEVIATIONS * float(near.error.max())
+    numbers = [float(f"{x:.12g}") for x in near.value.ravel()]
+    return {"numbers": numbers, "bound": float(f"{bound:.3g}")}
+
+
+def vectors() -> dict[str, Any]:
+    made = model()
+    cases = []
+    for name, off in SWITCHES.items():
+        ran = run(made.numbers, IDS, off)
+        case = {"name": name, "switches": off, "ids": IDS, "scores": sent(ran["scores"])}
+        if len(cases) < 1:
+            case["layers"] = [
+                {part: sent(near) for part, near in layer.items()} for layer in ran["layers"]
+            ]
+        cases.append(case)
+    return {
+        "settings": {
+            "width": WIDTH, "heads": HEADS, "kv_heads": KV_HEADS, "hidden": HIDDEN,
+            "layers": LAYERS, "vocabulary": VOCABULARY, "eps": EPS,
+            "rates": [ROTARY.rate(pair) for pair in range(HEAD_DIM // 2)],
+        },
+        "rows": text_of(made.stored["rows"]),
+        "layers": [
+            text_of(b"".join(made.stored[f"{n}.{part}"] for part in ORDER)) for n in range(LAYERS)
+        ],
+        "norm": text_of(made.stored["norm"]),
+        "weights": {
+            "rows": made.numbers["rows"][:2].ravel().tolist(),
+            "w_query": made.numbers["0.w_query"][:2].ravel().tolist(),
+        },
+        "cases": cases,
+    }  # fmt: skip
+
+
+def text_of(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
+
+
+def text() -> str:
+    """A line for each group, and for each case."""
+    made = vectors()
+    cases = ",\n".join(json.dumps(case, allow_nan=False) for case in made.pop("cases"))
+    groups = [f"{json.dumps(name)}: {json.dumps(group)}" for name, group in made.items()]
+    return "{\n" + ",\n".join([*groups, f'"cases": [\n{cases}\n]']) + "\n}\n"
+
+
+if __name__ == "__main__" and vectors_differ(STORED, text()):
+    STORED.write_text(text(), encoding="utf-8")
