@@ -6,8 +6,10 @@
 // alone gets those that it has in its sentence. page/core/language/plain_kernels.js has the same functions as plain
 // script.
 
-const BLOCK: i32 = 32; // weights that share a scale
+const BLOCK: usize = 32; // weights that share a scale
 const Q4_1: i32 = 4;
+const Q4_1_BYTES: usize = 20;
+const Q8_0_BYTES: usize = 34;
 const LANE_BYTES: usize = 16;
 const TILE: i32 = 4; // rows that share what was loaded of a matrix
 
@@ -35,13 +37,43 @@ function total(lanes: v128): f32 {
 
 // @ts-ignore: decorator
 @inline
+function weightsQ4(numbers: v128, scale: v128, least: v128): v128 {
+  return f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(numbers), scale), least);
+}
+
+// @ts-ignore: decorator
+@inline
 function putQ4(numbers: v128, scale: v128, least: v128, into: usize): void {
   const low = i16x8.extend_low_i8x16_u(numbers);
   const high = i16x8.extend_high_i8x16_u(numbers);
-  v128.store(into, f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_u(low)), scale), least));
-  v128.store(into, f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_u(low)), scale), least), 16);
-  v128.store(into, f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_u(high)), scale), least), 32);
-  v128.store(into, f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_u(high)), scale), least), 48);
+  v128.store(into, weightsQ4(i32x4.extend_low_i16x8_u(low), scale, least));
+  v128.store(into, weightsQ4(i32x4.extend_high_i16x8_u(low), scale, least), 16);
+  v128.store(into, weightsQ4(i32x4.extend_low_i16x8_u(high), scale, least), 32);
+  v128.store(into, weightsQ4(i32x4.extend_high_i16x8_u(high), scale, least), 48);
+}
+
+/** sum + 16 weights times 16 numbers from x on. */
+// @ts-ignore: decorator
+@inline
+function addQ4(sum: v128, numbers: v128, scale: v128, least: v128, x: usize): v128 {
+  const low = i16x8.extend_low_i8x16_u(numbers);
+  const high = i16x8.extend_high_i8x16_u(numbers);
+  sum = f32x4.add(sum, f32x4.mul(v128.load(x), weightsQ4(i32x4.extend_low_i16x8_u(low), scale, least)));
+  sum = f32x4.add(sum, f32x4.mul(v128.load(x, 16), weightsQ4(i32x4.extend_high_i16x8_u(low), scale, least)));
+  sum = f32x4.add(sum, f32x4.mul(v128.load(x, 32), weightsQ4(i32x4.extend_low_i16x8_u(high), scale, least)));
+  return f32x4.add(sum, f32x4.mul(v128.load(x, 48), weightsQ4(i32x4.extend_high_i16x8_u(high), scale, least)));
+}
+
+/** sum + the 32 weights of a block times 32 numbers from x on. */
+// @ts-ignore: decorator
+@inline
+function addBlockQ4(sum: v128, block: usize, x: usize): v128 {
+  const pair = halves(load<u32>(block));
+  const scale = v128.shuffle<f32>(pair, pair, 0, 0, 0, 0);
+  const least = v128.shuffle<f32>(pair, pair, 1, 1, 1, 1);
+  const packed = v128.load(block, 4);
+  sum = addQ4(sum, v128.and(packed, i8x16.splat(15)), scale, least, x);
+  return addQ4(sum, i8x16.shr_u(packed, 4), scale, least, x + 64);
 }
 
 // @ts-ignore: decorator
@@ -59,26 +91,41 @@ function putQ8(numbers: v128, scale: v128, into: usize): void {
 export function dequantise(kind: i32, weights: usize, count: i32, into: usize): usize {
   const end = into + (<usize>count << 2);
   if (kind == Q4_1) {
-    const mask = i8x16.splat(15);
-    for (; into < end; into += 128) {
+    for (; into < end; into += 4 * BLOCK) {
       const pair = halves(load<u32>(weights));
       const scale = v128.shuffle<f32>(pair, pair, 0, 0, 0, 0);
       const least = v128.shuffle<f32>(pair, pair, 1, 1, 1, 1);
       const packed = v128.load(weights, 4);
-      putQ4(v128.and(packed, mask), scale, least, into);
+      putQ4(v128.and(packed, i8x16.splat(15)), scale, least, into);
       putQ4(i8x16.shr_u(packed, 4), scale, least, into + 64);
-      weights += 4 + BLOCK / 2;
+      weights += Q4_1_BYTES;
     }
   } else {
-    for (; into < end; into += 128) {
+    for (; into < end; into += 4 * BLOCK) {
       const pair = halves(load<u16>(weights));
       const scale = v128.shuffle<f32>(pair, pair, 0, 0, 0, 0);
       putQ8(v128.load(weights, 2), scale, into);
       putQ8(v128.load(weights, 18), scale, into + 64);
-      weights += 2 + BLOCK;
+      weights += Q8_0_BYTES;
     }
   }
   return weights;
+}
+
+/** What `matmul` gives of one row of Q4_1 weights, which then need not be stored as numbers: a further token. */
+function matmulOfRow(x: usize, inputs: i32, weights: usize, outputs: i32, y: usize): void {
+  const end = x + (<usize>inputs << 2);
+  const length = (<usize>inputs / BLOCK) * Q4_1_BYTES;
+  for (let o = 0; o < outputs; o += 2) {
+    let sum0 = f32x4.splat(0), sum1 = sum0;
+    for (let at = x; at < end; at += 4 * BLOCK) {
+      sum0 = addBlockQ4(sum0, weights, at);
+      sum1 = addBlockQ4(sum1, weights + length, at);
+      weights += Q4_1_BYTES;
+    }
+    y = put(y, 8, sum0, sum1);
+    weights += length;
+  }
 }
 
 /**
@@ -90,6 +137,7 @@ export function dequantise(kind: i32, weights: usize, count: i32, into: usize): 
 export function matmul(
   kind: i32, x: usize, rows: i32, inputs: i32, weights: usize, outputs: i32, spare: usize, y: usize,
 ): void {
+  if (rows == 1 && kind == Q4_1) return matmulOfRow(x, inputs, weights, outputs, y);
   const length = <usize>inputs << 2;
   const step = <usize>outputs << 2;
   const end = spare + length;

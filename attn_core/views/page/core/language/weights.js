@@ -48,14 +48,14 @@ export class Weights {
   addLayer(layer, bytes) {
     const { layers, layerBytes } = this.shape;
     if (!isWhole(layer, layers)) throw new Problem(say("noLayerOf", { last: layers - 1, layer: brief(layer) }));
-    checkBytes(say("theLayer", { layer }), bytes, layerBytes);
+    checkBytes(bytes, layerBytes, "theLayer", { layer });
     this.put(this.places.layers[layer], bytes);
     this.hasLayer[layer] = 1;
   }
 
   /** @param {Uint8Array} bytes of the norm behind the last layer, float32 */
   addNorm(bytes) {
-    checkBytes(say("theNorm"), bytes, this.shape.normBytes);
+    checkBytes(bytes, this.shape.normBytes, "theNorm");
     this.put(this.places.norm, bytes);
     this.hasNorm = true;
   }
@@ -76,10 +76,12 @@ export class Weights {
 }
 
 /**
- * @param {string} name
  * @param {Uint8Array} bytes
  * @param {number} wanted
+ * @param {string} key of the words for what they are
+ * @param {Record<string, number>} [places]
  */
-function checkBytes(name, bytes, wanted) {
-  if (bytes?.length !== wanted) throw new Problem(say("wrongBytes", { name, wanted, count: brief(bytes?.length) }));
+function checkBytes(bytes, wanted, key, places) {
+  if (bytes?.length === wanted) return;
+  throw new Problem(say("wrongBytes", { name: say(key, places), wanted, count: brief(bytes?.length) }));
 }
