@@ -53,6 +53,7 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "no sink": {"sink_off": [0, 1]},
     "many off": {"heads_off": [[0, 0]], "turning_off": True, "sink_off": [1]},
 }
+WITH_LAYERS = ("all on", "no sink")  # the cases with the rows of each layer
 
 ROUNDING = 2.0**-24 / 3**0.5  # the standard deviation of one rounding, as a part of the number
 EXP = 8 * ROUNDING  # that of e^x by the kernels' polynomial, whose error is at most 3 · 2^-24
@@ -259,7 +260,7 @@ def vectors() -> dict[str, Any]:
     for name, off in SWITCHES.items():
         ran = run(made.numbers, IDS, off)
         case = {"name": name, "switches": off, "ids": IDS, "scores": sent(ran["scores"])}
-        if len(cases) < 1:
+        if name in WITH_LAYERS:
             case["layers"] = [
                 {part: sent(near) for part, near in layer.items()} for layer in ran["layers"]
             ]

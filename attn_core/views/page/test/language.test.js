@@ -68,6 +68,9 @@ for (const [kind, compiled] of Object.entries(KINDS)) {
       }
       if (row === ids.length - 1) assert.deepEqual(one, scores);
     }
+    whole.cut(0);
+    whole.read(ids.slice(0, 4));
+    assert.deepEqual(whole.read(ids.slice(4)), scores, "several behind several");
     alone.cut(2);
     assert.deepEqual(alone.read(ids.slice(2)), scores, "the others were forgotten");
   });
@@ -136,6 +139,16 @@ test("a layer works as soon as it is there", async () => {
   assert.equal(engine.proceed(), true);
   assertNear(engine.scores, cases[0].scores, "scores");
   assert.equal(engine.proceed(), false);
+});
+
+test("a text as long as may be", async () => {
+  const engine = await engineOf(KERNELS, { longest: 256 });
+  const long = Array.from({ length: 256 }, (_, n) => (n * n) % settings.vocabulary);
+  const scores = engine.read(long);
+  engine.cut(0);
+  engine.read(long.slice(0, 100));
+  assert.deepEqual(engine.read(long.slice(100)), scores);
+  assert.throws(() => engine.read([1]), new Problem("a text may have up to 256 tokens, this one has 257"));
 });
 
 test("rows of the embedding come in parts, and twice does no harm", async () => {

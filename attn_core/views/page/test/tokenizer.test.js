@@ -11,7 +11,7 @@ addWords(LANGUAGE_WORDS);
 const MARKS = ["<|end|>", "<|end|>>", "<a.b>"];
 // The last five are the bytes c3 and a9 (é), then e2, 82 and ac (€).
 const SIGNS = ["a", "b", "c", "Ġ", "Ċ", "1", "'", "s", ".", "Ã", "©", "â", "Ĥ", "¬"];
-const MERGES = ["a b", "ab c", "Ġ ab", "Ġ Ġ", "b c", "' s", "â Ĥ", ". ."];
+const MERGES = ["a b", "ab c", "Ġ ab", "Ġ Ġ", "b c", "' s", "â Ĥ", ". .", "a a"];
 
 function sent(merges = MERGES) {
   const tokens = [...MARKS, ...SIGNS];
@@ -31,6 +31,7 @@ test("the earliest merge goes first, wherever it stands", () => {
   assert.deepEqual(pieces("abc"), ["abc"]);
   assert.deepEqual(pieces("bcab"), ["bc", "ab"]);
   assert.deepEqual(pieces("aabbc"), ["a", "ab", "bc"]);
+  assert.deepEqual(pieces("aaa"), ["aa", "a"]);
 });
 
 test("a space belongs to the word behind it, other spaces to each other", () => {
@@ -79,5 +80,5 @@ test("what is no vocabulary, and no token, is said in a sentence", () => {
   said(() => new Tokenizer({ ...sent(), merges: "AAAA" }), "its merges must be pairs of ids of 16 bits");
   said(() => new Tokenizer({ ...sent(), signs: ["a", "汤"] }), "its sign 汤 must be that of a byte");
   said(() => new Tokenizer({ marks: [], signs: ["a"], merges: "AAABAA==" }), "its merges must join tokens before them");
-  said(() => tokenizer.piece(25), "the id of a token must be a whole number below 25, got 25");
+  said(() => tokenizer.piece(26), "the id of a token must be a whole number below 26, got 26");
 });

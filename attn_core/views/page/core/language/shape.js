@@ -127,6 +127,7 @@ export class Shape {
       values: ofLayers(cache),
       rates: place(8 * (headDim / 2)),
       turns: place(NUMBER * longest * 2 * headDim),
+      spare: place(NUMBER * Math.max(2 * width, 2 * hidden, longest + 4)),
       stream: place(rows),
       normed: place(rows),
       query: place(rows),
@@ -134,7 +135,6 @@ export class Shape {
       gate: place(NUMBER * longest * hidden),
       up: place(NUMBER * longest * hidden),
       scores: place(NUMBER * vocabulary),
-      spare: place(NUMBER * Math.max(2 * width, 2 * hidden, longest + 4)),
       end,
     };
   }
