@@ -92,7 +92,7 @@ export class Tokenizer {
   }
 
   /**
-   * Joins the two neighbours whose merge comes first, until none is left. A byte without a token is left out.
+   * Joins neighbours, the earliest merge first, until none is left. A byte without a token is left out.
    *
    * @param {string} word
    */
@@ -104,14 +104,31 @@ export class Tokenizer {
       if (id !== undefined) ids.push(id);
     }
     for (;;) {
-      let [best, at] = [Infinity, 0];
+      let best = Infinity;
       for (let n = 1; n < ids.length; n++) {
-        const made = this.merges.get(ids[n - 1] * MANY + ids[n]) ?? Infinity;
-        if (made < best) [best, at] = [made, n];
+        best = Math.min(best, this.merges.get(ids[n - 1] * MANY + ids[n]) ?? Infinity);
       }
       if (best === Infinity) return ids;
-      ids.splice(at - 1, 2, best);
+      this.join(ids, best);
     }
+  }
+
+  /**
+   * Joins all pairs that a merge is about, in place, from left to right.
+   *
+   * @param {number[]} ids
+   * @param {number} made the id of what it makes
+   */
+  join(ids, made) {
+    const at = 2 * (made - this.firstMerge);
+    const [first, second] = [this.pairs[at], this.pairs[at + 1]];
+    let length = 0;
+    for (let n = 0; n < ids.length; n++) {
+      const isPair = ids[n] === first && ids[n + 1] === second;
+      ids[length++] = isPair ? made : ids[n];
+      if (isPair) n++;
+    }
+    ids.length = length;
   }
 
   /**
