@@ -49,9 +49,9 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "all on": {},
     "two heads off": {"heads_off": [[0, 1], [1, 3]]},
     "an attention off": {"attention_off": [1]},
-    "no turning": {"turning_off": True},
+    "no rotation": {"rotary_off": True},
     "no sink": {"sink_off": [0, 1]},
-    "many off": {"heads_off": [[0, 0]], "turning_off": True, "sink_off": [1]},
+    "many off": {"heads_off": [[0, 0]], "rotary_off": True, "sink_off": [1]},
 }
 WITH_LAYERS = ("all on", "no sink")  # the cases with the rows of each layer
 
@@ -157,19 +157,19 @@ def rms_norm(x: Near, gain: np.ndarray) -> Near:
     return Near(value, joined(gain * factor * x.error, value * relative))
 
 
-def turn(x: Near) -> Near:
+def rotate(x: Near) -> Near:
     """x: [rows, heads, head_dim]; row n is at position n."""
     angles = ROTARY.angles(torch.arange(len(x.value))).numpy()[:, None, :]
     cos, sin = np.cos(angles), np.sin(angles)
     first, second = (x.map(lambda part, n=n: part[..., n::2]) for n in (0, 1))
 
-    def turned(a: Near, b: Near, sign: int) -> Near:
+    def rotated(a: Near, b: Near, sign: int) -> Near:
         value = a.value * cos + sign * b.value * sin
         errors = a.error * cos, b.error * sin
         rounding = 3 * ROUNDING * (abs(a.value * cos) + abs(b.value * sin))
         return Near(value, joined(*errors, rounding))
 
-    pair = turned(first, second, -1), turned(second, first, 1)
+    pair = rotated(first, second, -1), rotated(second, first, 1)
     return Near(
         *(
             np.stack([getattr(part, name) for part in pair], -1).reshape(x.value.shape)
@@ -229,8 +229,8 @@ def run(weights: dict[str, np.ndarray], ids: Sequence[int], off: dict[str, Any])
                 product(normed, of[name]).map(lambda part: part.reshape(len(ids), -1, HEAD_DIM))
                 for name in ("w_query", "w_key", "w_value")
             )
-            if not off.get("turning_off"):
-                q, k = turn(q), turn(k)
+            if not off.get("rotary_off"):
+                q, k = rotate(q), rotate(k)
             record = {"q": q, "k": k, "v": v}
             heads = attend(q, k, v, n in off.get("sink_off", []))
             silent = [head for layer, head in off.get("heads_off", []) if layer == n]

@@ -218,12 +218,12 @@ export function rmsNorm(x: usize, rows: i32, width: i32, gain: usize, eps: f32, 
 }
 
 /**
- * The cosines and sines by which positions turn: for each position the cosine of each column's pair, then its sine,
+ * The cosines and sines by which positions rotate: for each position the cosine of each column's pair, then its sine,
  * with − for the first of a pair, which is 2i and 2i + 1.
  *
- * rates: float64, the radians by which each pair turns from a position to the next.
+ * rates: float64, the radians by which each pair rotates from a position to the next.
  */
-export function turningTable(table: usize, positions: i32, headDim: i32, rates: usize): void {
+export function rotaryTable(table: usize, positions: i32, headDim: i32, rates: usize): void {
   const length = <usize>headDim << 2;
   for (let position = 0; position < positions; position++) {
     for (let column = 0; column < headDim; column += 2) {
@@ -240,8 +240,8 @@ export function turningTable(table: usize, positions: i32, headDim: i32, rates: 
   }
 }
 
-/** Turns rows of heads in place; table: of the first row's position. */
-export function turn(x: usize, rows: i32, heads: i32, headDim: i32, table: usize): void {
+/** Rotates rows of heads in place; table: of the first row's position. */
+export function rotate(x: usize, rows: i32, heads: i32, headDim: i32, table: usize): void {
   const length = <usize>headDim << 2;
   for (let r = 0; r < rows; r++) {
     for (let h = 0; h < heads; h++) {

@@ -197,7 +197,7 @@ test("what cannot be is said in a sentence", async () => {
   said(() => engine.switch({ sink_off: [2] }), "the model has layers 0 to 1, got 2");
   said(() => engine.switch({ sink_off: 1 }), "there is nothing to switch called sink_off: 1");
   said(() => engine.switch({ sinks_off: [] }), "there is nothing to switch called sinks_off");
-  said(() => engine.switch({ turning_off: 1 }), "turning_off must be true or false, got 1");
+  said(() => engine.switch({ rotary_off: 1 }), "rotary_off must be true or false, got 1");
 });
 
 test("settings that are none are said, and a memory that is not to be had", async () => {

@@ -17,8 +17,8 @@ const NUMBER = 4; // bytes of a float32
  * attention is off.
  *
  * @typedef {object} LayerRecord
- * @property {Float32Array | null} q [rows, heads, headDim], turned
- * @property {Float32Array | null} k [rows, kvHeads, headDim], turned
+ * @property {Float32Array | null} q [rows, heads, headDim], rotated
+ * @property {Float32Array | null} k [rows, kvHeads, headDim], rotated
  * @property {Float32Array | null} v [rows, kvHeads, headDim]
  * @property {Float32Array} attended [rows, width]: the residual stream behind the attention
  * @property {Float32Array} stream [rows, width]: the residual stream behind the layer
@@ -57,9 +57,9 @@ export class Engine {
     /** @type {Recorded | null} */
     this.recorded = null;
     this.switches = ALL_ON;
-    const { turns, rates } = this.places;
+    const { rotations, rates } = this.places;
     new Float64Array(kernels.memory, rates, shape.rates.length).set(shape.rates);
-    kernels.turningTable(turns, longest, shape.headDim, rates);
+    kernels.rotaryTable(rotations, longest, shape.headDim, rates);
   }
 
   /**
@@ -182,10 +182,10 @@ export class Engine {
     this.matmul(layer, "w_query", places.normed, width, places.query, width);
     this.matmul(layer, "w_key", places.normed, width, keys, kvWidth);
     this.matmul(layer, "w_value", places.normed, width, values, kvWidth);
-    if (!switches.turning_off) {
-      const turns = places.turns + 2 * NUMBER * headDim * length;
-      kernels.turn(places.query, rows, heads, headDim, turns);
-      kernels.turn(keys, rows, kvHeads, headDim, turns);
+    if (!switches.rotary_off) {
+      const rotations = places.rotations + 2 * NUMBER * headDim * length;
+      kernels.rotate(places.query, rows, heads, headDim, rotations);
+      kernels.rotate(keys, rows, kvHeads, headDim, rotations);
     }
     const hidden = switches.sink_off.includes(layer) ? 1 : 0;
     const [k, v] = [places.keys[layer], places.values[layer]];

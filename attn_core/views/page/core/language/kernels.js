@@ -17,8 +17,8 @@ const PAGE_BYTES = 2 ** 16; // the unit of WebAssembly's memory
  * @property {(kind: number, x: number, rows: number, inputs: number, weights: number, outputs: number, spare: number,
  *   y: number) => void} matmul
  * @property {(x: number, rows: number, width: number, gain: number, eps: number, y: number) => void} rmsNorm
- * @property {(table: number, positions: number, headDim: number, rates: number) => void} turningTable
- * @property {(x: number, rows: number, heads: number, headDim: number, table: number) => void} turn
+ * @property {(table: number, positions: number, headDim: number, rates: number) => void} rotaryTable
+ * @property {(x: number, rows: number, heads: number, headDim: number, table: number) => void} rotate
  * @property {(q: number, k: number, v: number, rows: number, first: number, heads: number, kvHeads: number,
  *   headDim: number, hidden: number, spare: number, y: number) => void} attend
  * @property {(gate: number, up: number, count: number) => void} swiglu

@@ -87,7 +87,7 @@ export class PlainKernels {
    * @param {number} headDim
    * @param {number} rates
    */
-  turningTable(table, positions, headDim, rates) {
+  rotaryTable(table, positions, headDim, rates) {
     const rate = new Float64Array(this.memory.slice(rates, rates + 4 * headDim));
     for (let position = 0; position < positions; position++) {
       const cosines = this.row(table + 8 * position * headDim, headDim);
@@ -107,14 +107,14 @@ export class PlainKernels {
    * @param {number} headDim
    * @param {number} table
    */
-  turn(x, rows, heads, headDim, table) {
+  rotate(x, rows, heads, headDim, table) {
     for (let n = 0; n < rows * heads; n++) {
       const numbers = this.row(x + 4 * n * headDim, headDim);
-      const turns = this.row(table + 8 * Math.floor(n / heads) * headDim, 2 * headDim);
+      const rotations = this.row(table + 8 * Math.floor(n / heads) * headDim, 2 * headDim);
       for (let d = 0; d < headDim; d += 2) {
         const [first, second] = [numbers[d], numbers[d + 1]];
-        numbers[d] = first * turns[d] + second * turns[headDim + d];
-        numbers[d + 1] = second * turns[d + 1] + first * turns[headDim + d + 1];
+        numbers[d] = first * rotations[d] + second * rotations[headDim + d];
+        numbers[d + 1] = second * rotations[d + 1] + first * rotations[headDim + d + 1];
       }
     }
   }

@@ -15,7 +15,7 @@ import { bytesOfWeights, Q4_1, Q8_0 } from "./formats.js";
  * @property {number} layers
  * @property {number} vocabulary tokens
  * @property {number} eps of RMSNorm
- * @property {number[]} rates radians by which each pair of a head turns from a position to the next; its numbers are
+ * @property {number[]} rates radians by which each pair of a head rotates from a position to the next; its numbers are
  *   neighbours
  */
 
@@ -126,7 +126,7 @@ export class Shape {
       keys: ofLayers(cache),
       values: ofLayers(cache),
       rates: place(8 * (headDim / 2)),
-      turns: place(NUMBER * longest * 2 * headDim),
+      rotations: place(NUMBER * longest * 2 * headDim),
       spare: place(NUMBER * Math.max(2 * width, 2 * hidden, longest + 4)),
       stream: place(rows),
       normed: place(rows),

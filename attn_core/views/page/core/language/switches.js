@@ -10,12 +10,12 @@ import { isWhole } from "../state.js";
  * @typedef {object} Switches
  * @property {[number, number][]} heads_off what these heads of a layer give is 0
  * @property {number[]} attention_off these layers add nothing of their attention
- * @property {boolean} turning_off queries and keys have no positions
+ * @property {boolean} rotary_off queries and keys have no positions
  * @property {number[]} sink_off in these layers only token 0 itself sees token 0
  */
 
 /** @type {Switches} */
-export const ALL_ON = { heads_off: [], attention_off: [], turning_off: false, sink_off: [] };
+export const ALL_ON = { heads_off: [], attention_off: [], rotary_off: false, sink_off: [] };
 
 /**
  * What is wanted, checked; what it does not name is on.
@@ -28,7 +28,7 @@ export function switchesOf({ layers, heads }, wanted) {
   for (const name of Object.keys(wanted)) {
     if (!Object.hasOwn(ALL_ON, name)) throw new Problem(say("noSwitchOf", { name: brief(name) }));
   }
-  const { heads_off, attention_off, turning_off, sink_off } = { ...ALL_ON, ...wanted };
+  const { heads_off, attention_off, rotary_off, sink_off } = { ...ALL_ON, ...wanted };
   for (const head of listed("heads_off", heads_off)) {
     const isThere = Array.isArray(head) && head.length === 2 && isWhole(head[0], layers) && isWhole(head[1], heads);
     if (!isThere) throw new Problem(say("noHeadOf", { layers, heads, head: brief(head) }));
@@ -36,10 +36,10 @@ export function switchesOf({ layers, heads }, wanted) {
   for (const layer of [...listed("attention_off", attention_off), ...listed("sink_off", sink_off)]) {
     if (!isWhole(layer, layers)) throw new Problem(say("noLayerOf", { last: layers - 1, layer: brief(layer) }));
   }
-  if (typeof turning_off !== "boolean") {
-    throw new Problem(say("isYesOrNo", { name: "turning_off", value: brief(turning_off) }));
+  if (typeof rotary_off !== "boolean") {
+    throw new Problem(say("isYesOrNo", { name: "rotary_off", value: brief(rotary_off) }));
   }
-  return { heads_off, attention_off, turning_off, sink_off };
+  return { heads_off, attention_off, rotary_off, sink_off };
 }
 
 /**
