@@ -8,7 +8,7 @@ import torch
 from attn_core.engines.tiles import parts
 from attn_core.record import AttentionTrace
 from attn_core.watching.captured import Captured
-from attn_core.watching.seen import Seen, in_columns
+from attn_core.watching.seen import THE_MODEL, Seen, in_columns
 
 CELLS = 2**22  # of a map at a time
 ROWS = 20  # of a table
@@ -52,7 +52,7 @@ class Comparison(Sequence[Difference]):
         return len(self.rows)
 
     def __repr__(self) -> str:
-        cells = [(path or "(the model)", str(head), f"{distance:.4f}")
+        cells = [(path or THE_MODEL, str(head), f"{distance:.4f}")
                  for path, head, distance in self.rows[:ROWS]]  # fmt: skip
         lines = in_columns([("path", "head", "distance"), *cells])
         more = len(self) - ROWS

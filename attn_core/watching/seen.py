@@ -15,6 +15,8 @@ from attn_core.watching.attributing import attributions
 from attn_core.watching.captured import Captured
 from attn_core.watching.editing import Edit, HeadsByPath, editing, outputs_of, zeros
 
+THE_MODEL = "(the model)"  # its path in a table
+
 
 class Unseen(NamedTuple):
     """An attention without a record."""
@@ -91,7 +93,7 @@ class Seen:
         what each head computed, before its output is changed. Michel, Levy and Neubig, "Are Sixteen
         Heads Really Better than One?" (2019). Taught in chapter 10.
         """
-        return self._editing({path: zeros(path, some, self._of(path))
+        return self._editing({named(path): zeros(path, some, self._of(path))
                               for path, some in checked(heads)})  # fmt: skip
 
     def patch(self, other: "Seen", heads: HeadsByPath) -> AbstractContextManager[None]:
@@ -120,7 +122,7 @@ class Seen:
         """
         if not isinstance(other, Seen):
             raise TypeError(f"other must be what watch gave, got {type(other).__name__}")
-        return self._editing({path: outputs_of(path, some, self._of(path), other._of(path))
+        return self._editing({named(path): outputs_of(path, some, self._of(path), other._of(path))
                               for path, some in checked(heads)})  # fmt: skip
 
     def attribution(self, number: Tensor) -> dict[str, Tensor | list[Tensor]]:
@@ -157,13 +159,14 @@ class Seen:
         return editing(model, edits)
 
     def _of(self, path: str) -> list[Captured]:
+        path = named(path)
         found = [one for one in self.captured if one.path == path]
         if found:
             return found
         for unseen in self.unseen:
             if unseen.path == path:
                 raise KeyError(f"{path!r} was not recorded: {unseen.why}")
-        some = ", ".join(map(repr, list(self)[:3]))
+        some = ", ".join(repr(known or THE_MODEL) for known in list(self)[:3])
         raise KeyError(f"{path!r} is not among the {len(self)} paths, such as {some}")
 
     def __iter__(self) -> Iterator[str]:
@@ -203,12 +206,17 @@ def checked(heads: HeadsByPath) -> Iterable[tuple[str, object]]:
     return heads.items()
 
 
+def named(path: str) -> str:
+    """A path as torch names it; of the model itself it is empty, which a table can't show."""
+    return "" if path == THE_MODEL else path
+
+
 def row(one: Captured) -> tuple[str, ...]:
     with torch.no_grad():
         call = one.call
     heads, of_keys = call.q.shape[1], call.k.shape[1]
     return (
-        one.path or "(the model)",
+        one.path or THE_MODEL,
         one.kind,
         str(heads) if heads == of_keys else f"{heads}, of keys {of_keys}",
         f"{call.size[0]} × {call.size[1]}",

@@ -43,6 +43,22 @@ def run(model, x, mode):
     return output.detach(), torch.autograd.grad(output.square().sum(), x)[0]
 
 
+def test_a_model_that_attends_itself_goes_by_its_name_in_the_table():
+    model = Attends(by_torch())
+    with torch.no_grad(), watch(model) as seen:
+        before = model(X)
+    assert "(the model)" in repr(seen)
+    assert seen["(the model)"] is seen[""]
+    assert seen.all("(the model)") == [seen[0]]
+    with torch.no_grad(), seen.ablate({"(the model)": True}):
+        off = model(X)
+    with torch.no_grad(), seen.ablate({"": True}):
+        assert torch.equal(off, model(X))
+    assert not torch.equal(off, before)
+    with pytest.raises(KeyError, match=r"such as '\(the model\)'"):
+        seen["other"]
+
+
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.enable_grad, torch.inference_mode])
 def test_a_form_as_by_a_hook(name, mode):
