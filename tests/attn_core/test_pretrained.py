@@ -17,7 +17,7 @@ def plain_reference(ids):
     """Every layer's hidden states and weights, written with torch's functions alone."""
     from safetensors.torch import load_file
 
-    folder = packages.package_folder(all_minilm.PACKAGE)
+    folder = packages.installed("all-MiniLM-L6-v2", all_minilm.PIN)
     w = load_file(folder / "model" / "model.safetensors")
     F = torch.nn.functional
 

@@ -10,9 +10,7 @@ from gguf.quants import dequantize
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from attn_core.pretrained import smollm2
-from attn_core.pretrained.gguf import GGUF
-from attn_core.pretrained.packages import package_folder
-from attn_core.pretrained.smollm2_135m import FILE, PACKAGE
+from attn_core.pretrained.smollm2_135m import published
 
 TEXTS = Path(__file__).parents[1] / "attn_core" / "smollm2_tokens.json"
 NAMES = {
@@ -64,9 +62,8 @@ def test_logits_are_those_of_hugging_face():
 
 
 def test_the_file_is_read_as_llama_cpp_reads_it():
-    path = package_folder(PACKAGE) / FILE
-    file = GGUF(path)
-    tensors = GGUFReader(path).tensors
+    file = published()
+    tensors = GGUFReader(file.path).tensors
     assert {tensor.name for tensor in tensors} == set(file.entries)
     for tensor in tensors:
         wanted = torch.from_numpy(dequantize(tensor.data, tensor.tensor_type).copy())

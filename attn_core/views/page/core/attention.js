@@ -178,7 +178,8 @@ export class Attention {
     const { columns, data, batch, head } = this;
     if (!columns[d]) {
       columns[d] = new Float64Array(data.S);
-      for (let j = 0; j < data.S; j++) columns[d][j] = data.number("v", batch, head, j, d);
+      const [numbers, width] = [data.part("v", batch, head), data.Dv];
+      for (let j = 0; j < data.S; j++) columns[d][j] = numbers[j * width + d];
     }
     return columns[d];
   }

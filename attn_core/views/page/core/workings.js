@@ -310,9 +310,8 @@ export class Workings {
     const value = [written(data.number(name, batch, head, position, d)), name];
     if (!data.source || data.isSet(name, [batch, data.placeOf(name, head), position, d]))
       return this.term(name, [position, d], [value], undefined, name);
-    const column = data.headOf(name, head) * data[name].shape[3] + d;
     if (data.rotary && name !== "v") return this.rotated(name, position, d, value);
-    const how = this.projection(name, position, column);
+    const how = this.projection(name, position, d);
     return this.term(name, [position, d], [...how, [" = "], value], undefined, name);
   }
 
@@ -350,8 +349,7 @@ export class Workings {
    * @param {number} value
    */
   projected(name, position, d, value) {
-    const { data, attention } = this;
-    const how = this.projection(name, position, data.headOf(name, attention.head) * data.D + d);
+    const how = this.projection(name, position, d);
     return this.term(`projected_${name}`, [position, d], [...how, [" = "], [written(value), name]], undefined, name);
   }
 
@@ -360,11 +358,13 @@ export class Workings {
    *
    * @param {Side} name
    * @param {number} position
-   * @param {number} column
+   * @param {number} d
    * @returns {Line}
    */
-  projection(name, position, column) {
-    const { x, w, hasBias, bias } = this.data.origin(name, this.attention.batch, position, column);
+  projection(name, position, d) {
+    const { data, attention } = this;
+    const column = data.headOf(name, attention.head) * data[name].shape[3] + d;
+    const { x, w, hasBias, bias } = data.origin(name, attention.batch, position, column);
     /** @type {Line} */
     const added = hasBias ? [[" + "], [written(bias)]] : [];
     return [...sumOfProducts(x, w, undefined, undefined, this.most), ...added];

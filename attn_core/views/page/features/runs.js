@@ -10,6 +10,8 @@ import { say } from "../words/words.js";
 import { Feature } from "./feature.js";
 
 const RUNS = ["first", "second", "difference"];
+/** With which run each shares its colours: the difference has its own. @type {Record<string, string>} */
+const SHARES = { first: "second", second: "first", difference: "difference" };
 
 export class Runs extends Feature {
   static fits(explorer) {
@@ -79,10 +81,9 @@ export class Runs extends Feature {
     return { ...made, runs, formulas: run === "difference" ? differences(runs) : formulas };
   }
 
-  // The two runs share their colours, the difference has its own.
   original() {
     const { state } = this.explorer;
-    return { ...state, run: { first: "second", second: "first", difference: "difference" }[state.run] };
+    return { ...state, run: SHARES[state.run] };
   }
 
   draw(_shown, original) {
@@ -95,7 +96,7 @@ export class Runs extends Feature {
       one.view.run = run;
       const there = { ...state, run };
       const shown = explorer.attention(there);
-      const ends = { first: "second", second: "first", difference: "difference" }[run];
+      const ends = SHARES[run];
       one.view.draw(shown, there, ends === original.run ? original : explorer.attention({ ...state, run: ends }));
       this.label(one, run);
     }

@@ -2,7 +2,7 @@
 
 import { written } from "../../digits.js";
 import { equals, signed } from "./lines.js";
-import { rowOf, USUAL } from "./operation.js";
+import { rowOf, USUAL, widthOfBoth } from "./operation.js";
 
 /**
  * The area under the bell curve to the left of x: (1 + erf(x / √2)) / 2. The series has terms of one sign, so that
@@ -52,11 +52,7 @@ export const silu = each(
 /** x·y. @type {import("./operation.js").Operation} */
 export const multiply = {
   ...USUAL,
-  width(step) {
-    const [x, y] = step.inputs;
-    step.must(x.width === y.width && x.axis === y.axis, "two inputs of one shape");
-    return x.width;
-  },
+  width: widthOfBoth,
   rows(pass, { inputs: [x, y], width }, t) {
     const [a, b] = [pass.output(x, t), pass.output(y, t)];
     return [rowOf(width, (n) => a[n] * b[n])];

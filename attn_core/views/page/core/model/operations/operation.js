@@ -40,6 +40,17 @@ export const USUAL = {
 };
 
 /**
+ * The columns of an operation on two rows, number by number.
+ *
+ * @param {Step} step
+ */
+export function widthOfBoth(step) {
+  const [x, y] = step.inputs;
+  step.must(x.width === y.width && x.axis === y.axis, "two inputs of one shape");
+  return x.width;
+}
+
+/**
  * @param {number} width
  * @param {(n: number) => number} number
  */

@@ -5,15 +5,8 @@ import { rotatedText } from "../../workings.js";
 import { equals, switchedOff } from "./lines.js";
 import { rowOf, USUAL } from "./operation.js";
 
-/** @type {WeakMap<object, Rotary>} */
-const rules = new WeakMap();
-
 /** @type {(step: import("../program.js").Step) => Rotary} */
-function ruleOf({ settings }) {
-  const rule = rules.get(settings) ?? new Rotary(/** @type {any} */ (settings));
-  rules.set(settings, rule);
-  return rule;
-}
+const ruleOf = ({ settings }) => new Rotary(/** @type {any} */ (settings));
 
 /** @type {import("./operation.js").Operation} */
 export const rotary = {

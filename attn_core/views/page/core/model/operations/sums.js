@@ -3,7 +3,7 @@
 import { written } from "../../digits.js";
 import { sumOfProducts } from "../../workings.js";
 import { equals, result, signed, switchedOff } from "./lines.js";
-import { rowIn, rowOf, USUAL } from "./operation.js";
+import { rowIn, rowOf, USUAL, widthOfBoth } from "./operation.js";
 
 /**
  * @typedef {import("../../arrays.js").NumberArray} NumberArray
@@ -13,11 +13,7 @@ import { rowIn, rowOf, USUAL } from "./operation.js";
 /** @type {Operation} */
 export const add = {
   ...USUAL,
-  width(step) {
-    const [x, y] = step.inputs;
-    step.must(x.width === y.width && x.axis === y.axis, "two inputs of one shape");
-    return x.width;
-  },
+  width: widthOfBoth,
   rows(pass, step, t) {
     const [x, y] = step.inputs.map((input) => pass.output(input, t));
     return [pass.settingsOf(step).off ? y : rowOf(step.width, (n) => x[n] + y[n])];
