@@ -59,7 +59,7 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     if there are several, `tell_apart` is an input on which they differ. It never guesses.
     Beside the mistakes of the gallery it knows some slips, as softmax taken twice; one head alone,
     the mean of the heads and their sum; and weights of which dropout, left on, took a part away.
-    Taught in chapters 03 and 12.
+    Taught in chapters 03 and 14.
     """
     check_made_by_trace("trace", trace, AttentionTrace)
     trace.check_plain("trace")

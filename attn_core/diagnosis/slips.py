@@ -1,4 +1,4 @@
-"""Wrong formulas that `diagnose` recognises and the gallery of chapter 12 does not show."""
+"""Wrong formulas that `diagnose` recognises and the gallery of chapter 14 does not show."""
 
 import torch
 from torch import Tensor

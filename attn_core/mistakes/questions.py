@@ -57,7 +57,7 @@ def alike(stage: str) -> list[tuple[str, ...]]:
     [('no-scale', 'scale-after-softmax'), ('no-mask', 'mask-after-softmax')]
 
     On no input can they be told from one another by this stage alone: their formulas are the same
-    up to it, or, as in the first example, one undoes what the other did. Taught in chapter 12.
+    up to it, or, as in the first example, one undoes what the other did. Taught in chapter 14.
     """
     versions: dict[str, list[Tensor]] = {"right": []}
     for question in questions():

@@ -61,7 +61,7 @@ def evidence(mistake: Mistake) -> Evidence:
     check: True if right, False if wrong
 
     A mistake of a module is seen in the record of its attention or, if it has none, of the
-    attention that reads its result. Taught in chapter 12.
+    attention that reads its result. Taught in chapter 14.
     """
     right, wrong = versions(mistake, hidden=False)
     stage = next(differences(right, wrong))

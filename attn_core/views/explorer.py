@@ -93,7 +93,7 @@ def explore(
         the arithmetic of each. run_names: what the two are called.
     A notebook that a program runs, as nbconvert does, also stores a picture of the first state, for
     paper and LaTeX; `explore(…).picture` is that picture.
-    Taught in chapter 03, mistakes in chapter 12.
+    Taught in chapter 03, mistakes in chapter 14.
     """
     check_stage(stage)
     shown = numbers_in(record, stage, "record")

@@ -49,7 +49,7 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
     A box for your numbers, 6 × 6 (the output 6 × 3). Here: diagnose(yours, record)
 
     record: of at most 400 weights in all. example: an array that a button puts into the box.
-    The answers are those of `diagnose`. What is pasted stays in the browser. Taught in chapter 12.
+    The answers are those of `diagnose`. What is pasted stays in the browser. Taught in chapter 14.
     """
     check_record(record)
     record.check_plain("record")

@@ -27,8 +27,8 @@ def taught_in(docstring: str) -> list[str]:
 
     >>> taught_in("A box. Taught in chapter 04, the reason in\\n    chapter 05.")
     ['04', '05']
-    >>> taught_in("一个框。讲解见第 03、12 章。")
-    ['03', '12']
+    >>> taught_in("一个框。讲解见第 03、14 章。")
+    ['03', '14']
     """
     sentence = TAUGHT.search(docstring)
     return CHAPTER.findall(sentence[0]) if sentence else []

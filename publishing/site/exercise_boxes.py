@@ -49,7 +49,7 @@ def entry(name: str | None) -> str:
     if name is None:
         return ""
     title = MISTAKES[name].title
-    link = f'<a href="12_mistakes.html#{make_id(title)}">{said(title, "exercises")}</a>'
+    link = f'<a href="14_mistakes.html#{make_id(title)}">{said(title, "exercises")}</a>'
     return _("It looks like {mistake}.").format(mistake=link) + " "
 
 

@@ -13,7 +13,7 @@ from publishing.translation.markdown import has_words
 
 CATALOGUE = "drawings"
 # Where the titles of mistakes are messages, and where what they do is told.
-TITLES, MISTAKES = "exercises", "chapters/12_mistakes"
+TITLES, MISTAKES = "exercises", "chapters/14_mistakes"
 SVG, PNG, HTML = "image/svg+xml", "image/png", "text/html"
 WRITTEN = re.compile(r"(<(text|tspan|title|desc)\b[^>]*>)([^<]+)(?=<)")
 SPOKEN = re.compile(r'(\b(?:aria-label|alt|data-(?:agree|right|oppose))=")([^"]+)(?=")')

@@ -20,7 +20,7 @@ from tests.notebooks.execution import execute, wrong_cells
 DEVICE = "cuda" if torch.cuda.is_available() else "pretend"
 BY_TRITON = ("03", "04", "05", "06", "07")
 # About a minute each on the pretended device: `make test-devices` runs them, too.
-LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "09", "10", "11", "12")
+LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "09", "10", "11", "14")
 # torch fails on wrappers such as those of the pretended device while a mode changes heads.
 CHANGED = () if DEVICE == "cuda" else ("own_model",)
 # What another device may print otherwise, by the cells' ids.

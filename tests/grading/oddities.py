@@ -18,7 +18,7 @@ VALUES, SOFTMAX, ROW, TWO, WORDS = EXERCISES = (
     "03-safe-softmax",  # a function of a table
     "07-a-dropped-row",  # a function of a row, of truths and of a number
     "03-shuffled-weights",  # a function that gives two tables
-    "12-name-the-mistake",  # a list of words
+    "14-name-the-mistake",  # a list of words
 )
 
 # The values in plain Python: `weights`, then `mixed(weights)`, a row of three numbers.

@@ -68,7 +68,7 @@ def test_no_solution_in_a_blank_notebook(chapter):
 
 
 # Of three chapters among the slow tests, and deep of all: what `check` says, the tests below ask.
-FEW = [chapter for chapter in chapters() if str(chapter).startswith(("03", "08", "12"))]
+FEW = [chapter for chapter in chapters() if str(chapter).startswith(("03", "08", "14"))]
 SOME = [
     pytest.param(FEW, id="some", marks=pytest.mark.slow),
     pytest.param(chapters(), id="all", marks=pytest.mark.deep),

@@ -12,7 +12,7 @@ from publishing import ROOT
 from publishing.notebooks import mistake_cards
 from publishing.notebooks.chapters import tagged
 
-CELLS = nbformat.read(ROOT / "chapters" / "12_mistakes.ipynb", as_version=4).cells
+CELLS = nbformat.read(ROOT / "chapters" / "14_mistakes.ipynb", as_version=4).cells
 
 
 def test_every_mistake_hangs_once():
@@ -39,5 +39,5 @@ def test_an_entry_says_all_that_the_mistake_knows():
 
 def test_the_tables_of_an_exercise_are_those_above_it():
     (cell,) = [cell for cell in CELLS if cell.id == "wrong-tables"]
-    tables = load()["12-name-the-mistake"].parameters(0)["wrong_tables"]
+    tables = load()["14-name-the-mistake"].parameters(0)["wrong_tables"]
     assert cell.outputs[0].data["text/plain"] == repr(tables)

@@ -34,7 +34,7 @@ OF_EACH_KIND = [
     "book/worksheet_by_hand.html",
     "chapters/03_self_attention.html",
     "chapters/09_transformer.html",
-    "chapters/12_mistakes.html",
+    "chapters/14_mistakes.html",
     "zh/book/index.html",
     "zh/chapters/06_masking.html",
 ]

@@ -10,7 +10,7 @@ from attn_core.mistakes import MISTAKES
 from publishing.translation.language import in_chinese
 from tests.site.conftest import ENGLISH_FIRST
 
-GALLERY = "chapters/12_mistakes.html"
+GALLERY = "chapters/14_mistakes.html"
 # It has more words than the right one, so they can't stand side by side.
 OF_ANOTHER_SIZE = {"heads-along-tokens"}
 
@@ -40,7 +40,7 @@ def gallery(open_page, site, edition):
 
 def told(mistake, edition: str) -> str:
     english = f"{mistake.does} {mistake.symptom}"
-    return in_chinese(english, "chapters/12_mistakes") if edition else mistake.does
+    return in_chinese(english, "chapters/14_mistakes") if edition else mistake.does
 
 
 @ENGLISH_FIRST

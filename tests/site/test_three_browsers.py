@@ -69,7 +69,7 @@ def test_a_chapter_from_a_folder(tab):
 
 def test_the_gallery(tab, book):
     """Each formula mistake of one explorer is switched on, and seen beside the right one."""
-    tab.open(f"{book}/chapters/12_mistakes.html#x-scale?mistake=no-scale")
+    tab.open(f"{book}/chapters/14_mistakes.html#x-scale?mistake=no-scale")
     said = 'attention-explorer[name="scale"] .ax-said'
     tab.until_text(said, MISTAKES["no-scale"].does)
     assert len(tab.texts('attention-explorer[name="scale"] .ax-grid td.ax-differs')) >= 2

@@ -40,7 +40,7 @@ to 1. No mask: hidden words weigh. Softmax over queries: columns add up to 1.
         record: at most three words; its first sentence and head are drawn.
         names: of `MISTAKES`, those that can be made again from any record.
 
-    Taught in chapter 12.
+    Taught in chapter 14.
     """
     _, _, rows, cols = record.shape
     if rows > 3 or cols > 3:

@@ -1,4 +1,4 @@
-"""Chapter 12, level 2: layer norm with n − 1, an erratum of the from-scratch note."""
+"""Chapter 14, level 2: layer norm with n − 1, an erratum of the from-scratch note."""
 
 import math
 import statistics
@@ -44,8 +44,8 @@ def checks(names, parameters):
 
 
 EXERCISE = Exercise(
-    id="12-one-too-few",
-    chapter="12",
+    id="14-one-too-few",
+    chapter="14",
     title="One too few",
     level=2,
     points=2,

@@ -1,4 +1,4 @@
-"""Chapter 12, level 3: one check of a table of weights that catches five mistakes."""
+"""Chapter 14, level 3: one check of a table of weights that catches five mistakes."""
 
 import torch
 
@@ -45,8 +45,8 @@ def checks(names, parameters):
 
 
 EXERCISE = Exercise(
-    id="12-a-check-that-catches",
-    chapter="12",
+    id="14-a-check-that-catches",
+    chapter="14",
     title="A check that catches",
     level=3,
     points=3,

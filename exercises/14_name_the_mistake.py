@@ -1,4 +1,4 @@
-"""Chapter 12, level 2: four wrong tables of weights, and the names of what went wrong."""
+"""Chapter 14, level 2: four wrong tables of weights, and the names of what went wrong."""
 
 import torch
 
@@ -56,8 +56,8 @@ def checks(names, parameters):
 
 
 EXERCISE = Exercise(
-    id="12-name-the-mistake",
-    chapter="12",
+    id="14-name-the-mistake",
+    chapter="14",
     title="Name the mistake",
     level=2,
     points=2,

@@ -1,4 +1,4 @@
-"""Chapter 12, level 1: by hand, the numbers by which three wrong masks are told apart."""
+"""Chapter 14, level 1: by hand, the numbers by which three wrong masks are told apart."""
 
 import math
 
@@ -38,8 +38,8 @@ def checks(names, parameters):
 
 
 EXERCISE = Exercise(
-    id="12-the-mark-it-leaves",
-    chapter="12",
+    id="14-the-mark-it-leaves",
+    chapter="14",
     title="The mark it leaves",
     level=1,
     points=1,
