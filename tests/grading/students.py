@@ -25,6 +25,18 @@ RIGHT = ("right", "right", "right")
 BLANK = ("blank", "blank", "blank")
 WRONG = ("right", "wrong", "right")
 PLACES = {"values": 0, "softmax": 1, "row": 2}
+# Those whom a test calls by name; of the others, a quick class has every third.
+NAMED = {
+    "correct",
+    "copied",
+    "stripped",
+    "shadows",
+    "scratch",
+    "helper",
+    "magic",
+    "partly",
+    "blank",
+}
 
 WRONG_SOFTMAX = "def safe_softmax(table):\n    return table"
 UNICODE = """\
@@ -258,7 +270,7 @@ def with_times(of: Class) -> Callable[[Path], None]:
 
 
 def class_of(course: Course, assignment: Assignment, is_deep: bool = False) -> dict[str, Student]:
-    """Every student by id; in a deep test there are more."""
+    """The students by id: in a deep test all of them, else some of each kind."""
     from tests.grading.hostile import hostile, later
 
     of = Class(course, assignment)
@@ -267,7 +279,12 @@ def class_of(course: Course, assignment: Assignment, is_deep: bool = False) -> d
     hostile(of)
     if is_deep:
         later(of)
-    return of.students
+        return of.students
+    return {
+        name: student
+        for number, (name, student) in enumerate(of.students.items())
+        if number % 3 == 0 or name in NAMED
+    }
 
 
 def fill(course: Course, name: str, student: Student) -> None:

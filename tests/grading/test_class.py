@@ -1,7 +1,7 @@
 """A class of students of every kind, graded as an instructor would: each as it should be.
 
 It is graded by root and by an ordinary user, on a quiet machine and beside a load: the first of the
-four is among the slow tests, `make deep` takes the others, with more who try something.
+four is among the slow tests, with a third of the students; `make deep` takes the others, with all.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def flags_of(row: dict[str, str]) -> str:
 
 
 def test_each_is_graded_as_it_should_be(graded):
-    assert len(graded.students) > 100
+    assert len(graded.students) > 40
     wrong = {}
     for name, student in graded.students.items():
         row = graded.rows[name]
