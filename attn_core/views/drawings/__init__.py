@@ -24,6 +24,7 @@ from attn_core.views.drawings.masks_added import masks_added
 from attn_core.views.drawings.memory import memory
 from attn_core.views.drawings.mistakes import mistaken_maps
 from attn_core.views.drawings.one_pass import one_pass
+from attn_core.views.drawings.one_stream import one_stream
 from attn_core.views.drawings.overwritten import overwritten
 from attn_core.views.drawings.pass_times import pass_times
 from attn_core.views.drawings.paths import path_lengths
@@ -67,6 +68,7 @@ __all__ = [
     "next_words",
     "norm_places",
     "one_pass",
+    "one_stream",
     "overwritten",
     "pass_times",
     "path_lengths",
