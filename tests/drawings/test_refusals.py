@@ -48,6 +48,7 @@ TAKEN = {
     "Steps": {"steps": pages(40, 40), "alt": ""},
     "alignment": {"weights": EYE[:2], "written": "ab", "read": "xyz"},
     "attended_words": {"rows": {"a": torch.ones(2)}, "tokens": "ab", "query": 0},
+    "byte_pairs": {"word": "tomcat", "merges": [("a", "t")]},
     "chain_rule": {"source": source(), "word": 4, "target": 5, "tokens": WORDS},
     "contexts": {
         "states": STATES,
@@ -96,6 +97,8 @@ REFUSED = [
     ("Steps", {"steps": pages(40, 50)}, "one size, got [(200, 40), (200, 50)]"),
     ("alignment", {"read": "xy"}, "weights must be [2, 2], got [2, 3]"),
     ("attended_words", {"tokens": "abc"}, "tokens must be 2 words, got 3"),
+    ("byte_pairs", {"word": "a"}, "word must have 2 to 10 letters, got 1"),
+    ("byte_pairs", {"word": 11 * "a"}, "word must have 2 to 10 letters, got 11"),
     ("chain_rule", {"word": 6}, "word must be from 0 to 5, got 6"),
     ("chain_rule", {"target": -1}, "target must be from 0 to 5, got -1"),
     ("chain_rule", {"number": (3, 0)}, "number must be a place in w_query, [3, 2], got (3, 0)"),

@@ -5,6 +5,7 @@ They are SVG: text stays text, and one file is light or dark as its reader is.
 
 from attn_core.views.drawings.alignment import alignment
 from attn_core.views.drawings.book_map import book_map
+from attn_core.views.drawings.byte_pairs import byte_pairs
 from attn_core.views.drawings.cache import prefill_decode
 from attn_core.views.drawings.chain_rule import chain_rule
 from attn_core.views.drawings.cross import cross_attention
@@ -48,6 +49,7 @@ __all__ = [
     "alignment",
     "attended_words",
     "book_map",
+    "byte_pairs",
     "chain_rule",
     "contexts",
     "cross_attention",
