@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -87,6 +88,7 @@ TAKEN = {
     "training_steps": {"record": RECORD, "tokens": WORDS},
     "triangle": {"record": NOTEBOOK, "tokens": THREE},
     "two_arrows": {"a": (1, 1), "b": (4, -3)},
+    "two_norms": {"x": (1, 3, 3, 9)},
     "within_reach": {"values": 2 * torch.eye(2), "wanted": (1, 1), "tokens": "ab", "names": "cd"},
 }
 TAKEN["within_reach"] |= {"query": "e"}
@@ -195,6 +197,13 @@ REFUSED = [
     ("two_arrows", {"b": (5, 0)}, "b must be whole numbers of at most 4 and 3, got"),
     ("two_arrows", {"b": (0, 4)}, "b must be whole numbers of at most 4 and 3, got"),
     ("two_arrows", {"b": (0.5, 1)}, "b must be whole numbers of at most 4 and 3, got"),
+    ("two_norms", {"x": (1,)}, "x must have 2 to 8 numbers, got 1"),
+    (
+        "two_norms",
+        {"x": (2, 2)},
+        "x must have finite numbers that are not all the same, got [2, 2]",
+    ),
+    ("two_norms", {"x": (2, math.inf)}, "finite numbers that are not all the same, got [2, inf]"),
     ("within_reach", {"values": torch.zeros(3, 2)}, "values must be two rows of two numbers"),
     ("within_reach", {"values": -torch.eye(2)}, "values must be two rows of two numbers from 0 up"),
     ("within_reach", {"wanted": (1, -1)}, "wanted must be two numbers from 0 up, got [1, -1]"),

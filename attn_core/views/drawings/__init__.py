@@ -41,6 +41,7 @@ from attn_core.views.drawings.strip import strip
 from attn_core.views.drawings.transformer import transformer
 from attn_core.views.drawings.triangle import triangle
 from attn_core.views.drawings.two_arrows import two_arrows
+from attn_core.views.drawings.two_norms import two_norms
 from attn_core.views.drawings.within_reach import within_reach
 
 __all__ = [
@@ -88,6 +89,7 @@ __all__ = [
     "triangle",
     "two_arrows",
     "two_layers",
+    "two_norms",
     "warmup_dot_product",
     "warmup_softmax",
     "within_reach",
