@@ -79,6 +79,7 @@ TAKEN = {
     "position_waves": {"table": torch.ones(25, 32)},
     "prefill_decode": {"record": RECORD, "tokens": WORDS},
     "query_key_value": {"source": projection(3, 2)},
+    "rotations": {"query": (1, 0), "key": (1, 0), "angle": 0.9},
     "row_shares": {"shares": {"a": {"word": 1.0}}},
     "score_spread": {"widths": [4]},
     "self_attention_row": {"x": X, "query": 1, "tokens": WORDS},
@@ -171,6 +172,9 @@ REFUSED = [
     ("query_key_value", {"source": source(bias=True)}, "source must have no biases"),
     ("query_key_value", {"source": projection(3, 4)}, "at most 4 rows and 2 columns, got 3 × 4"),
     ("query_key_value", {"token": 7}, "token must be one of the 6 rows of x, got 7"),
+    ("rotations", {"query": (0, 0)}, "query must have a length, got only zeros"),
+    ("rotations", {"key": (0.0, 0.0)}, "key must have a length, got only zeros"),
+    ("rotations", {"distances": 5}, "distances must be from 2 to 4, got 5"),
     ("row_shares", {"shares": {}}, "shares must have a station, got none"),
     ("row_shares", {"shares": {"a": {"word": 0.9}}}, "'a' must add up to 1, got 0.9000"),
     (

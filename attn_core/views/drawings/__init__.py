@@ -31,6 +31,7 @@ from attn_core.views.drawings.pass_times import pass_times
 from attn_core.views.drawings.paths import path_lengths
 from attn_core.views.drawings.positions import position_waves
 from attn_core.views.drawings.query_key_value import query_key_value
+from attn_core.views.drawings.rotations import rotations
 from attn_core.views.drawings.row_shares import row_shares
 from attn_core.views.drawings.score_spread import score_spread
 from attn_core.views.drawings.self_attention_row import self_attention_row
@@ -78,6 +79,7 @@ __all__ = [
     "position_waves",
     "prefill_decode",
     "query_key_value",
+    "rotations",
     "row_shares",
     "score_spread",
     "self_attention_row",
