@@ -35,6 +35,7 @@ from attn_core.views.drawings.rotations import rotations
 from attn_core.views.drawings.row_shares import row_shares
 from attn_core.views.drawings.score_spread import score_spread
 from attn_core.views.drawings.self_attention_row import self_attention_row
+from attn_core.views.drawings.silu_gate import silu_gate
 from attn_core.views.drawings.sizes import map_sizes
 from attn_core.views.drawings.softmax_shares import softmax_shares, warmup_softmax
 from attn_core.views.drawings.steps import Steps
@@ -83,6 +84,7 @@ __all__ = [
     "row_shares",
     "score_spread",
     "self_attention_row",
+    "silu_gate",
     "softmax_shares",
     "strip",
     "three_stages",
