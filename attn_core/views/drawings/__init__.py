@@ -15,6 +15,7 @@ from attn_core.views.drawings.dropout import dropout, training_steps
 from attn_core.views.drawings.encoder_decoder import contexts, encoder_decoder
 from attn_core.views.drawings.explorer_parts import explorer_parts
 from attn_core.views.drawings.fast_memory import fast_memory
+from attn_core.views.drawings.grouped_heads import grouped_heads
 from attn_core.views.drawings.heads import attended_words, heads
 from attn_core.views.drawings.influence import influence
 from attn_core.views.drawings.layers import norm_places, two_layers
@@ -61,6 +62,7 @@ __all__ = [
     "encoder_decoder",
     "explorer_parts",
     "fast_memory",
+    "grouped_heads",
     "heads",
     "influence",
     "look_up",
