@@ -92,6 +92,7 @@ TAKEN = {
     "triangle": {"record": NOTEBOOK, "tokens": THREE},
     "two_arrows": {"a": (1, 1), "b": (4, -3)},
     "two_norms": {"x": (1, 3, 3, 9)},
+    "window_reach": {"tokens": 7, "window": 3, "layers": 2},
     "within_reach": {"values": 2 * torch.eye(2), "wanted": (1, 1), "tokens": "ab", "names": "cd"},
 }
 TAKEN["within_reach"] |= {"query": "e"}
@@ -220,6 +221,10 @@ REFUSED = [
         "x must have finite numbers that are not all the same, got [2, 2]",
     ),
     ("two_norms", {"x": (2, math.inf)}, "finite numbers that are not all the same, got [2, inf]"),
+    ("window_reach", {"tokens": 13}, "tokens must be from 1 to 12, got 13"),
+    ("window_reach", {"window": 8}, "window must be from 1 to 7, got 8"),
+    ("window_reach", {"layers": 0}, "layers must be from 1 to 4, got 0"),
+    ("window_reach", {"window": 7, "layers": 4}, "shares with a denominator of at most 999, got "),
     ("within_reach", {"values": torch.zeros(3, 2)}, "values must be two rows of two numbers"),
     ("within_reach", {"values": -torch.eye(2)}, "values must be two rows of two numbers from 0 up"),
     ("within_reach", {"wanted": (1, -1)}, "wanted must be two numbers from 0 up, got [1, -1]"),

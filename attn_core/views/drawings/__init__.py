@@ -45,6 +45,7 @@ from attn_core.views.drawings.transformer import transformer
 from attn_core.views.drawings.triangle import triangle
 from attn_core.views.drawings.two_arrows import two_arrows
 from attn_core.views.drawings.two_norms import two_norms
+from attn_core.views.drawings.window_reach import window_reach
 from attn_core.views.drawings.within_reach import within_reach
 
 __all__ = [
@@ -98,5 +99,6 @@ __all__ = [
     "two_norms",
     "warmup_dot_product",
     "warmup_softmax",
+    "window_reach",
     "within_reach",
 ]
