@@ -131,9 +131,9 @@ def emptied(given: Any) -> Any:
 
 def filled(right: Any, fill: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     """A right value's shape with other numbers in it."""
-    if isinstance(right, tuple):
+    if isinstance(right, tuple) and not all(isinstance(part, str) for part in right):
         return tuple(filled(part, fill) for part in right)
     cells = tensor(right)
     if cells is None:
-        return right if not isinstance(right, list) else [right[0]] * len(right)
+        return [right[0]] * len(right) if isinstance(right, list | tuple) else right
     return fill(cells if cells.is_floating_point() else cells.float())

@@ -14,7 +14,7 @@ import torch
 
 from exercises.form import Exercise
 
-PLAIN = bool | int | float | str | list | tuple | range
+PLAIN = bool | int | float | str | list | tuple | dict | range
 UNSAID = (torch.float32, torch.int64, torch.bool)  # what torch takes Python's numbers for
 HIDDEN = 2  # more variants that a function is asked for, which nobody has seen
 
@@ -63,13 +63,18 @@ def given(exercise: Exercise, seed: int) -> str:
 
 
 def literal(value: Any) -> str | None:
-    """Python code for a value, or None if there is none."""
+    """Python code for a value, or None if there is none.
+
+    >>> literal({("a", "t"): 10}), literal({"a": print})
+    ("{('a', 't'): 10}", None)
+    """
     if isinstance(value, torch.Tensor):
         dtype = "" if value.dtype in UNSAID else f", dtype={value.dtype}"
         return f"torch.tensor({rows(value.tolist(), value.dtype)}{dtype})"
     if isinstance(value, np.generic):
         return repr(value.item())
-    if isinstance(value, list | tuple) and any(literal(part) is None for part in value):
+    parts = [*value, *value.values()] if isinstance(value, dict) else value
+    if isinstance(parts, list | tuple) and any(literal(part) is None for part in parts):
         return None
     return repr(value) if isinstance(value, PLAIN) else None
 
