@@ -55,6 +55,7 @@ CONSTANTS = {
     "12-next-merge": "1",  # pieces[1:]
     "12-rms-norm": "1e-5",  # an example of eps
     "12-rotate": "2 1 0",  # columns; a pair (1, 0)
+    "12-sink-gate": "1",  # the sum of a row's weights
     "12-top-p": "0",  # the probability of the others
     "14-a-check-that-catches": "0 1",  # weights of a query that keeps none; a sum
     "14-name-the-mistake": "4",  # d_k
