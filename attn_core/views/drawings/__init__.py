@@ -34,6 +34,7 @@ from attn_core.views.drawings.positions import position_waves
 from attn_core.views.drawings.query_key_value import query_key_value
 from attn_core.views.drawings.rotations import rotations
 from attn_core.views.drawings.row_shares import row_shares
+from attn_core.views.drawings.sampled import sampled
 from attn_core.views.drawings.score_spread import score_spread
 from attn_core.views.drawings.self_attention_row import self_attention_row
 from attn_core.views.drawings.silu_gate import silu_gate
@@ -85,6 +86,7 @@ __all__ = [
     "query_key_value",
     "rotations",
     "row_shares",
+    "sampled",
     "score_spread",
     "self_attention_row",
     "silu_gate",
