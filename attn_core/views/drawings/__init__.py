@@ -38,6 +38,7 @@ from attn_core.views.drawings.sampled import sampled
 from attn_core.views.drawings.score_spread import score_spread
 from attn_core.views.drawings.self_attention_row import self_attention_row
 from attn_core.views.drawings.silu_gate import silu_gate
+from attn_core.views.drawings.sink_gate import sink_gate
 from attn_core.views.drawings.sizes import map_sizes
 from attn_core.views.drawings.softmax_shares import softmax_shares, warmup_softmax
 from attn_core.views.drawings.steps import Steps
@@ -90,6 +91,7 @@ __all__ = [
     "score_spread",
     "self_attention_row",
     "silu_gate",
+    "sink_gate",
     "softmax_shares",
     "strip",
     "three_stages",
