@@ -32,6 +32,10 @@ def test_the_scores_of_the_chapter():
     )
 
 
+def test_the_query_turns_against_the_clock():
+    assert "3: 0, 0.8, 0.96, 0.352." in drawings.rotations((1, 0), (0, 1), RIGHT).alt
+
+
 def test_the_shadow_is_as_long_as_the_score():
     svg = drawings.rotations((1, 0), (1, 0), RIGHT).svg()
     shadows = re.findall(
