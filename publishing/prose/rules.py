@@ -64,7 +64,7 @@ def papers() -> dict[str, set[str]]:
 
 
 def cited(page: Page, passage: Passage) -> set[int]:
-    """The year of a paper, after its title or its first author: as references.md has it."""
+    """The year of a paper, after its title or its first author: as references.md has one."""
     if page.name == "references":
         return set()
     starts, known = set(), papers()
@@ -73,7 +73,7 @@ def cited(page: Page, passage: Passage) -> set[int]:
         after = passage.prose[year.end() :][:30] if before.endswith("In ") else ""
         titles = [title for title in known if title in before.lower()]
         names = [name for name in [*NAME.findall(before), *NAME.findall(after)] if name in known]
-        if any(known[name] == {year[0]} for name in titles + names[:1]):
+        if any(year[0] in known[name] for name in titles + names[:1]):
             starts.add(year.start())
     return starts
 

@@ -1,4 +1,4 @@
-"""Rotary positions: the scores are those of both vectors turned by their own positions."""
+"""Rotary positions: the scores are those of both vectors rotated by their own positions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_scores_of_the_chapter():
     )
 
 
-def test_the_query_turns_against_the_clock():
+def test_the_query_rotates_against_the_clock():
     assert "3: 0, 0.8, 0.96, 0.352." in drawings.rotations((1, 0), (0, 1), RIGHT).alt
 
 

@@ -18,6 +18,7 @@ CHAPTERS = {
     "09 Transformer": "scores scaled masked weights output",
     "10 A whole model": "scores scaled masked weights output",
     "11 Cost": "scores scaled masked weights dropped output",
+    "12 Language model": "scores scaled masked weights output",
     "14 Mistakes": "scores scaled masked weights dropped output",
 }
 NAMES, ACROSS, DOWN, TOP = 172, 57, 27, 50

@@ -1,4 +1,4 @@
-"""Rotary positions: the further the key, the further the query is turned against it."""
+"""Rotary positions: the further the key, the further the query is rotated against it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ LABEL = 15  # from an arrow's tip to its name
 def rotations(
     query: tuple[float, float], key: tuple[float, float], angle: float, distances: int = 4
 ) -> Drawing:
-    """A circle for each distance: the key stays, the query is turned; below it their score.
+    """A circle for each distance: the key stays, the query is rotated; below it their score.
 
     >>> rotations((1, 0), (1, 0), math.atan2(0.8, 0.6))
-    Drawing: A query and a key on 4 circles. The query is turned by 53 degrees for each word of \
+    Drawing: A query and a key on 4 circles. The query is rotated by 53 degrees for each word of \
 distance, the key is not. Their scores at distances 0 to 3: 1, 0.6, −0.28, −0.936.
 
-    Turning the query by the distance alone is the same as turning both by their own positions:
+    Rotating the query by the distance alone is the same as rotating both by their own positions:
     (R_m q)·(R_n k) = (R_(m−n) q)·k, for a rotation R and a query at m. A thick line on the key's
     line is the shadow of the query: shadow times the key's length is the score.
 
     Args:
         query: one pair of numbers of q.
         key: the same pair of k.
-        angle: by how much a pair turns from one position to the next, in radians.
+        angle: by how much a pair rotates from one position to the next, in radians.
         distances: how many, from 0 on, two to four.
 
     Source: Su et al. (2021), section 3.2.
@@ -43,17 +43,17 @@ distance, the key is not. Their scores at distances 0 to 3: 1, 0.6, −0.28, −
             raise ValueError(f"{name} must have a length, got only zeros")
     if not 2 <= distances <= 4:
         raise ValueError(f"distances must be from 2 to 4, got {distances}")
-    turned = [rotated(query, angle * n) for n in range(distances)]
-    scores = [written(q[0] * key[0] + q[1] * key[1]) for q in turned]
+    queries = [rotated(query, angle * n) for n in range(distances)]
+    scores = [written(q[0] * key[0] + q[1] * key[1]) for q in queries]
     sheet = Drawing(
         WIDEST,
         TOP + RADIUS + 80,
-        f"A query and a key on {distances} circles. The query is turned by "
+        f"A query and a key on {distances} circles. The query is rotated by "
         f"{degrees(angle)} degrees for each word of distance, the key is not. Their scores at "
         f"distances 0 to {distances - 1}: {', '.join(scores)}.",
     )
     unit = RADIUS / max(lengths.values())
-    for n, q in enumerate(turned):
+    for n, q in enumerate(queries):
         x = WIDEST * (n + 0.5) / distances
         sheet.text(f"distance {n}", x, 18, bold=True)
         sheet.add(drawsvg.Circle(neat(x), TOP, RADIUS, class_="soft-line", stroke_width=1))
@@ -68,7 +68,7 @@ distance, the key is not. Their scores at distances 0 to 3: 1, 0.6, −0.28, −
         for name, vector, side in (("q", q, 1), ("k", key, -1)):
             name_at = beside(at(x, unit, vector), vector, side)
             sheet.text(name, *name_at, "query" if name == "q" else "key", bold=True)
-        sheet.text(f"turned {degrees(angle * n)}°", x, TOP + RADIUS + 34, "soft")
+        sheet.text(f"rotated {degrees(angle * n)}°", x, TOP + RADIUS + 34, "soft")
         sheet.text(f"q·k = {scores[n]}", x, TOP + RADIUS + 60, bold=True)
     return sheet
 
@@ -91,7 +91,7 @@ def beside(
 
 
 def wedge(sheet: Drawing, x: float, query: tuple[float, float], by: float) -> None:
-    """What the query was turned by, from where it was."""
+    """What the query was rotated by, from where it was."""
     start = math.atan2(query[1], query[0])
     fan = [(x, float(TOP)), *(
         at(x, RADIUS / 2, (math.cos(start + by * n / 24), math.sin(start + by * n / 24)))
