@@ -269,7 +269,7 @@ def vectors() -> dict[str, Any]:
         "settings": {
             "width": WIDTH, "heads": HEADS, "kv_heads": KV_HEADS, "hidden": HIDDEN,
             "layers": LAYERS, "vocabulary": VOCABULARY, "eps": EPS,
-            "rates": ROTARY.rates,
+            "base": ROTARY.base, "rates": ROTARY.rates,
         },
         "rows": text_of(made.stored["rows"]),
         "layers": [

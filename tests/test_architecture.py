@@ -309,7 +309,7 @@ PAGE_STANDS_ON = {
     "core": {"words"},
     "core/model/operations": {"core", "words"},
     "core/model": {"core/model/operations", "core", "words"},
-    "core/language": {"core", "words"},
+    "core/language": {"core/model", "core/model/operations", "core", "words"},
     "ui": {"core", "words"},
     "explorer": ONE,
     "ui/model": WHOLE - {"ui/model"},

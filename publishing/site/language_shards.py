@@ -61,6 +61,7 @@ def settings() -> dict[str, Any]:
         "layers": LAYERS,
         "vocabulary": VOCABULARY,
         "eps": EPS,
+        "base": BASE,
         "rates": rotary.rates,
     }
 

@@ -21,6 +21,9 @@ export function bytesOf(base64) {
   return bytes;
 }
 
+/** @param {Uint8Array} bytes */
+export const base64Of = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+
 // The letters of base85, as views/payload.py has them: those that stand for themselves in JSON and in a script.
 const LETTERS = Uint8Array.from({ length: 127 }, (_, n) => n).filter(
   (n) => n > 32 && !"\"&'/<>\\`|".includes(String.fromCharCode(n)),

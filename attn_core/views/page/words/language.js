@@ -18,6 +18,14 @@ export const LANGUAGE_WORDS = {
   noHeadOf: "a head is a layer below {layers} and a head below {heads}, got {head}",
   noSwitchOf: "there is nothing to switch called {name}",
   isYesOrNo: "{name} must be true or false, got {value}",
+  notLoaded: "{name} could not be loaded ({why})",
+  noAnswer: "no answer",
+  damagedFile: "{name} is damaged: it is not the file that was published",
+  nothingRead: "no text was read yet",
+  attentionIsOff: ", because the attention of this layer is switched off",
+  fourBits: " (stored in 4 bits: scale · number + minimum of its 32)",
+  eightBits: " (stored in 8 bits: number · scale of its 32)",
+  inFull: " (stored in 32 bits)",
 };
 
 export const LANGUAGE_CHINESE = {
@@ -37,4 +45,12 @@ export const LANGUAGE_CHINESE = {
   noHeadOf: "一个头由小于 {layers} 的层和小于 {heads} 的头组成，得到的是 {head}",
   noSwitchOf: "没有叫 {name} 的开关",
   isYesOrNo: "{name} 必须是 true 或 false，得到的是 {value}",
+  notLoaded: "{name} 加载不了（{why}）",
+  noAnswer: "没有回应",
+  damagedFile: "{name} 已损坏：不是发布的那个文件",
+  nothingRead: "还没有读过文本",
+  attentionIsOff: "，因为这一层的注意力关掉了",
+  fourBits: "（用 4 位存储：比例 · 数 + 这 32 个数的最小值）",
+  eightBits: "（用 8 位存储：数 · 这 32 个数的比例）",
+  inFull: "（用 32 位存储）",
 };

@@ -209,10 +209,27 @@ export class Engine {
 
   /** The scores of the token behind the last row. */
   unembedded() {
+    return this.scoresOf(this.places.stream + NUMBER * this.shape.width * (this.rows - 1));
+  }
+
+  /**
+   * What the scores would be if the model ended behind a row of the residual stream: a logit lens. Not while a layer
+   * computes.
+   *
+   * @param {Float32Array} row
+   */
+  lens(row) {
+    if (this.weights.missing) throw new Problem(say("notThereYet", { name: this.weights.missing }));
+    const { kernels, places } = this;
+    new Float32Array(kernels.memory, places.query, row.length).set(row);
+    return this.scoresOf(places.query);
+  }
+
+  /** @param {number} row */
+  scoresOf(row) {
     const { kernels, places } = this;
     const { width, eps, vocabulary } = this.shape;
-    const last = places.stream + NUMBER * width * (this.rows - 1);
-    kernels.rmsNorm(last, 1, width, places.norm, eps, places.normed);
+    kernels.rmsNorm(row, 1, width, places.norm, eps, places.normed);
     const { embedding, spare, scores } = places;
     kernels.matmul(Q8_0, places.normed, 1, width, embedding, vocabulary, spare, scores);
     return new Float32Array(kernels.memory, scores, vocabulary).slice();

@@ -35,7 +35,8 @@ const PAGE_BYTES = 2 ** 16; // the unit of WebAssembly's memory
 export async function loadKernels(bytes, compiled) {
   const binary = bytesOf(compiled);
   try {
-    return globalThis.WebAssembly?.validate(binary) ? await simdKernels(bytes, binary) : new PlainKernels(bytes);
+    const module = await compiledOf(binary);
+    return module ? await simdKernels(bytes, module) : new PlainKernels(bytes);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new Problem(say("tooLittleMemory", { megabytes: Math.ceil(bytes / 1e6) }));
@@ -43,13 +44,27 @@ export async function loadKernels(bytes, compiled) {
 }
 
 /**
- * @param {number} bytes
+ * Nothing where the browser knows no SIMD, or the page's security policy forbids WebAssembly.
+ *
  * @param {Uint8Array<ArrayBuffer>} binary
+ */
+async function compiledOf(binary) {
+  try {
+    return globalThis.WebAssembly?.validate(binary) ? await WebAssembly.compile(binary) : null;
+  } catch (error) {
+    if (error instanceof WebAssembly.CompileError) return null;
+    throw error;
+  }
+}
+
+/**
+ * @param {number} bytes
+ * @param {WebAssembly.Module} module
  * @returns {Promise<Kernels>}
  */
-async function simdKernels(bytes, binary) {
+async function simdKernels(bytes, module) {
   const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) + 1 });
-  const { instance } = await WebAssembly.instantiate(binary, { env: { memory } });
-  const made = /** @type {any} */ (instance.exports);
+  const { exports } = await WebAssembly.instantiate(module, { env: { memory } });
+  const made = /** @type {any} */ (exports);
   return { ...made, memory: memory.buffer, start: Math.ceil(made.start() / 16) * 16 };
 }

@@ -15,6 +15,7 @@ import { bytesOfWeights, Q4_1, Q8_0 } from "./formats.js";
  * @property {number} layers
  * @property {number} vocabulary tokens
  * @property {number} eps of RMSNorm
+ * @property {number} base of the rotation: pair i of a head rotates by base^(−2i / head width) radians a position
  * @property {number[]} rates radians by which each pair of a head rotates from a position to the next; its numbers are
  *   neighbours
  */
@@ -31,6 +32,7 @@ const RULES = [
   ["layers", "a whole number above 0", (layers) => isMultiple(layers, 1)],
   ["vocabulary", "an even number above 0", (vocabulary) => isMultiple(vocabulary, 2)],
   ["eps", "a number of at least 0", (eps) => Number.isFinite(eps) && eps >= 0],
+  ["base", "a number of at least 1", (base) => Number.isFinite(base) && base >= 1],
   [
     "rates",
     "a number for each pair of a head",
@@ -81,7 +83,7 @@ export class Shape {
       const value = settings?.[name];
       if (!isRight(value, settings ?? {})) throw new Problem(`its ${name} must be ${must}, got ${brief(value)}`);
     }
-    const { width, heads, kv_heads, hidden, layers, vocabulary, eps, rates } = /** @type {Settings} */ (settings);
+    const { width, heads, kv_heads, hidden, layers, vocabulary, eps, base, rates } = /** @type {Settings} */ (settings);
     this.width = width;
     this.heads = heads;
     this.kvHeads = kv_heads;
@@ -89,6 +91,7 @@ export class Shape {
     this.layers = layers;
     this.vocabulary = vocabulary;
     this.eps = eps;
+    this.base = base;
     this.rates = rates;
     this.headDim = width / heads;
     this.kvWidth = this.headDim * kv_heads;

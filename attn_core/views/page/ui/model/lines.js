@@ -1,13 +1,13 @@
 // The arithmetic of a number: its line, below it the numbers that it is made of, each with the way to where it was
 // made. One level at a time: a number that is opened takes the place of the line, below the path that led to it.
 
+import { ALL, opened } from "../../core/model/trail.js";
 import { listOf } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
 
 /** @typedef {import("../../core/model/place.js").Term} Term */
 
-const ALL = "all"; // in a trail: the sum that is open with all of its terms; a number opens the part at that place
 const MOST_CRUMBS = 6; // of a longer path the first number and the last ones
 
 export class Lines {
@@ -30,31 +30,11 @@ export class Lines {
     );
   }
 
-  /**
-   * The number that was asked for, and those that were opened, one in the other, each with the way down to it.
-   *
-   * @param {Term} term
-   */
-  opened(term) {
-    const levels = [{ term, trail: [] }];
-    this.trail = [];
-    for (const step of listOf(this.model.state.trail)) {
-      const { term } = levels.at(-1);
-      // With fewer words a sum has fewer terms.
-      const next = step === ALL ? term.whole?.() : term.parts?.()[Number(step)];
-      if (!next) break;
-      this.trail.push(step);
-      const level = { term: next, trail: [...this.trail] };
-      if (step === ALL) levels.pop();
-      levels.push(level);
-    }
-    return levels;
-  }
-
   /** @param {Term} selected */
   render(selected) {
-    const levels = this.opened(selected);
-    const { term } = levels.at(-1);
+    const levels = opened(selected, listOf(this.model.state.trail));
+    const { term, trail } = levels.at(-1);
+    this.trail = trail;
     this.path.hidden = levels.length < 2;
     this.path.replaceChildren(...this.crumbs(levels));
     this.line.replaceChildren(...coloured(this.lineOf(term), () => this.move([...this.trail, ALL])));
