@@ -78,7 +78,9 @@ files["explorer.js"] = (
   )
 ).text;
 
-const ofNotebook = [...Object.values(PARTS), "features/tiles"];
+// A language model needs files beside its page, which a notebook has not.
+const ofModels = Object.values(PARTS).filter((module) => !module.startsWith("features/language"));
+const ofNotebook = [...ofModels, "features/tiles"];
 const ofAttention = ofNotebook.filter((module) => !module.startsWith("features/machine"));
 for (const [name, modules] of Object.entries({ widget: ofAttention, model_widget: ofNotebook })) {
   const contents = `${imports(modules)}\nexport { default } from "./${name}.js";`;
@@ -87,6 +89,11 @@ for (const [name, modules] of Object.entries({ widget: ofAttention, model_widget
 files["diagnosis.js"] = (await bundled(imports(["box"]))).text;
 files["diagnosis-zh.js"] = (await bundled(imports(["features/box_chinese", "box"]))).text;
 files["kernels.js"] = await kernels();
+// The worker of a language model, with the kernels in it.
+const worker = `${files["kernels.js"].replace("export ", "")}\nserve(KERNELS);`;
+files["explorer-language-worker.js"] = (
+  await bundled(`import { serve } from "./features/language_worker.js";\n${worker}`)
+).text;
 
 /** Not minified: its words are exchanged for those of another language as they are in the source. */
 const answer = await bundled(imports(["../../../publishing/site/answer"]), { minify: false });

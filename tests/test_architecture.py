@@ -315,6 +315,8 @@ PAGE_STANDS_ON = {
     "ui/model": WHOLE - {"ui/model"},
     "features": ONE,
     "features/machine": WHOLE,
+    "ui/language": WHOLE | {"core/language"},
+    "features/language": WHOLE | {"core/language", "ui/language"},
     "": {"features", "explorer", *ONE},
 }
 SCRIPTS = sorted(

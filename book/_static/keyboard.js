@@ -11,7 +11,9 @@
 
   // The first explorer that is not in a closed fold.
   const figure = () =>
-    [...document.querySelectorAll("attention-explorer, attention-model")].find((one) => one.getClientRects().length);
+    [...document.querySelectorAll("attention-explorer, attention-model, language-model")].find(
+      (one) => one.getClientRects().length,
+    );
 
   function skipToFigure(event) {
     event.preventDefault();

@@ -31,6 +31,7 @@ export function speakAs(payload) {
   if (!isChinese(payload?.lang)) return;
   parts.zh(payload);
   parts["model-zh"]?.();
+  parts["language-zh"]?.();
 }
 
 /**
@@ -43,6 +44,10 @@ const KINDS = {
   "attention-model": {
     needs: ({ lang }) => (isChinese(lang) ? ["model", "zh", "model-zh"] : ["model"]),
     make: (host, payload, how) => new parts.model(host, payload, how),
+  },
+  "language-model": {
+    needs: ({ lang }) => ["heads", "language", ...(isChinese(lang) ? ["zh", "language-zh"] : [])],
+    make: (host, payload, how) => new parts.language(host, payload, how),
   },
 };
 
@@ -162,7 +167,10 @@ export class AttentionExplorer extends HTMLElement {
 /** A model, which differs in what it loads. */
 export class AttentionModel extends AttentionExplorer {}
 
+export class LanguageModel extends AttentionExplorer {}
+
 if (!customElements.get("attention-explorer")) {
   customElements.define("attention-explorer", AttentionExplorer);
   customElements.define("attention-model", AttentionModel);
+  customElements.define("language-model", LanguageModel);
 }

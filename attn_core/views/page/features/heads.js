@@ -290,9 +290,14 @@ export class Heads {
     this.caption.textContent = say(this.isOwn ? "headsOwn" : "headsHint", { count: data.H }) + every;
   }
 
+  /** Maps in a row: fewer for a finger. */
+  columns() {
+    return getComputedStyle(this.sheet).gridTemplateColumns.split(" ").length;
+  }
+
   key(event) {
     const [last, n] = [this.data.H - 1, this.order.indexOf(this.head)];
-    const across = getComputedStyle(this.sheet).gridTemplateColumns.split(" ").length; // fewer for a finger
+    const across = this.columns();
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -n, End: last - n }[
       event.key
     ];

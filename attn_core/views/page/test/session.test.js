@@ -65,7 +65,7 @@ test("it loads, cuts a text, and says what may come next", async () => {
   assert.equal(opened.isPlain, false);
   assert.deepEqual(session.cut({ text: "the cat" }).pieces, ["th", "e", " c", "at"]);
   const { likeliest } = await read(session, "the cat");
-  assert.equal(likeliest.length, 12);
+  assert.equal(likeliest.length, 10);
   assert.ok(likeliest.every(({ chance }, n) => !n || chance <= likeliest[n - 1].chance));
   assert.equal(told.at(-1).record.q.length, 4 * 64);
   const loading = told.filter(({ what }) => what === "loading");

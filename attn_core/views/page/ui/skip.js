@@ -4,7 +4,7 @@ import { say } from "../words/words.js";
 import { make } from "./dom.js";
 import { startNow } from "./waiting.js";
 
-const all = () => [...document.querySelectorAll("attention-explorer, attention-model")];
+const all = () => [...document.querySelectorAll("attention-explorer, attention-model, language-model")];
 
 /** @param {Element} element an explorer */
 export function addSkip(element) {

@@ -1,149 +1,150 @@
 // How far a number of the fast path, in float32, may be from what float64 makes of the numbers above it.
 //
-// The rules of Higham, "Accuracy and Stability of Numerical Algorithms" (2002), chapters 2 and 3: a rounding moves a
-// number by at most UNIT of its size; after n of them it is off by at most gamma(n). Bounds are of the worst case.
+// As generate/language_vectors.py derives it: roundings count as independent, so the variances of their errors add
+// (Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019), and the bound is eight standard
+// deviations. The numbers above are those that the fast path kept, so only its steps since then count.
 
-const UNIT = 2 ** -24; // of float32
-const EXP = 3 * UNIT; // of e^x by the kernels' polynomial, as a part of it
+const ROUNDING = 2 ** -24 / Math.sqrt(3); // the standard deviation of one rounding, as a part of the number
+const EXP = 8 * ROUNDING; // that of e^x by the kernels' polynomial, whose error is at most 3 · 2^-24
 const SLOPE = 1.1; // the most by which SiLU stretches a difference
-const HIGHER = 1.01; // what products of errors add
+const DEVIATIONS = 8;
 
-/** @param {number} roundings */
-const gamma = (roundings) => (roundings * UNIT) / (1 - roundings * UNIT);
-/** Each product of a sum is rounded, added in one of four lanes, and these are joined. @param {number} count */
-const gammaOf = (count) => gamma(count / 4 + 4);
+/**
+ * The error of a sum of products, as a part of the sum of their sizes: a product is rounded, added in one of four lanes,
+ * and two more additions join these.
+ *
+ * @param {number} count
+ */
+const inSum = (count) => Math.sqrt(count / 4 + 4) * ROUNDING;
 
 /**
  * @typedef {import("./workings.js").Reading} Reading
  * @typedef {import("../model/program.js").Step} Step
  *
- * Numbers, and how far each may be off.
- * @typedef {{ numbers: Float64Array, off: Float64Array }} Near
+ * Numbers, and the standard deviation of each.
+ * @typedef {{ numbers: Float64Array, errors: Float64Array }} Near
+ *
+ * @typedef {(reading: Reading, step: Step, t: number, col: number) => number} OfOne
+ * @typedef {(reading: Reading, step: Step, t: number) => Near} OfRow
  */
 
-/** Normed by RMSNorm: squares have one sign, so their sum is off by a part of itself. @type {(normed: Float64Array) => Near} */
+/**
+ * A row that RMSNorm made: its squares have one sign, so their sum is off by a part of itself.
+ *
+ * @param {Float64Array} numbers
+ * @returns {Near}
+ */
 function normed(numbers) {
-  const part = gammaOf(numbers.length) / 2 + 6 * UNIT;
-  return { numbers, off: numbers.map((x) => part * Math.abs(x)) };
+  const part = Math.hypot(inSum(numbers.length) / 2, 3 * ROUNDING);
+  return { numbers, errors: numbers.map((x) => part * Math.abs(x)) };
 }
 
 /**
- * A row's products with a row of weights.
+ * Of a row's products with a row of weights.
  *
  * @param {Near} x
  * @param {Float64Array} weights
  */
-function summed({ numbers, off }, weights) {
+function summed({ numbers, errors }, weights) {
   let [carried, sizes] = [0, 0];
   for (let n = 0; n < weights.length; n++) {
-    const weight = Math.abs(weights[n]);
-    carried += weight * off[n];
-    sizes += weight * (Math.abs(numbers[n]) + off[n]);
+    carried += (weights[n] * errors[n]) ** 2;
+    sizes += Math.abs(weights[n] * numbers[n]);
   }
-  return carried + gammaOf(weights.length) * sizes;
+  return Math.hypot(Math.sqrt(carried), inSum(weights.length) * sizes);
 }
 
 /** @type {(step: Step) => import("./stored.js").StoredMatrix} */
 const matrixOf = ({ parameters }) => /** @type {any} */ (parameters.weight);
 
-/** One number of a linear step, whose input was normed just before. @type {(reading: Reading, step: Step, t: number, col: number) => number} */
+/** Of a linear step, whose input was normed just before. @type {OfOne} */
 const linear = (reading, step, t, col) => summed(normed(reading.output(step.inputs[0], t)), matrixOf(step).row(col));
 
-/** All of them. @type {(reading: Reading, step: Step, t: number) => Near} */
+/** @type {OfRow} */
 function linearRow(reading, step, t) {
   const x = normed(reading.output(step.inputs[0], t));
   const numbers = reading.output(step, t);
-  return { numbers, off: numbers.map((_, col) => summed(x, matrixOf(step).row(col))) };
+  return { numbers, errors: numbers.map((_, col) => summed(x, matrixOf(step).row(col))) };
 }
 
-/** A sum of two, one of them exact. @type {(value: number, off: number) => number} */
-const added = (value, off) => off + UNIT * (Math.abs(value) + off);
-
-/** @type {(reading: Reading, step: Step, t: number, col: number) => number} */
+/** @type {OfOne} */
 function rotated(reading, step, t, col) {
   const [x] = step.inputs;
   if (reading.settingsOf(step).off) return linear(reading, x, t, col);
-  const other = col % 2 ? col - 1 : col + 1;
   const row = reading.output(x, t);
-  const [own, beside] = [col, other].map((n) => linear(reading, x, t, n));
-  // The table's sine and cosine are rounded, each product, and their sum.
-  return own + beside + 4 * UNIT * (Math.abs(row[col]) + own + Math.abs(row[other]) + beside);
+  const pair = [col, col % 2 ? col - 1 : col + 1];
+  const sizes = Math.abs(row[pair[0]]) + Math.abs(row[pair[1]]);
+  // A sine or cosine is rounded, the product with it, and the sum of two.
+  return Math.hypot(...pair.map((n) => linear(reading, x, t, n)), 3 * ROUNDING * sizes);
 }
 
-/** The output of all heads, side by side. @type {(reading: Reading, step: Step, t: number) => Near} */
+/** The outputs of all heads, side by side. @type {OfRow} */
 function heads(reading, step, t) {
   const numbers = reading.output(step, t);
-  const off = new Float64Array(numbers.length);
+  const errors = new Float64Array(numbers.length);
   const width = numbers.length / step.heads;
   const { heads_off } = reading.settingsOf(step);
   for (let head = 0; head < step.heads; head++) {
     if (heads_off.includes(head)) continue;
     const attention = reading.attention(step.name, head);
     const { data, scale } = attention;
-    const [query, weights, scaled] = [
-      data.vector("q", 0, head, t),
-      attention.row("weights", t),
-      attention.row("scaled", t),
-    ];
+    const [weights, scaled] = ["weights", "scaled"].map((stage) => attention.row(stage, t));
+    const query = data.vector("q", 0, head, t);
     const { max } = attention.statistics(t);
-    const parts = Float64Array.from(weights, (weight, j) => {
+    const ofWeights = weights.map((weight, j) => {
       if (!weight) return 0;
       const key = data.vector("k", 0, head, j);
-      let sizes = 0;
-      for (let d = 0; d < key.length; d++) sizes += Math.abs(query[d] * key[d]);
-      const score = scale * (gammaOf(key.length) + UNIT) * sizes;
-      return score + 2 * UNIT * Math.abs(scaled[j] - max) + EXP + UNIT;
+      const sizes = key.reduce((sum, x, d) => sum + Math.abs(x * query[d]), 0);
+      const ofScore = scale * (inSum(key.length) + ROUNDING) * sizes;
+      return weight * Math.hypot(ofScore, 2 * ROUNDING * (scaled[j] - max), EXP);
     });
-    // What moves all weights of a row, through the sum that they are divided by.
-    const together = parts.reduce((most, part) => Math.max(most, part), 0) + 2 * gamma(weights.length + 4);
+    const ofSum = Math.hypot(...ofWeights);
+    const inOutput = 2 * Math.sqrt(weights.length + 2) * ROUNDING;
     for (let d = 0; d < width; d++) {
       const values = attention.values(d);
-      let sum = 0;
-      for (let j = 0; j < weights.length; j++) sum += weights[j] * Math.abs(values[j]) * (parts[j] + together);
-      off[head * width + d] = sum;
+      const [mixed, sizes] = [
+        Math.hypot(...ofWeights.map((error, j) => error * values[j])),
+        attention.row("output", t)[d],
+      ];
+      const all = weights.reduce((sum, weight, j) => sum + weight * Math.abs(values[j]), 0);
+      errors[head * width + d] = Math.hypot(mixed, sizes * ofSum, inOutput * all);
     }
   }
-  return { numbers, off };
+  return { numbers, errors };
 }
 
-/** @type {(reading: Reading, sum: Step, t: number, col: number) => number} */
+/** @type {OfOne} */
 function behindAttention(reading, sum, t, col) {
-  const out = sum.inputs[1];
   if (reading.isWithoutAttention(sum)) return 0;
-  return added(reading.output(sum, t)[col], summed(heads(reading, out.inputs[0], t), matrixOf(out).row(col)));
+  const out = sum.inputs[1];
+  const mixed = reading.held(`heads ${sum.name} ${t}`, () => heads(reading, out.inputs[0], t));
+  return Math.hypot(summed(mixed, matrixOf(out).row(col)), ROUNDING * reading.output(sum, t)[col]);
 }
 
-/** @type {(reading: Reading, sum: Step, t: number, col: number) => number} */
+/** @type {OfOne} */
 function behindFeedForward(reading, sum, t, col) {
   const down = sum.inputs[1];
   const [active, up] = down.inputs[0].inputs;
-  const [gate] = active.inputs;
-  const product = reading.held(`off ${sum.name} ${t}`, () => {
-    const [gates, ups] = [linearRow(reading, gate, t), linearRow(reading, up, t)];
-    const [silu, numbers] = [reading.output(active, t), reading.output(down.inputs[0], t)];
-    const off = numbers.map((x, n) => {
-      const [moved, beside] = [SLOPE * gates.off[n], Math.abs(ups.numbers[n]) + ups.off[n]];
-      return moved * beside + Math.abs(silu[n]) * ups.off[n] + (EXP + 5 * UNIT) * Math.abs(x);
+  const product = reading.held(`product ${sum.name} ${t}`, () => {
+    const [gates, ups] = [active.inputs[0], up].map((step) => linearRow(reading, step, t));
+    const [silu, numbers] = [active, down.inputs[0]].map((step) => reading.output(step, t));
+    const errors = numbers.map((x, n) => {
+      const moved = SLOPE * gates.errors[n] * ups.numbers[n];
+      return Math.hypot(moved, silu[n] * ups.errors[n], (EXP + 4 * ROUNDING) * x);
     });
-    return { numbers, off };
+    return { numbers, errors };
   });
-  return added(reading.output(sum, t)[col], summed(product, matrixOf(down).row(col)));
+  return Math.hypot(summed(product, matrixOf(down).row(col)), ROUNDING * reading.output(sum, t)[col]);
 }
 
 /**
  * For a number that the fast path keeps.
  *
- * @param {Reading} reading
- * @param {Step} step
- * @param {number} t
- * @param {number} col
+ * @type {OfOne}
  */
 export function boundOf(reading, step, t, col) {
-  const rules = {
-    rotary: rotated,
-    linear,
-    add: step.name.endsWith(".attention_sum") ? behindAttention : behindFeedForward,
-  };
-  const rule = /** @type {Record<string, typeof linear>} */ (rules)[step.operation];
-  return rule ? HIGHER * rule(reading, step, t, col) : 0;
+  const add = step.name.endsWith(".attention_sum") ? behindAttention : behindFeedForward;
+  /** @type {Record<string, OfOne>} */
+  const rules = { rotary: rotated, linear, add };
+  return DEVIATIONS * rules[step.operation](reading, step, t, col);
 }

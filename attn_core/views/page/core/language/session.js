@@ -29,7 +29,7 @@ import { Reading, Steps } from "./workings.js";
  */
 
 export const LONGEST = 128; // tokens of a text
-const LIKELIEST = 12;
+const LIKELIEST = 10;
 const LENS = 3; // words behind each layer
 
 export class Session {
@@ -110,10 +110,14 @@ export class Session {
     for (const go of this.waiting.splice(0)) go();
   }
 
-  /** @param {{ text: string }} asked */
-  cut({ text }) {
-    const ids = this.tokenizer.encode(text);
-    return { ids, pieces: ids.map((id) => this.tokenizer.piece(id)) };
+  /**
+   * The tokens of a text, and of those that were chosen behind it; `behind` is what these say.
+   *
+   * @param {{ text: string, more?: number[] }} asked
+   */
+  cut({ text, more = [] }) {
+    const ids = [...this.tokenizer.encode(text), ...more];
+    return { ids, pieces: ids.map((id) => this.tokenizer.piece(id)), behind: this.tokenizer.decode(more) };
   }
 
   /**
@@ -214,10 +218,17 @@ export class Session {
    * The likeliest words if the model ended behind a layer, for each layer that is computed.
    *
    * @param {{ row: number }} asked
-   * @returns {Likely[][]}
+   * @returns {Promise<Likely[][]>}
    */
-  lens({ row }) {
-    const { layers } = this.reader.recorded;
-    return layers.map((_, layer) => likeliest(sharesOf(this.reader.scores(layer, row)), LENS, this.tokenizer, null));
+  async lens({ row }) {
+    const { reader, asked } = this;
+    const { layers } = reader.recorded;
+    const found = [];
+    for (let layer = 0; layer < layers.length; layer++) {
+      found.push(likeliest(sharesOf(reader.scores(layer, row)), LENS, this.tokenizer, null));
+      await this.environment.pause();
+      if (this.asked !== asked) return [];
+    }
+    return found;
   }
 }

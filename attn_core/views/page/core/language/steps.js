@@ -2,15 +2,13 @@
 
 import { Step } from "../model/program.js";
 import { bytesOfWeights, Q4_1, Q8_0 } from "./formats.js";
+import { lensOf } from "./lens.js";
 import { StoredMatrix, storedGain } from "./stored.js";
 
 /**
  * @typedef {import("../arrays.js").NumberArray} NumberArray
  * @typedef {import("./shape.js").Shape} Shape
  */
-
-/** What the likeliest words behind the first layers are read from: layer n without those above it. */
-export const lensOf = (/** @type {number} */ layer) => `lens.${layer}`;
 
 /**
  * The weights by the names of their parameters. They may come later: nobody asks for one before it is there.

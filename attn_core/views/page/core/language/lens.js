@@ -1,0 +1,4 @@
+// The steps that read what the model would say if it ended behind a layer.
+
+/** Their names begin so. @param {number} layer */
+export const lensOf = (layer) => `lens.${layer}`;

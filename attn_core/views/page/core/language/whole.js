@@ -1,0 +1,82 @@
+// The model itself as a source of numbers: it asks the worker.
+//
+// A view takes its numbers through these methods, so that another source can feed it: one that has the numbers of a few
+// texts, and no weights.
+
+import { Remote } from "./remote.js";
+
+/**
+ * @typedef {import("./engine.js").LayerRecord} LayerRecord
+ * @typedef {import("./shares.js").Likely} Likely
+ * @typedef {import("./workings.js").Explained} Explained
+ *
+ * @typedef {{ layers: number, heads: number, kvHeads: number, headDim: number }} Sizes
+ * @typedef {{ text: string, more: number[], switches: any }} Wanted more: tokens that were chosen behind the text
+ * @typedef {{ name: string, index: number[], stage?: string, trail?: string[] }} Number_ a number by its step
+ *
+ * @typedef {object} Source
+ * @property {boolean} isWhole whether any text can be read, and anything be switched
+ * @property {Sizes} shape
+ * @property {(text: string, more: number[]) => Promise<{ ids: number[], pieces: string[], behind: string }>} cut behind:
+ *   what the tokens say that were chosen behind the text
+ * @property {(wanted: Wanted, onlayer: (layer: number, record: LayerRecord) => void) =>
+ *   Promise<{ likeliest: Likely[] } | null>} read null: another text is read meanwhile
+ * @property {(number: Number_) => Promise<Explained>} explain
+ * @property {(row: number) => Promise<Likely[][]>} lens by layer, if the model ended behind it
+ */
+
+/** @implements {Source} */
+export class Whole {
+  /**
+   * @param {import("./remote.js").Port} worker
+   * @param {{ folder: string, isChinese: boolean, onloading: (loaded: number, bytes: number) => void }} how
+   */
+  constructor(worker, { folder, isChinese, onloading }) {
+    this.isWhole = true;
+    this.folder = folder;
+    /** @type {Sizes} */
+    this.shape = { layers: 0, heads: 0, kvHeads: 0, headDim: 0 };
+    this.reading = 0;
+    /** @type {(layer: number, record: LayerRecord) => void} */
+    this.onlayer = () => {};
+    this.remote = new Remote(worker, ({ what, loaded = 0, bytes = 0, reading, layer, record }) => {
+      if (what === "loading") onloading(loaded, bytes);
+      else if (reading === this.reading && layer !== undefined && record) this.onlayer(layer, record);
+    });
+    worker.postMessage({ what: "speak", asked: { isChinese } });
+  }
+
+  /** What it is; then any text can be read, as far as it has come. */
+  async open() {
+    const opened = await this.remote.ask("open", { folder: this.folder });
+    this.shape = opened.shape;
+    return /** @type {{ isPlain: boolean, bytes: number, longest: number }} */ (opened);
+  }
+
+  /** @returns {Promise<{ kept: number }>} */
+  load() {
+    return this.remote.ask("load");
+  }
+
+  /** @type {Source["cut"]} */
+  cut(text, more) {
+    return this.remote.ask("cut", { text, more });
+  }
+
+  /** @type {Source["read"]} */
+  read(wanted, onlayer) {
+    this.reading += 1;
+    this.onlayer = onlayer;
+    return this.remote.ask("read", { ...wanted, reading: this.reading });
+  }
+
+  /** @type {Source["explain"]} */
+  explain(number) {
+    return this.remote.ask("explain", number);
+  }
+
+  /** @type {Source["lens"]} */
+  lens(row) {
+    return this.remote.ask("lens", { row });
+  }
+}

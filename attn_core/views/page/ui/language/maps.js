@@ -1,0 +1,157 @@
+// All heads as small maps, a row for each layer: the way in. They come as their layers come.
+
+import { Attention } from "../../core/attention.js";
+import { headOff } from "../../core/language/offs.js";
+import { parts } from "../../core/parts.js";
+import { say } from "../../words/words.js";
+import { make } from "../dom.js";
+import { isDark, onTheme, paint, shades } from "../pixels.js";
+
+const MEASURES = ["previous", "induction", "first", "own", "entropy", "largest"];
+const NOTHING = Object.fromEntries(MEASURES.map((name) => [name, 0]));
+
+/** The small maps of features/heads.js, whose script is loaded by then. */
+const madeOf = () =>
+  class Maps extends parts.heads {
+    /** @param {import("./model.js").LanguageModel} model */
+    constructor(model) {
+      const { tokens, sizes } = model;
+      const names = Array.from({ length: sizes.layers * sizes.heads }, (_, h) =>
+        say("layerHead", { layer: Math.floor(h / sizes.heads), head: h % sizes.heads }),
+      );
+      super(dataLike(tokens, names));
+      this.model = model;
+      this.isLong = true; // maps are painted as they come
+      this.layers = null;
+      this.across = sizes.heads;
+      this.sheet.classList.add("lm-sheet");
+      this.sheet.style.maxWidth = "";
+      this.sides = Array.from({ length: sizes.layers }, (_, layer) =>
+        make("span", { class: "lm-side", "aria-hidden": "true" }, String(layer)),
+      );
+      this.onpick = (h) =>
+        model.choose({ layer: Math.floor(h / sizes.heads), head: h % sizes.heads, open: "", trail: "" }, true);
+      this.onsort = (sort) => model.choose({ sort });
+      this.own.remove();
+      onTheme(this.element, () => {
+        this.known = undefined;
+        this.painted = [];
+        this.paint();
+      });
+      this.arrange();
+    }
+
+    /** The heads whose layers are there. */
+    get wanted() {
+      const { model } = this;
+      return model
+        ? this.order.map((_, h) => h).filter((h) => model.records[Math.floor(h / model.sizes.heads)]?.q)
+        : [];
+    }
+
+    columns() {
+      return this.model.sizes.heads;
+    }
+
+    // In layers each row has its number; sorted, each map has its name and its measure.
+    arrange() {
+      const { model, sides } = this;
+      if (!model) return;
+      const { heads } = model.sizes;
+      const isSorted = this.sort !== "layer";
+      const order = isSorted ? `${this.sort} ${this.stamp}` : "layer";
+      if (order === this.arranged && !isSorted) return;
+      this.arranged = order;
+      if (isSorted) for (const h of this.names.keys()) this.measures[h] ??= NOTHING;
+      super.arrange();
+      for (const [h, button] of this.buttons.entries()) {
+        const [layer, head] = [Math.floor(h / heads), h % heads];
+        if (isSorted) this.labels[h].firstChild.textContent = `${layer}.${head}`;
+        else {
+          button.setAttribute("aria-label", this.names[h]);
+          this.labels[h].replaceChildren();
+        }
+      }
+      if (isSorted) return;
+      for (const [layer, side] of sides.entries()) this.buttons[layer * heads].before(side);
+    }
+
+    // Each map once: weights have the same colours in all of them.
+    paint() {
+      if (!this.maps) return;
+      const colours = this.colours();
+      for (const h of this.maps.keys()) {
+        if (!this.maps[h] || this.painted[h] === this.maps[h]) continue;
+        this.painted[h] = this.maps[h];
+        const { numbers, columns } = this.maps[h];
+        Object.assign(this.canvases[h], { width: columns, height: numbers.length / columns });
+        paint(this.canvases[h].getContext("2d"), numbers, columns, 1, colours);
+      }
+      this.caption.textContent = this.maps.length ? say("mapsHint", { count: this.names.length }) : "";
+    }
+
+    /** To ask for them takes a layout: only once, until it turns light or dark. */
+    colours() {
+      this.known ??= shades(isDark(this.element) ? "dark" : "light");
+      return this.known;
+    }
+
+    /** Another text, another head, or another order. */
+    render() {
+      const { model } = this;
+      const { tokens, state, offs } = model;
+      if (model.stamp !== this.stamp) {
+        this.stamp = model.stamp;
+        this.data = dataLike(tokens, this.names);
+        this.forget();
+        this.painted = [];
+        for (const canvas of this.canvases) canvas.width = 1;
+      }
+      for (const [h, button] of this.buttons.entries()) {
+        const off = headOff(Math.floor(h / model.sizes.heads), h % model.sizes.heads);
+        button.classList.toggle("lm-off", offs.includes(off));
+      }
+      this.sorter.disabled = !model.isDone;
+      const sort = model.isDone ? state.sort : "layer";
+      const head = state.layer * model.sizes.heads + state.head;
+      this.draw((h) => this.attentionOfHead(h), { head, stage: "weights", batch: 0, sort, of: this.stamp });
+    }
+
+    // What was begun for another text is left.
+    work(steps) {
+      if (this.stamp === this.model.stamp) super.work(steps);
+    }
+
+    /** Some layers more: what they have is derived, the rest stays. */
+    arrived() {
+      if (this.stamp === this.model.stamp) this.later(this.pending());
+    }
+
+    /** @param {number} h */
+    attentionOfHead(h) {
+      const { heads } = this.model.sizes;
+      const data = this.model.dataOf(Math.floor(h / heads));
+      return new Attention(data, { batch: 0, head: h % heads, scale: data.scale, mask: "given" });
+    }
+  };
+
+/**
+ * What the small maps ask of data, of all layers together.
+ *
+ * @param {string[]} tokens
+ * @param {string[]} names
+ */
+const dataLike = (tokens, names) => ({
+  H: names.length,
+  L: tokens.length || 1,
+  S: tokens.length || 1,
+  D: 1,
+  headNames: names,
+  queries: tokens,
+  keys: tokens,
+  overview: null,
+  columns: () => tokens.length || 1,
+});
+
+/** @param {import("./model.js").LanguageModel} model */
+export const mapsOf = (model) => new (madeOf())(model);

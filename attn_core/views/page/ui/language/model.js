@@ -1,0 +1,320 @@
+// A language model on a page: a text, the likeliest next words, all heads, and the arithmetic of any number.
+
+import { dataOf } from "../../core/language/heads.js";
+import { flipped, offsIn, switchesIn } from "../../core/language/offs.js";
+import { parts } from "../../core/parts.js";
+import { Problem } from "../../core/problem.js";
+import { accepted, listOf } from "../../core/state.js";
+import { say } from "../../words/words.js";
+import { make } from "../dom.js";
+import { ALL_CONTROLS, withParts } from "../loading.js";
+import { Arithmetic } from "./arithmetic.js";
+import { Head } from "./head.js";
+import { Lens } from "./lens.js";
+import { Loading } from "./loading.js";
+import { mapsOf } from "./maps.js";
+import { Next } from "./next.js";
+import { shown } from "./pieces.js";
+import { settingsOf } from "./settings.js";
+import { Text } from "./text.js";
+
+/**
+ * @typedef {import("../../core/state.js").State} State
+ * @typedef {import("../../core/language/whole.js").Source} Source
+ * @typedef {import("../../core/language/engine.js").LayerRecord} LayerRecord
+ */
+
+// What decides which numbers there are; the rest of a state is where one looks.
+const READ = ["text", "more", "off"];
+
+export class LanguageModel {
+  /** @type {Source | null} */ source = null;
+  /** @type {string[]} of the text that is shown */ tokens = [];
+  /** By layer, as far as they have come. @type {LayerRecord[]} */ records = [];
+  /** @type {import("../../core/language/shares.js").Likely[]} */ likeliest = [];
+  /** Whether these are those of the text. */ isDone = false;
+  /** How many texts were read: numbers of another one are others. */ stamp = 0;
+  /** The text with what was chosen behind it. */ written = "";
+
+  /**
+   * @param {Element} host
+   * @param {{ sizes: import("../../core/language/offs.js").Sizes, folder: string, view: Record<string, any> }} payload
+   * @param {import("../model/model.js").How} how
+   */
+  constructor(host, payload, { start = {}, chosen = () => {}, link = null } = {}) {
+    this.sizes = payload.sizes;
+    this.chosen = chosen;
+    this.link = link;
+    /** By layer. @type {(import("../../core/data.js").Data | undefined)[]} */
+    this.datas = [];
+    this.settings = settingsOf(this.sizes, payload.view);
+    /** @type {State} */
+    this.first = Object.fromEntries(Object.entries(this.settings).map(([name, { first }]) => [name, first]));
+    /** @type {State} */
+    this.state = { ...this.first };
+    this.build(host, payload.folder);
+    this.open(start);
+  }
+
+  /**
+   * @param {Element} host
+   * @param {string} folder
+   */
+  build(host, folder) {
+    this.root = make("div", {
+      class: "ax-root am-root lm-root",
+      role: "group",
+      lang: say("lang"),
+      "aria-label": say("languageModel"),
+    });
+    this.noticeLine = make("p", { class: "ax-notice", role: "status" });
+    this.loading = new Loading(folder, (source) => this.take(source));
+    this.text = new Text(this);
+    this.next = new Next(this);
+    this.offList = make("div", { class: "am-offs" });
+    this.global = make("div", { class: "am-switches", role: "group", "aria-label": say("onOff") });
+    this.boxes = ["rotary", "sink"].map((off) => {
+      const input = make("input", { type: "checkbox", onchange: () => this.flip(off) });
+      this.global.append(make("label", { class: "am-switch" }, input, say(`on_all_${off}`)));
+      return { off, input };
+    });
+    this.maps = mapsOf(this);
+    this.head = new Head(this);
+    this.arithmetic = new Arithmetic(this);
+    this.lens = new Lens(this);
+    const share = make(
+      "button",
+      { type: "button", class: "ax-reset", hidden: !this.link, onclick: () => this.share() },
+      say("share"),
+    );
+    const reset = make("button", { type: "button", class: "ax-reset", onclick: () => this.reset() }, say("reset"));
+    this.shared = make("p", { class: "ax-shared", role: "status" });
+    const beside = make("div", { class: "lm-beside" }, this.head.element, this.arithmetic.element);
+    this.inside = make(
+      "div",
+      { class: "lm-inside" },
+      this.offList,
+      this.global,
+      make("div", { class: "lm-body" }, this.maps.element, beside),
+      this.lens.element,
+    );
+    this.root.append(
+      this.loading.element,
+      make("div", { class: "lm-top" }, make("div", {}, this.text.element, this.noticeLine), this.next.element),
+      this.inside,
+      make("div", { class: "ax-foot" }, reset, share, this.shared),
+    );
+    // A notebook would take plain keys for commands.
+    this.root.addEventListener("keydown", (event) => {
+      if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+    });
+    host.append(this.root);
+  }
+
+  get offs() {
+    return offsIn(this.state.off, this.sizes);
+  }
+
+  get canWrite() {
+    return !!this.source?.isWhole && this.isDone;
+  }
+
+  get canSwitch() {
+    return !!this.source?.isWhole;
+  }
+
+  /** The heads of a layer, if they are there. @param {number} layer */
+  dataOf(layer) {
+    const record = this.records[layer];
+    if (!record?.q) return undefined;
+    const isHidden = this.offs.includes("sink") || this.offs.includes(`s${layer}`);
+    this.datas[layer] ??= dataOf(record, this.tokens.map(shown), /** @type {Source} */ (this.source).shape, isHidden);
+    return this.datas[layer];
+  }
+
+  /** The number whose arithmetic is shown. */
+  number() {
+    const { open, layer, head, stage, select } = this.state;
+    if (open) {
+      const [name, index] = open.split("/");
+      return { name, index: index.split(",").map(Number) };
+    }
+    if (!select || !this.dataOf(layer)) return null;
+    return { name: `layers.${layer}.attention`, stage, index: [head, ...select] };
+  }
+
+  /** @param {string} open */
+  openNumber(open) {
+    this.choose({ open, trail: "" }, true);
+    this.arithmetic.show();
+  }
+
+  /** A source of numbers, from now on. @param {Source} source */
+  take(source) {
+    this.source = source;
+    this.read();
+  }
+
+  /** The tokens of a text that is being typed. @param {string} text */
+  async cut(text) {
+    if (!this.source) return;
+    this.isDone = false;
+    const { pieces } = await this.source.cut(text, []);
+    if (this.text.input.value !== text) return;
+    this.stamp += 1;
+    this.tokens = pieces;
+    this.records = [];
+    this.datas = [];
+    this.text.render();
+    this.next.render();
+  }
+
+  async read() {
+    const { source, state } = this;
+    if (!source) return this.render();
+    this.stamp += 1;
+    const { stamp } = this;
+    this.isDone = false;
+    const more = listOf(state.more).map(Number);
+    try {
+      const { pieces, behind } = await source.cut(state.text, more);
+      if (stamp !== this.stamp) return;
+      this.tokens = pieces;
+      this.written = state.text + behind;
+      this.records = [];
+      this.datas = [];
+      this.keepInside();
+      this.render();
+      const switches = switchesIn(this.offs, this.sizes);
+      const answer = await source.read({ text: state.text, more, switches }, (layer, record) => {
+        if (stamp === this.stamp) this.arrived(layer, record);
+      });
+      if (!answer || stamp !== this.stamp) return;
+      this.likeliest = answer.likeliest;
+      this.isDone = true;
+      this.tell("");
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (stamp === this.stamp) this.tell(`${error.message}.`);
+    }
+    if (stamp === this.stamp) this.render();
+  }
+
+  /**
+   * @param {number} layer
+   * @param {LayerRecord} record
+   */
+  arrived(layer, record) {
+    this.records[layer] = record;
+    if (layer === this.state.layer) this.render();
+    else this.maps.arrived();
+  }
+
+  /** Writes a token behind the text. @param {number} id */
+  write(id) {
+    this.choose({ more: [...listOf(this.state.more), id].join(",") }, true);
+  }
+
+  takeBack() {
+    this.choose({ more: listOf(this.state.more).slice(0, -1).join(",") }, true);
+  }
+
+  /** @param {string} off */
+  flip(off) {
+    this.choose({ off: flipped(this.offs, off) }, true);
+  }
+
+  /**
+   * What the reader does: taken, or said why not.
+   *
+   * @param {State} wanted
+   * @param {boolean} [isStep]
+   */
+  choose(wanted, isStep = false) {
+    const [next, [why]] = accepted(this.settings, this.state, wanted, () => {});
+    this.enter(next, why ? `${why}.` : "");
+    if (!why) this.chosen(this.state, this.first, isStep);
+  }
+
+  /**
+   * What an address wants, with all that it does not name as at first.
+   *
+   * @param {State} wanted
+   */
+  open(wanted) {
+    const [next, refused] = accepted(this.settings, { ...this.first }, wanted, () => {});
+    this.enter(next, refused.length ? say("notTaken", { list: refused.slice(0, 4).join("; ") }) : "");
+  }
+
+  reset() {
+    this.choose({ ...this.first }, true);
+  }
+
+  /**
+   * @param {State} next
+   * @param {string} notice
+   */
+  enter(next, notice) {
+    const isSame = READ.every((name) => next[name] === this.state[name]);
+    this.state = next;
+    this.tell(notice);
+    if (isSame && this.stamp) return this.render();
+    this.written = next.text;
+    return this.read();
+  }
+
+  /** @param {string} notice */
+  tell(notice) {
+    this.noticeLine.textContent = notice;
+    this.shared.textContent = "";
+  }
+
+  // A shorter text has fewer rows and columns.
+  keepInside() {
+    const { state, tokens } = this;
+    if (state.select && Math.max(state.select[0], state.stage === "output" ? 0 : state.select[1]) >= tokens.length) {
+      state.select = null;
+      state.trail = "";
+    }
+  }
+
+  // Said beside the button: the text may be far above it.
+  share() {
+    const { link, state, first, shared } = this;
+    const failed = ({ message }) => {
+      shared.textContent = `${message}.`;
+    };
+    withParts(ALL_CONTROLS, () => parts.share({ link, state, first, shared }), failed);
+  }
+
+  renderOffs() {
+    const { offs } = this;
+    for (const { off, input } of this.boxes) input.checked = !offs.includes(off);
+    this.global.hidden = !this.canSwitch;
+    this.offList.hidden = !offs.length;
+    if (!offs.length) return;
+    const on = (off) =>
+      make("button", { type: "button", class: "ax-reset", onclick: () => this.flip(off) }, say("onAgain"));
+    const items = offs.map((off) => make("li", {}, nameOfOff(off), " ", on(off)));
+    this.offList.replaceChildren(make("span", { class: "ax-label" }, say("offs")), make("ul", {}, ...items));
+  }
+
+  render() {
+    this.inside.hidden = !this.source;
+    this.text.render();
+    this.next.render();
+    this.renderOffs();
+    this.maps.render();
+    this.head.render();
+    this.arithmetic.render();
+    this.lens.render();
+  }
+}
+
+/** @param {import("../../core/language/offs.js").Off} off */
+function nameOfOff(off) {
+  if (off === "rotary" || off === "sink") return say(`off_${off}`);
+  if (!off.includes(".")) return say(off[0] === "a" ? "off_a" : "off_s", { layer: off.slice(1) });
+  const [layer, head] = off.split(".");
+  return say("layerHead", { layer, head });
+}

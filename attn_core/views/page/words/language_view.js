@@ -1,0 +1,58 @@
+// What the page of a language model says, and what it shares with a model to play with.
+
+export const VIEW_WORDS = {
+  languageModel: "A language model, number by number",
+  loadModel: "Load the model ({megabytes} MB)",
+  loadingModel: "Loading the model …",
+  loadedSoFar: "{loaded} of {megabytes} MB are here; layers work as they arrive.",
+  modelThere: "All {megabytes} MB are here. Your browser keeps them for the next visit, if it has room.",
+  modelKept: "All {megabytes} MB are here, from your browser's own store.",
+  isPlain: " This browser allows no WebAssembly with SIMD, so plain script computes: several times slower.",
+  notAll: "The model is not complete: {why}. What has come stays.",
+  tryAgain: "Try again",
+  needsServer:
+    "A page that was opened from a folder may not load the model. Serve the book with “make serve”, and open this page there.",
+  noModelHere: "This copy of the book was built without the model. “make book” builds it with the model.",
+
+  yourText: "your text",
+  tokens: "the tokens of your text",
+  tokenCount: "{count} tokens; ␣ is a space",
+  nextWords: "What may come next, and its chance. Press a word to write it.",
+  nextWordsWas: "What may come next, and its chance, beside what it was with everything on (striped).",
+  nextIs: "Likeliest next: {word}, {chance}",
+  wasChance: "was {chance}",
+  writeNext: "write the next",
+  takeBack: "⌫ take it back",
+  openChance: "How this chance came about",
+  openChanceOf: "How the chance of {word} came about",
+
+  onOff: "on or off",
+  on_head: "head {head} of layer {layer}",
+  on_attention: "all attention of layer {layer}",
+  on_sink: "layer {layer} sees the first token",
+  on_all_rotary: "positions (the rotation of queries and keys)",
+  on_all_sink: "every layer sees the first token",
+  offs: "switched off",
+  onAgain: "on again",
+  off_rotary: "positions",
+  off_sink: "the first token, in every layer",
+  off_a: "all attention of layer {layer}",
+  off_s: "the first token, in layer {layer}",
+
+  layerHead: "layer {layer}, head {head}",
+  mapsHint: "All {count} heads: a row of maps for each layer, layer 0 first. Press one to see it large.",
+  noMapOff: "The attention of this layer is switched off, so it has no weights.",
+  hintParts: "Press a line to see what it is made of.",
+  hintLeaf: "This is stored as it is: here the way down ends.",
+  trail: "from the number that you selected to this one",
+  nearSaid:
+    "The model computes in float32, this line in float64. The two differ by {gap} here; eight standard deviations of all roundings are {bound}.",
+  lens: "What it would write after each layer",
+  lensAbout: "The row of {token} behind each layer, read as if the model ended there. Press a word for its arithmetic.",
+
+  textForm: "a text of up to {most} letters",
+  moreForm: "the ids of tokens, as 7042,28",
+  openForm: "a step and the place of a number in it, as chances/4,7042",
+  placeForm: "the place of a number, as 2,0",
+  trailForm: "places of parts, and all for a sum with all of its terms, as 2,all,0",
+};
