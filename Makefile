@@ -7,6 +7,8 @@ PORT ?= 8000
 COURSE ?= ../course
 # Not of the environment, where LANGUAGE is the list of languages of whoever works there.
 LANGUAGE =
+# none: a site without the language model, which takes 97 MB.
+MODEL =
 EDITION ?= public
 PAPER ?= a4
 
@@ -16,8 +18,13 @@ endif
 ifeq ($(filter en zh,$(or $(LANGUAGE),en)),)
 $(error LANGUAGE must be en or zh, or not be set for both; it is "$(LANGUAGE)")
 endif
+ifneq ($(filter-out none,$(MODEL)),)
+$(error MODEL must be none, or not be set; it is "$(MODEL)")
+endif
 # What holds a build's _build/html: each edition has a folder of its own.
 SITE := $(CURDIR)$(if $(filter-out public,$(EDITION)),/_build/$(EDITION))
+# The files of the language model, which both languages read.
+WEIGHTS := $(if $(filter-out public,$(EDITION)),_build/$(EDITION)/)_build/html/_static/language
 BIN := .venv/bin
 # What pip says goes into a log: with --quiet it would not say which packages are in conflict.
 PIP = $(@D)/bin/python -m pip install --disable-pip-version-check
@@ -77,13 +84,18 @@ BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . -
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-book: .venv/book _build/fresh  ## build the site, English and Chinese (LANGUAGE=zh: one of them; EDITION=student: without solutions, EDITION=instructor: with all keys)
+book: .venv/book _build/fresh  ## build the site, English and Chinese (LANGUAGE=zh: one of them; MODEL=none: without the language model; EDITION=student: without solutions, EDITION=instructor: with all keys)
 	@# A warning that failed one build would not be seen by the next, which reads only what changed.
 	@$(if $(filter zh,$(LANGUAGE)),,$(call BUILD,en,$(SITE)))
 	@$(if $(filter en,$(LANGUAGE)),,$(call BUILD,zh,$(SITE)/_build/zh))
 	@$(if $(filter en,$(LANGUAGE)),,rm -rf "$(SITE)/_build/html/zh" && mkdir -p "$(SITE)/_build/html/zh" \
 	  && cp -R "$(SITE)/_build/zh/_build/html/." "$(SITE)/_build/html/zh")
+	@$(if $(MODEL),rm -rf $(WEIGHTS),$(MAKE) --no-print-directory $(WEIGHTS)/index.json)
 	@echo "The book is at $(SITE)/_build/html/index.html (open it, or: make serve)"
+
+# Its index is written last.
+$(WEIGHTS)/index.json: publishing/site/language_shards.py attn_core/views/vocabulary.py requirements-model.txt | .venv/book
+	@$(BIN)/python -m publishing.site.language_shards $(@D)
 
 serve: book  ## serve the site on http://localhost:8000 (PORT=… for another port)
 	@echo "http://localhost:$(PORT)  (Ctrl-C ends it)"

@@ -16,6 +16,7 @@ EXTENSIONS = (
     "stills",
     "pictures",
     "data_beside",
+    "language_model",
     "api_reference",
     "term_index",
     "page_assets",

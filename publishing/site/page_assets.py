@@ -10,8 +10,9 @@ from sphinx.application import Sphinx
 # The beginning of a file's name: parts of the page that need it.
 NEEDED_BY = {
     "answer.": ("<attention-answer",),
-    "explorer.": ("<attention-explorer", "<attention-model"),
-    "machine.": ("<attention-model",),
+    "explorer.": ("<attention-explorer", "<attention-model", "<language-model"),
+    "machine.": ("<attention-model", "<language-model"),
+    "language.": ("<language-model",),
     "mystnb.": ('class="cell',),
     "clipboard.": ('class="highlight',),
     "copybutton.": ('class="highlight',),

@@ -56,7 +56,7 @@ export const LANGUAGE_CHINESE = {
   nothingRead: "还没有读过文本",
   workerFailed: "计算模型的脚本停了",
   attentionIsOff: "，因为这一层的注意力关掉了",
-  fourBits: "（用 4 位存储：比例 · 数 + 这 32 个数的最小值）",
-  eightBits: "（用 8 位存储：数 · 这 32 个数的比例）",
+  fourBits: "（用 4 位存储：缩放系数 · 数 + 这 32 个数的最小值）",
+  eightBits: "（用 8 位存储：数 · 这 32 个数的缩放系数）",
   inFull: "（用 32 位存储）",
 };

@@ -1,0 +1,47 @@
+"""Fill the element of a language model: its sizes, where its files are, and what stands there without scripts.
+
+A page names it, `<language-model name="smollm2"></language-model>`. Both languages read the same
+files, which `make book` puts beside the English site.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from sphinx.application import Sphinx
+
+from attn_core.pretrained.smollm2_135m import HEADS, LAYERS
+from attn_core.views.payload import inline_json
+from publishing.translation.language import ENGLISH, _, language, tag
+
+ELEMENT = re.compile(r'<language-model name="([\w-]+)">\s*</language-model>')
+# As seen from the script's own folder, _static.
+FOLDER, FROM_CHINESE = "language/", "../../_static/language/"
+VIEW = {"text": "The capital of France is", "layer": 23, "head": 4}
+
+
+def filled(name: str) -> str:
+    """
+    >>> filled("smollm2")[:75]
+    '<language-model name="smollm2">\\n<p>The model needs JavaScript.</p>\\n<script '
+    """
+    payload = {
+        "lang": tag(),
+        "folder": FOLDER if language() == ENGLISH else FROM_CHINESE,
+        "sizes": {"layers": LAYERS, "heads": HEADS},
+        "view": VIEW,
+    }
+    data = f'<script type="application/json">{inline_json(payload)}</script>'
+    without = escape(_("The model needs JavaScript."))
+    return f'<language-model name="{name}">\n<p>{without}</p>\n{data}\n</language-model>'
+
+
+def put(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if "body" in context:
+        context["body"] = ELEMENT.sub(lambda element: filled(element[1]), context["body"])
+
+
+def setup(app: Sphinx) -> dict:
+    app.connect("html-page-context", put)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
