@@ -19,6 +19,20 @@ TOKENS = node.ROOT / "tests" / "attn_core" / "smollm2_tokens.json"
 SENTENCE = "The capital of France is"
 # float32 has 5.5e-5 of the scores' own rounding, and the page sums in another order than torch.
 NEAR = 1e-3
+# Steps of a layer, and where their rows hold few of the largest numbers.
+OF_LAYER = (
+    "attention_norm", "attention.w_query", "attention.rotated_key", "attention.w_value",
+    "attention", "attention.out_proj", "attention_sum", "feed_forward_norm", "feed_forward.gate",
+    "feed_forward.activation", "feed_forward.product", "feed_forward.down", "sum",
+)  # fmt: skip
+NUMBERS = [
+    [f"layers.{layer}.{name}", [row, column], None]
+    for layer in (0, 11, 18, 29)
+    for name in OF_LAYER
+    for row, column in ((0, 3), (3, 100), (4, 191))
+]
+WEIGHTS = [["layers.23.attention", [4, 4, column], "weights"] for column in range(5)]
+ENDS = [["norm", [4, 7], None], ["unembedding", [4, 7042], None], ["chances", [4, 7042], None]]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +47,10 @@ def page(shards):
     """What the page says of all texts, and of one sentence."""
     texts = [text for text, _ in json.loads(TOKENS.read_text(encoding="utf-8"))]
     asked = shards / "asked.json"
-    asked.write_text(json.dumps({"texts": texts, "sentence": SENTENCE}), encoding="utf-8")
+    asked.write_text(
+        json.dumps({"texts": texts, "sentence": SENTENCE, "numbers": NUMBERS + WEIGHTS + ENDS}),
+        encoding="utf-8",
+    )
     done = node.run("node", SCRIPT, str(shards), str(asked), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)
@@ -65,6 +82,29 @@ def test_its_scores_are_those_of_torch(page, kernels):
     assert (scores - wanted).abs().max() < NEAR
     assert model.text([int(scores.argmax())]) == " Paris"
     assert scores.topk(5).indices.tolist() == wanted.topk(5).indices.tolist()
+
+
+@pytest.mark.trained_model
+def test_its_numbers_are_pythons_and_their_arithmetic_is_within_the_bound(page):
+    steps = smollm2().recorded(SENTENCE)
+    kept = 0
+    for (name, index, stage), made in zip(NUMBERS + WEIGHTS + ENDS, page["explained"], strict=True):
+        if name == "chances":
+            wanted = torch.softmax(steps["unembedding"].value[0, index[0]], dim=-1)[index[1]]
+        elif stage:
+            wanted = steps.record(name).stage(stage)[0][tuple(index)]
+        elif name.endswith(".attention"):
+            wanted = steps.record(name).stage("output")[0].mT.flatten(0, 1)[index[1], index[0]]
+        else:
+            wanted = steps[name].value[0].flatten(1)[tuple(index)]
+        wanted = float(wanted)
+        assert made["value"] == pytest.approx(wanted, rel=NEAR, abs=NEAR), name
+        assert made["parts"] > 0, name
+        if made["near"]:
+            kept += 1
+            assert abs(made["near"]["exact"] - made["value"]) <= made["near"]["bound"], name
+            assert made["near"]["bound"] < NEAR * max(1, abs(wanted)), name
+    assert kept == 4 * 4 * 3 + 1  # of each layer keys, values and two sums; and the score
 
 
 @pytest.mark.trained_model

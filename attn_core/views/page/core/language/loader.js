@@ -18,6 +18,7 @@ import { Problem } from "../problem.js";
 
 const AT_ONCE = 3; // files that are on their way
 const TRIES = 2;
+const MOST_LOST = 3; // files: with more the network is gone
 
 /** @param {ArrayBuffer} digest */
 const hex = (digest) => [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -34,8 +35,8 @@ export class Loader {
     this.shards = [];
     /** Those that are there, by name. @type {Set<string>} */
     this.there = new Set();
-    /** @type {Set<string>} */
-    this.onWay = new Set();
+    /** Those that this load has asked for. @type {Set<string>} */
+    this.begun = new Set();
     /** Bytes that are there. */
     this.loaded = 0;
     /** Of these, those that the browser had kept. */
@@ -101,29 +102,30 @@ export class Loader {
    * @param {() => void} tell something has come
    */
   async load(take, isFirst, tell) {
+    /** @type {unknown[]} */
+    const lost = [];
+    this.begun.clear();
     const bring = async () => {
-      for (let shard = this.next(isFirst); shard; shard = this.next(isFirst)) {
-        this.onWay.add(shard.name);
+      for (let shard = this.next(isFirst); shard && lost.length < MOST_LOST; shard = this.next(isFirst)) {
+        this.begun.add(shard.name);
         try {
           take(shard, await this.brought(shard));
           this.there.add(shard.name);
           this.loaded += shard.bytes;
           tell();
-        } finally {
-          this.onWay.delete(shard.name);
+        } catch (error) {
+          lost.push(error); // the others come all the same
         }
       }
     };
-    const [failed] = (await Promise.allSettled(Array.from({ length: AT_ONCE }, bring))).filter(
-      ({ status }) => status === "rejected",
-    );
-    if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
+    await Promise.all(Array.from({ length: AT_ONCE }, bring));
+    if (lost.length) throw lost[0];
     await this.forgetOthers();
   }
 
   /** @param {(shard: Shard) => boolean} isFirst */
   next(isFirst) {
-    const left = this.shards.filter(({ name }) => !this.there.has(name) && !this.onWay.has(name));
+    const left = this.shards.filter(({ name }) => !this.there.has(name) && !this.begun.has(name));
     return left.find(isFirst) ?? left[0];
   }
 

@@ -62,11 +62,17 @@ export class Head {
         : say("notThereYet", { name: say("theLayer", { layer }) });
     this.why.hidden = !!data;
     this.place.hidden = !data;
-    if (data) this.show(data);
+    if (data) this.draw(data);
+  }
+
+  // The large map of a head that was pressed comes into sight.
+  show() {
+    const { bottom } = this.place.getBoundingClientRect();
+    if (bottom > innerHeight) this.title.scrollIntoView({ block: "start" });
   }
 
   /** @param {import("../../core/data.js").Data} data */
-  show(data) {
+  draw(data) {
     const { stage, select, head } = this.model.state;
     const wanted = { stage, head, select };
     if (data === this.data) {
@@ -77,7 +83,8 @@ export class Head {
     }
     const before = this.data;
     this.data = data;
-    data.view = { hide: HIDDEN, stages: SHOWN };
+    data.view = { hide: HIDDEN, stages: SHOWN, places: 2 };
+    data.places = 2;
     if (before && this.explorer && isAlike(before, data)) return this.explorer.take(data, wanted);
     const hasFocus = this.place.contains(document.activeElement);
     this.place.replaceChildren();

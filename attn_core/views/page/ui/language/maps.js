@@ -29,8 +29,10 @@ const madeOf = () =>
       this.sides = Array.from({ length: sizes.layers }, (_, layer) =>
         make("span", { class: "lm-side", "aria-hidden": "true" }, String(layer)),
       );
-      this.onpick = (h) =>
+      this.onpick = (h) => {
         model.choose({ layer: Math.floor(h / sizes.heads), head: h % sizes.heads, open: "", trail: "" }, true);
+      };
+      this.sheet.addEventListener("click", () => model.head.show());
       this.onsort = (sort) => model.choose({ sort });
       this.own.remove();
       onTheme(this.element, () => {

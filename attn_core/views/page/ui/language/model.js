@@ -171,7 +171,10 @@ export class LanguageModel {
 
   async read() {
     const { source, state } = this;
-    if (!source) return this.render();
+    if (!source) {
+      this.render();
+      return;
+    }
     this.stamp += 1;
     const { stamp } = this;
     this.isDone = false;
@@ -192,10 +195,13 @@ export class LanguageModel {
       if (!answer || stamp !== this.stamp) return;
       this.likeliest = answer.likeliest;
       this.isDone = true;
-      this.tell("");
+      if (this.hasFailed) this.tell("");
+      this.hasFailed = false;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (stamp === this.stamp) this.tell(`${error.message}.`);
+      if (stamp !== this.stamp) return;
+      this.hasFailed = true;
+      this.tell(`${error.message}.`);
     }
     if (stamp === this.stamp) this.render();
   }

@@ -1,0 +1,277 @@
+"""A language model on a page: the small one of generate/language_vectors.py, in a real browser."""
+
+import json
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from attn_core.views import script
+from machine import node
+from tests.conftest import _Quiet
+from tests.engines import served
+
+SHEETS = ("explorer.css", "machine.css", "language.css")
+TEXT = "the cat sat"
+WIDE, NARROW = {"width": 1000, "height": 900}, {"width": 390, "height": 844}
+LOADED = re.compile(r"^All 0 MB are here")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A site: the page's scripts and sheets, the small model, and a page in each language."""
+    folder = tmp_path_factory.mktemp("language")
+    for name, text in script.files().items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for name in SHEETS:
+        text = (script.BUILT.parent / name).read_text(encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8")
+    small = "attn_core/views/page/test/small_model.js"
+    assert node.run("node", small, str(folder / "language")).returncode == 0
+    links = "".join(f'<link rel="stylesheet" href="{name}">' for name in SHEETS)
+    for name, lang, files in (
+        ("en", "en", "language/"), ("zh", "zh-CN", "language/"), ("none", "en", "nowhere/"),
+    ):  # fmt: skip
+        view = {"text": TEXT, "layer": 1, "head": 2}
+        sizes = {"layers": 2, "heads": 4}
+        payload = {"lang": lang, "folder": files, "sizes": sizes, "view": view}
+        (folder / f"{name}.html").write_text(
+            f'<!doctype html><html lang="{lang}" data-theme="light"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'<title>A page</title>{links}<script defer src="explorer.js"></script></head>'
+            '<body><main><h1>A page</h1><language-model name="small"><p>without</p>'
+            f'<script type="application/json">{json.dumps(payload)}</script></language-model>'
+            "</main></body></html>",
+            encoding="utf-8",
+        )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(folder):
+    with served(folder, _Quiet) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser, address):
+    """visit(page, fragment, …) opens it in a browser that has nothing kept."""
+    contexts, heard = [], []
+
+    def visit(name="en", fragment="", *, within=None, **how):
+        how = {"viewport": WIDE, "reduced_motion": "reduce", **how}
+        context = within or browser.new_context(**how)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.goto(f"{address}/{name}.html{fragment}")
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert heard == []
+
+
+def load(page):
+    """Presses the button, and waits until the text is read."""
+    page.locator(".lm-load").click()
+    return read(page)
+
+
+def read(page):
+    expect(page.locator(".lm-choice")).to_have_count(10)
+    expect(page.locator(".lm-stale")).to_have_count(0)
+    return page
+
+
+def first(page):
+    return page.locator(".lm-choice").first.text_content()
+
+
+def written(page):
+    """Waits until a text is shown and read, and gives its tokens."""
+    read(page)
+    return page.locator(".lm-token").all_text_contents()
+
+
+def test_it_is_loaded_by_one_press_and_says_its_size_before(visit):
+    page = visit()
+    expect(page.locator(".lm-load")).to_have_text("Load the model (0 MB)")
+    expect(page.locator(".lm-choice")).to_have_count(0)
+    load(page)
+    expect(page.locator(".lm-said")).to_have_text(LOADED)
+    assert written(page) == ["th", "e", "␣c", "at", "␣s", "at"]
+    expect(page.locator(".lm-sheet button")).to_have_count(8)
+    expect(page.locator(".am-explorer [data-row]")).to_have_count(36)
+
+
+def test_words_are_written_chosen_and_taken_back(visit):
+    page = load(visit())
+    before = first(page)
+    page.locator(".lm-write").click()
+    expect(page.locator(".lm-token")).to_have_count(7)
+    page.locator(".lm-choice").nth(2).click()
+    expect(page.locator(".lm-token")).to_have_count(8)
+    expect(page.locator(".lm-chosen")).to_have_count(2)
+    for _ in range(2):
+        page.locator("button", has_text="take it back").click()
+    expect(page.locator(".lm-token")).to_have_count(6)
+    expect(page.locator(".lm-choice").first).to_have_text(before)
+    page.locator(".lm-input").fill("the hat")
+    expect(page.locator(".lm-token")).to_have_text(["th", "e", "␣", "h", "at"])
+    read(page)
+
+
+def test_a_number_opens_down_to_a_stored_weight_and_a_link_to_it(visit):
+    page = load(visit())
+    page.locator(".lm-sheet button").nth(5).click()
+    expect(page.locator(".am-name")).to_have_text("layer 1, head 1")
+    page.locator("[data-row='4'][data-col='2']").click()
+    line = page.locator(".lm-arithmetic .am-line")
+    expect(line).to_contain_text("layers.1.attention.weights[1, 4, 2] = exp(")
+    way = ("masked", "scaled", "scores", "rotated_query", "w_query")
+    for name in way:
+        page.locator(".lm-arithmetic .am-opens").first.click()
+        expect(line).to_contain_text(f"layers.1.attention.{name}[")
+        if name == "rotated_query":
+            said = page.locator(".lm-arithmetic .am-look").first
+            expect(said).to_contain_text("eight standard deviations")
+    stored = page.locator(".lm-arithmetic .ax-leaf").first
+    expect(stored).to_contain_text("w_query.weight[16, 0] = ")
+    expect(stored).to_contain_text("(stored in 4 bits: scale · number + minimum of its 32)")
+    other = load(visit(fragment="#" + page.url.partition("#")[2]))
+    expect(other.locator(".lm-arithmetic .am-line")).to_have_text(line.text_content())
+    other.locator(".am-crumb").first.click()
+    expect(other.locator(".lm-arithmetic .am-line")).to_contain_text("weights[1, 4, 2] = exp(")
+
+
+def test_a_chance_opens_and_so_does_one_behind_an_earlier_layer(visit):
+    page = load(visit())
+    page.locator(".lm-why").first.click()
+    line = page.locator(".lm-arithmetic .am-line")
+    expect(line).to_contain_text(re.compile(r"^chances\[5, \d+\] = exp\("))
+    page.locator(".lm-fold summary").click()
+    expect(page.locator(".lm-lens li")).to_have_count(2)
+    page.locator(".lm-lens-word").first.click()
+    expect(line).to_contain_text(re.compile(r"^lens\.0\.chances\[5, \d+\] = exp\("))
+
+
+def test_what_is_switched_off_is_said_beside_what_was(visit):
+    page = load(visit())
+    before = first(page)
+    page.locator(".am-switch", has_text="all attention of layer 1").click()
+    expect(page.locator(".lm-was")).to_have_count(10)
+    expect(page.locator(".lm-head > .am-look")).to_contain_text("is switched off")
+    expect(page.locator(".am-explorer")).to_be_hidden()
+    page.locator(".am-offs button").click()
+    expect(page.locator(".lm-was")).to_have_count(0)
+    expect(page.locator(".lm-choice").first).to_have_text(before)
+    page.locator(".am-switch", has_text="positions").click()
+    expect(page.locator(".lm-was")).to_have_count(10)
+    assert page.url.endswith("off=rotary")
+
+
+def test_a_lost_file_is_said_in_place_and_the_rest_stays(visit):
+    page = visit()
+    page.route("**/layer-01.bin", lambda route: route.abort())
+    page.locator(".lm-load").click()
+    said = page.locator(".lm-said")
+    expect(said).to_contain_text("layer-01.bin could not be loaded (no answer)")
+    expect(page.locator(".lm-token")).to_have_count(6)
+    page.unroute("**/layer-01.bin")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    expect(page.locator(".lm-load")).to_have_text("Try again")
+    load(page)
+    expect(said).to_have_text(LOADED)
+    assert [name for name in asked if name.endswith(".bin")] == ["layer-01.bin"]
+
+
+def test_a_second_visit_asks_for_no_file_of_the_model(visit):
+    page = load(visit())
+    expect(page.locator(".lm-said")).to_have_text(LOADED)
+    again = visit(within=page.context)
+    asked = []
+    again.on("request", lambda request: asked.append(request.url))
+    load(again)
+    expect(again.locator(".lm-said")).to_contain_text("from your browser's own store")
+    assert [url for url in asked if url.endswith(".bin")] == []
+
+
+def test_without_the_model_and_without_a_server_a_sentence_says_what_is_missing(
+    visit, browser, folder
+):
+    page = visit("none")
+    expect(page.locator(".lm-said")).to_contain_text("was built without the model")
+    expect(page.locator(".lm-load")).to_be_hidden()
+    page.goto((folder / "en.html").as_uri())
+    expect(page.locator(".lm-said")).to_contain_text("Serve the book with “make serve”")
+
+
+def test_bad_texts_are_said_and_nothing_is_lost(visit):
+    page = load(visit())
+    page.locator(".lm-input").fill("q" * 200)
+    notice = page.locator(".lm-top .ax-notice")
+    expect(notice).to_have_text("a text may have up to 128 tokens, this one has 200.")
+    page.locator(".lm-input").fill("")
+    expect(notice).to_have_text("a text must have a token.")
+    page.locator(".lm-input").fill("the 😀 cat")
+    expect(page.locator(".lm-token")).to_have_text(["th", "e", "␣", "␣c", "at"])
+    read(page)
+    other = load(visit(fragment="#x-small?text=cat&off=9.9&layer=1&head=3&trail=x"))
+    expect(other.locator(".lm-top .ax-notice")).to_contain_text("Not taken: what is off is a head")
+    assert written(other) == ["c", "at"]
+
+
+def test_by_keyboard_from_the_text_to_a_number(visit):
+    page = load(visit())
+    page.locator(".lm-sheet [tabindex='0']").focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".am-name")).to_have_text("layer 0, head 2")
+    page.locator(".am-explorer [data-row][tabindex='0']").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    line = page.locator(".lm-arithmetic .am-line")
+    expect(line).to_contain_text("layers.0.attention.weights[2, 1, 0] = ")
+    page.locator(".lm-arithmetic .am-opens").first.focus()
+    page.keyboard.press("Enter")
+    expect(line).to_contain_text("layers.0.attention.masked[2, 1, 0] = ")
+    expect(line).to_be_focused()
+
+
+def test_on_a_phone_a_number_opens_where_it_is_seen(visit):
+    page = load(visit(viewport=NARROW, has_touch=True))
+    page.locator(".lm-sheet button").nth(1).tap()
+    expect(page.locator(".am-name")).to_have_text("layer 0, head 1")
+    cell = page.locator("[data-row='4'][data-col='1']")
+    cell.tap()
+    line = page.locator(".lm-arithmetic .am-line")
+    expect(line).to_contain_text("layers.0.attention.weights[1, 4, 1]")
+    expect(line).to_be_in_viewport()
+    expect(cell).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_barrier_is_found(visit, theme):
+    page = load(visit(color_scheme=theme))
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+    page.locator("[data-row='4'][data-col='2']").click()
+    expect(page.locator(".lm-arithmetic .am-opens").first).to_be_visible()
+    page.locator(".am-switch", has_text="head 2 of layer 1").click()
+    expect(page.locator(".lm-was")).to_have_count(10)
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"][:120]) for each in found] == []
+
+
+def test_in_chinese_it_says_all_of_it_in_chinese(visit):
+    page = load(visit("zh"))
+    page.locator("[data-row='4'][data-col='2']").click()
+    for _ in range(4):
+        page.locator(".lm-arithmetic .am-opens").first.click()
+    expect(page.locator(".lm-arithmetic .am-look").first).to_contain_text("标准差")
+    said = page.locator(".lm-root").inner_text()
+    english = re.findall(r"\b(?:the|of|and|may|what|model|layer|head)\b", said)
+    assert english == []
