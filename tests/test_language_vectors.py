@@ -5,6 +5,7 @@ import torch
 
 from attn_core.language import LanguageModel
 from generate import language_vectors as small
+from generate import light_vectors
 from publishing.notebooks.outputs import vectors_differ
 
 # Our names of what a layer's bytes hold.
@@ -19,6 +20,11 @@ OURS = {
 def test_the_vectors_are_those_of_the_generator():
     wrong = vectors_differ(small.STORED, small.text())
     assert not wrong, f"python -m generate.language_vectors writes these again: {wrong}"
+
+
+def test_the_light_files_are_those_of_the_generator():
+    wrong = vectors_differ(light_vectors.STORED, light_vectors.text())
+    assert not wrong, f"python -m generate.light_vectors writes these again: {wrong}"
 
 
 def test_they_are_those_of_a_language_model():

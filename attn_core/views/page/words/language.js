@@ -29,6 +29,7 @@ export const LANGUAGE_WORDS = {
   fourBits: " (stored in 4 bits: scale · number + minimum of its 32)",
   eightBits: " (stored in 8 bits: number · scale of its 32)",
   inFull: " (stored in 32 bits)",
+  noTextOf: "there is no text called {name}",
 };
 
 export const LANGUAGE_CHINESE = {
@@ -59,4 +60,5 @@ export const LANGUAGE_CHINESE = {
   fourBits: "（用 4 位存储：缩放系数 · 数 + 这 32 个数的最小值）",
   eightBits: "（用 8 位存储：数 · 这 32 个数的缩放系数）",
   inFull: "（用 32 位存储）",
+  noTextOf: "没有叫 {name} 的文本",
 };
