@@ -90,12 +90,18 @@ book: .venv/book _build/fresh  ## build the site, English and Chinese (LANGUAGE=
 	@$(if $(filter en,$(LANGUAGE)),,$(call BUILD,zh,$(SITE)/_build/zh))
 	@$(if $(filter en,$(LANGUAGE)),,rm -rf "$(SITE)/_build/html/zh" && mkdir -p "$(SITE)/_build/html/zh" \
 	  && cp -R "$(SITE)/_build/zh/_build/html/." "$(SITE)/_build/html/zh")
-	@$(if $(MODEL),rm -rf $(WEIGHTS),$(MAKE) --no-print-directory $(WEIGHTS)/index.json)
+	@$(if $(MODEL),rm -rf $(WEIGHTS))
+	@$(if $(MODEL),,$(MAKE) --no-print-directory $(WEIGHTS)/index.json $(WEIGHTS)/light/index.json.js)
 	@echo "The book is at $(SITE)/_build/html/index.html (open it, or: make serve)"
 
-# Its index is written last.
+# An index is written last.
 $(WEIGHTS)/index.json: publishing/site/language_shards.py attn_core/views/vocabulary.py requirements-model.txt | .venv/book
 	@$(BIN)/python -m publishing.site.language_shards $(@D)
+
+# Computed with the modules, so it follows from them, too.
+$(WEIGHTS)/light/index.json.js: publishing/site/language_light.py attn_core/views/light.py requirements-model.txt \
+  attn_core/rotary.py $(wildcard attn_core/language/*.py attn_core/pretrained/*.py) | .venv/book
+	@$(BIN)/python -m publishing.site.language_light $(@D)
 
 serve: book  ## serve the site on http://localhost:8000 (PORT=… for another port)
 	@echo "http://localhost:$(PORT)  (Ctrl-C ends it)"
