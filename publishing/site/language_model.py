@@ -1,4 +1,4 @@
-"""Fill the element of a language model: its sizes, where its files are, and what stands there without scripts.
+"""Fill the element of a language model: its sizes, where its files are, and a sentence without it.
 
 A page names it, `<language-model name="smollm2"></language-model>`. Both languages read the same
 files, which `make book` puts beside the English site.
@@ -13,12 +13,13 @@ from sphinx.application import Sphinx
 
 from attn_core.pretrained.smollm2_135m import HEADS, LAYERS
 from attn_core.views.payload import inline_json
+from publishing.site.language_light import TEXTS
 from publishing.translation.language import ENGLISH, _, language, tag
 
 ELEMENT = re.compile(r'<language-model name="([\w-]+)">\s*</language-model>')
 # As seen from the script's own folder, _static.
 FOLDER, FROM_CHINESE = "language/", "../../_static/language/"
-VIEW = {"text": "The capital of France is", "layer": 23, "head": 4}
+VIEW = {"text": TEXTS["capital"], "layer": 23, "head": 4}
 
 
 def filled(name: str) -> str:

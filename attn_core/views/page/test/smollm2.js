@@ -39,7 +39,9 @@ async function explained() {
   reader.begin(tokenizer.encode(sentence), {});
   while (reader.proceed());
   const steps = new Steps(reader.engine.weights, 16);
-  const reading = new Reading(steps, reader.ids, reader.switches, reader.recorded, (layer, t) => reader.scores(layer, t));
+  const reading = new Reading(steps, reader.ids, reader.switches, reader.recorded, (layer, t) =>
+    reader.scores(layer, t),
+  );
   return numbers.map(([name, index, stage]) => {
     const { value, near, parts } = reading.explain(name, index, stage ?? undefined);
     return { value, near, parts: parts.length };

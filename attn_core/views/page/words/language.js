@@ -23,6 +23,8 @@ export const LANGUAGE_WORDS = {
   notLoaded: "{name} could not be loaded ({why})",
   noAnswer: "no answer",
   damagedFile: "{name} is damaged: it is not the file that was published",
+  needsModel:
+    "the texts below are here without the model; load it to read any other, to write, and to switch parts off",
   nothingRead: "no text was read yet",
   workerFailed: "the script that computes the model has stopped",
   attentionIsOff: ", because the attention of this layer is switched off",
@@ -54,6 +56,7 @@ export const LANGUAGE_CHINESE = {
   notLoaded: "{name} 加载不了（{why}）",
   noAnswer: "没有回应",
   damagedFile: "{name} 已损坏：不是发布的那个文件",
+  needsModel: "下面的几段文本不用模型就在这里；要读别的文本、要写、要关掉什么，请加载模型",
   nothingRead: "还没有读过文本",
   workerFailed: "计算模型的脚本停了",
   attentionIsOff: "，因为这一层的注意力关掉了",

@@ -14,6 +14,7 @@ export const VIEW_WORDS = {
     "A page that was opened from a folder may not load the model. Serve the book with “make serve”, and open this page there.",
   noModelHere: "This copy of the book was built without the model. “make book” builds it with the model.",
 
+  examples: "try",
   yourText: "your text",
   tokens: "the tokens of your text",
   tokenCount: "{count} tokens; ␣ is a space",

@@ -13,6 +13,7 @@ export const VIEW_CHINESE = {
   needsServer: "从文件夹打开的页面不能加载模型。请用“make serve”提供本书，再在那里打开这一页。",
   noModelHere: "这一份书在生成时没有带上模型。“make book”会把模型一起带上。",
 
+  examples: "试试",
   yourText: "你的文本",
   tokens: "你的文本的词元",
   tokenCount: "{count} 个词元；␣ 是空格",

@@ -23,6 +23,11 @@ import { Remote } from "./remote.js";
  *   Promise<{ likeliest: Likely[] } | null>} read null: another text is read meanwhile
  * @property {(number: Number_) => Promise<Explained>} explain
  * @property {(row: number) => Promise<Likely[][]>} lens by layer, if the model ended behind it
+ *
+ * Only of one that tells no layers by itself:
+ * @property {(layer: number) => Promise<LayerRecord>} [layer]
+ * @property {(layer: number, head: number) => Float64Array} [map] the weights of a head, before its layer has come
+ * @property {Record<string, number[]>} [measures] what its heads do, as core/measures.js names it
  */
 
 /** @implements {Source} */

@@ -25,15 +25,17 @@ export class Lens {
 
   /** The row of the cell that is selected, or of the last token. */
   get row() {
-    const { select, open } = this.model.state;
-    const last = this.model.tokens.length - 1;
+    const { source, state, tokens } = this.model;
+    const { select, open } = state;
+    const last = tokens.length - 1;
+    if (!source?.isWhole) return last;
     const [, of] = /^(?:lens\.\d+\.)?chances\/(\d+),/.exec(open) ?? [];
     return Math.min(of === undefined ? (select?.[0] ?? last) : Number(of), last);
   }
 
   async render() {
     const { model } = this;
-    this.element.hidden = !model.source?.isWhole || !model.isDone;
+    this.element.hidden = !model.isDone;
     if (this.element.hidden || !this.element.open) return;
     const { row } = this;
     const asked = `${row} ${model.stamp}`;
@@ -61,7 +63,12 @@ export class Lens {
     const buttons = words.map(({ id, piece, chance }) =>
       make(
         "button",
-        { type: "button", class: "lm-lens-word", onclick: () => model.openNumber(`${before}chances/${row},${id}`) },
+        {
+          type: "button",
+          class: "lm-lens-word",
+          disabled: !model.source?.isWhole,
+          onclick: () => model.openNumber(`${before}chances/${row},${id}`),
+        },
         make("bdi", {}, shown(piece)),
         make("small", {}, percent(chance)),
       ),

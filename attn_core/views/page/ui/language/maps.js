@@ -2,8 +2,9 @@
 
 import { Attention } from "../../core/attention.js";
 import { headOff } from "../../core/language/offs.js";
+import { measuresOf } from "../../core/measures.js";
 import { parts } from "../../core/parts.js";
-import { say } from "../../words/words.js";
+import { say, sentenceKey } from "../../words/words.js";
 import { make } from "../dom.js";
 import { isDark, onTheme, paint, shades } from "../pixels.js";
 
@@ -46,6 +47,7 @@ const madeOf = () =>
     /** The heads whose layers are there. */
     get wanted() {
       const { model } = this;
+      if (model?.source?.map) return [...this.names.keys()];
       return model
         ? this.order.map((_, h) => h).filter((h) => model.records[Math.floor(h / model.sizes.heads)]?.q)
         : [];
@@ -113,6 +115,7 @@ const madeOf = () =>
         const off = headOff(Math.floor(h / model.sizes.heads), h % model.sizes.heads);
         button.classList.toggle("lm-off", offs.includes(off));
       }
+      this.offer();
       this.sorter.disabled = !model.isDone;
       const sort = model.isDone ? state.sort : "layer";
       const head = state.layer * model.sizes.heads + state.head;
@@ -129,9 +132,38 @@ const madeOf = () =>
       if (this.stamp === this.model.stamp) this.later(this.pending());
     }
 
+    /** By what this text's heads can be sorted. */
+    offer() {
+      const { source, tokens } = this.model;
+      const { measures } = source ?? {};
+      const names = measures ? Object.keys(measures) : tokens.length ? measuresOf(/** @type {any} */ (this.data)) : [];
+      const option = (value) => make("option", { value }, say(sentenceKey("sort", value)));
+      if (`${names}` === this.offered) return;
+      this.offered = `${names}`;
+      this.sorter.replaceChildren(...["layer", ...names].map(option));
+    }
+
+    /** @param {any} attention */
+    mapOf(attention) {
+      return attention.map ?? super.mapOf(attention);
+    }
+
+    // What a source measured already needs no map.
+    *pending() {
+      const { measures } = this.model.source ?? {};
+      if (measures) {
+        const of = (h) => Object.fromEntries(Object.entries(measures).map(([name, all]) => [name, all[h]]));
+        for (const h of this.names.keys()) this.measures[h] = { ...NOTHING, ...of(h) };
+      }
+      yield* super.pending();
+    }
+
     /** @param {number} h */
     attentionOfHead(h) {
       const { heads } = this.model.sizes;
+      const { source, tokens } = this.model;
+      if (source?.map)
+        return { map: { numbers: source.map(Math.floor(h / heads), h % heads), columns: tokens.length } };
       const data = this.model.dataOf(Math.floor(h / heads));
       return new Attention(data, { batch: 0, head: h % heads, scale: data.scale, mask: "given" });
     }

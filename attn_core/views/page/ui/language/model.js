@@ -1,6 +1,7 @@
 // A language model on a page: a text, the likeliest next words, all heads, and the arithmetic of any number.
 
 import { dataOf } from "../../core/language/heads.js";
+import { LightSource } from "../../core/language/light_source.js";
 import { flipped, offsIn, switchesIn } from "../../core/language/offs.js";
 import { parts } from "../../core/parts.js";
 import { Problem } from "../../core/problem.js";
@@ -9,6 +10,7 @@ import { say } from "../../words/words.js";
 import { make } from "../dom.js";
 import { ALL_CONTROLS, withParts } from "../loading.js";
 import { Arithmetic } from "./arithmetic.js";
+import { bringFrom } from "./bring.js";
 import { Head } from "./head.js";
 import { Lens } from "./lens.js";
 import { Loading } from "./loading.js";
@@ -54,6 +56,19 @@ export class LanguageModel {
     this.state = { ...this.first };
     this.build(host, payload.folder);
     this.open(start);
+    this.begin(payload.folder);
+  }
+
+  /** Some texts are there without the model. @param {string} folder */
+  async begin(folder) {
+    try {
+      const light = await LightSource.open(bringFrom(folder));
+      this.text.offer(light.texts);
+      if (!this.source) this.take(light);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      // Where they are missing the model is, too, and that is said.
+    }
   }
 
   /**
@@ -157,7 +172,7 @@ export class LanguageModel {
 
   /** The tokens of a text that is being typed. @param {string} text */
   async cut(text) {
-    if (!this.source) return;
+    if (!this.source?.isWhole) return;
     this.isDone = false;
     const { pieces } = await this.source.cut(text, []);
     if (this.text.input.value !== text) return;
@@ -214,6 +229,21 @@ export class LanguageModel {
     this.records[layer] = record;
     if (layer === this.state.layer) this.render();
     else this.maps.arrived();
+  }
+
+  /** The layer of the large map, of a source that tells none by itself. */
+  async bring() {
+    const { source, stamp, state } = this;
+    const { layer } = state;
+    if (!source?.layer || !this.isDone || this.records[layer]) return;
+    try {
+      const record = await source.layer(layer);
+      if (stamp !== this.stamp || this.records[layer]) return;
+      this.arrived(layer, record);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.tell(`${error.message}.`);
+    }
   }
 
   /** Writes a token behind the text. @param {number} id */
@@ -306,7 +336,8 @@ export class LanguageModel {
   }
 
   render() {
-    this.inside.hidden = !this.source;
+    this.inside.hidden = !this.tokens.length;
+    this.bring();
     this.text.render();
     this.next.render();
     this.renderOffs();

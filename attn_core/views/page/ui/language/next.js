@@ -82,6 +82,7 @@ export class Next {
       },
       "=",
     );
+    why.hidden = !model.source?.isWhole;
     return make("div", { class: "lm-row" }, word, why);
   }
 }

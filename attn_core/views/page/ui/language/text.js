@@ -24,6 +24,7 @@ export class Text {
     });
     this.tokens = make("p", { class: "lm-tokens", "aria-label": say("tokens"), role: "group" });
     this.count = make("p", { class: "lm-count" });
+    this.examples = make("div", { class: "am-examples", role: "group", "aria-label": say("examples") });
     this.element = make(
       "div",
       { class: "lm-text" },
@@ -31,6 +32,7 @@ export class Text {
       this.input,
       this.tokens,
       this.count,
+      this.examples,
     );
   }
 
@@ -39,6 +41,15 @@ export class Text {
     const { value } = this.input;
     this.model.cut(value);
     this.timer = window.setTimeout(() => this.model.choose({ text: value, more: "" }), PAUSE);
+  }
+
+  /** Texts to try. @param {string[]} texts */
+  offer(texts) {
+    const button = (text) => {
+      const take = () => this.model.choose({ text, more: "", select: null, open: "", trail: "" }, true);
+      return make("button", { type: "button", class: "lm-example", onclick: take }, text);
+    };
+    this.examples.replaceChildren(make("span", { class: "ax-label" }, say("examples")), ...texts.map(button));
   }
 
   render() {
