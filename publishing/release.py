@@ -31,6 +31,7 @@ PDFS = ROOT / "_build" / "pdf"
 RELEASE = ROOT / "_build" / "release"
 RELEASED = ROOT / "released.json"
 COMPILED = shutil.ignore_patterns("__pycache__")
+STORED = {".bin"}  # weights of the language model, which do not compress
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of zip's calendar: the same files give the same zip
 
 
@@ -59,7 +60,8 @@ def pack(archive: Path, folder: str, files: Iterable[Path], root: Path) -> Path:
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
         for path in sorted(files):
             entry = zipfile.ZipInfo(f"{folder}/{path.relative_to(root).as_posix()}", EARLIEST)
-            entry.compress_type = zipfile.ZIP_DEFLATED
+            is_stored = path.suffix in STORED
+            entry.compress_type = zipfile.ZIP_STORED if is_stored else zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             zipped.writestr(entry, path.read_bytes())
     return archive

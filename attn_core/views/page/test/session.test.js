@@ -147,7 +147,7 @@ test("words that were chosen are read behind the text as they are", async () => 
 test("a lens gives the likeliest words of each layer", async () => {
   const { session } = await whole();
   const { likeliest } = await read(session, "the cat");
-  const behind = session.lens({ row: 3 });
+  const behind = await session.lens({ row: 3 });
   assert.equal(behind.length, 2);
   assert.deepEqual(
     behind[1].map(({ id }) => id),

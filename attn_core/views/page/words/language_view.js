@@ -45,11 +45,13 @@ export const VIEW_WORDS = {
   noMapOff: "The attention of this layer is switched off, so it has no weights.",
   hintParts: "Press a line to see what it is made of.",
   hintLeaf: "This is stored as it is: here the way down ends.",
+  hintLight: "Without the model the way down ends at queries, keys and values. Load it to go on.",
   trail: "from the number that you selected to this one",
   nearSaid:
     "The model computes in float32, this line in float64. The two differ by {gap} here; eight standard deviations of all roundings are {bound}.",
   lens: "What it would write after each layer",
-  lensAbout: "The row of {token} behind each layer, read as if the model ended there. Press a word for its arithmetic.",
+  lensAbout: "The row of {token} behind each layer, read as if the model ended there.",
+  lensOpens: " Press a word for its arithmetic.",
 
   textForm: "a text of up to {most} letters",
   moreForm: "the ids of tokens, as 7042,28",

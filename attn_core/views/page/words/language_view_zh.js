@@ -44,10 +44,12 @@ export const VIEW_CHINESE = {
   noMapOff: "这一层的注意力关掉了，所以没有权重。",
   hintParts: "按一行，看它由哪些数组成。",
   hintLeaf: "它就是这样存储的：往下的路到此为止。",
+  hintLight: "没有模型，往下的路到查询、键和值为止。加载模型就能继续。",
   trail: "从你选的数到这个数",
   nearSaid: "模型用 float32 计算，这一行用 float64。这里两者相差 {gap}；全部舍入误差的八个标准差是 {bound}。",
   lens: "如果在每一层之后就写，会写什么",
-  lensAbout: "每一层之后 {token} 的那一行，当作模型到此为止来读。按一个词，看它的算式。",
+  lensAbout: "每一层之后 {token} 的那一行，当作模型到此为止来读。",
+  lensOpens: "按一个词，看它的算式。",
 
   textForm: "不超过 {most} 个字母的文本",
   moreForm: "词元的编号，例如 7042,28",

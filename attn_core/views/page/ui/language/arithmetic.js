@@ -77,7 +77,8 @@ export class Arithmetic {
       : "";
     refill(this.parts, ...parts.map((part, n) => this.part(part, n)));
     this.parts.hidden = !parts.length;
-    this.hint.textContent = parts.some(({ opens }) => opens) ? say("hintParts") : say("hintLeaf");
+    const isWhole = this.model.source?.isWhole;
+    this.hint.textContent = say(parts.some(({ opens }) => opens) ? "hintParts" : isWhole ? "hintLeaf" : "hintLight");
     if (this.isWanted) this.scroll();
   }
 

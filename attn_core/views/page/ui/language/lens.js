@@ -41,7 +41,8 @@ export class Lens {
     const asked = `${row} ${model.stamp}`;
     if (asked === this.asked) return;
     this.asked = asked;
-    this.about.textContent = say("lensAbout", { token: shown(model.tokens[row]) });
+    const how = model.source?.isWhole ? say("lensOpens") : "";
+    this.about.textContent = say("lensAbout", { token: shown(model.tokens[row]) }) + how;
     try {
       const layers = await model.source?.lens(row);
       if (layers && asked === this.asked)

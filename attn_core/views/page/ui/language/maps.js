@@ -54,7 +54,7 @@ const madeOf = () =>
     }
 
     columns() {
-      return this.model.sizes.heads;
+      return this.sort === "layer" ? this.model.sizes.heads : super.columns();
     }
 
     // In layers each row has its number; sorted, each map has its name and its measure.
@@ -70,8 +70,11 @@ const madeOf = () =>
       super.arrange();
       for (const [h, button] of this.buttons.entries()) {
         const [layer, head] = [Math.floor(h / heads), h % heads];
-        if (isSorted) this.labels[h].firstChild.textContent = `${layer}.${head}`;
-        else {
+        // The name says which head it is, better than its place among all.
+        if (isSorted) {
+          this.labels[h].firstChild.textContent = `${layer}.${head}`;
+          button.setAttribute("aria-label", button.getAttribute("aria-label").replace(/^\d+: /, ""));
+        } else {
           button.setAttribute("aria-label", this.names[h]);
           this.labels[h].replaceChildren();
         }
