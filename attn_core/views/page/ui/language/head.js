@@ -63,10 +63,18 @@ export class Head {
     this.why.hidden = !!data;
     this.place.hidden = !data;
     if (data) this.draw(data);
+    if (data && this.isWanted) this.scroll();
   }
 
   // The large map of a head that was pressed comes into sight.
   show() {
+    this.isWanted = true;
+    this.scroll();
+  }
+
+  scroll() {
+    if (this.place.hidden) return;
+    this.isWanted = false;
     const { bottom } = this.place.getBoundingClientRect();
     if (bottom > innerHeight) this.title.scrollIntoView({ block: "start" });
   }
