@@ -320,6 +320,8 @@ SANDBOX := apt-get install -y -q bubblewrap libseccomp2
 PAGE_FILES := $(shell find attn_core/views -name '*.js' -o -name '*.css')
 # What every page depends on, though Sphinx does not know it, nor copies it while no page has changed.
 _build/fresh: .venv/book _config.yml _toc.yml $(PAGE_FILES) $(wildcard publishing/translation/*.py publishing/notebooks/*.py publishing/site/*.* book/_static/*.* book/_templates/*.html book/_templates/*/*.html)
-	@rm -rf _build
+	@# The files of the language model stay: they have rules of their own.
 	@mkdir -p _build
+	@find _build -not -type d -not -path '*/_static/language/*' -delete
+	@find _build -mindepth 1 -type d -empty -delete
 	@touch $@

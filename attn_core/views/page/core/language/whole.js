@@ -12,7 +12,7 @@ import { Remote } from "./remote.js";
  *
  * @typedef {{ layers: number, heads: number, kvHeads: number, headDim: number }} Sizes
  * @typedef {{ text: string, more: number[], switches: any }} Wanted more: tokens that were chosen behind the text
- * @typedef {{ name: string, index: number[], stage?: string, trail?: string[] }} Number_ a number by its step
+ * @typedef {{ name: string, index: number[], stage?: string, trail?: string[] }} Asked a number by its step
  *
  * @typedef {object} Source
  * @property {boolean} isWhole whether any text can be read, and anything be switched
@@ -21,7 +21,7 @@ import { Remote } from "./remote.js";
  *   what the tokens say that were chosen behind the text
  * @property {(wanted: Wanted, onlayer: (layer: number, record: LayerRecord) => void) =>
  *   Promise<{ likeliest: Likely[] } | null>} read null: another text is read meanwhile
- * @property {(number: Number_) => Promise<Explained>} explain
+ * @property {(number: Asked) => Promise<Explained>} explain
  * @property {(row: number) => Promise<Likely[][]>} lens by layer, if the model ended behind it
  *
  * Only of one that tells no layers by itself:
