@@ -194,7 +194,7 @@ class Maker:
 
     def put_stills(self) -> None:
         """An explorer is its still, or what it has for a page without scripts."""
-        for explorer in self.article.select("attention-explorer, attention-model"):
+        for explorer in self.article.select("attention-explorer, attention-model, language-model"):
             still = explorer.find_next_sibling("img", class_="ax-still")
             target = place(self.name, f"x-{explorer['name']}")
             if still is None:
