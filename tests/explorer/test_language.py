@@ -225,6 +225,22 @@ def test_bad_texts_are_said_and_nothing_is_lost(visit):
     assert written(other) == ["c", "at"]
 
 
+def test_a_long_text_is_a_map_and_a_short_one_a_table_again(visit):
+    page = load(visit())
+    page.locator(".lm-input").fill("the cat sat " * 6)
+    expect(page.locator(".lm-token")).to_have_count(42)
+    read(page)
+    box = page.locator(".am-explorer canvas").first
+    expect(box).to_be_visible()
+    expect(page.locator(".am-explorer [data-row]")).to_have_count(0)
+    page.locator(".lm-input").fill("the cat sat")
+    expect(page.locator(".am-explorer [data-row]")).to_have_count(36)
+    read(page)
+    page.locator("[data-row='4'][data-col='2']").click()
+    line = page.locator(".lm-arithmetic .am-line")
+    expect(line).to_contain_text("layers.1.attention.weights[2, 4, 2] = exp(")
+
+
 def test_by_keyboard_from_the_text_to_a_number(visit):
     page = load(visit())
     page.locator(".lm-sheet [tabindex='0']").focus()

@@ -49,8 +49,8 @@ export class AttentionMap {
    * @param {import("../core/data.js").Data} data
    * @param {any} payload
    */
-  static fits({ L, S, Dv }, { form }) {
-    return form !== "tensor" && isLong(L, S, Dv);
+  static fits({ L, S, Dv }, { form, isTable }) {
+    return form !== "tensor" && !isTable && isLong(L, S, Dv);
   }
 
   /**

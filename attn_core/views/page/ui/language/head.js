@@ -1,14 +1,17 @@
 // The head that is chosen: what of it and of its layer is on, and its large map, an explorer of the layer.
 
 import { attentionOff, flipped, headOff, sinkOff } from "../../core/language/offs.js";
+import { parts } from "../../core/parts.js";
 import { Explorer } from "../../explorer.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { withParts } from "../loading.js";
 import { isAlike } from "../model/heads.js";
 
 // The arithmetic stands below, down to the weights: the explorer's own would say a part of it twice.
 const HIDDEN = ["scale", "mask", "inputs", "link", "all", "arithmetic", "vectors"];
 
+const MOST_IN_TABLE = 24; // tokens whose numbers are cells of a table; of more a map is drawn
 const SHOWN = ["scores", "scaled", "masked", "weights", "output"]; // nothing drops out
 
 export class Head {
@@ -89,19 +92,30 @@ export class Head {
         this.explorer?.apply(wanted);
       return;
     }
+    const isTable = data.L <= MOST_IN_TABLE;
+    if (!isTable && !parts.map) {
+      const failed = ({ message }) => this.model.tell(`${message}.`);
+      withParts(["map"], () => this.render(), failed);
+      return;
+    }
     const before = this.data;
     this.data = data;
     data.view = { hide: HIDDEN, stages: SHOWN, places: 2 };
     data.places = 2;
-    if (before && this.explorer && isAlike(before, data)) return this.explorer.take(data, wanted);
+    const isLikeBefore = before && isTable === this.isTable && isAlike(before, data, { isTable });
+    this.isTable = isTable;
+    if (isLikeBefore) {
+      this.explorer?.take(data, wanted);
+      return;
+    }
     const hasFocus = this.place.contains(document.activeElement);
     this.place.replaceChildren();
     const chosen = (/** @type {import("../../core/state.js").State} */ { stage, head, select }) => {
       this.model.choose({ stage, head, select, open: "", trail: "" }, true);
       if (select) this.model.arithmetic.show();
     };
-    this.explorer = new Explorer(this.place, { data, name: "language-head" }, { start: wanted, chosen });
+    const payload = { data, name: "language-head", isTable };
+    this.explorer = new Explorer(this.place, payload, { start: wanted, chosen });
     if (hasFocus) this.explorer.view.focus();
-    return undefined;
   }
 }

@@ -28,12 +28,12 @@ function isSame(a, b) {
 
 /**
  * Whether an explorer of one attention can show another: its controls are made for what these have in common.
- * @type {(a: Data, b: Data) => boolean}
+ * @type {(a: Data, b: Data, payload?: any) => boolean}
  */
-export function isAlike(a, b) {
+export function isAlike(a, b, payload = {}) {
   const form = ({ B, H, D, Dv, scale, keepJson, dropout, headNames, view, q, source }) =>
     JSON.stringify([B, H, D, Dv, scale, keepJson, dropout, headNames, view, q.dtype, !source]);
-  return form(a) === form(b) && ![a, b].some((data) => views.some((view) => view.fits(data, {})));
+  return form(a) === form(b) && ![a, b].some((data) => views.some((view) => view.fits(data, payload)));
 }
 
 export class Heads {
