@@ -2,7 +2,7 @@
 
 import { dataOf } from "../../core/language/heads.js";
 import { LightSource } from "../../core/language/light_source.js";
-import { flipped, offsIn, switchesIn } from "../../core/language/offs.js";
+import { flipped, offsIn, sinkOff, switchesIn } from "../../core/language/offs.js";
 import { parts } from "../../core/parts.js";
 import { Problem } from "../../core/problem.js";
 import { accepted, listOf } from "../../core/state.js";
@@ -142,7 +142,7 @@ export class LanguageModel {
   dataOf(layer) {
     const record = this.records[layer];
     if (!record?.q) return undefined;
-    const isHidden = this.offs.includes("sink") || this.offs.includes(`s${layer}`);
+    const isHidden = this.offs.includes("sink") || this.offs.includes(sinkOff(layer));
     this.datas[layer] ??= dataOf(record, this.tokens.map(shown), /** @type {Source} */ (this.source).shape, isHidden);
     return this.datas[layer];
   }
