@@ -50,7 +50,7 @@ GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers
 REPORT = --junit-xml=.tests/$@.xml
 QUICK := test-code test-pages test-notebooks test-grading
 SLOW := slow-code slow-pages slow-plain slow-triton slow-grading
-DEEP := deep-code deep-processors deep-pages deep-grading
+DEEP := deep-code deep-processors deep-pages deep-triton deep-grading
 # Seconds on two quiet processors: what a group should take. The table says which took longer.
 BUDGETS := book=60 test-code=100 test-pages=180 test-notebooks=80 test-grading=60 \
   slow-code=250 slow-pages=400 slow-plain=250 slow-triton=100 slow-grading=300
@@ -175,6 +175,9 @@ deep-code: .venv/test
 
 deep-processors: .venv/test
 	@PRETEND_PROCESSOR=mixed $(PYTEST) $(REPORT) -m "not slow and not deep" $(PRETENDED) $(patsubst %,--ignore %,$(TRITON))
+
+deep-triton: .venv/triton
+	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(TRITON)
 
 deep-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m deep

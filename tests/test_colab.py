@@ -89,9 +89,9 @@ def machine(tmp_path_factory):
 
 
 def each_chapter():
-    """Two chapters among the slow tests, and the others deep: nbval runs them all in each run."""
+    """One chapter among the slow tests, and the others deep: nbval runs them all in each run."""
     for path in CHAPTERS:
-        mark = pytest.mark.slow if path.name.startswith(("03", "11")) else pytest.mark.deep
+        mark = pytest.mark.slow if path.name.startswith("03") else pytest.mark.deep
         yield pytest.param(path, id=path.stem, marks=mark)
 
 

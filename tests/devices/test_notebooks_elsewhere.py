@@ -19,10 +19,10 @@ from tests.notebooks.execution import execute, wrong_cells
 
 DEVICE = "cuda" if torch.cuda.is_available() else "pretend"
 BY_TRITON = ("03", "04", "05", "06", "07")
-# About a minute each on the pretended device: `make test-devices` runs them, too.
-LONG = () if DEVICE == "cuda" or os.environ.get("ALL_NOTEBOOKS") else ("01", "09", "10", "11", "14")
+# Up to a minute each on the pretended device: `make test-devices` and `make deep` run all of them.
+FEW = ("03", "06", "for_engineers")
 # torch fails on wrappers such as those of the pretended device while a mode changes heads.
-CHANGED = () if DEVICE == "cuda" else ("own_model",)
+CHANGED = () if DEVICE == "cuda" else ("12", "own_model")
 # What another device may print otherwise, by the cells' ids.
 KNOWN = {
     "widths": "Triton's kernels take values of any width as they are",
@@ -49,11 +49,16 @@ def printed(outputs: list) -> list:
     return kept
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in NOTEBOOKS if not path.name.startswith(LONG + CHANGED)],
-    ids=lambda path: path.stem,
-)
+def each_notebook():
+    for path in NOTEBOOKS:
+        if not path.name.startswith(CHANGED):
+            is_often = (
+                DEVICE == "cuda" or path.name.startswith(FEW) or "ALL_NOTEBOOKS" in os.environ
+            )
+            yield pytest.param(path, id=path.stem, marks=() if is_often else pytest.mark.deep)
+
+
+@pytest.mark.parametrize("path", list(each_notebook()))
 def test_its_digits_are_the_stored_ones(path, tmp_path):
     pytest.importorskip("triton", reason=missing.TRITON)
     variables, before = {"ATTN_DEVICE": DEVICE}, ""

@@ -120,8 +120,15 @@ HUGE = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("cells", HUGE)
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pytest.param(
+            name, marks=pytest.mark.slow if name in ("prints", "answers") else pytest.mark.deep
+        )
+        for name in HUGE
+    ],
+)
 def test_to_run_a_notebook_takes_little_memory(cells):
     assert int(said(RUNNING.format(cells=HUGE[cells])).split("\n")[-2]) < MOST
 

@@ -205,7 +205,7 @@ def test_no_translation_goes_into_the_sandbox():
     assert not any(re.search(r"(import|from) exercises", text) for text in RUNNER.values())
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
     """And in English, once the course says so."""
     folder = tmp_path / "course"

@@ -104,6 +104,7 @@ def test_a_stop_is_said_in_one_sentence_and_leaves_nothing(course):
     ctypes.CDLL(None).prctl(SUBREAPER, 0)
 
 
+@pytest.mark.deep
 def test_dask_gives_the_same(course):
     ended = dict(engine.dask(course.folder, jobs(), 2, 300, "local"))
     assert set(ended.values()) == {""}

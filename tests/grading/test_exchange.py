@@ -40,7 +40,7 @@ def lines_of_the_page(exchange: Path) -> str:
     return lines.replace("/srv/nbgrader/exchange", str(exchange))
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_notebook_goes_out_and_its_feedback_comes_back(tmp_path):
     folder, home, exchange = (tmp_path / name for name in ("course", "home", "exchange"))
     for path in (folder, home, exchange):

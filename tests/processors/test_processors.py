@@ -37,6 +37,8 @@ REAL = {
     "two threads": ("", {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE"}),
     "plainest": ("DEFAULT", PLAINEST),
 }
+# About a minute each on a processor that is pretended.
+LONG = ("01", "09", "10", "11", "12", "14", "own_model")
 OF_EXERCISES = sorted(ROOT.glob("exercises/notebooks/*.ipynb"))
 
 
@@ -77,7 +79,15 @@ def differing(path, folder, capability: str, variables: dict[str, str]) -> dict[
 
 
 @pytest.mark.parametrize(("capability", "variables"), SETTINGS)
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path, marks=pytest.mark.deep if path.name.startswith(LONG) else (), id=path.stem
+        )
+        for path in NOTEBOOKS
+    ],
+)
 def test_a_notebook_gives_what_is_stored(path, capability, variables, tmp_path):
     assert differing(path, tmp_path, capability, variables) == {}
 

@@ -155,7 +155,7 @@ def test_the_public_edition_has_what_is_looked_for():
     assert set(key_of_worksheet(HTML)) >= {*KEY_NUMBERS, "book/worksheet_by_hand.html"}
 
 
-@pytest.mark.slow
+@pytest.mark.deep  # it builds the book once more
 @pytest.mark.xdist_group("student")
 def test_the_student_edition_holds_no_solution(student):
     assert leaks(student) == []
@@ -167,7 +167,7 @@ def test_the_student_edition_holds_no_solution(student):
     assert not (student / "_sources").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.xdist_group("student")
 def test_the_student_edition_has_every_exercise(student):
     pages = texts(student)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from itertools import product
 
 import pytest
 import torch
@@ -67,9 +68,16 @@ def both(shape, mask, dropout=None, dtype=torch.float32, scale=None):
     return record, exact
 
 
-@pytest.mark.parametrize("dropout", DROPOUTS, ids=str)
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def each_call():
+    """Every shape, mask and dropout; on a processor a third of them, but each mask and shape."""
+    for n, (mask, shape) in enumerate(product(MASKS, SHAPES)):
+        for m, dropout in enumerate(DROPOUTS):
+            is_often = DEVICE == "cuda" or (n + m) % 3 == 0
+            marks = () if is_often else pytest.mark.deep
+            yield pytest.param(shape, mask, dropout, marks=marks, id=f"{shape}-{mask}-{dropout}")
+
+
+@pytest.mark.parametrize(("shape", "mask", "dropout"), list(each_call()))
 def test_one_pass_gives_output_and_row_statistics(shape, mask, dropout):
     record, exact = both(shape, mask, dropout)
     assert len(record.known) == 1, "they were on the way"
