@@ -100,8 +100,11 @@ def test_it_is_loaded_by_one_press_and_says_its_size_before(visit):
     page = visit()
     expect(page.locator(".lm-load")).to_have_text("Load the model (0 MB)")
     expect(page.locator(".lm-choice")).to_have_count(0)
-    load(page)
-    expect(page.locator(".lm-said")).to_have_text(LOADED)
+    page.locator(".lm-load").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".lm-said[role]")).to_be_focused()
+    read(page)
+    expect(page.locator(".lm-said[role]")).to_have_text(LOADED)
     assert written(page) == ["th", "e", "␣c", "at", "␣s", "at"]
     expect(page.locator(".lm-sheet button")).to_have_count(8)
     expect(page.locator(".am-explorer [data-row]")).to_have_count(36)
@@ -177,7 +180,7 @@ def test_a_lost_file_is_said_in_place_and_the_rest_stays(visit):
     page = visit()
     page.route("**/layer-01.bin", lambda route: route.abort())
     page.locator(".lm-load").click()
-    said = page.locator(".lm-said")
+    said = page.locator(".lm-said[role]")
     expect(said).to_contain_text("layer-01.bin could not be loaded (no answer)")
     expect(page.locator(".lm-token")).to_have_count(6)
     page.unroute("**/layer-01.bin")
@@ -191,12 +194,12 @@ def test_a_lost_file_is_said_in_place_and_the_rest_stays(visit):
 
 def test_a_second_visit_asks_for_no_file_of_the_model(visit):
     page = load(visit())
-    expect(page.locator(".lm-said")).to_have_text(LOADED)
+    expect(page.locator(".lm-said[role]")).to_have_text(LOADED)
     again = visit(within=page.context)
     asked = []
     again.on("request", lambda request: asked.append(request.url))
     load(again)
-    expect(again.locator(".lm-said")).to_contain_text("from your browser's own store")
+    expect(again.locator(".lm-said[role]")).to_contain_text("from your browser's own store")
     assert [url for url in asked if url.endswith(".bin")] == []
 
 
@@ -204,10 +207,10 @@ def test_without_the_model_and_without_a_server_a_sentence_says_what_is_missing(
     visit, browser, folder
 ):
     page = visit("none")
-    expect(page.locator(".lm-said")).to_contain_text("was built without the model")
+    expect(page.locator(".lm-said[role]")).to_contain_text("was built without the model")
     expect(page.locator(".lm-load")).to_be_hidden()
     page.goto((folder / "en.html").as_uri())
-    expect(page.locator(".lm-said")).to_contain_text("Serve the book with “make serve”")
+    expect(page.locator(".lm-said[role]")).to_contain_text("Serve the book with “make serve”")
 
 
 def test_bad_texts_are_said_and_nothing_is_lost(visit):

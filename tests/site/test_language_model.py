@@ -38,14 +38,14 @@ def test_a_text_is_open_before_the_model_is_loaded(texts):
 
 def test_it_opens_from_a_folder(open_page):
     page = open_page((HTML / PAGE).as_uri())
-    expect(page.locator(".lm-said")).to_contain_text("Serve the book with “make serve”")
+    expect(page.locator(".lm-said[role]")).to_contain_text("Serve the book with “make serve”")
     expect(page.locator(".lm-piece").first).to_have_text("␣Paris")
 
 
 @pytest.mark.trained_model
 def test_the_model_reads_and_a_head_takes_paris_away(texts):
     texts.locator(".lm-load").click()
-    expect(texts.locator(".lm-said")).to_contain_text("All 97 MB are here")
+    expect(texts.locator(".lm-said[role]")).to_contain_text("All 97 MB are here")
     texts.locator(".lm-input").fill("The capital of France is")
     expect(texts.locator(".lm-token")).to_have_count(5)
     expect(texts.locator(READ).first).to_contain_text("␣Paris")

@@ -22,8 +22,10 @@ export class Loading {
     this.whole = null;
     this.button = make("button", { type: "button", class: "lm-load", onclick: () => this.start() });
     this.bar = make("progress", { class: "lm-bar", max: 1, value: 0, "aria-label": say("loadingModel") });
-    this.said = make("p", { class: "lm-said", role: "status" });
-    this.element = make("div", { class: "lm-loading" }, this.button, this.bar, this.said);
+    this.said = make("p", { class: "lm-said", role: "status", tabindex: -1 });
+    // Not read out with each file: the bar is there for who asks.
+    this.far = make("p", { class: "lm-said", "aria-hidden": "true" });
+    this.element = make("div", { class: "lm-loading" }, this.button, this.bar, this.said, this.far);
     this.bar.hidden = true;
     this.button.hidden = true;
     this.look();
@@ -51,9 +53,10 @@ export class Loading {
   }
 
   async start() {
+    this.tell(say("loadingModel"));
+    if (document.activeElement === this.button) this.said.focus({ preventScroll: true });
     this.button.hidden = true;
     this.bar.hidden = false;
-    this.tell(say("loadingModel"));
     try {
       this.whole ??= this.made();
       const opened = await this.whole.open();
@@ -73,7 +76,7 @@ export class Loading {
     url.search = new URL(ownAddress || location.href).search;
     const onloading = (loaded, bytes) => {
       this.bar.value = loaded / bytes;
-      this.tell(say("loadedSoFar", { loaded: megabytes(loaded), megabytes: megabytes(bytes) }));
+      this.far.textContent = say("loadedSoFar", { loaded: megabytes(loaded), megabytes: megabytes(bytes) });
     };
     return new Whole(/** @type {any} */ (new Worker(url)), {
       folder: this.folder,
@@ -82,16 +85,21 @@ export class Loading {
     });
   }
 
+  end() {
+    this.bar.hidden = true;
+    this.far.textContent = "";
+  }
+
   /** @param {number} kept bytes that this browser had */
   done(kept) {
-    this.bar.hidden = true;
+    this.end();
     const [was, plain] = [kept === this.bytes ? "modelKept" : "modelThere", this.isPlain ? say("isPlain") : ""];
     this.tell(say(was, { megabytes: megabytes(this.bytes) }) + plain);
   }
 
   /** @param {string} why */
   failed(why) {
-    this.bar.hidden = true;
+    this.end();
     this.button.hidden = false;
     this.button.textContent = say("tryAgain");
     this.tell(say("notAll", { why }));
