@@ -1,6 +1,6 @@
 // Stored weights as the arrays that the operations of a model take: decoded row by row, when somebody asks.
 
-import { weightAt } from "./formats.js";
+import { bytesOfWeights, dequantise, weightAt } from "./formats.js";
 
 /** @typedef {import("../arrays.js").NumberArray} NumberArray */
 
@@ -21,14 +21,15 @@ export class StoredMatrix {
   }
 
   /**
+   * Weights of whole blocks, as all rows are.
+   *
    * @param {number} from
    * @param {number} to
    */
   between(from, to) {
-    const bytes = this.bytes();
-    const row = new Float64Array(to - from);
-    for (let n = 0; n < row.length; n++) row[n] = weightAt(this.kind, bytes, from + n).weight;
-    return row;
+    const numbers = new Float32Array(to - from);
+    dequantise(this.kind, this.bytes().subarray(bytesOfWeights(this.kind, from)), numbers);
+    return new Float64Array(numbers);
   }
 
   /** @param {number} n */

@@ -10,6 +10,7 @@ import { Pass } from "../model/pass.js";
 import { lastStage, Place } from "../model/place.js";
 import { opened } from "../model/trail.js";
 import { Problem } from "../problem.js";
+import { Rotary } from "../rotary.js";
 import { keptTerms } from "../workings.js";
 import { boundOf } from "./bounds.js";
 import { Q4_1 } from "./formats.js";
@@ -145,8 +146,9 @@ export class Reading extends Pass {
     if (!kept[t]) {
       this.checkLayer(step);
       const row = this.keptRow(step, t);
-      kept[t] = row && step.stages.length === 1 ? [row] : this.derivedRows(step, t);
-      if (row) kept[t][step.stages.length - 1] = row;
+      // Of a rotation the angles are no numbers of the fast path.
+      const angles = row && step.operation === "rotary" ? [anglesOf(step, t)] : [];
+      kept[t] = row ? [...angles, row] : this.derivedRows(step, t);
     }
     return kept[t];
   }
@@ -245,6 +247,12 @@ export class Reading extends Pass {
     const [t, col] = index;
     return { exact: this.exact(step, t, col), bound: boundOf(this, step, t, col) };
   }
+}
+
+/** @type {(step: Step, t: number) => Float64Array} */
+function anglesOf({ settings }, t) {
+  const rule = new Rotary(/** @type {any} */ (settings));
+  return Float64Array.from({ length: rule.headDim / 2 }, (_, pair) => rule.angle(t, pair));
 }
 
 /** @type {(step: Step) => StoredMatrix} */
