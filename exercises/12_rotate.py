@@ -67,9 +67,9 @@ Write `rotate(x, positions, rates)`: rotary positions for `x` [T, D], the querie
 head. The pairs are interleaved: pair i of a row is columns 2i and 2i + 1. In row t it is rotated by
 the angle `positions[t] * rates[i]`, in radians, so that a pair (1, 0) moves towards (0, 1).
 {% if chapter %}Compare with attn_core: `Rotary(4, pairing="interleaved")` has the list `rates`, of
-which `torch.tensor` makes a tensor, and `rotate(x)` for the positions `torch.arange(len(x))`.{% else %}Try it with
-`rotate(x, positions, rates)`.{% endif %} *Expected: six lines in the function. `x[:, 0::2]` has the
-first number of every pair.*""",
+which `torch.tensor` makes a tensor, and `rotate(x)` for the positions `torch.arange(len(x))`.
+{%- else %}Try it with `rotate(x, positions, rates)`.{% endif %} *Expected: six lines in the
+function. `x[:, 0::2]` has the first number of every pair.*""",
     starter="""\
 def rotate(x, positions, rates):
     return ...""",
