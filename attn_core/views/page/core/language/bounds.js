@@ -4,6 +4,8 @@
 // (Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019), and the bound is eight standard
 // deviations. The numbers above are those that the fast path kept, so only its steps since then count.
 
+import { matrixOf } from "./stored.js";
+
 const ROUNDING = 2 ** -24 / Math.sqrt(3); // the standard deviation of one rounding, as a part of the number
 const EXP = 8 * ROUNDING; // that of e^x by the kernels' polynomial, whose error is at most 3 · 2^-24
 const SLOPE = 1.1; // the most by which SiLU stretches a difference
@@ -53,9 +55,6 @@ function summed({ numbers, errors }, weights) {
   }
   return Math.hypot(Math.sqrt(carried), inSum(weights.length) * sizes);
 }
-
-/** @type {(step: Step) => import("./stored.js").StoredMatrix} */
-const matrixOf = ({ parameters }) => /** @type {any} */ (parameters.weight);
 
 /** Of a linear step, whose input was normed just before. @type {OfOne} */
 const linear = (reading, step, t, col) => summed(normed(reading.output(step.inputs[0], t)), matrixOf(step).row(col));

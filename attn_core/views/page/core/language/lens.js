@@ -2,3 +2,5 @@
 
 /** Their names begin so. @param {number} layer */
 export const lensOf = (layer) => `lens.${layer}`;
+
+export const LENS = 3; // words that are named behind each layer

@@ -5,6 +5,7 @@ import { brief, say } from "../../words/words.js";
 import { Problem } from "../problem.js";
 import { isWhole } from "../state.js";
 import { bytesOfWeights, dequantise, Q8_0 } from "./formats.js";
+import { jsonOf } from "./json.js";
 
 /**
  * Brings the bytes of a file.
@@ -21,15 +22,6 @@ import { bytesOfWeights, dequantise, Q8_0 } from "./formats.js";
  * from 1.
  * @typedef {{ place: number, likeliest: LightToken[] }} Lens
  */
-
-/** @type {(name: string, bytes: Uint8Array) => any} */
-function jsonOf(name, bytes) {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    throw new Problem(say("damagedFile", { name }));
-  }
-}
 
 export class Light {
   /**

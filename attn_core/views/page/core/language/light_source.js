@@ -3,10 +3,11 @@
 
 import { say } from "../../words/words.js";
 import { Attention } from "../attention.js";
-import { ALL, opened } from "../model/trail.js";
+import { ALL, explained, opened } from "../model/trail.js";
 import { Problem } from "../problem.js";
 import { isShortened, Workings } from "../workings.js";
 import { dataOf } from "./heads.js";
+import { LENS } from "./lens.js";
 import { Light } from "./light.js";
 
 /**
@@ -14,7 +15,6 @@ import { Light } from "./light.js";
  * @typedef {import("./whole.js").Source} Source
  */
 
-const LENS = 3; // words behind each layer
 const NAME = /^layers\.(\d+)\.attention$/;
 
 /** @implements {Source} */
@@ -99,18 +99,12 @@ export class LightSource {
     const way = trail.filter((step) => step !== ALL);
     const first = /** @type {any} */ (new Workings(attention, row, most).of(stage, column));
     const levels = opened(first, way);
-    const { term } = levels[levels.length - 1];
-    const all = most ? [ALL] : [];
+    const shown = most ? levels.map((level) => ({ ...level, trail: [ALL, ...level.trail] })) : levels;
+    const last = explained(shown);
     return {
-      above: levels
-        .slice(0, -1)
-        .map(({ term: { name, index }, trail }) => ({ name: `${name}[${index}]`, trail: [...all, ...trail] })),
-      trail: [...all, ...levels[levels.length - 1].trail],
-      name: term.name,
+      ...last,
       value: attention.cell(stage, row, column),
-      line: term.line,
-      hasMore: isShortened(term.line),
-      parts: (term.parts?.() ?? []).map((part) => ({ line: part.line, opens: !!part.parts })),
+      hasMore: isShortened(last.line),
       near: null,
     };
   }

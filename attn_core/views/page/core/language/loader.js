@@ -2,6 +2,7 @@
 
 import { brief, say } from "../../words/words.js";
 import { Problem } from "../problem.js";
+import { jsonOf } from "./json.js";
 
 /**
  * A file of index.json: what it brings, its bytes and its SHA-256.
@@ -56,12 +57,7 @@ export class Loader {
    * @returns {Promise<any>}
    */
   async json(name) {
-    const response = await this.fetched(name);
-    try {
-      return JSON.parse(new TextDecoder().decode(response));
-    } catch {
-      throw new Problem(say("damagedFile", { name }));
-    }
+    return jsonOf(name, await this.fetched(name));
   }
 
   /**

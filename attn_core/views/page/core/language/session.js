@@ -4,6 +4,7 @@
 import { say } from "../../words/words.js";
 import { Problem } from "../problem.js";
 import { Engine } from "./engine.js";
+import { LENS } from "./lens.js";
 import { Loader } from "./loader.js";
 import { Reader } from "./reader.js";
 import { likeliest, sharesOf } from "./shares.js";
@@ -30,7 +31,6 @@ import { Reading, Steps } from "./workings.js";
 
 export const LONGEST = 128; // tokens of a text
 const LIKELIEST = 10;
-const LENS = 3; // words behind each layer
 
 export class Session {
   /** @type {Engine} */ engine;
@@ -157,7 +157,7 @@ export class Session {
     if (this.asked !== reading) return null;
     const { reader, engine, environment } = this;
     reader.begin(ids, switches);
-    for (const id of ids) this.steps.vocabulary[id] ??= this.tokenizer.piece(id);
+    for (const id of ids) this.nameToken(id);
     if (isShown) {
       this.shown = new Reading(this.steps, ids, reader.switches, reader.recorded, (layer, t) =>
         reader.scores(layer, t),
@@ -205,12 +205,12 @@ export class Session {
    */
   explain({ name, index, stage, trail }) {
     if (!this.shown) throw new Problem(say("nothingRead"));
-    if (/unembedding|chances/.test(name)) this.nameTokens(index[1]);
+    if (/unembedding|chances/.test(name)) this.nameToken(index[1]);
     return this.shown.explain(name, index, stage, trail);
   }
 
   /** @param {number} id */
-  nameTokens(id) {
+  nameToken(id) {
     this.steps.vocabulary[id] ??= this.tokenizer.piece(id);
   }
 

@@ -82,10 +82,10 @@ export function stepsOf(weights, longest, vocabulary) {
     const at = `layers.${n}`;
     const read = norm(`${at}.attention_norm`, x);
     const [q, k, v] = ["w_query", "w_key", "w_value"].map((name) => linear(`${at}.attention.${name}`, read));
-    const turned = [q, k].map((of, side) =>
+    const rotated = [q, k].map((of, side) =>
       step(`${at}.attention.rotated_${side ? "key" : "query"}`, "rotary", [of], rotary),
     );
-    const merged = step(`${at}.attention`, "attention", [...turned, v], attention);
+    const merged = step(`${at}.attention`, "attention", [...rotated, v], attention);
     x = step(`${at}.attention_sum`, "add", [x, linear(`${at}.attention.out_proj`, merged)]);
     const fed = norm(`${at}.feed_forward_norm`, x);
     const [gate, up] = ["gate", "up"].map((name) => linear(`${at}.feed_forward.${name}`, fed));

@@ -53,6 +53,9 @@ export class StoredMatrix {
   }
 }
 
+/** The weight of a linear or an embed step. @type {(step: import("../model/program.js").Step) => StoredMatrix} */
+export const matrixOf = ({ parameters }) => /** @type {any} */ (parameters.weight);
+
 /**
  * Gains in the kernels' memory, float32.
  *

@@ -8,7 +8,7 @@ import { say } from "../../words/words.js";
 import { changesOf } from "../model/changes.js";
 import { Pass } from "../model/pass.js";
 import { lastStage, Place } from "../model/place.js";
-import { opened } from "../model/trail.js";
+import { explained, opened } from "../model/trail.js";
 import { Problem } from "../problem.js";
 import { Rotary } from "../rotary.js";
 import { keptTerms } from "../workings.js";
@@ -16,7 +16,7 @@ import { boundOf } from "./bounds.js";
 import { Q4_1 } from "./formats.js";
 import { keepOf } from "./heads.js";
 import { stepsOf } from "./steps.js";
-import { StoredMatrix } from "./stored.js";
+import { matrixOf } from "./stored.js";
 
 /**
  * @typedef {import("../model/place.js").Term} Term
@@ -215,17 +215,8 @@ export class Reading extends Pass {
    */
   explain(name, index, stage, trail = []) {
     const levels = opened(this.term(name, index, stage), trail);
-    const { term, trail: here } = levels[levels.length - 1];
-    return {
-      above: levels.slice(0, -1).map(({ term: { name, index }, trail }) => ({ name: `${name}[${index}]`, trail })),
-      trail: here,
-      name: term.name,
-      value: term.value,
-      line: term.line,
-      hasMore: !!term.whole,
-      parts: (term.parts?.() ?? []).map((part) => ({ line: part.line, opens: !!part.parts })),
-      near: this.nearOf(term),
-    };
+    const { term } = levels[levels.length - 1];
+    return { ...explained(levels), value: term.value, hasMore: !!term.whole, near: this.nearOf(term) };
   }
 
   /**
@@ -254,9 +245,6 @@ function anglesOf({ settings }, t) {
   const rule = new Rotary(/** @type {any} */ (settings));
   return Float64Array.from({ length: rule.headDim / 2 }, (_, pair) => rule.angle(t, pair));
 }
-
-/** @type {(step: Step) => StoredMatrix} */
-const matrixOf = ({ parameters }) => /** @type {any} */ (parameters.weight);
 
 /** @type {import("../model/place.js").Write} */
 function write(pass, step, stage, index, most) {

@@ -22,3 +22,19 @@ export function opened(term, trail) {
   }
   return levels;
 }
+
+/**
+ * The last of some levels, as it is shown: its line, the numbers that it is made of, and the way down to it.
+ *
+ * @param {{ term: Term, trail: string[] }[]} levels
+ */
+export function explained(levels) {
+  const { term, trail } = levels[levels.length - 1];
+  return {
+    above: levels.slice(0, -1).map(({ term: { name, index }, trail }) => ({ name: `${name}[${index}]`, trail })),
+    trail,
+    name: term.name,
+    line: term.line,
+    parts: (term.parts?.() ?? []).map((part) => ({ line: part.line, opens: !!part.parts })),
+  };
+}

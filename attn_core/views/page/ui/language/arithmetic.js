@@ -6,9 +6,8 @@ import { Problem } from "../../core/problem.js";
 import { listOf } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
+import { crumbs } from "../model/crumbs.js";
 import { refill } from "../model/refill.js";
-
-const MOST_CRUMBS = 6; // of a longer path the first number and the last ones
 
 /** @param {number} x an error, as it is said */
 const small = (x) => (x ? x.toExponential(1).replace("e-", " · 10^−").replace("e+", " · 10^") : "0");
@@ -68,7 +67,7 @@ export class Arithmetic {
   fill({ above, trail, line, hasMore, parts, near, value }) {
     this.trail = trail;
     this.path.hidden = !above.length;
-    this.path.replaceChildren(...this.crumbs(above));
+    this.path.replaceChildren(...crumbs(above, (trail) => this.move(trail)));
     const all = hasMore ? () => this.move([...trail, ALL]) : undefined;
     this.line.replaceChildren(...coloured(line, all));
     this.near.hidden = !near;
@@ -99,16 +98,6 @@ export class Arithmetic {
     this.model.choose({ trail: trail.join(",") }, true);
     this.line.focus({ preventScroll: true });
     if (this.element.getBoundingClientRect().top < 0) this.element.scrollIntoView({ block: "start" });
-  }
-
-  /** @param {{ name: string, trail: string[] }[]} above */
-  crumbs(above) {
-    const all = above.map(({ name, trail }) => {
-      const back = () => this.move(trail);
-      return make("li", {}, make("button", { type: "button", class: "am-crumb", onclick: back }, name));
-    });
-    if (all.length <= MOST_CRUMBS) return all;
-    return [all[0], make("li", {}, "…"), ...all.slice(1 - MOST_CRUMBS)];
   }
 
   /**

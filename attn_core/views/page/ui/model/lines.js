@@ -5,10 +5,9 @@ import { ALL, opened } from "../../core/model/trail.js";
 import { listOf } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
+import { crumbs } from "./crumbs.js";
 
 /** @typedef {import("../../core/model/place.js").Term} Term */
-
-const MOST_CRUMBS = 6; // of a longer path the first number and the last ones
 
 export class Lines {
   /** @param {import("./model.js").Model} model */
@@ -36,7 +35,8 @@ export class Lines {
     const { term, trail } = levels.at(-1);
     this.trail = trail;
     this.path.hidden = levels.length < 2;
-    this.path.replaceChildren(...this.crumbs(levels));
+    const above = levels.slice(0, -1).map(({ term, trail }) => ({ name: this.lineOf(term)[0][0], trail }));
+    this.path.replaceChildren(...crumbs(above, (trail) => this.move(trail)));
     this.line.replaceChildren(...coloured(this.lineOf(term), () => this.move([...this.trail, ALL])));
     this.parts.replaceChildren(...(term.parts?.() ?? []).map((part, n) => this.part(part, n)));
     this.parts.hidden = this.hint.hidden = !this.parts.firstChild;
@@ -48,22 +48,6 @@ export class Lines {
     this.model.plan.point(null);
     this.line.focus({ preventScroll: true });
     if (this.element.getBoundingClientRect().top < 0) this.element.scrollIntoView({ block: "start" });
-  }
-
-  /** @param {{ term: Term, trail: string[] }[]} levels */
-  crumbs(levels) {
-    const above = levels.slice(0, -1);
-    const button = ({ term, trail }) => {
-      const back = () => this.move(trail);
-      return make(
-        "li",
-        {},
-        make("button", { type: "button", class: "am-crumb", onclick: back }, this.lineOf(term)[0][0]),
-      );
-    };
-    const all = above.map(button);
-    if (all.length <= MOST_CRUMBS) return all;
-    return [all[0], make("li", {}, "…"), ...all.slice(1 - MOST_CRUMBS)];
   }
 
   /**
