@@ -88,7 +88,7 @@ def cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each):
         change(
             "2 * layers *",
             "2 *",
-            hint="That is one layer. Each layer caches keys and values of its own.",
+            hint="That is one layer. Each layer caches its own keys and values.",
         ),
         change(
             " * bytes_each",

@@ -77,7 +77,7 @@ EXERCISE = Exercise(
 Write `next_merge(words)`: the two neighbouring pieces that byte-pair encoding merges next, the most
 frequent pair. `words` is a dict from the pieces of each word to how often the word occurs
 {%- if chapter %}; the toy text from above is one{% endif %}. If several pairs are equally frequent,
-take the one that comes first in `words`. Try it with `next_merge(words)`. *Expected: five lines in
+take the first one in `words`. Try it with `next_merge(words)`. *Expected: five lines in
 the function. `zip(pieces, pieces[1:])` gives the neighbours in a word.*""",
     starter="""\
 def next_merge(words):

@@ -1,4 +1,4 @@
-// The worker of a language model: a script of its own, so that nothing that it computes holds the page up.
+// The worker of a language model: a separate script, so that its computing does not block the page.
 
 import { Session } from "../core/language/session.js";
 import { Problem } from "../core/problem.js";

@@ -18,8 +18,8 @@ import { jsonOf } from "./json.js";
  *
  * @typedef {{ id: number, piece: string, chance: number }} LightToken
  *
- * What the likeliest tokens would be if the model ended there; place: that of the one that is the likeliest at the end,
- * from 1.
+ * What the likeliest tokens would be if the model ended there; place: the rank there, from 1, of the token that is
+ * likeliest at the end.
  * @typedef {{ place: number, likeliest: LightToken[] }} Lens
  */
 
