@@ -32,9 +32,20 @@ def with_gradients(one_pass: Callable, backward: Callable, call: Call) -> tuple[
     backward(call, grad_output, output, *saved): the gradients of q, k and v, and of what else of
     the call asks for one.
     """
+    if not any(map(is_followed, (call.q, call.k, call.v, *call.added().values()))):
+        return one_pass(call)  # without autograd's part, which takes as long as a short pass
     added = asking(call)
     call_of = partial(with_tensors, call, list(added))
     return Pass.apply(one_pass, backward, call_of, call.q, call.k, call.v, *added.values())
+
+
+def is_followed(tensor: Tensor) -> bool:
+    """Whether a derivative, back or forward, or a sample can be asked of what is made of it."""
+    return (
+        needs_gradients(tensor)
+        or is_transformed(tensor)
+        or unpack_dual(tensor).tangent is not None
+    )
 
 
 def asking(call: Call) -> dict[str, Tensor]:

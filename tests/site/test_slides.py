@@ -17,12 +17,19 @@ CHAPTERS = sorted(ROOT.glob("chapters/*.ipynb"))
 OPENING = 'class="opening"'
 WORD = re.compile(r"[^\W\d_]+")
 # What stands on each slide, and how high it is on a screen of 720 lines.
-SEE = """Reveal.getSlides().map((slide) => {
-  const place = Reveal.getIndices(slide);
-  Reveal.slide(place.h, place.v);
-  const { id, className, scrollHeight } = slide;
-  return { id, kind: className.split(" ")[0], high: scrollHeight, wide: slide.scrollWidth };
-})"""
+# Letters are loaded when a slide that has them is laid out; until then others stand for them.
+SEE = """(async () => {
+  const seen = [];
+  for (const slide of Reveal.getSlides()) {
+    const place = Reveal.getIndices(slide);
+    Reveal.slide(place.h, place.v);
+    slide.getBoundingClientRect();
+    await document.fonts.ready;
+    const { id, className, scrollHeight } = slide;
+    seen.push({ id, kind: className.split(" ")[0], high: scrollHeight, wide: slide.scrollWidth });
+  }
+  return seen;
+})()"""
 
 COLOURS = """(() => {
   const seen = (one) => [getComputedStyle(one).backgroundColor, getComputedStyle(one).color];
