@@ -70,7 +70,10 @@ class SmolLM2(LanguageModel):
         self.tokenizer = tokenizer
 
     def ids(self, text: str) -> Int[Tensor, "1 T"]:
-        """The ids of a text's tokens; its marks, such as <|im_end|>, are tokens, too."""
+        """The ids of a text's tokens; its marks, such as <|im_end|>, are tokens, too.
+
+        Six control characters, such as U+0004, have no token and are left out.
+        """
         ids = self.tokenizer.encode(text).ids
         check_length(len(ids), LONGEST)
         return torch.tensor([ids], dtype=torch.int64)
@@ -91,6 +94,8 @@ class SmolLM2(LanguageModel):
         Hi!<|im_end|>
         <|im_start|>assistant
         <BLANKLINE>
+
+        Without the system message with which the model's own template begins.
         """
         return f"{START}user\n{question}{END}\n{START}assistant\n"
 
