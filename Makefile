@@ -49,11 +49,11 @@ GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers
 # What checks.run_tests reads of a group; its target has the group's name.
 REPORT = --junit-xml=.tests/$@.xml
 QUICK := test-code test-pages test-notebooks test-grading
-SLOW := slow-code slow-pages slow-plain slow-triton slow-grading
+SLOW := slow-code slow-pages slow-plain slow-exercises slow-triton slow-grading
 DEEP := deep-code deep-processors deep-pages deep-triton deep-grading
 # Seconds on two quiet processors: what a group should take. The table says which took longer.
 BUDGETS := book=60 test-code=100 test-pages=180 test-notebooks=80 test-grading=60 \
-  slow-code=250 slow-pages=400 slow-plain=250 slow-triton=100 slow-grading=300
+  slow-code=250 slow-pages=400 slow-plain=250 slow-exercises=100 slow-triton=100 slow-grading=300
 GROUPS = BUDGETS="$(BUDGETS)" $(BIN)/python -m checks.run_tests $(if $(LOAD),--load)
 # Shapes are checked at run time in the modules that name some, by the tests of the library alone; `make
 # test-library` checks all modules.
@@ -146,7 +146,7 @@ test-prose: .venv/test  ## what decides about a sentence: its numbers, its trans
 	@$(PYTEST) -q tests/sources/test_prose.py tests/test_translation.py tests/test_chinese_notebooks.py
 
 test-notebooks: .venv/test
-	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env --ignore-glob "*/zh/*" chapters book exercises/notebooks $(PLAIN)
+	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env --ignore-glob "*/zh/*" chapters book $(PLAIN)
 
 test-grading: .venv-grading/made
 	@$(GRADED) $(REPORT) -m "not slow and not deep"
@@ -160,6 +160,10 @@ slow-pages: .venv/test
 
 slow-plain: .venv/test
 	@$(PYTEST) $(REPORT) --dist loadgroup -m "slow and not deep" $(PLAIN)
+
+# A kernel for each notebook; test-notebooks runs the solutions without one.
+slow-exercises: .venv/test
+	@$(PYTEST) $(REPORT) -m "not deep" --nbval --nbval-current-env --ignore-glob "*/zh/*" exercises/notebooks
 
 slow-triton: .venv/triton
 	@$(PYTEST) $(REPORT) --dist loadgroup -m "not deep" $(TRITON)
