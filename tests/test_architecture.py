@@ -48,6 +48,7 @@ STANDS_ON = {
     "bias": ["masks"],
     "dropout": ["checks"],
     "stages": ["checks"],
+    "stages_backward": ["stages"],
     "threads": [],
     "pooling": ["threads"],
     "rotary": ["checks"],
