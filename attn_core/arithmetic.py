@@ -10,8 +10,8 @@ from torch import Tensor
 
 from attn_core.checks import check_index, check_stage
 from attn_core.digits import plain, written
-from attn_core.record import AttentionTrace
 from attn_core.rotary import Rotary
+from attn_core.traced import Traced
 
 MOST_TERMS = 16
 
@@ -58,7 +58,7 @@ class Term:
 
 
 def workings(
-    record: AttentionTrace, stage: str, row: int, col: int, *, batch: int = 0, head: int = 0
+    record: Traced, stage: str, row: int, col: int, *, batch: int = 0, head: int = 0
 ) -> Term:
     """How one number of a record comes about, as a tree down to the inputs.
 
@@ -87,7 +87,7 @@ def workings(
 class Workings:
     """The numbers of one row of one head, in float64."""
 
-    def __init__(self, record: AttentionTrace, batch: int, head: int, row: int) -> None:
+    def __init__(self, record: Traced, batch: int, head: int, row: int) -> None:
         self.record, self.batch, self.head, self.row = record, batch, head, row
         self.key_head = head // record.group
         self.query = numbers(record.q[batch, head, row])
@@ -212,10 +212,7 @@ class Workings:
         if self.record.dropout is None:
             how = written(value)
         elif self.survives[j]:
-            p = self.record.dropout.p
-            weight = written(self.weights[j], 1 / (1 - p))
-            # Rounded, a p near 1 would leave nothing of 1 - p.
-            how = f"{weight} / (1 - {plain(p) if p < 0.5 else p}) = {written(value)}"
+            how = f"{surviving_text(self.weights[j], self.record.dropout.p)} = {written(value)}"
         else:
             how = "0, because dropout drops it"
         return Term("dropped", (self.row, j), value, how, lambda: (self.weights_term(j),))
@@ -234,8 +231,9 @@ class Workings:
         return Term("output", (self.row, d), value, how, parts)
 
     def vector(self, name: str, position: int) -> Term:
-        """A row of q or k; below it, with a source, each of its numbers."""
-        row = self.query if name == "q" else self.keys[position]
+        """A row of q, k or v; below it, with a source, each of its numbers."""
+        head = self.head if name == "q" else self.key_head
+        row = numbers(getattr(self.record, name)[self.batch, head, position])
         shown = () if self.record.source is None else kept_terms(len(row))
         how = f"({listed(row, written)})"
         parts = partial(map, partial(self.number, name, position), shown)
@@ -340,6 +338,12 @@ def factor(x: float, beside: float = 0.0) -> str:
 
 def difference(a: float, b: float) -> str:
     return f"{written(a)} - {factor(b)}"
+
+
+def surviving_text(x: float, p: float) -> str:
+    """What dropout makes of a number that survives."""
+    # Rounded, a p near 1 would leave nothing of 1 - p.
+    return f"{written(x, 1 / (1 - p))} / (1 - {plain(p) if p < 0.5 else p})"
 
 
 def share_text(x: float, row_max: float, row_sum: float, value: float) -> str:

@@ -102,8 +102,8 @@ class Call:
         return float_type(self.q)
 
     def columns(self, stage: str) -> int:
-        """How many columns a stage has: S keys, or Dv value columns for "output"."""
-        return self.v.shape[-1] if stage == "output" else self.k.shape[2]
+        """How many columns a stage has: S keys; Dv value columns for "output", "grad_output"."""
+        return self.v.shape[-1] if stage.endswith("output") else self.k.shape[2]
 
     @property
     def group(self) -> int:

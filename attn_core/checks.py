@@ -137,9 +137,9 @@ def check_no_sample(name: str, tensor: object) -> None:
         )
 
 
-def check_stage(stage: str) -> None:
-    if not isinstance(stage, str) or stage not in STAGES:
-        raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {brief(stage)}")
+def check_stage(stage: str, stages: Sequence[str] = STAGES) -> None:
+    if not isinstance(stage, str) or stage not in stages:
+        raise ValueError(f"stage must be one of {', '.join(stages)}, got {brief(stage)}")
 
 
 def check_made_by_trace(name: str, value: object, kind: type[Fits]) -> Fits:

@@ -1,5 +1,6 @@
 """Where q, k and v come from: x and three matrices."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,10 +53,15 @@ class Projection:
 
     def position(self, batch: int, row: int) -> float:
         """The place by which the numbers of a row are rotated."""
-        if self.positions is None:
-            return row
-        places = self.positions if self.positions.ndim == 1 else self.positions[batch]
-        return places[row].item()
+        places = self.positions_of(batch)
+        return row if places is None else places[row].item()
+
+    def positions_of(self, batch: int) -> Shaped[Tensor, "T"] | None:
+        """The places of the rows of one sentence, if they were given."""
+        if self.positions is None or self.positions.ndim == 1:
+            return self.positions
+        # A row of places serves all sentences along the other leading axes of x.
+        return self.positions[batch * len(self.positions) // math.prod(self.x.shape[:-2])]
 
     def each(self, change: Callable[[Tensor], Tensor]) -> "Projection":
         """The same of other tensors, such as copies in another dtype."""

@@ -23,7 +23,11 @@ LONG = trace(*[torch.linspace(-1, 1, 24_000).sin().view(2, 6000, 2)] * 3)
             ValueError,
             "must be on q's device cpu, got meta",
         ),
-        ({}, ValueError, "at most 2**26 cells, got (2, 1, 6000, 6000): take a tile of one head"),
+        (
+            {},
+            ValueError,
+            "at most 2**26 cells to be made whole, got (2, 1, 6000, 6000): take one part",
+        ),
         ({"rows": slice(0, 3), "batch": 2}, ValueError, "batch must be at least 0 and below 2"),
         ({"rows": 3}, TypeError, "rows must be a slice or a range, got int"),
     ],
