@@ -4,7 +4,7 @@ import math
 
 NAMES = {
     "exp": math.exp,
-    "max": max,
+    "max": lambda *numbers: max(numbers),
     "tanh": math.tanh,
     "cos": math.cos,
     "sin": math.sin,
@@ -24,3 +24,10 @@ def evaluated(text: str) -> float:
     for sign, name in SIGNS.items():
         text = text.replace(sign, name)
     return eval(text, dict(NAMES))
+
+
+def every_term(term):
+    """A number's line and all below it."""
+    yield term
+    for part in term.parts:
+        yield from every_term(part)

@@ -11,16 +11,10 @@ from hypothesis import strategies as st
 from attn_core import Dropout, Projection, alibi, causal, toy, trace, workings
 from attn_core.arithmetic import Term
 from attn_core.digits import plain, written
-from tests.attn_core.evaluated import evaluated
+from tests.attn_core.evaluated import evaluated, every_term
 from tests.attn_core.reference import STAGES, cases, drawn
 
 NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
-
-
-def every_term(term):
-    yield term
-    for part in term.parts:
-        yield from every_term(part)
 
 
 def assert_same(value, wanted, rel, floor):
