@@ -18,6 +18,7 @@ def pool(
     how: str,
     seen: Callable[[range], range] | None = None,
     device: torch.device | str | None = None,
+    at_a_time: int = CELLS,
 ) -> Float[Tensor, "n m"]:
     """The mean or the max of each block of a map of which `cells` gives any part.
 
@@ -28,10 +29,11 @@ def pool(
 
     size: rows and columns of the map; shape: those of the overview. Block r of n holds rows r·L//n
     to (r+1)·L//n − 1 of L. seen: from which to which column some rows hold anything but zeros, of
-    a map without a number below zero. device: that of the cells. Taught in chapter 11.
+    a map without a number below zero. device: that of the cells. at_a_time: for how many cells
+    `cells` is asked. Taught in chapter 11.
     """
     (L, width), (n, m) = size, shape
-    step = max(1, CELLS // width)
+    step = max(1, at_a_time // width)
     columns = torch.arange(width, device=device)
     block = torch.div((columns + 1) * m - 1, width, rounding_mode="floor")
     reduce = "amax" if how == "max" else "sum"

@@ -23,7 +23,7 @@ from attn_core.compiling import between_graphs
 from attn_core.gradients.cells import BEHIND_SOFTMAX, STAGES, part_of_stage
 from attn_core.gradients.inputs import of_source, of_tensors
 from attn_core.gradients.lines import ROLES, SourceLines, workings
-from attn_core.pooling import pool
+from attn_core.pooling import CELLS, pool
 from attn_core.precision import upcast
 from attn_core.stages_backward import row_dot
 from attn_core.stamps import Stamp, counting
@@ -49,16 +49,18 @@ class AttentionGradients:
     'grad_masked[0, 1] = 0.7500 · (8 - 6.0000) = 1.5000'
 
     `AttentionTrace.gradients` makes it. The stages are those of the record, in the order in which
-    the gradient meets them, each with respect to the stage of that name: grad_output, grad_dropped,
-    grad_weights, grad_masked, grad_scaled, grad_scores. A hidden key and a row that keeps nothing
-    have exactly 0 from grad_masked on.
+    the gradient passes them: grad_output, grad_dropped, grad_weights, grad_masked, grad_scaled,
+    grad_scores. Each is the gradient with respect to the stage of that name. From grad_masked on, a
+    hidden key and a row that keeps nothing have exactly 0.
 
-    It costs O(T·D) memory at any length: a softmax needs one number a row on its way back,
-    `row_dot` = grad_output · output, and the weights are derived from q and k again. Tri Dao,
-    "FlashAttention-2" (2023), algorithm 2. Numbers are in float32 at least, in the rank that was
-    traced, each answer a copy. No gradient flows through them, so second derivatives are left to
-    torch.autograd. A write into q, k, v or grad_output is noticed: the next question raises
-    RuntimeError. What the record has none of has the gradient None. Taught in chapter 13.
+    It costs O(T·D) memory at any length: on its way back a softmax needs one number a row,
+    `row_dot` = grad_output · output, and the weights are derived from q and k again. Dao,
+    "FlashAttention-2" (2023), algorithm 2.
+
+    Numbers are computed in float32 at least and have the rank that was traced; each answer is a
+    copy. What the record does not have, such as sinks, has the gradient None. Second derivatives
+    are left to torch.autograd: no gradient flows through these numbers. A write into q, k, v or
+    grad_output is noticed: the next question raises RuntimeError. Taught in chapter 13.
     """
 
     record: Traced
@@ -94,17 +96,17 @@ class AttentionGradients:
 
     @property
     def grad_k(self) -> Float[Tensor, "*lead S D"]:
-        """The gradient of the keys, of heads that share one the sum."""
+        """The gradient of the keys, summed over the heads of the queries that share a key."""
         return self._in_lead_of_keys(self._input("k"))
 
     @property
     def grad_v(self) -> Float[Tensor, "*lead S Dv"]:
-        """The gradient of the values, of heads that share one the sum."""
+        """The gradient of the values, summed over the heads of the queries that share a value."""
         return self._in_lead_of_keys(self._input("v"))
 
     @property
     def grad_bias(self) -> Bias | None:
-        """The gradients of what makes the bias: of its table with four axes, of its rules."""
+        """The gradient of each tensor that makes the bias: a table has four axes here."""
         bias = self.record.bias
         return (
             None if bias is None else Bias(**{name: self._input(name) for name in bias.tensors()})
@@ -117,20 +119,22 @@ class AttentionGradients:
 
     @property
     def grad_x(self) -> Float[Tensor, "*B T E"] | None:
-        """The gradient of a source's x, through queries, keys and values."""
+        """The gradient of a source's x, through the queries, the keys and the values."""
         return self._source("x")
 
     @property
     def grad_w_query(self) -> Float[Tensor, "E HD"] | None:
-        """The gradient of a source's matrix."""
+        """The gradient of a source's matrix of the queries."""
         return self._source("w_query")
 
     @property
     def grad_w_key(self) -> Float[Tensor, "E HkvD"] | None:
+        """The gradient of a source's matrix of the keys."""
         return self._source("w_key")
 
     @property
     def grad_w_value(self) -> Float[Tensor, "E HkvDv"] | None:
+        """The gradient of a source's matrix of the values."""
         return self._source("w_value")
 
     @property
@@ -197,8 +201,9 @@ class AttentionGradients:
 
         if name in BEHIND_SOFTMAX:  # once, before threads share the work
             cells(range(1), range(1))
+        # Less at a time than in the forward pass: each cell is made of several stages.
         with torch.no_grad(), record.without_autocast():
-            return pool(cells, size, shape, how, seen, record.q.device)
+            return pool(cells, size, shape, how, seen, record.q.device, CELLS // 32)
 
     @between_graphs
     def workings(

@@ -32,6 +32,13 @@ CALLS = {
     "a negative scale": "attention(q, k, v, scale=-0.1)",
     "a record": "trace(q, k, v[..., :32]).lse",
     "a record, keys transposed": "trace(q, k.mT.contiguous().mT, v).lse",
+    "the record of a way back": (
+        "trace(q, k, v[..., :32], keep=causal()).gradients(v[..., :32] + 1).grad_k"
+    ),
+    "a part of a way back": (
+        "trace(q, k, v).gradients(v + 1).tile('grad_scores', range(5), range(T))"
+    ),
+    "an overview of a way back": ("trace(q, k, v).gradients(v + 1).pooled('grad_scores', (4, 4))"),
     "gradients": "attention(q.requires_grad_(), k, v).sum().backward()",
     "gradients with a graph": (
         "torch.autograd.grad(attention(q.requires_grad_(), k, v).sum(), q, create_graph=True)"
