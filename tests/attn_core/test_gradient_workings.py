@@ -13,7 +13,7 @@ from attn_core.rotary import Rotary
 from attn_core.source import Projection
 from tests.attn_core.evaluated import evaluated, every_term
 from tests.attn_core.reference import drawn
-from tests.attn_core.test_gradients import by_autograd, projected, split
+from tests.attn_core.test_gradients import SOURCES, by_autograd, projected, split
 
 OF_A_SOURCE = ("x", "w_query", "w_key", "w_value", "bias_query", "bias_key", "bias_value")
 KEEPS = (None, causal(), "cells")
@@ -217,6 +217,18 @@ class TestWithASource:
             assert [part.name for part in term.parts] == [f"batch 0: {name}", f"batch 1: {name}"]
         first = grads.workings("grad_w_key", 2, 3).parts[0]
         assert [part.name for part in first.parts] == ["x"] * 5 + ["head 0: grad_k"] * 5
+
+    @pytest.mark.parametrize(
+        "how", ["positions of each", "positions for all", "positions of the first axis"]
+    )
+    def test_each_sentence_is_rotated_by_its_own_positions(self, how):
+        record, pull = projected(**SOURCES[how])
+        grads, last = record.gradients(pull), record.shape[0] - 1
+        wanted = grads.grad_x.reshape(-1, 5, 6)[last, 3, 2].item()
+        term = grads.workings("grad_x", 3, 2, batch=last)
+        assert term.value == pytest.approx(wanted, rel=1e-10)
+        for part in every_term(workings(record, "scores", 3, 1, batch=last)):
+            assert_line(part)
 
     def test_the_leaves_of_the_forward_pass_go_on(self):
         record, pull = projected()
