@@ -63,7 +63,8 @@ HEAD = """\
 """
 
 
-OF_PYTHON = {"name", "formula", "line", "label", "is_on_page"}  # what the page does not get
+# What the page does not get.
+OF_PYTHON = {"name", "formula", "line", "label", "is_on_page", "backward"}
 USUAL = replace(WORDS, takes=(1, 1), settings={})
 
 

@@ -28,7 +28,9 @@ class StepOfCell(Protocol):
     @property
     def inputs(self) -> tuple[str, ...]: ...
     @property
-    def stages(self) -> tuple[str, ...]: ...
+    def output(self) -> str | None: ...
+    @property
+    def arrays(self) -> tuple[str, ...]: ...
     @property
     def all_settings(self) -> Mapping[str, Any]: ...
 
@@ -39,6 +41,7 @@ class PassOfCell(Protocol):
     @property
     def steps(self) -> Mapping[str, StepOfCell]: ...
     def value(self, name: str, stage: str | None = None) -> Tensor: ...
+    def place(self, address: str) -> tuple[StepOfCell, str]: ...
     def record(self, name: str) -> AttentionTrace: ...
     def weights(self, name: str) -> dict[str, Tensor]: ...
     def words(self, name: str) -> Sequence[str] | None: ...
@@ -56,14 +59,13 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Of a stage before the output both names."""
-        is_output = self.stage == self.step.stages[-1]
+        """Of a stage that is not the output both names."""
+        is_output = self.stage == self.step.output
         return self.step.name if is_output else f"{self.step.name}.{self.stage}"
 
     @cached_property
     def value(self) -> float:
-        made = self.run.value(self.step.name, self.stage)
-        return made[(self.batch, *self.index)].item()
+        return self.numbers_of(self.step, self.stage)[self.index].item()
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -88,14 +90,35 @@ class Cell:
         """Another number of the same step."""
         return replace(self, stage=stage, index=index)
 
+    def in_sentence(self, batch: int) -> "Cell":
+        """The number in its place in another sentence."""
+        return replace(self, batch=batch)
+
+    def in_each_sentence(self) -> list["Cell"]:
+        sentences = len(self.run.value(self.step.name, self.stage))
+        return [self.in_sentence(batch) for batch in range(sentences)]
+
     def input(self, n: int, *index: int) -> "Cell":
-        """A number of the output of an input."""
-        step = self.run.steps[self.step.inputs[n]]
-        return replace(self, step=step, stage=step.stages[-1], index=index)
+        """A number of an input."""
+        step, stage = self.run.place(self.step.inputs[n])
+        return replace(self, step=step, stage=stage, index=index)
+
+    def array(self, stage: str) -> Tensor:
+        """All numbers of a stage of the same step in this sentence."""
+        return self.numbers_of(self.step, stage)
+
+    def input_array(self, n: int) -> Tensor:
+        """All numbers of an input in this sentence."""
+        return self.numbers_of(*self.run.place(self.step.inputs[n]))
+
+    def numbers_of(self, step: StepOfCell, stage: str) -> Tensor:
+        """Those of a stage in this sentence, or what all sentences share."""
+        made = self.run.value(step.name, stage)
+        return made[self.batch if len(made) > 1 else 0]
 
     def input_row(self, n: int, row: int) -> list[float]:
-        """A row of the output of an input."""
-        return numbers(self.run.value(self.step.inputs[n])[self.batch, row])
+        """A row of an input."""
+        return numbers(self.input_array(n)[row])
 
     def shown_of_input(self, n: int, row: int) -> list["Cell"]:
         """The numbers of a row of an input that a line of them writes."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 
 from attn_core.checks import brief, check_index
 from attn_core.steps.operations import OPERATIONS
-from attn_core.steps.step import Step, Steps, with_settings
+from attn_core.steps.step import BACKWARD, Step, Steps, with_settings
 
 OF_HEADS = "heads_off"  # a head at a time, as pairs (step, head)
 
@@ -52,6 +52,8 @@ class Changes:
                 else:
                     settings = {OF_HEADS: heads_off(before, head)}
                 changed[name] = with_settings(before, **settings)
+                if (back := f"{name}.{BACKWARD}") in changed:
+                    changed[back] = with_settings(changed[back], **settings)
         return steps.replaced(list(changed.values()))
 
     def __repr__(self) -> str:

@@ -44,7 +44,8 @@ Made = Mapping[str, Tensor] | Attended  # each stage by its name
 class Setting:
     """A small value of an operation that is not a weight.
 
-    kind: "number", "whole", "flag", "choice", "mask", "text", or "heads", a list of whole numbers.
+    kind: "number", "whole", "flag", "choice", "mask", "text", or a list of whole numbers, which is
+        "heads" or an "index".
     default: what it is where a step does not say it; without a default each step must.
     least: the smallest number that it may be.
     choices: what a choice is one of.
@@ -69,6 +70,7 @@ class Setting:
             "mask": "a Keep or None",
             "text": "a string",
             "heads": "a list of whole numbers",
+            "index": "a list of whole numbers",
         }[self.kind]
         return said if self.least is None else f"{said} of at least {self.least}"
 
@@ -77,7 +79,7 @@ class Setting:
             return value in self.choices
         if self.kind == "mask":
             return value is None or isinstance(value, Keep)
-        if self.kind == "heads":
+        if self.kind in ("heads", "index"):
             return isinstance(value, (list, tuple)) and all(map(is_whole, value))
         if self.kind == "flag":
             return isinstance(value, bool)
@@ -108,6 +110,29 @@ class Parameter:
 
 
 OFF = Setting("flag", default=False, is_switch=True)
+INPUTS = "inputs"
+
+
+@dataclass(frozen=True)
+class Backward:
+    """The way back of an operation: from the gradient of its output to those of all it takes.
+
+    formula: makes each stage, with the parameters and settings of the step. Its inputs are the
+        gradient of the output and what it reads. The gradient of a parameter is that of each
+        sentence, [B, ...], and its stage is named "grad_" and the role.
+    line: writes out any number of it.
+    inputs: of each input the stage that has its gradient, with a number behind if there may be any
+        number of inputs; None: it has none, as ids have none.
+    stages: what is made on the way to these; statistics: numbers of each row.
+    reads: what it needs of the step: "inputs", all of them, and stages by their names.
+    """
+
+    formula: Callable[[Inputs, Weights, Settings], Made]
+    line: Callable[[Cell], Line]
+    inputs: tuple[str | None, ...] = ("grad_input",)
+    stages: tuple[str, ...] = ()
+    statistics: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,6 +149,7 @@ class Operation:
         one head at a time.
     label: its short name in the picture of a model; "" for that of the step.
     is_on_page: whether the page computes it, too (views/page/core/model/operations/).
+    backward: how gradients come back through it; if they cannot, the reason, a clause.
     """
 
     name: str
@@ -137,6 +163,7 @@ class Operation:
     switches: Mapping[str, Settings | None] = field(default_factory=dict)
     label: str = ""
     is_on_page: bool = True
+    backward: Backward | str = ""
 
     @property
     def is_leaf(self) -> bool:
@@ -144,9 +171,45 @@ class Operation:
         return self.takes == (0, 0)
 
     @property
-    def arrays(self) -> tuple[str, ...]:
-        """The stages and the statistics."""
-        return self.stages + self.statistics
+    def has_output(self) -> bool:
+        """Whether the last stage is what a step goes on with, and is named as the step."""
+        return True
+
+    def stages_of(self, inputs: Sequence[str], roles: Collection[str]) -> tuple[str, ...]:
+        """The stages of a step with these inputs and parameters."""
+        return self.stages
+
+    def gradients(self, count: int) -> tuple[str | None, ...]:
+        """Of each of so many inputs the stage of the way back that has its gradient."""
+        assert isinstance(self.backward, Backward)
+        names = self.backward.inputs
+        if self.takes[1] is None:
+            return tuple(f"{names[0]}_{n}" for n in range(count))
+        return names[:count]
+
+    def way_back(self) -> "BackwardOperation | None":
+        """The operation of the steps that lead back through steps of this one."""
+        if isinstance(self.backward, str):
+            return None
+        back, (least, most) = self.backward, self.takes
+        gradients = [name for name in back.inputs if name]
+        taken = len(back.reads) + 1
+        takes: tuple[int, int | None] = (taken, taken)
+        if INPUTS in back.reads:
+            takes = taken - 1 + least, None if most is None else taken - 1 + most
+        return BackwardOperation(
+            f"{self.name}_backward",
+            back.formula,
+            back.line,
+            takes,
+            (*back.stages, *gradients, *map(gradient_of, self.parameters)),
+            back.statistics,
+            self.parameters,
+            self.settings,
+            is_on_page=False,
+            backward="gradients of gradients are not computed",
+            of=self,
+        )
 
     def completed(self, settings: Settings) -> Settings:
         """The settings, and the default of each that they leave out."""
@@ -185,6 +248,39 @@ class Operation:
                 )
             if role not in roles and not (parameter.is_optional or is_without):
                 raise ValueError(f"{name} must have the parameter {role}, got none")
+
+
+@dataclass(frozen=True)
+class BackwardOperation(Operation):
+    """What leads back through the steps of an operation; `Operation.way_back` makes it.
+
+    Its steps have several results and no output: each stage is named.
+    """
+
+    of: Operation = field(kw_only=True)
+
+    @property
+    def has_output(self) -> bool:
+        return False
+
+    def stages_of(self, inputs: Sequence[str], roles: Collection[str]) -> tuple[str, ...]:
+        """Without the gradients of inputs and parameters that the step has not."""
+        back = self.of.backward
+        assert isinstance(back, Backward)
+        count = self.of.takes[0]
+        if INPUTS in back.reads:
+            count = len(inputs) - len(back.reads)
+        gradients = [name for name in self.of.gradients(count) if name]
+        return (
+            *back.stages,
+            *gradients,
+            *(gradient_of(role) for role in self.parameters if role in roles),
+        )
+
+
+def gradient_of(role: str) -> str:
+    """The stage that has the gradient of a parameter."""
+    return f"grad_{role}"
 
 
 def check_count(name: str, count: int, takes: tuple[int, int | None]) -> None:

@@ -11,7 +11,7 @@ from attn_core.record import AttentionTrace
 from attn_core.steps.changes import Changes
 from attn_core.steps.operation import Attended, Made
 from attn_core.steps.operations import OPERATIONS
-from attn_core.steps.step import Step, Steps
+from attn_core.steps.step import Step, Steps, as_tensor, check_stage
 
 Input = Sequence[int] | Tensor
 NOTHING = Changes()
@@ -37,7 +37,11 @@ class Pass:
         Of words their ids [B, T].
         """
         step = self.steps[name]
-        return self.stages(name)[check_stage_of(step, stage)]
+        return self.stages(name)[check_stage(step, stage)]
+
+    def place(self, address: str) -> tuple[Step, str]:
+        """The step and the stage that an input of a step names."""
+        return self.steps.place(address)
 
     def record(self, name: str) -> AttentionTrace:
         """The record of an attention in this pass."""
@@ -62,7 +66,8 @@ class Pass:
         if operation.is_leaf:
             inputs = [self.inputs[step.name]]
         else:
-            inputs = [self.value(name) for name in step.inputs]
+            places = map(self.place, step.inputs)
+            inputs = [self.value(source.name, stage) for source, stage in places]
         return operation(inputs, self.weights(step.name), step.settings)
 
     def weights(self, name: str) -> dict[str, Tensor]:
@@ -132,24 +137,6 @@ def leaf_value(step: Step, passed: Input | None) -> Tensor:
     return value.detach().double().reshape(-1, *value.shape[-2:]).clone()
 
 
-def as_tensor(name: str, value: Input) -> Tensor:
-    try:
-        return torch.as_tensor(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be ids or a torch tensor, got {brief(value)}") from None
-
-
 def check_ids(name: str, ids: Tensor, table: Tensor) -> None:
     for word in (int(ids.min()), int(ids.max())):
         check_index(f"an id of {name}", word, len(table))
-
-
-def check_stage_of(step: Step, stage: str | None) -> str:
-    """The stage's name; the output's unless one is given."""
-    if stage is None:
-        return step.stages[-1]
-    if stage not in step.arrays:
-        raise ValueError(
-            f"stage of {step.name} must be one of {', '.join(step.arrays)}, got {brief(stage)}"
-        )
-    return stage

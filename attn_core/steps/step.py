@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import torch
+from jaxtyping import Int
 from torch import Tensor
 
 from attn_core.checks import brief
@@ -13,6 +15,7 @@ from attn_core.stamps import Stamp, counting
 from attn_core.steps.operations import OPERATIONS
 
 Value = Tensor | AttentionTrace
+BACKWARD = "backward"  # "norm.backward" is the step that leads back through norm
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,6 +26,7 @@ class Step:
     sum = add(x, y)
 
     operation: what is done, one of `operations.OPERATIONS`, which says what each takes.
+    inputs: "norm" is the output of the step norm, "norm.normed" a stage before it.
     settings: small values of it, such as an eps or a mask.
     value: what the model computed, in its dtype and in the caller's rank; of an attention its
         record.
@@ -40,12 +44,17 @@ class Step:
     @property
     def stages(self) -> tuple[str, ...]:
         """The arrays that it makes; the last is its output."""
-        return OPERATIONS[self.operation].stages
+        return OPERATIONS[self.operation].stages_of(self.inputs, self.parameters)
 
     @property
     def arrays(self) -> tuple[str, ...]:
         """The stages, and the statistics of their rows."""
-        return OPERATIONS[self.operation].arrays
+        return self.stages + OPERATIONS[self.operation].statistics
+
+    @property
+    def output(self) -> str | None:
+        """The stage that is named as the step; None of one that leads back, which has several."""
+        return self.stages[-1] if OPERATIONS[self.operation].has_output else None
 
     @property
     def all_settings(self) -> Mapping[str, Any]:
@@ -55,7 +64,7 @@ class Step:
     def check(self) -> None:
         """ValueError with one sentence if its operation does not take what it has."""
         if self.operation not in OPERATIONS:
-            known = ", ".join(OPERATIONS)
+            known = ", ".join(name for name, known in OPERATIONS.items() if known.has_output)
             raise ValueError(
                 f"operation of {self.name} must be one of {known}, got {brief(self.operation)}"
             )
@@ -102,6 +111,7 @@ class Steps(Mapping[str, Step]):
     ) -> None:
         for step in steps:
             step.check()
+        check_names(steps)
         self.steps = {step.name: step for step in steps}
         self.weights = dict(weights or {})
         self.words = dict(words or {})
@@ -119,6 +129,13 @@ class Steps(Mapping[str, Step]):
     def __len__(self) -> int:
         return len(self.steps)
 
+    def place(self, address: str) -> tuple[Step, str]:
+        """The step and the stage that an input names."""
+        name, _, stage = address.rpartition(".")
+        if address in self.steps or name not in self.steps:
+            return self[address], check_stage(self[address], None)
+        return self[name], check_stage(self[name], stage)
+
     def record(self, name: str) -> AttentionTrace:
         """The record of an attention, as the model computed it."""
         value = self[name].value
@@ -130,6 +147,40 @@ class Steps(Mapping[str, Step]):
         """The same and one step more: the softmax over the numbers of the last."""
         last = list(self)[-1]
         return self.replaced([*self.values(), Step(name, "softmax", (last,))])
+
+    def with_loss(
+        self,
+        targets: Int[Tensor, "B T"] | Sequence[int],
+        *,
+        ignored: int | None = None,
+        words: Sequence[str] | None = None,
+    ) -> "Steps":
+        """The same and two steps more: the right words, and the loss of the last scores over them.
+
+        >>> import torch
+        >>> steps = Steps([Step("scores", "given", value=torch.tensor([[[9.0, 4.0, 1.0]]]).log())])
+        >>> from attn_core.steps import run
+        >>> run(steps.with_loss([1])).value("loss").exp()
+        tensor([[3.5000]], dtype=torch.float64)
+
+        The mean of −ln(probability) over all places, of cross-entropy. If the last step is a
+        softmax, the scores are what it is of.
+
+        targets: the id of the right word for each row of the scores.
+        ignored: the id of places that do not count, such as padding.
+        words: the vocabulary of the targets, so that lines can name them.
+
+        Taught in chapter 13.
+        """
+        last = list(self.values())[-1]
+        scores = last.inputs[0] if last.operation == "softmax" else last.name
+        right = Step(
+            "targets", "words", settings={"side": "targets"}, value=as_tensor("targets", targets)
+        )
+        settings = {} if ignored is None else {"ignored": ignored}
+        loss = Step("loss", "cross_entropy", (scores, right.name), settings=settings)
+        known = {} if words is None else {right.name: words}
+        return Steps([*self.values(), right, loss], self.weights, {**self.words, **known})
 
     def replaced(self, steps: Sequence[Step]) -> "Steps":
         """Other steps with the same weights and words."""
@@ -166,6 +217,31 @@ class Steps(Mapping[str, Step]):
     def __repr__(self) -> str:
         """A line for each step."""
         return "\n".join(map(repr, self.values()))
+
+
+def check_stage(step: Step, stage: str | None) -> str:
+    """The stage's name; the output's unless one is given."""
+    if stage is None and step.output is not None:
+        return step.output
+    if stage not in step.arrays:
+        raise ValueError(
+            f"stage of {step.name} must be one of {', '.join(step.arrays)}, got {brief(stage)}"
+        )
+    return stage
+
+
+def check_names(steps: Sequence[Step]) -> None:
+    names = [step.name for step in steps]
+    if len(set(names)) < len(names):
+        twice = next(name for n, name in enumerate(names) if name in names[:n])
+        raise ValueError(f"steps must have names that differ, got {twice!r} twice")
+
+
+def as_tensor(name: str, value: Sequence[int] | Tensor) -> Tensor:
+    try:
+        return torch.as_tensor(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be ids or a torch tensor, got {brief(value)}") from None
 
 
 def with_settings(step: Step, **settings: object) -> Step:

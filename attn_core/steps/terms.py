@@ -6,8 +6,8 @@ from attn_core.arithmetic import Term
 from attn_core.checks import brief, check_index
 from attn_core.steps.cells import Cell
 from attn_core.steps.operations import OPERATIONS
-from attn_core.steps.passes import Pass, check_stage_of, exact
-from attn_core.steps.step import Steps
+from attn_core.steps.passes import Pass, exact
+from attn_core.steps.step import Steps, check_stage
 
 
 def workings(
@@ -40,11 +40,9 @@ def workings(
     Everything is computed in float64 from the weights and what went in. Written with one level of
     parts; `written(levels)` has more or fewer. Taught in chapter 10.
     """
-    check_made_of_steps(steps)
-    run = exact(steps) if isinstance(steps, Steps) else steps
-    run.steps.check_unchanged()
+    run = pass_of(steps)
     step = run.steps[name]
-    stage = check_stage_of(step, stage)
+    stage = check_stage(step, stage)
     shape = tuple(run.value(name, stage).shape)
     check_index("batch", batch, shape[0])
     return term_of(Cell(run, step, stage, check_address(name, index, shape[1:]), batch))
@@ -58,9 +56,13 @@ def term_of(cell: Cell) -> Term:
     )
 
 
-def check_made_of_steps(steps: object) -> None:
+def pass_of(steps: object) -> Pass:
+    """The pass of some steps, or the pass itself; one sentence if a weight was written into."""
     if not isinstance(steps, (Steps, Pass)):
         raise TypeError(f"steps must be Steps or a Pass, got {type(steps).__name__}")
+    run = exact(steps) if isinstance(steps, Steps) else steps
+    run.steps.check_unchanged()
+    return run
 
 
 def check_address(name: str, index: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:

@@ -11,9 +11,19 @@ NAMES = {
     "sqrt": math.sqrt,
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
     "normal": lambda x: (1 + math.erf(x / math.sqrt(2))) / 2,
+    "density": lambda x: math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi),
+    "ln": math.log,
     "inf": math.inf,
 }
-SIGNS = {"·": "*", "²": "**2", "√": "sqrt", "σ": "sigmoid", "Φ": "normal", "^": "**"}
+SIGNS = {
+    "·": "*",
+    "²": "**2",
+    "√": "sqrt",
+    "σ": "sigmoid",
+    "Φ": "normal",
+    "φ": "density",
+    "^": "**",
+}
 
 
 def evaluated(text: str) -> float:

@@ -34,6 +34,7 @@ def attended(**settings):
     return made("a", "attention", ("q", "k", "v"), {}, given)
 
 
+FORWARD = [name for name in OPERATIONS if not name.endswith("_backward")]
 IDS = "must be ids [T] or [B, T], at least one, got"
 VALUES = {
     "positions_off must name steps of operation add_positions or rotary, got 3":
@@ -68,7 +69,7 @@ VALUES = {
         lambda: Steps([Step("x", "given"), Step("sum", "add", ("x",))]),
     "beside must have 1 or more inputs, got 0": made("beside", "concat"),
     "state must have 1 or 2 inputs, got 3": made("state", "gru", ("x", "y", "z")),
-    f"operation of x must be one of {', '.join(OPERATIONS)}, got 'cosine'": made("x", "cosine"),
+    f"operation of x must be one of {', '.join(FORWARD)}, got 'cosine'": made("x", "cosine"),
     "settings of q must be of transposed, got 'turned'":
         made("q", "linear", ("x",), {"weight": "w"}, {"turned": True}),
     "settings of act must be none, got 'slope'": made("act", "relu", ("x",), {}, {"slope": 0.1}),

@@ -1,8 +1,9 @@
 """The list of operations: each module here has all that Python knows of some of them.
 
-An operation brings its formula, its line of arithmetic, and what its steps take. Whatever a module
-here defines as an `Operation` is in the list. The page gets what they take: `python -m
-generate.operations` writes it there.
+An operation brings its formula, its line of arithmetic, its way back, and what its steps take.
+Whatever a module here defines as an `Operation` is in the list, and behind each the operation of
+its way back, "linear_backward". The page gets what they take: `python -m generate.operations`
+writes it there.
 """
 
 from importlib import import_module
@@ -12,9 +13,15 @@ from attn_core.steps.operation import Operation
 
 MODULES = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
 
-OPERATIONS: dict[str, Operation] = {
-    operation.name: operation
+FORWARD = [
+    operation
     for module in MODULES
     for operation in vars(module).values()
     if isinstance(operation, Operation)
+]
+OPERATIONS: dict[str, Operation] = {
+    operation.name: operation
+    for forward in FORWARD
+    for operation in (forward, forward.way_back())
+    if operation is not None
 }

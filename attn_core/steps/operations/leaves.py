@@ -13,7 +13,9 @@ def leaf(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
 def words_line(cell: Cell) -> Line:
     """chases (17)."""
     vocabulary, word = cell.run.words(cell.step.name), int(cell.value)
-    return Line(str(word) if vocabulary is None else f"{vocabulary[word]} ({word})")
+    if vocabulary is None or not 0 <= word < len(vocabulary):  # the id of targets that are ignored
+        return Line(str(word))
+    return Line(f"{vocabulary[word]} ({word})")
 
 
 def given_line(cell: Cell) -> Line:

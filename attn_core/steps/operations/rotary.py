@@ -4,7 +4,16 @@ from attn_core.arithmetic import angle_text, rotated_text
 from attn_core.digits import written
 from attn_core.rotary import PAIRINGS, Rotary
 from attn_core.steps.cells import Cell, Line
-from attn_core.steps.operation import OFF, Inputs, Made, Operation, Setting, Settings, Weights
+from attn_core.steps.operation import (
+    OFF,
+    Backward,
+    Inputs,
+    Made,
+    Operation,
+    Setting,
+    Settings,
+    Weights,
+)
 from attn_core.steps.operations.lines import switched_off
 
 
@@ -37,6 +46,29 @@ def rotary_line(cell: Cell) -> Line:
     return Line(f"{how} = {written(cell.value)}", lambda: [x, other, angle])
 
 
+def rotary_backward(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
+    """The gradient rotated by the same angles, the other way round."""
+    gradient, _ = inputs
+    if settings["off"]:
+        return {"grad_input": gradient}
+    rule = rule_of(settings)
+    return {"grad_input": rule.rotate(gradient, -rule.places(gradient, None))}
+
+
+def rotary_backward_line(cell: Cell) -> Line:
+    """0.43 · cos(0.03) + 0.12 · sin(0.03) = 0.4334."""
+    row, column = cell.index
+    gradient = cell.input(0, row, column)
+    if cell.is_off:
+        return switched_off(gradient, "positions are")
+    rule = rule_of(cell.settings)
+    head, d = divmod(column, rule.head_dim)
+    pair, partner, is_first = rule.pair_of(d)
+    other, angle = cell.input(0, row, head * rule.head_dim + partner), cell.input(1, row, pair)
+    how = rotated_text(gradient.value, other.value, angle.value, not is_first)
+    return Line(f"{how} = {written(cell.value)}", lambda: [gradient, other, angle])
+
+
 ROTARY = Operation(
     "rotary",
     rotary,
@@ -50,4 +82,5 @@ ROTARY = Operation(
         "off": OFF,
     },
     switches={"positions_off": {"off": True}},
+    backward=Backward(rotary_backward, rotary_backward_line, reads=("angle",)),
 )

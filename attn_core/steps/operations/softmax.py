@@ -3,14 +3,25 @@
 import torch
 
 from attn_core.arithmetic import (
+    difference,
     exponentials_text,
     kept_terms,
     largest_text,
     numbers,
     share_text,
 )
+from attn_core.digits import written
 from attn_core.steps.cells import Cell, Line
-from attn_core.steps.operation import STATISTICS, Inputs, Made, Operation, Settings, Weights
+from attn_core.steps.operation import (
+    STATISTICS,
+    Backward,
+    Inputs,
+    Made,
+    Operation,
+    Settings,
+    Weights,
+)
+from attn_core.steps.operations.lines import products
 
 
 def softmax(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -39,4 +50,42 @@ def softmax_line(cell: Cell) -> Line:
     return Line(how, lambda: [cell.input(0, row, column), row_max, row_sum])
 
 
-SOFTMAX = Operation("softmax", softmax, softmax_line, statistics=STATISTICS, label="chances")
+def softmax_backward(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
+    """Each share times how far its gradient is above the row's average, Σ share·gradient."""
+    gradient, shares = inputs
+    row_dot = (gradient * shares).sum(-1)
+    return {"row_dot": row_dot, "grad_input": shares * (gradient - row_dot[..., None])}
+
+
+def softmax_backward_line(cell: Cell) -> Line:
+    """0.25 · (0.31 - 0.12) = 0.0475, and the average of its row."""
+    row = cell.index[0]
+    if cell.stage == "row_dot":
+        gradients, shares = cell.input_array(0)[row], cell.input_array(1)[row]
+        return products(
+            cell, shares, gradients, lambda i: [cell.input(1, row, i), cell.input(0, row, i)]
+        )
+    gradient, share = cell.input(0, *cell.index), cell.input(1, *cell.index)
+    row_dot = cell.at("row_dot", row)
+    return Line(
+        above_average_text(share.value, gradient.value, row_dot.value, cell.value),
+        lambda: [share, gradient, row_dot],
+    )
+
+
+def above_average_text(share: float, gradient: float, row_dot: float, value: float) -> str:
+    """0.25 · (8 - 6) = 0.5."""
+    above = f"({difference(gradient, row_dot)})"
+    return f"{written(share, gradient - row_dot)} · {above} = {written(value)}"
+
+
+SOFTMAX = Operation(
+    "softmax",
+    softmax,
+    softmax_line,
+    statistics=STATISTICS,
+    label="chances",
+    backward=Backward(
+        softmax_backward, softmax_backward_line, statistics=("row_dot",), reads=("output",)
+    ),
+)

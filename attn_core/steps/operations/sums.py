@@ -1,5 +1,6 @@
 """Sums: of two rows, and of a row's products with a matrix."""
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -8,6 +9,7 @@ from attn_core.digits import written
 from attn_core.steps.cells import Cell, Line
 from attn_core.steps.operation import (
     OFF,
+    Backward,
     Inputs,
     Made,
     Operation,
@@ -17,7 +19,7 @@ from attn_core.steps.operation import (
     Weights,
     check_one_shape,
 )
-from attn_core.steps.operations.lines import switched_off
+from attn_core.steps.operations.lines import added, nothing, passed_on, products, switched_off
 
 
 def add(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -37,6 +39,21 @@ def add_line(cell: Cell) -> Line:
 
 def sum_text(x: float, y: float, value: float) -> str:
     return f"{written(x)} + {factor(y)} = {written(value)}"
+
+
+def add_backward(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
+    """The gradient goes on to both; with x switched off to y alone."""
+    [gradient] = inputs
+    return {
+        "grad_x": torch.zeros_like(gradient) if settings["off"] else gradient,
+        "grad_y": gradient,
+    }
+
+
+def add_backward_line(cell: Cell) -> Line:
+    if cell.is_off and cell.stage == "grad_x":
+        return nothing("the residual is switched off")
+    return passed_on(cell.input(0, *cell.index))
 
 
 def linear(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -69,6 +86,36 @@ def affine_text(x: list[float], weight: Tensor, bias: Tensor | None) -> str:
     return products if bias is None else f"{products} + {factor(bias.item())}"
 
 
+def linear_backward(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
+    """Back through the same matrix; each of its numbers gets its products, summed over the rows."""
+    gradient, x = inputs
+    grad_weight = gradient.mT @ x
+    return {
+        "grad_input": gradient @ matrix(weights, settings),
+        "grad_weight": grad_weight.mT if settings["transposed"] else grad_weight,
+        "grad_bias": gradient.sum(1),
+    }
+
+
+def linear_backward_line(cell: Cell) -> Line:
+    """0.31·0.12 + (-0.2)·0.5 = -0.0628."""
+    gradient, x = cell.input_array(0), cell.input_array(1)
+    if cell.stage == "grad_input":
+        row, column = cell.index
+        weight = matrix(cell.weights, cell.settings)[:, column]
+        return products(cell, gradient[row], weight, lambda made: [cell.input(0, row, made)])
+    if cell.stage == "grad_bias":
+        [made] = cell.index
+        return added(cell, gradient[:, made], lambda row: cell.input(0, row, made))
+    made, taken = reversed(cell.index) if cell.settings["transposed"] else cell.index
+    return products(
+        cell,
+        gradient[:, made],
+        x[:, taken],
+        lambda row: [cell.input(0, row, made), cell.input(1, row, taken)],
+    )
+
+
 ADD = Operation(
     "add",
     add,
@@ -77,6 +124,7 @@ ADD = Operation(
     settings={"off": OFF},
     switches={"residuals_off": {"off": True}},
     label="+ x",
+    backward=Backward(add_backward, add_backward_line, inputs=("grad_x", "grad_y")),
 )
 LINEAR = Operation(
     "linear",
@@ -87,4 +135,5 @@ LINEAR = Operation(
         "bias": Parameter("F", is_optional=True),
     },
     settings={"transposed": Setting("flag", default=False)},
+    backward=Backward(linear_backward, linear_backward_line, reads=("inputs",)),
 )
