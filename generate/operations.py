@@ -64,7 +64,7 @@ HEAD = """\
 
 
 # What the page does not get.
-OF_PYTHON = {"name", "formula", "line", "label", "is_on_page", "backward"}
+OF_PYTHON = {"name", "formula", "line", "label", "is_on_page", "backward", "of"}
 USUAL = replace(WORDS, takes=(1, 1), settings={})
 
 

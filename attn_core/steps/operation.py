@@ -115,16 +115,16 @@ INPUTS = "inputs"
 
 @dataclass(frozen=True)
 class Backward:
-    """The way back of an operation: from the gradient of its output to those of all it takes.
+    """The backward pass of an operation: from the gradient of its output to those of all it takes.
 
-    formula: makes each stage, with the parameters and settings of the step. Its inputs are the
-        gradient of the output and what it reads. The gradient of a parameter is that of each
-        sentence, [B, ...], and its stage is named "grad_" and the role.
+    formula: makes each stage, with the parameters and settings of the forward step. Its inputs are
+        the gradient of the output and what it reads. The gradient of a parameter is the stage
+        "grad_" and the role, one for each sentence: [B, ...].
     line: writes out any number of it.
-    inputs: of each input the stage that has its gradient, with a number behind if there may be any
-        number of inputs; None: it has none, as ids have none.
-    stages: what is made on the way to these; statistics: numbers of each row.
-    reads: what it needs of the step: "inputs", all of them, and stages by their names.
+    inputs: for each input the stage that is its gradient, with a number added where there may be
+        any number of inputs; None: it has none, as ids have none.
+    stages: what is computed before these. statistics: numbers of each row.
+    reads: what it needs of the forward step: "inputs", all of them, and stages by their names.
     """
 
     formula: Callable[[Inputs, Weights, Settings], Made]
@@ -149,7 +149,7 @@ class Operation:
         one head at a time.
     label: its short name in the picture of a model; "" for that of the step.
     is_on_page: whether the page computes it, too (views/page/core/model/operations/).
-    backward: how gradients come back through it; if they cannot, the reason, a clause.
+    backward: its backward pass; if it has none, the reason, a clause.
     """
 
     name: str
@@ -180,15 +180,15 @@ class Operation:
         return self.stages
 
     def gradients(self, count: int) -> tuple[str | None, ...]:
-        """Of each of so many inputs the stage of the way back that has its gradient."""
+        """For each of so many inputs the stage of the backward step that is its gradient."""
         assert isinstance(self.backward, Backward)
         names = self.backward.inputs
         if self.takes[1] is None:
             return tuple(f"{names[0]}_{n}" for n in range(count))
         return names[:count]
 
-    def way_back(self) -> "BackwardOperation | None":
-        """The operation of the steps that lead back through steps of this one."""
+    def backward_operation(self) -> "BackwardOperation | None":
+        """The operation of the backward steps, if it has any."""
         if isinstance(self.backward, str):
             return None
         back, (least, most) = self.backward, self.takes
@@ -252,7 +252,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class BackwardOperation(Operation):
-    """What leads back through the steps of an operation; `Operation.way_back` makes it.
+    """The operation of backward steps; `Operation.backward_operation` makes it.
 
     Its steps have several results and no output: each stage is named.
     """
@@ -264,7 +264,7 @@ class BackwardOperation(Operation):
         return False
 
     def stages_of(self, inputs: Sequence[str], roles: Collection[str]) -> tuple[str, ...]:
-        """Without the gradients of inputs and parameters that the step has not."""
+        """Without the gradients of inputs and parameters that the forward step does not have."""
         back = self.of.backward
         assert isinstance(back, Backward)
         count = self.of.takes[0]

@@ -15,7 +15,7 @@ from attn_core.stamps import Stamp, counting
 from attn_core.steps.operations import OPERATIONS
 
 Value = Tensor | AttentionTrace
-BACKWARD = "backward"  # "norm.backward" is the step that leads back through norm
+BACKWARD = "backward"  # "norm.backward" computes the gradients of the step norm
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +53,7 @@ class Step:
 
     @property
     def output(self) -> str | None:
-        """The stage that is named as the step; None of one that leads back, which has several."""
+        """The stage that is named as the step; None of a backward step, which has several."""
         return self.stages[-1] if OPERATIONS[self.operation].has_output else None
 
     @property
@@ -150,12 +150,12 @@ class Steps(Mapping[str, Step]):
 
     def with_loss(
         self,
-        targets: Int[Tensor, "B T"] | Sequence[int],
+        targets: Int[Tensor, "*B T"] | Sequence[int],
         *,
         ignored: int | None = None,
         words: Sequence[str] | None = None,
     ) -> "Steps":
-        """The same and two steps more: the right words, and the loss of the last scores over them.
+        """The same and two steps more: the targets, and the loss of the last scores.
 
         >>> import torch
         >>> steps = Steps([Step("scores", "given", value=torch.tensor([[[9.0, 4.0, 1.0]]]).log())])
@@ -163,10 +163,10 @@ class Steps(Mapping[str, Step]):
         >>> run(steps.with_loss([1])).value("loss").exp()
         tensor([[3.5000]], dtype=torch.float64)
 
-        The mean of −ln(probability) over all places, of cross-entropy. If the last step is a
-        softmax, the scores are what it is of.
+        The loss is cross-entropy: the mean of −ln(probability of the target) over all places. If
+        the last step is a softmax, the scores are its input.
 
-        targets: the id of the right word for each row of the scores.
+        targets: the id of the right word for each row of the scores, [T] or [B, T].
         ignored: the id of places that do not count, such as padding.
         words: the vocabulary of the targets, so that lines can name them.
 

@@ -3,13 +3,14 @@
 import torch
 
 from attn_core.layers import LayerNorm
-from attn_core.steps import Changes, Step, Steps, run, workings
+from attn_core.steps import Changes, Step, Steps, backward, run, workings
 from attn_core.steps.operations import OPERATIONS
 from tests.attn_core.step_models import one_pass, recorded
 from tests.errors.sentences import refused, sentences
 
 STEPS = recorded("transformer")
 DONE = run(STEPS.with_softmax())
+GRADIENTS = backward(STEPS, ("encoder.0.attention", (0, 1)))
 OF_A_NORM = one_pass(LayerNorm(4), torch.zeros(1, 2, 4))
 
 
@@ -27,6 +28,14 @@ def at(*place, **batch):
 
 def made(*step):
     return lambda: Steps([Step(*step)])
+
+
+def back(*loss, **batch):
+    return lambda: backward(STEPS, *loss, **batch)
+
+
+def over(targets, **settings):
+    return lambda: run(STEPS.with_loss(targets, **settings)).value("loss")
 
 
 def attended(**settings):
@@ -102,7 +111,38 @@ VALUES = {
         at("encoder.0.attention", (0, 0), "weights"),
     "stage of words_out must be one of output, got 'mean'": at("words_out", (0, 0), "mean"),
     "stage of words_out must be one of output, got 7": at("words_out", (0, 0), 7),
-    "batch must be at least 0 and below 1, got 1": at("words_out", (0, 0), batch=1),
+    "batch must be at least 0 and below 1, got 1":
+        [at("words_out", (0, 0), batch=1), back(("words_out", (0, 0)), batch=1)],
+    "steps must have names that differ, got 'probabilities' twice":
+        lambda: STEPS.with_softmax().with_softmax(),
+    "loss must be a step that makes one number, or (name, index), got 'words_out', which makes "
+    "(1, 2, 6)": back("words_out"),
+    "loss must be a step that makes numbers, got 'source', which is words": back(("source", (0,))),
+    "index[1] must be at least 0 and below 6, got 7": back(("words_out", (0, 7))),
+    "stage of words_out.backward must be one of grad_input, grad_weight, grad_bias, got None":
+        lambda: backward(STEPS, ("words_out", (0, 0))).value("words_out.backward"),
+    "each step must have a backward pass, got 'places.grad' of operation sum: gradients of "
+    "gradients are not computed": lambda: backward(
+        Steps([Step("x", "given", value=torch.ones(1, 1)), Step("places.grad", "sum", ("x",))]),
+        "places.grad",
+    ),
+    "name must be a step that encoder.0.attention[0, 1] depends on, got 'words_out'":
+        lambda: GRADIENTS.address("words_out"),
+    "name must be a step that makes numbers, got 'source', which is words":
+        [lambda: GRADIENTS.of("source"), lambda: GRADIENTS.address("source")],
+    "stage of source_words must be one whose gradient its backward step computes, output, got "
+    "'weights'":
+        lambda: GRADIENTS.of("source_words", "weights"),
+    "stage of encoder.0.attention must be one whose gradient its backward step computes, scores or "
+    "scaled or masked or weights or dropped or output or merged, got 'mean'":
+        lambda: GRADIENTS.of("encoder.0.attention", "mean"),
+    "targets of cross_entropy must be at least 0 and below 6, got 6": over([1, 6]),
+    "targets of cross_entropy must be at least 0 and below 6, got -1": over([-1, 1], ignored=0),
+    "targets of cross_entropy must have a word that counts, got 0, the ignored id, alone":
+        over([0, 0], ignored=0),
+    "targets of cross_entropy must be ids (1, 2), one for each row of scores, got torch.int64 of "
+    "shape (1, 3)": over([1, 2, 3]),
+    "ignored of loss must be a whole number, got 0.5": over([1, 2], ignored=0.5),
 }  # fmt: skip
 KINDS = {
     "head of heads_off must be a whole number, got 0.5":
@@ -110,12 +150,19 @@ KINDS = {
     "source must be ids or a torch tensor, got a list": given(source=["Tom"]),
     "index[1] must be a whole number, got 0.5": at("words_out", (0, 0.5)),
     "index of words_out must be 2 whole numbers, got 5": at("words_out", 5),
-    "steps must be Steps or a Pass, got list": lambda: workings([1], "words_out", (0, 0)),
+    "steps must be Steps or a Pass, got list":
+        [lambda: workings([1], "words_out", (0, 0)), lambda: backward([1])],
+    "steps must be those of a forward pass, got Gradients, whose backward pass is there":
+        lambda: backward(GRADIENTS, ("words_out", (0, 0))),
+    "loss must be the name of a step or (name, index), got 3": back(3),
+    "targets must be ids or a torch tensor, got a list": over(["Tom"]),
 }  # fmt: skip
 NAMES = {
     "name must be one of the 69 steps, got 3": at(3, (0, 0)),
     "name must be one of the 69 steps, got 'encoder'":
         [at("encoder", (0, 0)), lambda: STEPS["encoder"]],
+    "name must be one of the 69 steps, got 'loss'": back(),
+    "name must be one of the 88 weights, got 'words_out'": lambda: GRADIENTS.weight("words_out"),
 }  # fmt: skip
 
 

@@ -1,9 +1,9 @@
 """The list of operations: each module here has all that Python knows of some of them.
 
-An operation brings its formula, its line of arithmetic, its way back, and what its steps take.
-Whatever a module here defines as an `Operation` is in the list, and behind each the operation of
-its way back, "linear_backward". The page gets what they take: `python -m generate.operations`
-writes it there.
+An operation brings its formula, its line of arithmetic, the same for its backward pass, and what
+its steps take. Whatever a module here defines as an `Operation` is in the list, each followed by
+the operation of its backward steps, "linear_backward". The page gets what they take: `python -m
+generate.operations` writes it there.
 """
 
 from importlib import import_module
@@ -22,6 +22,6 @@ FORWARD = [
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
     for forward in FORWARD
-    for operation in (forward, forward.way_back())
+    for operation in (forward, forward.backward_operation())
     if operation is not None
 }

@@ -1,6 +1,6 @@
 """What is done to each number by itself, or with the one in its place.
 
-The way back of a function of one number is its slope there, times the gradient that arrives.
+The gradient of a function's input is the slope of the function there, times that of its output.
 """
 
 import math
@@ -27,7 +27,7 @@ from attn_core.steps.operations.lines import product_text
 def back_by(
     slope: Callable[[Tensor], Tensor], slope_line: Callable[[Cell], Line], reads: str = "inputs"
 ) -> Backward:
-    """The way back of a function of one number; slope: from its input, or from its output."""
+    """The backward pass of a function of one number; slope: from its input or its output."""
 
     def formula(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
         gradient, x = inputs

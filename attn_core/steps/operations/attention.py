@@ -27,7 +27,7 @@ from attn_core.steps.operations.lines import nothing, passed_on, product_text, p
 from attn_core.steps.operations.softmax import above_average_text
 
 QUERIES, KEYS, VALUES = range(3)  # the inputs
-# Those of the way back are the gradient, these three, and of the forward pass:
+# Those of a backward step: the gradient, these three, and two stages of the forward pass.
 GRADIENT, WEIGHTS, OUTPUT = 0, 4, 5
 INPUT_GRADIENTS = ("grad_q", "grad_k", "grad_v")
 

@@ -134,7 +134,7 @@ def cross_entropy_backward_line(cell: Cell) -> Line:
     if target == column:
         share = f"({share} - 1)"
     how = f"{share} / {count} = {written(cell.value)}"
-    if gradient.value == 1:  # as it is where the loss is what the way back began with
+    if gradient.value == 1:  # where the gradients are those of the loss itself
         return Line(how, lambda: [probability])
     return Line(f"{factor(gradient.value)} · {how}", lambda: [gradient, probability])
 

@@ -1,4 +1,4 @@
-"""What the way back needs beside the operations: where it begins, and where ways meet."""
+"""What a backward pass needs beside the backward operations: its start, and its sums."""
 
 from functools import reduce
 
@@ -9,7 +9,7 @@ from attn_core.steps.cells import Cell, Line
 from attn_core.steps.operation import Inputs, Made, Operation, Setting, Settings, Weights
 from attn_core.steps.operations.lines import added, nothing, values
 
-NO_WAY_BACK = "gradients of gradients are not computed"
+NOT_TWICE = "gradients of gradients are not computed"
 
 
 def itself(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
@@ -56,14 +56,14 @@ ITSELF = Operation(
     itself_line,
     settings={"index": Setting("index"), "batch": Setting("whole", default=0, least=0)},
     is_on_page=False,
-    backward=NO_WAY_BACK,
+    backward=NOT_TWICE,
 )
-SUM = Operation("sum", add_up, add_up_line, takes=(1, None), is_on_page=False, backward=NO_WAY_BACK)
+SUM = Operation("sum", add_up, add_up_line, takes=(1, None), is_on_page=False, backward=NOT_TWICE)
 SUM_OF_SENTENCES = Operation(
     "sum_of_sentences",
     add_up_sentences,
     add_up_sentences_line,
     takes=(1, None),
     is_on_page=False,
-    backward=NO_WAY_BACK,
+    backward=NOT_TWICE,
 )

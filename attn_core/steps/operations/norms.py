@@ -104,7 +104,7 @@ def rms_norm_line(cell: Cell) -> Line:
     return Line(how, lambda: [cell.input(0, row, column), mean_square])
 
 
-GRADIENT, NORMED, SQUARE = range(3)  # the inputs of both ways back
+GRADIENT, NORMED, SQUARE = range(3)  # the inputs of a backward step
 
 
 def layer_norm_backward(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
