@@ -95,6 +95,8 @@ files["explorer-language-worker.js"] = (
   await bundled(`import { serve } from "./features/language_worker.js";\n${worker}`)
 ).text;
 
+files["explorer-training-worker.js"] = (await bundled(imports(["features/training_worker"]))).text;
+
 /** Not minified: its words are exchanged for those of another language as they are in the source. */
 const answer = await bundled(imports(["../../../publishing/site/answer"]), { minify: false });
 

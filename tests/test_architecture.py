@@ -47,6 +47,7 @@ STANDS_ON = {
     "masks": ["checks"],
     "bias": ["masks"],
     "dropout": ["checks"],
+    "dice": ["dropout"],
     "stages": ["checks"],
     "stages_backward": ["stages"],
     "threads": [],
@@ -77,9 +78,10 @@ STANDS_ON = {
     "layers": ["modules"],
     "transformer": ["layers"],
     "steps": ["layers"],
-    "translators": ["transformer", "steps"],
+    "translators": ["transformer", "steps", "dice"],
     "language": ["transformer", "steps"],
     "pretrained": ["language"],
+    "learning": ["language", "watching", "dice"],
     "mistakes": ["layers", "toy", "digits"],
     "diagnosis": ["mistakes"],
 }
@@ -313,6 +315,7 @@ PAGE_STANDS_ON = {
     "core/model/operations": {"core", "words"},
     "core/model": {"core/model/operations", "core", "words"},
     "core/language": {"core/model", "core/model/operations", "core", "words"},
+    "core/training": {"core", "words"},
     "ui": {"core", "words"},
     "explorer": ONE,
     "ui/model": WHOLE - {"ui/model"},
@@ -320,6 +323,7 @@ PAGE_STANDS_ON = {
     "features/machine": WHOLE,
     "ui/language": WHOLE | {"core/language"},
     "features/language": WHOLE | {"core/language", "ui/language"},
+    "features/training": ONE | {"core/training"},
     "": {"features", "explorer", *ONE},
 }
 SCRIPTS = sorted(

@@ -42,9 +42,7 @@ def with_gradients(one_pass: Callable, backward: Callable, call: Call) -> tuple[
 def is_followed(tensor: Tensor) -> bool:
     """Whether a derivative, back or forward, or a sample can be asked of what is made of it."""
     return (
-        needs_gradients(tensor)
-        or is_transformed(tensor)
-        or unpack_dual(tensor).tangent is not None
+        needs_gradients(tensor) or is_transformed(tensor) or unpack_dual(tensor).tangent is not None
     )
 
 

@@ -1,7 +1,6 @@
 """A small grammar that writes English sentences with their Chinese translations, of any length."""
 
-from collections.abc import Iterator, Sequence
-from itertools import count
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -9,7 +8,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from attn_core.checks import check_whole
-from attn_core.dropout import philox
+from attn_core.dice import Dice, endless_words
 
 NAMES = {"Tom": "汤姆", "Jerry": "杰瑞", "Spike": "斯派克", "Tyke": "泰克"}
 ANIMALS = {"cat": "猫", "mouse": "老鼠", "dog": "狗", "duck": "鸭子"}
@@ -65,40 +64,17 @@ def batch(pairs: Sequence[Pair]) -> Batch:
     return Batch(pad(source, batch_first=True), lengths, pad(target, batch_first=True))
 
 
-def random_words(seed: int, sentence: int) -> Iterator[int]:
-    """The 32-bit words of philox for the counters (0, sentence, 0, 0), (1, sentence, 0, 0), …"""
-    zero = torch.zeros(64, dtype=torch.int64)
-    for first in count(step=64):
-        counter = first + torch.arange(64), zero + sentence, zero, zero
-        yield from torch.stack(philox(counter, (seed, 0)), dim=-1).flatten().tolist()
-
-
-class Dice:
-    """Throws that are counted, not drawn from a generator: the same on every machine.
-
-    >>> dice = Dice(seed=0, sentence=0)
-    >>> [dice.below(6) for _ in range(8)]
-    [2, 5, 4, 3, 5, 2, 4, 0]
-    """
-
-    def __init__(self, seed: int, sentence: int) -> None:
-        self.words = random_words(seed, sentence)
-
-    def below(self, n: int) -> int:
-        return next(self.words) * n >> 32
-
-    def pick(self, words: dict[str, str], count: int = 1) -> list[tuple[str, str]]:
-        """Different words, each with its translation."""
-        left = list(words.items())
-        return [left.pop(self.below(len(left))) for _ in range(count)]
+def picked(dice: Dice, words: dict[str, str], count: int = 1) -> list[tuple[str, str]]:
+    """Different words, each with its translation."""
+    return dice.pick(list(words.items()), count)
 
 
 def someone(dice: Dice) -> Pair:
     if dice.below(2):
-        [(english, chinese)] = dice.pick(NAMES)
+        [(english, chinese)] = picked(dice, NAMES)
         return Pair([english], [chinese])
-    qualities = dice.pick(QUALITIES, dice.below(3))
-    [(english, chinese)] = dice.pick(ANIMALS)
+    qualities = picked(dice, QUALITIES, dice.below(3))
+    [(english, chinese)] = picked(dice, ANIMALS)
     return Pair(
         ["the", *(word for word, _ in qualities), english],
         [word for _, translated in qualities for word in (translated, "的")] + [chinese],
@@ -108,15 +84,15 @@ def someone(dice: Dice) -> Pair:
 def clause(dice: Dice) -> Pair:
     """Someone does something to someone, often somewhere: Chinese names the place before the verb.
 
-    >>> pair = clause(Dice(seed=0, sentence=3))
+    >>> pair = clause(Dice(endless_words(seed=0, series=3)))
     >>> " ".join(pair.english), "".join(pair.chinese)
     ('Tyke chases the grey cat', '泰克追逐灰的猫')
     """
     who, whom = someone(dice), someone(dice)
-    [(verb, verb_chinese)] = dice.pick(VERBS)
+    [(verb, verb_chinese)] = picked(dice, VERBS)
     where, where_chinese = [], []
     if dice.below(2):
-        [(place, place_chinese)] = dice.pick(PLACES)
+        [(place, place_chinese)] = picked(dice, PLACES)
         where, where_chinese = ["in", "the", place], ["在", place_chinese, "里"]
     return Pair(
         [*who.english, verb, *whom.english, *where],
@@ -131,11 +107,11 @@ def sentence(seed: int, number: int, longest: int) -> Pair:
     'the duck sees Jerry in the street'
     """
     check_whole("longest", longest, least=13)
-    dice = Dice(seed, number)
+    dice = Dice(endless_words(seed, number))
     wanted = 3 + dice.below(longest - 2)
     pair = clause(dice)
     while len(pair.english) < wanted:
-        [(joint, joint_chinese)] = dice.pick(JOINTS)
+        [(joint, joint_chinese)] = picked(dice, JOINTS)
         more = clause(dice)
         if len(pair.english) + 1 + len(more.english) > longest:
             break

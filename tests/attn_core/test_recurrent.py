@@ -3,12 +3,12 @@
 import pytest
 import torch
 
+from attn_core.dice import Dice, endless_words
 from attn_core.translators.grammar import (
     CHINESE,
     END,
     ENGLISH,
     START,
-    Dice,
     Pair,
     batch,
     ids,
@@ -43,12 +43,12 @@ def test_vocabularies_have_no_word_twice():
 
 
 def test_dice_are_fair():
-    faces = torch.tensor([Dice(0, n).below(6) for n in range(3000)]).bincount()
+    faces = torch.tensor([Dice(endless_words(0, n)).below(6) for n in range(3000)]).bincount()
     assert faces.min() > 420
 
 
 def test_dice_are_philoxs_words_without_end():
-    dice = Dice(seed=3, sentence=5)
+    dice = Dice(endless_words(seed=3, series=5))
     wanted = [word for n in range(150) for word in philox_by_hand((n, 5, 0, 0), (3, 0))]
     assert [dice.below(2**32) for _ in range(600)] == wanted
 

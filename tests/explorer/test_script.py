@@ -29,7 +29,7 @@ def test_the_sizes_of_the_scripts(record_property):
     said = ", ".join(f"{name} {size:,} B" for name, size in sizes.items())
     record_property("summary", f"scripts, gzip: {said}")
     assert sizes["explorer.js"] < MOST_SCRIPT
-    parts = {*PARTS, "language-worker"}
+    parts = {*PARTS, "language-worker", "training-worker"}
     assert set(sizes) == {"explorer.js", *(f"explorer-{part}.js" for part in parts)}
 
 

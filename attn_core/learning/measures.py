@@ -1,0 +1,54 @@
+"""What the maps of a batch say of an induction head and of a sink."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_core.learning.task import Batch
+
+
+class Shares(NamedTuple):
+    """How much of its weight a map gives, on average, to the places that matter.
+
+    previous: to the place before, over all letters but the first.
+    copied: to the letters that came after earlier ones like the query's, over the repeats. It is
+        what an induction head looks at, Olsson et al. (2022).
+    start_at_first, start_at_repeats: to the start token, over places that predict a letter for the
+        first time, and over repeats; 0 without a start token.
+    """
+
+    previous: float
+    copied: float
+    start_at_first: float
+    start_at_repeats: float
+
+    def __repr__(self) -> str:
+        return (
+            f"previous {self.previous:.3f}, copied {self.copied:.3f}, start "
+            f"{self.start_at_first:.3f} at first, {self.start_at_repeats:.3f} at repeats"
+        )
+
+
+def shares(weights: Float[Tensor, "B T T"], batch: Batch) -> Shares:
+    """The shares of one head's weights over a batch.
+
+    >>> from attn_core.learning.task import RepeatedSegments
+    >>> task = RepeatedSegments()
+    >>> even = torch.full((1, 12, 12), 1 / 12, dtype=torch.float64)
+    >>> shares(even, task.batch([task.text(seed=1, number=0)]))
+    previous 0.083, copied 0.097, start 0.000 at first, 0.000 at repeats
+
+    weights: [B, T, T] of the batch's texts, rows being queries. Taught in chapter 13.
+    """
+    place, start = batch.letter_places, batch.start
+    back = place[:, None] - place  # how far each key is before its query
+    repeat, first = batch.is_repeat, batch.is_first
+    segments = batch.segments[:, None, None]
+    copies = (back > 0) & ((back + 1) % segments == 0) & (place >= 0)
+    copied = (weights * copies).sum(-1)[repeat].mean()
+    previous = weights.diagonal(-1, dim1=-2, dim2=-1)[:, start:].mean()
+    on_start = weights[..., 0] if start else torch.zeros_like(weights[..., 0])
+    numbers = previous, copied, on_start[first].mean(), on_start[repeat].mean()
+    return Shares(*(number.item() for number in numbers))

@@ -1,0 +1,126 @@
+"""A language model of attention alone: what is learned lies in two maps."""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from attn_core.checks import check_length, check_tensor, check_whole, shape_of
+from attn_core.dice import random_words
+from attn_core.language import GroupedQueryAttention
+from attn_core.layers import Tokens
+from attn_core.masks import Keep
+from attn_core.modules import each
+from attn_core.record import AttentionTrace
+from attn_core.steps import ModuleCall, explain
+
+KIND = 1  # of dice: 0 are the texts
+THROWS = 12
+
+
+class AttentionLayer(nn.Module):
+    """x plus what one head of attention makes of it; no norm and no feed-forward.
+
+    >>> AttentionLayer(16)(torch.zeros(1, 5, 16)).shape
+    torch.Size([1, 5, 16])
+
+    keep: which keys a query may see; causal() unless given. Elhage et al., "A Mathematical
+    Framework for Transformer Circuits" (2021). Taught in chapter 13.
+    """
+
+    def __init__(self, width: int, keep: Keep | None = None) -> None:
+        super().__init__()
+        self.attention = GroupedQueryAttention(width, num_heads=1, num_kv_heads=1, keep=keep)
+
+    def forward(self, x: Tokens) -> Tokens:
+        return x + self.attention(x)
+
+
+@explain(AttentionLayer)
+def of_layer(module: AttentionLayer, call: ModuleCall, value: object, child: str | None) -> None:
+    if child is None:
+        call.add("sum", "add", [call.argument(), call.child("attention")], made=value)
+
+
+class AttentionOnly(nn.Module):
+    """Layers of attention between an embedding with learned positions and the next token's scores.
+
+    >>> model = AttentionOnly(8, 12)
+    >>> sum(weight.numel() for weight in model.parameters())
+    2496
+    >>> model(torch.tensor([[0, 1, 2, 0, 1]])).shape
+    torch.Size([1, 5, 8])
+
+    vocabulary: how many tokens there are. longest: how many places have a position.
+    keep: which keys a query may see, causal() unless given; Keep() takes the mask away.
+    seed: draws the first weights, a whole number below 2**53. They are nearly normal, with mean 0
+        and variance 1/width, each a sum of twelve uniform numbers, which no processor rounds.
+
+    Weights are float64, so that training gives the same digits on every machine. `recording` knows
+    the model, and every number of a pass can be opened. Elhage et al., "A Mathematical Framework
+    for Transformer Circuits" (2021). Taught in chapter 13.
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        longest: int,
+        *,
+        width: int = 16,
+        num_layers: int = 2,
+        keep: Keep | None = None,
+        seed: int = 1,
+    ) -> None:
+        super().__init__()
+        check_whole("vocabulary", vocabulary, least=1)
+        check_whole("longest", longest, least=1)
+        check_whole("width", width, least=1)
+        check_whole("num_layers", num_layers, least=1)
+        self.positions = nn.Parameter(torch.zeros(longest, width))
+        self.embedding = nn.Embedding(vocabulary, width)
+        self.layers = nn.ModuleList(AttentionLayer(width, keep) for _ in range(num_layers))
+        self.unembedding = nn.Linear(width, vocabulary, bias=False)
+        self.double()
+        self.draw(seed)
+
+    @torch.no_grad()
+    def draw(self, seed: int) -> None:
+        """Gives each weight the number with which its training begins."""
+        check_whole("seed", seed)
+        for k, weight in enumerate(self.parameters()):
+            words = random_words(seed, range(k, k + 1), THROWS * weight.numel(), kind=KIND)
+            sums = words.view(-1, THROWS).sum(-1).double() / 2**32 - THROWS / 2
+            weight.copy_((sums / math.sqrt(weight.shape[-1])).view_as(weight))
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T words"]:
+        """The score of each token to come after each of the ids."""
+        x = self.placed(ids)
+        for layer in self.layers:
+            x = layer(x)
+        return self.unembedding(x)
+
+    def placed(self, ids: Int[Tensor, "B T"]) -> Tokens:
+        """The embedding of each id plus its position."""
+        check_tensor("ids", ids)
+        if ids.ndim != 2:
+            raise ValueError(
+                f"ids must be [B, T], got {shape_of(ids)}: ids[None] is a batch of one"
+            )
+        check_length(ids.shape[1], len(self.positions))
+        return self.embedding(ids) + self.positions[: ids.shape[1]]
+
+    def traces(self, ids: Int[Tensor, "B T"]) -> list[AttentionTrace]:
+        """The record of each layer's attention."""
+        x, records = self.placed(ids), []
+        for layer in each(self.layers, AttentionLayer):
+            records.append(layer.attention.trace(x))
+            x = layer(x)
+        return records
+
+
+@explain(AttentionOnly)
+def of_model(module: AttentionOnly, call: ModuleCall, value: object, child: str | None) -> None:
+    if child == "layers.0":
+        placed = [call.child("embedding")], {"table": "positions"}
+        call.add("placed", "add_positions", *placed, made=value)

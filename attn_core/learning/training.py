@@ -1,0 +1,243 @@
+"""A small model that learns: every step can be looked at, and gone back to."""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_core.checks import brief, check_whole
+from attn_core.learning.film import Film
+from attn_core.learning.kept import Kept
+from attn_core.learning.measures import Shares, shares
+from attn_core.learning.model import AttentionOnly
+from attn_core.learning.optimisers import SGD, AdamW, Optimiser, Update
+from attn_core.learning.task import MOST_TEXTS, Batch, RepeatedSegments
+
+EVERY, MOST_KEPT = 10, 64
+
+
+class Step(NamedTuple):
+    """The losses of one step, before its update, in nats a letter.
+
+    loss: the mean over all places. first: over places that predict a letter for the first time,
+    which nobody can know. repeats: over places that predict a repeated letter.
+    """
+
+    number: int
+    loss: float
+    first: float
+    repeats: float
+
+    def __repr__(self) -> str:
+        return (
+            f"step {self.number}: loss {self.loss:.4f}, first-time {self.first:.4f}, "
+            f"repeats {self.repeats:.4f}"
+        )
+
+
+class Snapshot(NamedTuple):
+    """All that the next steps follow from."""
+
+    weights: dict[str, Tensor]
+    updates: dict[str, Update]  # the last ones, with the moments of AdamW
+    optimiser: Optimiser
+
+
+class Training:
+    """A model of attention alone that learns to copy; the page trains the same with the same
+    numbers.
+
+    >>> training = Training()
+    >>> training.step()
+    step 1: loss 2.1682, first-time 2.2024, repeats 2.1570
+    >>> training.run(9)
+    >>> training
+    Training by AdamW, lr 0.01; step 10: loss 2.0619, first-time 2.1243, repeats 2.0334
+    >>> training.update("positions").m_hat.shape
+    torch.Size([12, 16])
+    >>> training.rewind(1)
+    >>> training.count
+    1
+
+    task: the texts; a batch of them at each step.
+    model: what learns, its weights in float64; a new AttentionOnly for the task unless given.
+        AttentionOnly(8, 12, num_layers=1) takes a layer away, keep=Keep() the mask.
+    optimiser: AdamW or SGD; to set it anew changes it for the steps that follow.
+    seed: draws the texts, and the weights of a new model.
+    texts: of a batch.
+
+    Gradients are autograd's; the update is written out in `optimisers`. `film` has the maps on
+    `example` at every tenth step. A step that overflows raises FloatingPointError and changes
+    nothing. 64 snapshots at most are kept, from which `rewind` computes any earlier step again,
+    exactly. Taught in chapter 13.
+    """
+
+    def __init__(
+        self,
+        task: RepeatedSegments | None = None,
+        model: AttentionOnly | None = None,
+        optimiser: Optimiser | None = None,
+        *,
+        seed: int = 1,
+        texts: int = 16,
+    ) -> None:
+        self.task = RepeatedSegments() if task is None else task
+        self.seed, self.texts = check_whole("seed", seed), check_whole("texts", texts, least=1)
+        if model is None:
+            model = AttentionOnly(len(self.task.vocabulary), self.task.length, seed=seed)
+        self.model = model
+        check_fits(model, self.task)
+        self.example = self.task.batch([self.task.example(seed)])
+        self.history: list[Step] = []
+        self.updates: dict[str, Update] = {}  # of the last step, by the names of weights
+        self.film = Film(model, self.example.ids, every=EVERY)
+        self.snapshots: Kept[Snapshot] = Kept(EVERY, MOST_KEPT)
+        self.changes: dict[int, Snapshot] = {}  # where the optimiser was set
+        self.optimiser = AdamW() if optimiser is None else optimiser
+        self.film.look(0)
+
+    @property
+    def count(self) -> int:
+        """How many updates the weights have had."""
+        return len(self.history)
+
+    @property
+    def loss(self) -> float:
+        """The loss of the last step."""
+        if not self.history:
+            raise ValueError("loss must be that of a step, got none: call step() first")
+        return self.history[-1].loss
+
+    @property
+    def optimiser(self) -> Optimiser:
+        return self._optimiser
+
+    @optimiser.setter
+    def optimiser(self, optimiser: Optimiser) -> None:
+        if not isinstance(optimiser, (AdamW, SGD)):
+            raise TypeError(f"optimiser must be AdamW or SGD, got {type(optimiser).__name__}")
+        self._optimiser = optimiser
+        self.changes[self.count] = self.snapshot()
+
+    def batch(self, step: int | None = None) -> Batch:
+        """The texts of a step, 1 being the first; of the next one unless given."""
+        number = self.count + 1 if step is None else check_whole("step", step, least=1)
+        if number * self.texts > MOST_TEXTS:
+            raise ValueError(f"step must be at most {MOST_TEXTS // self.texts}, got {number}")
+        numbers = range((number - 1) * self.texts, number * self.texts)
+        return self.task.batch(self.task.texts(self.seed, numbers))
+
+    def step(self) -> Step:
+        """One step: the texts, their loss, its gradient, and the update of each weight."""
+        done, gradients = self.losses(self.batch())
+        updates = {}
+        for name, weight in self.weights():
+            moments = self.updates[name].moments if name in self.updates else None
+            updates[name] = self.optimiser.update(weight, gradients[name], moments)
+        self.check_finite(done, updates)
+        self.put({name: update.after for name, update in updates.items()})
+        self.updates = updates
+        self.history.append(done)
+        self.film.look(self.count)
+        if self.snapshots.is_due(self.count):
+            self.snapshots.add(self.count, self.snapshot())
+        return done
+
+    def run(self, steps: int) -> None:
+        """So many steps more."""
+        for _ in range(check_whole("steps", steps)):
+            self.step()
+
+    def losses(self, batch: Batch) -> tuple[Step, dict[str, Tensor]]:
+        """The losses of a batch, and the gradient of their mean by the names of the weights."""
+        with torch.enable_grad():
+            logits = self.model(batch.ids).flatten(0, 1)
+            each = torch.nn.functional.cross_entropy(
+                logits, batch.targets.flatten(), reduction="none"
+            ).view_as(batch.targets)
+            names, weights = zip(*self.model.named_parameters(), strict=True)
+            gradients = torch.autograd.grad(each.mean(), weights)
+        means = (part.mean().item() for part in (each, each[batch.is_first], each[batch.is_repeat]))
+        step = Step(self.count + 1, *means)
+        return step, dict(zip(names, gradients, strict=True))
+
+    def update(self, name: str) -> Update:
+        """The parts of the last update of a weight, by its name in the model."""
+        if not self.updates:
+            raise ValueError("update must be that of a step, got none: call step() first")
+        if name not in self.updates:
+            raise KeyError(f"name must be one of {', '.join(self.updates)}, got {brief(name)}")
+        return self.updates[name]
+
+    @torch.no_grad()
+    def maps(self, batch: Batch | None = None) -> list[Float[Tensor, "B T T"]]:
+        """The weights of each layer's attention, on the example unless a batch is given."""
+        ids = (self.example if batch is None else batch).ids
+        return [record.stage("weights")[:, 0] for record in self.model.traces(ids)]
+
+    def shares(self, batch: Batch | None = None) -> list[Shares]:
+        """Of each layer, where its weights go in a batch; in that of the next step unless given."""
+        batch = self.batch() if batch is None else batch
+        return [shares(weights, batch) for weights in self.maps(batch)]
+
+    def rewind(self, step: int) -> None:
+        """Goes back to an earlier step, exactly; what came later is forgotten.
+
+        The optimiser is again the one of that step.
+        """
+        if check_whole("step", step) > self.count:
+            raise ValueError(f"step must be at most the {self.count} done so far, got {step}")
+        start = self.snapshots.before(step)
+        change = max(n for n in self.changes if n <= step)
+        kept = self.changes[change]
+        if start is not None and start > change:
+            kept = self.snapshots.items[start]
+        else:
+            start = change
+        self.changes = {n: one for n, one in self.changes.items() if n <= step}
+        for later in (self.snapshots, self.film.kept):
+            later.drop_after(step)
+        del self.history[start:]
+        self.put(kept.weights)
+        self.updates, self._optimiser = kept.updates, kept.optimiser
+        self.run(step - start)
+
+    def snapshot(self) -> Snapshot:
+        weights = {name: weight.clone() for name, weight in self.weights()}
+        return Snapshot(weights, self.updates, self.optimiser)
+
+    def weights(self) -> Iterator[tuple[str, Tensor]]:
+        """The weights without their history, by their names."""
+        return ((name, weight.detach()) for name, weight in self.model.named_parameters())
+
+    @torch.no_grad()
+    def put(self, weights: dict[str, Tensor]) -> None:
+        for name, weight in self.model.named_parameters():
+            weight.copy_(weights[name])
+
+    def check_finite(self, step: Step, updates: dict[str, Update]) -> None:
+        """Raises one sentence if a step has left what float64 holds."""
+        weights = torch.cat([update.after.flatten() for update in updates.values()])
+        if not (math.isfinite(step.loss) and weights.isfinite().all()):
+            raise FloatingPointError(
+                f"training must stay finite, got an overflow at step {step.number} with lr "
+                f"{self.optimiser.lr:g}: go back with rewind(…) and set an optimiser with a "
+                "smaller lr"
+            )
+
+    def __repr__(self) -> str:
+        last = repr(self.history[-1]) if self.history else "no step yet"
+        return f"Training by {type(self.optimiser).__name__}, lr {self.optimiser.lr:g}; {last}"
+
+
+def check_fits(model: AttentionOnly, task: RepeatedSegments) -> None:
+    """The model has a row for each token of the task, and a position for each place."""
+    words, places = model.unembedding.out_features, len(model.positions)
+    if words != len(task.vocabulary) or places < task.length:
+        raise ValueError(
+            f"model must have {len(task.vocabulary)} tokens and at least {task.length} places, "
+            f"as the task has, got {words} and {places}"
+        )
