@@ -47,8 +47,12 @@ def shares(weights: Float[Tensor, "B T T"], batch: Batch) -> Shares:
     repeat, first = batch.is_repeat, batch.is_first
     segments = batch.segments[:, None, None]
     copies = (back > 0) & ((back + 1) % segments == 0) & (place >= 0)
-    copied = (weights * copies).sum(-1)[repeat].mean()
-    previous = weights.diagonal(-1, dim1=-2, dim2=-1)[:, start:].mean()
+    copied = (weights * copies).sum(-1)[repeat]
+    previous = weights.diagonal(-1, dim1=-2, dim2=-1)[:, start:]
     on_start = weights[..., 0] if start else torch.zeros_like(weights[..., 0])
-    numbers = previous, copied, on_start[first].mean(), on_start[repeat].mean()
-    return Shares(*(number.item() for number in numbers))
+    return Shares(*map(mean, (previous, copied, on_start[first], on_start[repeat])))
+
+
+def mean(numbers: Float[Tensor, "..."]) -> float:
+    """The mean; 0 of nothing."""
+    return numbers.mean().item() if numbers.numel() else 0.0

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 from attn_core.checks import brief, check_whole
 from attn_core.learning.film import Film
 from attn_core.learning.kept import Kept
-from attn_core.learning.measures import Shares, shares
+from attn_core.learning.measures import Shares, mean, shares
 from attn_core.learning.model import AttentionOnly
 from attn_core.learning.optimisers import SGD, AdamW, Optimiser, Update
 from attn_core.learning.task import MOST_TEXTS, Batch, RepeatedSegments
@@ -132,16 +133,22 @@ class Training:
 
     def step(self) -> Step:
         """One step: the texts, their loss, its gradient, and the update of each weight."""
-        done, gradients = self.losses(self.batch())
+        batch = self.batch()
+        try:
+            done, gradients = self.losses(batch)
+        except ValueError:  # attention refuses queries that have overflowed
+            raise self.overflow from None
         updates = {}
         for name, weight in self.weights():
             moments = self.updates[name].moments if name in self.updates else None
             updates[name] = self.optimiser.update(weight, gradients[name], moments)
-        self.check_finite(done, updates)
+        weights = torch.cat([update.after.flatten() for update in updates.values()])
+        if not (math.isfinite(done.loss) and weights.isfinite().all()):
+            raise self.overflow
         self.put({name: update.after for name, update in updates.items()})
         self.updates = updates
         self.history.append(done)
-        self.film.look(self.count)
+        self.look()
         if self.snapshots.is_due(self.count):
             self.snapshots.add(self.count, self.snapshot())
         return done
@@ -160,7 +167,7 @@ class Training:
             ).view_as(batch.targets)
             names, weights = zip(*self.model.named_parameters(), strict=True)
             gradients = torch.autograd.grad(each.mean(), weights)
-        means = (part.mean().item() for part in (each, each[batch.is_first], each[batch.is_repeat]))
+        means = map(mean, (each, each[batch.is_first], each[batch.is_repeat]))
         step = Step(self.count + 1, *means)
         return step, dict(zip(names, gradients, strict=True))
 
@@ -206,27 +213,29 @@ class Training:
         self.run(step - start)
 
     def snapshot(self) -> Snapshot:
-        weights = {name: weight.clone() for name, weight in self.weights()}
-        return Snapshot(weights, self.updates, self.optimiser)
+        return Snapshot(dict(self.weights()), self.updates, self.optimiser)
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """The weights without their history, by their names."""
-        return ((name, weight.detach()) for name, weight in self.model.named_parameters())
+        """Copies of the weights as they are now, by their names."""
+        return ((name, weight.detach().clone()) for name, weight in self.model.named_parameters())
 
     @torch.no_grad()
     def put(self, weights: dict[str, Tensor]) -> None:
         for name, weight in self.model.named_parameters():
             weight.copy_(weights[name])
 
-    def check_finite(self, step: Step, updates: dict[str, Update]) -> None:
-        """Raises one sentence if a step has left what float64 holds."""
-        weights = torch.cat([update.after.flatten() for update in updates.values()])
-        if not (math.isfinite(step.loss) and weights.isfinite().all()):
-            raise FloatingPointError(
-                f"training must stay finite, got an overflow at step {step.number} with lr "
-                f"{self.optimiser.lr:g}: go back with rewind(…) and set an optimiser with a "
-                "smaller lr"
-            )
+    def look(self) -> None:
+        """Keeps a frame of the film, if one is due."""
+        with suppress(ValueError):  # of an overflow, which the next step says
+            self.film.look(self.count)
+
+    @property
+    def overflow(self) -> FloatingPointError:
+        """What is said where a step leaves what float64 holds."""
+        return FloatingPointError(
+            f"training must stay finite, got an overflow at step {self.count + 1} with lr "
+            f"{self.optimiser.lr:g}: go back with rewind(…) and set an optimiser with a smaller lr"
+        )
 
     def __repr__(self) -> str:
         last = repr(self.history[-1]) if self.history else "no step yet"

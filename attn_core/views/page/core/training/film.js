@@ -18,17 +18,15 @@ export class Film extends Kept {
   }
 
   /**
-   * Keeps the maps after a step, if the step is one of the film's.
+   * Keeps the maps after a step, if the step is one of the film's; not those of weights that have overflowed.
    *
    * @param {number} step
    * @param {() => Float64Array[]} maps
    */
   look(step, maps) {
-    if (this.isDue(step))
-      this.add(
-        step,
-        maps().map((map) => Float32Array.from(map)),
-      );
+    if (!this.isDue(step)) return;
+    const frame = maps().map((map) => Float32Array.from(map));
+    if (frame.every((map) => map.every(Number.isFinite))) this.add(step, frame);
   }
 
   get bytes() {

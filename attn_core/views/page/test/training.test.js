@@ -1,0 +1,345 @@
+// The page's training gives what attn_core gives: training-vectors.json is written by generate/training_vectors.py.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { Dice, randomWords } from "../core/dice.js";
+import { Problem } from "../core/problem.js";
+import { backward } from "../core/training/backward.js";
+import { Film } from "../core/training/film.js";
+import { forward } from "../core/training/forward.js";
+import { Kept } from "../core/training/kept.js";
+import { crossEntropy } from "../core/training/loss.js";
+import { sharesOf } from "../core/training/measures.js";
+import { initialWeights, parametersOf } from "../core/training/model.js";
+import { OPTIMISERS, updateOf } from "../core/training/optimisers.js";
+import { Session } from "../core/training/session.js";
+import { exampleOf, isFirst, isRepeat, REPEATED_SEGMENTS, textOf } from "../core/training/task.js";
+import { Training } from "../core/training/training.js";
+import { TRAINING_CHINESE, TRAINING_WORDS } from "../words/training.js";
+import { addWords } from "../words/words.js";
+
+addWords(TRAINING_WORDS);
+const vectors = JSON.parse(readFileSync(new URL("training-vectors.json", import.meta.url), "utf8"));
+const EACH = 41;
+const sampled = (numbers) => [...numbers].filter((_, n) => n % EACH === 0);
+
+function near(actual, wanted, what, room = 1e-10) {
+  assert.equal(actual.length, wanted.length, what);
+  for (const [n, y] of wanted.entries()) {
+    assert.ok(Math.abs(actual[n] - y) <= room, `${what}[${n}]: ${actual[n]}, not ${y}`);
+  }
+}
+
+for (const [name, wanted] of Object.entries(vectors)) {
+  test(`it learns as in Python: ${name}`, () => {
+    const training = new Training(wanted.asked);
+    const { task, seed } = training.settings;
+    const texts = [0, 1, 2].map((number) => textOf(task, seed, number));
+    assert.deepEqual([...texts, exampleOf(task, seed)], wanted.texts);
+    assert.deepEqual(
+      training.parameters.map(({ name, shape }) => [name, shape]),
+      Object.entries(wanted.parameters),
+    );
+    near(sampled(training.state.weights), wanted.first, "first", 1e-13);
+    for (const { losses, shares } of wanted.steps) {
+      const entry = training.step();
+      near([entry.loss, entry.first, entry.repeats], losses, `losses of step ${entry.step}`);
+      near(
+        entry.shares.flatMap((layer) => Object.values(layer)),
+        shares.flat(),
+        `shares of step ${entry.step}`,
+      );
+    }
+    for (const [layer, map] of training.maps().entries()) near(map, wanted.maps[layer], `map ${layer}`);
+    near(sampled(training.last.gradient), wanted.gradients, "gradients");
+    near(sampled(training.state.weights), wanted.weights, "weights");
+    for (const [weight, parts] of Object.entries(wanted.updates)) {
+      const update = training.update(weight, 1, 2);
+      assert.deepEqual(new Set(Object.keys(update)), new Set(Object.keys(parts)));
+      for (const [part, number] of Object.entries(parts)) near([update[part]], [number], `${weight} ${part}`);
+    }
+  });
+}
+
+test("a gradient is the slope of the loss", () => {
+  const shape = { vocabulary: 5, places: 4, width: 6, layers: 2, isMasked: true };
+  const weights = initialWeights(shape, 3);
+  const [ids, targets] = [Int32Array.of(0, 1, 2, 0, 4, 4, 3, 2), Int32Array.of(1, 2, 0, 1, 4, 3, 2, 1)];
+  const lossOf = () => crossEntropy(forward(shape, weights, ids, 4).logits, targets).mean;
+  const pass = forward(shape, weights, ids, 4);
+  const { numbers } = backward(shape, weights, ids, 4, pass, crossEntropy(pass.logits, targets).gradient);
+  for (let n = 0; n < weights.length; n += 7) {
+    const [was, e] = [weights[n], 1e-5];
+    weights[n] = was + e;
+    const above = lossOf();
+    weights[n] = was - e;
+    const below = lossOf();
+    weights[n] = was;
+    assert.ok(Math.abs((above - below) / (2 * e) - numbers[n]) < 1e-9, `weight ${n}`);
+  }
+});
+
+test("what a hidden cell gets is 0, and each row of dS adds up to 0", () => {
+  const training = new Training();
+  const { gradients } = training.passOf(training.batch(1));
+  const { length } = training.example;
+  for (const { scaled } of gradients.layers) {
+    for (let row = 0; row < scaled.length / length; row++) {
+      const numbers = scaled.subarray(row * length, (row + 1) * length);
+      assert.ok(Math.abs(numbers.reduce((a, b) => a + b)) < 1e-15);
+      assert.ok(numbers.subarray((row % length) + 1).every((number) => number === 0));
+      // A place that sees only itself teaches its query nothing.
+      if (row % length === 0) assert.equal(numbers[0], 0);
+    }
+  }
+});
+
+test("two words in small fractions", () => {
+  // q = (ln 3, 0), k = (0, 1), v = (0, 4): P = ¼, ¾ and ½, ½; the targets ask for dO = (2, −2).
+  const [P, dO, v] = [
+    [0.25, 0.75, 0.5, 0.5],
+    [2, -2],
+    [0, 4],
+  ];
+  const training = new Training({
+    layers: 1,
+    width: 1,
+    isMasked: false,
+    task: { letters: 2, longest: 2, shortest: 1 },
+  });
+  const shape = { ...training.shape, places: 2 };
+  const numbers = new Float64Array(parametersOf(shape).at(-1).end);
+  const [, , , , , out] = parametersOf(shape);
+  numbers[out.start] = 1;
+  const unembedding = parametersOf(shape).at(-1);
+  numbers[unembedding.start] = 1;
+  const layer = {
+    q: Float64Array.of(Math.log(3), 0),
+    k: Float64Array.of(0, 1),
+    v: Float64Array.from(v),
+    weights: Float64Array.from(P),
+    mixed: Float64Array.of(3, 2),
+  };
+  const pass = { streams: [new Float64Array(2), new Float64Array(2)], layers: [layer], logits: new Float64Array(4) };
+  const ofLogits = Float64Array.of(dO[0], 0, dO[1], 0);
+  const { layers } = backward(shape, numbers, Int32Array.of(0, 1), 2, pass, ofLogits);
+  assert.deepEqual([...layers[0].mixed], dO);
+  assert.deepEqual([...layers[0].weights], [0, 8, 0, -8]);
+  assert.deepEqual([...layers[0].scaled], [-1.5, 1.5, 2, -2]);
+  assert.deepEqual([...layers[0].q], [1.5, -2]);
+  assert.deepEqual([...layers[0].v], [-0.5, 0.5]);
+  near(layers[0].k, [-1.5 * Math.log(3), 1.5 * Math.log(3)], "dK", 1e-15);
+});
+
+test("three steps of AdamW by hand", () => {
+  const adamw = { ...OPTIMISERS.adamw, lr: 0.1, weightDecay: 0.1, beta2: 0.999 };
+  let [weight, moments] = [2, { step: 0, m: 0, v: 0 }];
+  const weights = [0.5, -0.5, 0.5].map((gradient) => {
+    const update = updateOf(adamw, weight, gradient, moments);
+    weight = update.after;
+    moments = { step: moments.step + 1, m: update.m, v: update.v };
+    return weight.toFixed(3);
+  });
+  assert.deepEqual(weights, ["1.880", "1.866", "1.814"]);
+  const first = [0.001, 1000].map((gradient) => updateOf(adamw, 2, gradient, { step: 0, m: 0, v: 0 }).moved);
+  near(first, [0.1, 0.1], "the first step is lr for any gradient", 1e-5);
+});
+
+test("a text repeats its segment, and says what can be known", () => {
+  for (let number = 0; number < 200; number++) {
+    const { ids, segment } = textOf(REPEATED_SEGMENTS, 5, number);
+    assert.ok(segment >= 3 && segment <= 6 && ids.length === 13);
+    assert.equal(new Set(ids.slice(0, segment)).size, segment);
+    assert.ok(ids.every((id, i) => id >= 0 && id < 8 && id === ids[i % segment]));
+  }
+  const batch = { segments: [3], length: 7, start: 1 };
+  const places = [...Array(7).keys()];
+  assert.deepEqual(
+    places.filter((t) => isFirst(batch, 0, t)),
+    [1, 2],
+  );
+  assert.deepEqual(
+    places.filter((t) => isRepeat(batch, 0, t)),
+    [4, 5, 6],
+  );
+});
+
+test("dice are counted", () => {
+  assert.deepEqual([...randomWords(0, 0, 3)], [1713891541, 3781805453, 3159862348]);
+  const dice = new Dice(randomWords(0, 0, 256));
+  assert.deepEqual(
+    Array.from({ length: 8 }, () => dice.below(6)),
+    [2, 5, 4, 3, 5, 2, 4, 0],
+  );
+  assert.deepEqual(dice.pick([..."abcdefgh"], 3), ["a", "d", "b"]);
+});
+
+test("going back is exact, with the optimiser of that step", () => {
+  const training = new Training();
+  for (let n = 0; n < 13; n++) training.step();
+  const [then, update] = [training.state.weights, training.update("positions", 0, 0)];
+  training.change({ kind: "sgd", lr: 0.2 });
+  for (let n = 0; n < 12; n++) training.step();
+  const after = training.state.weights;
+  assert.deepEqual([...training.film.items.keys()], [0, 10, 20]);
+  training.rewind(17);
+  assert.equal(training.optimiser.kind, "sgd");
+  for (let n = 0; n < 8; n++) training.step();
+  assert.deepEqual(training.state.weights, after);
+  training.rewind(13);
+  assert.equal(training.optimiser.kind, "sgd");
+  assert.deepEqual(training.update("positions", 0, 0), update);
+  training.rewind(12);
+  assert.equal(training.optimiser.kind, "adamw");
+  training.step();
+  assert.deepEqual(training.state.weights, then);
+  assert.deepEqual([training.count, training.history.length, [...training.film.items.keys()]], [13, 13, [0, 10]]);
+  training.rewind(0);
+  assert.deepEqual(training.state.weights, initialWeights(training.shape, 1));
+  assert.throws(() => training.update("positions", 0, 0), /no step was done yet/);
+});
+
+test("an overflow is said, changes nothing, and one can go back", () => {
+  const training = new Training();
+  for (let n = 0; n < 3; n++) training.step();
+  training.change({ kind: "sgd", lr: 1e300 });
+  assert.throws(() => {
+    for (let n = 0; n < 9; n++) training.step();
+  }, new Problem(
+    "training overflowed at step 5 with the learning rate 1e+300: go back to an earlier step and take a smaller one",
+  ));
+  assert.equal(training.count, 4);
+  assert.ok(training.state.weights.every(Number.isFinite));
+  training.rewind(2);
+  assert.equal(training.step().step, 3);
+});
+
+test("a film of 600 steps takes less than 20 MB, a longer one thins out", () => {
+  const film = new Film(1, 2, 144);
+  for (let step = 0; step <= 600; step++) film.look(step, () => [new Float64Array(144), new Float64Array(144)]);
+  assert.equal(film.items.size, 601);
+  assert.ok(film.bytes < 1e6);
+  const large = new Film(1, 4, 65 * 65);
+  assert.ok(large.most * large.frameBytes <= 20e6);
+  const kept = new Kept(1, 4);
+  for (let step = 0; step < 10; step++) if (kept.isDue(step)) kept.add(step, step);
+  assert.deepEqual([[...kept.items.keys()], kept.every, kept.before(7)], [[0, 4, 8], 4, 4]);
+  kept.dropAfter(4);
+  assert.deepEqual([...kept.items.keys()], [0, 4]);
+  assert.equal(new Kept(1, 4).before(3), null);
+});
+
+test("an even map looks evenly", () => {
+  const batch = { segments: [6], length: 12, start: 0 };
+  const shares = sharesOf(new Float64Array(144).fill(1 / 12), batch);
+  near([shares.previous, shares.copied], [1 / 12, 7 / 72], "shares", 1e-15);
+  assert.deepEqual([shares.startAtFirst, shares.startAtRepeats], [0, 0]);
+});
+
+for (const [asked, said] of [
+  [{ rate: 1 }, "there is no setting called rate"],
+  [{ seed: -1 }, "seed must be a whole number from 0 to 9007199254740991, got -1"],
+  [{ layers: 1.5 }, "layers must be a whole number from 1 to 4, got 1.5"],
+  [{ isMasked: 1 }, "isMasked must be true or false, got 1"],
+  [
+    { task: { longest: 9 } },
+    "the longest segment must have at least the 3 letters of the shortest one, and at most 8, got 9",
+  ],
+  [{ optimiser: { kind: "lion" } }, "the optimiser must be sgd or adamw, got lion"],
+  [{ optimiser: { lr: Infinity } }, "lr must be a finite number of at least 0, got Infinity"],
+  [{ optimiser: { beta1: 1 } }, "beta1 must be at least 0 and below 1, got 1"],
+  [{ optimiser: { kind: "sgd", beta1: 0.5 } }, "there is no setting called beta1"],
+]) {
+  test(`what cannot be: ${said}`, () => assert.throws(() => new Training(asked), new Problem(said)));
+}
+
+test("what is not there", () => {
+  const training = new Training();
+  training.step();
+  assert.throws(() => training.update("positions", 12, 0), new Problem("there is no weight positions[12, 0]"));
+  assert.throws(() => training.update("bias", 0, 0), new Problem("there is no weight bias[0, 0]"));
+  assert.throws(() => training.rewind(2), new Problem("one can go back to a step from 0 to 1, got 2"));
+});
+
+/** A session, and what it told; each look at the clock takes as long as a slice. */
+function sessionOf(onPause = () => {}) {
+  const told = [];
+  let time = 0;
+  const session = new Session({
+    tell: (news) => told.push(news),
+    now: () => {
+      time += 20;
+      return time;
+    },
+    pause: async () => onPause(session),
+  });
+  return { session, told };
+}
+
+test("a session begins, steps, runs in slices and goes back", async () => {
+  const { session, told } = sessionOf();
+  assert.throws(() => session.step({}), new Problem("no training has begun"));
+  const begun = session.init({ every: 2 });
+  assert.deepEqual([begun.weights, begun.vocabulary, begun.count, begun.entries.length], [2496, 8, 0, 0]);
+  assert.deepEqual(
+    begun.frames.map(([step]) => step),
+    [0],
+  );
+  assert.equal(begun.example.ids.length, 12);
+  const stepped = session.step({ steps: 3 });
+  assert.deepEqual(
+    stepped.entries.map(({ step }) => step),
+    [1, 2, 3],
+  );
+  assert.deepEqual(
+    stepped.frames.map(([step]) => step),
+    [2],
+  );
+  assert.deepEqual(await session.run({ until: 8 }), { count: 8, isDone: true });
+  assert.deepEqual(
+    told.flatMap(({ entries }) => entries.map(({ step }) => step)),
+    [4, 5, 6, 7, 8],
+  );
+  assert.ok(told.length > 1);
+  assert.deepEqual(
+    told.flatMap(({ frames }) => frames.map(([step]) => step)),
+    [4, 6, 8],
+  );
+  const back = session.rewind({ step: 5 });
+  assert.deepEqual([back.count, back.entries.length, back.optimiser.kind], [5, 0, "adamw"]);
+  assert.deepEqual(
+    session.step({}).entries.map(({ step }) => step),
+    [6],
+  );
+  const { pass, gradients, gradient } = session.numbers();
+  assert.deepEqual([pass.layers.length, gradients.numbers.length, gradient.length], [2, 2496, 2496]);
+  const update = session.update({ name: "positions", row: 0, column: 0 });
+  assert.equal(update.after, update.before - update.decayed - update.moved);
+});
+
+test("a run ends with a pause, and goes on with another learning rate", async () => {
+  const paused = sessionOf((session) => session.pause());
+  paused.session.init({});
+  const { count, isDone } = await paused.session.run({ until: 100 });
+  assert.ok(count < 100 && !isDone);
+  const changed = sessionOf((session) => session.change({ optimiser: { lr: 0.02 } }));
+  changed.session.init({});
+  assert.deepEqual(await changed.session.run({ until: 6 }), { count: 6, isDone: true });
+  assert.equal(changed.session.training.optimiser.lr, 0.02);
+});
+
+test("a run that overflows tells first what was done", async () => {
+  const { session, told } = sessionOf();
+  session.init({});
+  session.step({ steps: 2 });
+  session.change({ optimiser: { kind: "sgd", lr: 1e280 } });
+  await assert.rejects(session.run({ until: 100 }), /training overflowed at step [34]/);
+  assert.equal(told.at(-1).count, session.training.count);
+  assert.equal(session.rewind({ step: 1 }).count, 1);
+});
+
+test("both languages fill the same places", () => {
+  const places = (words) => Object.fromEntries(Object.entries(words).map(([k, v]) => [k, v.match(/\{\w+\}/g)?.sort()]));
+  assert.deepEqual(places(TRAINING_CHINESE), places(TRAINING_WORDS));
+});
