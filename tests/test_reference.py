@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import attn_core
-from attn_core import steps, views
+from attn_core import learning, steps, views
 from publishing.site import api_reference
 
 ROOT = Path(__file__).parents[1]
@@ -17,6 +17,7 @@ BOOK = ROOT / "book"
 RESULTS = {"Explorer", "Picture"}
 PUBLIC = [f"attn_core.{name}" for name in attn_core.__all__]
 PUBLIC += [f"attn_core.steps.{name}" for name in steps.__all__]
+PUBLIC += [f"attn_core.learning.{name}" for name in learning.__all__]
 PUBLIC += [f"attn_core.views.{name}" for name in views.__all__ if name not in RESULTS]
 
 

@@ -1,4 +1,4 @@
-"""A film of attention maps: what a model looks at in a fixed input, step after step of training."""
+"""A film of attention maps: what a model attends to in a fixed input, step after step."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,9 +32,16 @@ class Film(Mapping[int, Frame]):
     layers.0.attention  1 × 1 × 5 × 5
     layers.1.attention  1 × 1 × 5 × 5
 
-    A frame holds a map [*lead, L, S] in float32 for each module that attends, by its path; of one
-    that attends several times one for each time. `watch_training` makes a film of a loop with an
-    optimizer of torch; without one, call `look` after each step. Taught in chapter 13.
+    A frame holds a map [*lead, L, S] in float32 for each module that attends, by its path; a module
+    that attends several times has one for each time. `watch_training` makes a film of a loop with
+    an optimizer of torch; without one, call `look` after each step.
+
+    model: any nn.Module whose attention `watch` sees.
+    inputs: what the model is called with: a tensor, a list of arguments, or a dict of named ones.
+    every: how many steps lie between two frames.
+    most_bytes: when the film would need more, every second frame is dropped and `every` doubles.
+
+    Taught in chapter 13.
     """
 
     def __init__(
@@ -52,7 +59,7 @@ class Film(Mapping[int, Frame]):
         self.kept: Kept[Frame] = Kept(every, most_bytes // self.frame_bytes)
 
     def look(self, step: int) -> None:
-        """Keeps the maps that the model has after a step, if the step is one of the film's."""
+        """Keeps the maps of the model as it is now, if the step is a multiple of `every`."""
         if self.kept.is_due(step):
             self.kept.add(step, self.seen_now())
 
@@ -69,7 +76,7 @@ class Film(Mapping[int, Frame]):
         return dict(maps_of(seen))
 
     def path(self, path: str) -> Float[Tensor, "frames *lead L S"]:
-        """All maps of one module, one behind the other."""
+        """All maps of one module, frame after frame."""
         return torch.stack([frame[path] for frame in self.values()])
 
     @property
@@ -107,7 +114,7 @@ def watch_training(
     every: int = 10,
     most_bytes: int = MOST_BYTES,
 ) -> Iterator[Film]:
-    """A film of what a model looks at in a fixed input while a loop of one's own trains it.
+    """A film of what a model attends to in a fixed input, while your own loop trains it.
 
     >>> import torch
     >>> from attn_core.learning import watch_training
@@ -128,14 +135,15 @@ def watch_training(
     torch.Size([1, 2, 5, 5])
 
     model: any nn.Module whose attention `watch` sees.
-    optimizer: whose steps are counted; the film begins with a frame before the first, step 0.
+    optimizer: its steps are counted. The film begins with a frame before the first, step 0.
     inputs: what the model is called with: a tensor, a list of arguments, or a dict of named ones.
     every: how many steps lie between two frames.
     most_bytes: maps are float32, 4 bytes a weight. When the film would need more, every second
         frame is dropped and `every` doubles, so that a training of any length fits.
 
     For each frame the model runs once more, in evaluation and without gradients, and is put back
-    as it was: the training is the same with and without the film. Taught in chapter 13.
+    as it was: the film changes nothing in the training. TypeError if the optimizer is not torch's,
+    ValueError if two frames need more than most_bytes. Taught in chapter 13.
     """
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(

@@ -10,13 +10,16 @@ from attn_core.learning.task import Batch
 
 
 class Shares(NamedTuple):
-    """How much of its weight a map gives, on average, to the places that matter.
+    """How much weight a map gives, on average, to the places that matter.
 
-    previous: to the place before, over all letters but the first.
-    copied: to the letters that came after earlier ones like the query's, over the repeats. It is
-        what an induction head looks at, Olsson et al. (2022).
-    start_at_first, start_at_repeats: to the start token, over places that predict a letter for the
-        first time, and over repeats; 0 without a start token.
+    previous: the weight of the place before, over all letters but the first.
+    copied: the weight of the letters to copy, those that followed earlier ones like the query's,
+        over the repeats. An induction head has much of it: Olsson et al. (2022).
+    start_at_first: the weight of the start token, over places that predict a letter for the first
+        time; 0 without a start token.
+    start_at_repeats: the same over the repeats.
+
+    Taught in chapter 13.
     """
 
     previous: float
@@ -32,7 +35,7 @@ class Shares(NamedTuple):
 
 
 def shares(weights: Float[Tensor, "B T T"], batch: Batch) -> Shares:
-    """The shares of one head's weights over a batch.
+    """Where the attention of one head goes in a batch, on average.
 
     >>> from attn_core.learning.task import RepeatedSegments
     >>> task = RepeatedSegments()
@@ -40,7 +43,7 @@ def shares(weights: Float[Tensor, "B T T"], batch: Batch) -> Shares:
     >>> shares(even, task.batch([task.text(seed=1, number=0)]))
     previous 0.083, copied 0.097, start 0.000 at first, 0.000 at repeats
 
-    weights: [B, T, T] of the batch's texts, rows being queries. Taught in chapter 13.
+    weights: the map [B, T, T] of each text of the batch. Taught in chapter 13.
     """
     place, start = batch.letter_places, batch.start
     back = place[:, None] - place  # how far each key is before its query

@@ -1,4 +1,4 @@
-"""A language model of attention alone: what is learned lies in two maps."""
+"""A language model of attention alone, small enough to be looked at whole."""
 
 import math
 
@@ -20,13 +20,14 @@ THROWS = 12
 
 
 class AttentionLayer(nn.Module):
-    """x plus what one head of attention makes of it; no norm and no feed-forward.
+    """x plus the output of one head of attention; no norm and no feed-forward.
 
     >>> AttentionLayer(16)(torch.zeros(1, 5, 16)).shape
     torch.Size([1, 5, 16])
 
-    keep: which keys a query may see; causal() unless given. Elhage et al., "A Mathematical
-    Framework for Transformer Circuits" (2021). Taught in chapter 13.
+    keep: which keys a query may see; causal() unless given.
+
+    Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021). Taught in chapter 13.
     """
 
     def __init__(self, width: int, keep: Keep | None = None) -> None:
@@ -44,7 +45,7 @@ def of_layer(module: AttentionLayer, call: ModuleCall, value: object, child: str
 
 
 class AttentionOnly(nn.Module):
-    """Layers of attention between an embedding with learned positions and the next token's scores.
+    """A decoder-only model with attention and nothing else: learned positions, no norm, no MLP.
 
     >>> model = AttentionOnly(8, 12)
     >>> sum(weight.numel() for weight in model.parameters())
@@ -52,14 +53,14 @@ class AttentionOnly(nn.Module):
     >>> model(torch.tensor([[0, 1, 2, 0, 1]])).shape
     torch.Size([1, 5, 8])
 
-    vocabulary: how many tokens there are. longest: how many places have a position.
-    keep: which keys a query may see, causal() unless given; Keep() takes the mask away.
-    seed: draws the first weights, a whole number below 2**53. They are nearly normal, with mean 0
-        and variance 1/width, each a sum of twelve uniform numbers, which no processor rounds.
+    vocabulary: how many tokens there are.
+    longest: how many places have a position.
+    keep: which keys a query may see, causal() unless given; Keep() hides nothing.
+    seed: draws the first weights, a whole number below 2**53. Each is a sum of twelve uniform
+        numbers, which is nearly normal, with mean 0 and variance 1/width; no processor rounds it.
 
-    Weights are float64, so that training gives the same digits on every machine. `recording` knows
-    the model, and every number of a pass can be opened. Elhage et al., "A Mathematical Framework
-    for Transformer Circuits" (2021). Taught in chapter 13.
+    Weights are float64. `recording` knows the model, so every number of a pass can be opened.
+    Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021). Taught in chapter 13.
     """
 
     def __init__(

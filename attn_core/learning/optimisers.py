@@ -22,10 +22,11 @@ class Moments(NamedTuple):
 
 
 class Update(NamedTuple):
-    """One update of a weight, part by part; SGD has only some of the parts.
+    """One update of a weight, part by part, each in the shape of the weight.
 
-    after = before − decayed − moved, where moved is lr times the gradient, or for AdamW lr times
-    ratio = m_hat / (√v_hat + eps).
+    after = before − decayed − moved, where decayed is lr·weight_decay·before and moved is
+    lr·gradient, or of AdamW lr·ratio with ratio = m_hat / (√v_hat + eps). SGD has no moments, no
+    m_hat, v_hat or ratio. Taught in chapter 13.
     """
 
     before: Numbers
@@ -41,14 +42,17 @@ class Update(NamedTuple):
 
 @dataclass(frozen=True)
 class SGD:
-    """Stochastic gradient descent: a step against the gradient.
+    """Stochastic gradient descent: each weight moves against its gradient.
 
     >>> weight, gradient = torch.tensor([2.0, 2.0]), torch.tensor([0.5, -0.5])
     >>> SGD(lr=0.1).update(weight, gradient).after
     tensor([1.9500, 2.0500])
 
-    after = weight − lr·weight_decay·weight − lr·gradient. lr: the learning rate. Robbins and Monro,
-    "A Stochastic Approximation Method" (1951). Taught in chapter 13.
+    after = weight − lr·weight_decay·weight − lr·gradient.
+
+    lr: the learning rate, finite and at least 0, ValueError otherwise.
+
+    Robbins and Monro, "A Stochastic Approximation Method" (1951). Taught in chapter 13.
     """
 
     lr: float = 0.3
@@ -58,14 +62,14 @@ class SGD:
         check_rates(self)
 
     def update(self, weight: Numbers, gradient: Numbers, moments: Moments | None = None) -> Update:
-        """The update of one weight; moments are for AdamW."""
+        """The update of one weight; it needs no moments."""
         decayed, moved = self.lr * self.weight_decay * weight, self.lr * gradient
         return Update(weight, gradient, decayed, moved, weight - decayed - moved)
 
 
 @dataclass(frozen=True)
 class AdamW:
-    """Adam with decoupled weight decay: each weight moves by about lr, whatever its gradient.
+    """Adam with decoupled weight decay: each weight moves by about lr, large gradient or small.
 
     >>> weight, gradient = torch.tensor([2.0, 2.0]), torch.tensor([0.001, 1000.0])
     >>> AdamW(lr=0.1, weight_decay=0.0).update(weight, gradient).after
@@ -75,10 +79,13 @@ class AdamW:
     v_hat = v / (1 − β₂ᵗ), after = weight − lr·weight_decay·weight − lr·m_hat / (√v_hat + eps) at
     step t = 1, 2, …
 
-    lr: the learning rate. betas: β₁ and β₂, at least 0 and below 1.
+    lr: the learning rate, finite and at least 0, ValueError otherwise.
+    betas: β₁ and β₂, at least 0 and below 1.
+    eps: keeps the division finite where v_hat is 0.
+    weight_decay: how much of each weight is taken away; lr multiplies it, as in torch.
 
-    Loshchilov and Hutter, "Decoupled Weight Decay Regularization" (2019), algorithm 2; as in torch,
-    lr multiplies the decay, too. Taught in chapter 13.
+    Loshchilov and Hutter, "Decoupled Weight Decay Regularization" (2019), algorithm 2. Taught in
+    chapter 13.
     """
 
     lr: float = 0.01

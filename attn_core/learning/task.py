@@ -1,4 +1,4 @@
-"""Texts that repeat a segment: what a small model learns to copy."""
+"""Texts that repeat a segment: a small model learns to copy them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MOST_TEXTS = 2**32 - 1  # a counter of the dice has 32 bits; the last number is 
 
 
 class Text(NamedTuple):
-    """Ids of a text, one more than a model reads, and how many letters it repeats."""
+    """The ids of a text, one more than a model reads, and how many letters its segment has."""
 
     ids: list[int]
     segment: int
@@ -25,11 +25,11 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Texts side by side: what a model reads, what each place predicts, and what can be known."""
+    """Texts side by side: the ids that a model reads, and the id that each place predicts."""
 
     ids: Int[Tensor, "B T"]
     targets: Int[Tensor, "B T"]
-    segments: Int[Tensor, "B"]  # how many letters each text repeats
+    segments: Int[Tensor, "B"]  # how many letters the segment of each text has
     start: int  # how many start tokens a text has
 
     @property
@@ -55,7 +55,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class RepeatedSegments:
-    """Texts of different letters that repeat from some place on; how far back varies with the text.
+    """Texts that repeat a segment of different letters, whose length varies from text to text.
 
     >>> task = RepeatedSegments()
     >>> [task.written(task.text(seed=1, number=n)) for n in range(2)]
@@ -63,13 +63,13 @@ class RepeatedSegments:
 
     letters: how many different ones there are, A, B, C, …
     places: letters of a text that the model reads.
-    shortest, longest: how many letters a repeated segment has. Where both are the same, a single
-        layer can copy by position, and finds out nothing about letters.
+    shortest: the fewest letters of a segment.
+    longest: the most. If both are the same, one layer can copy by position alone.
     has_start: whether each text begins with a start token (BOS), the last of the vocabulary.
 
-    Every number follows from the seed and the number of the text by Philox, the same on every
-    machine and in the page. The task is that of Olsson et al., "In-context Learning and Induction
-    Heads" (2022), with segments of several lengths. Taught in chapter 13.
+    A text follows from the seed and its number by Philox, the same on every machine and in the
+    page. Olsson et al., "In-context Learning and Induction Heads" (2022), measure models on such
+    texts. Taught in chapter 13.
     """
 
     letters: int = 8
@@ -106,7 +106,7 @@ class RepeatedSegments:
         return self.texts(seed, range(check_index("number", number, 2**32), number + 1))[0]
 
     def texts(self, seed: int, numbers: range) -> list[Text]:
-        """Some texts of a seed, a whole number from 0 on and below 2**53."""
+        """Several texts of a seed."""
         words = random_words(check_whole("seed", seed), numbers, self.longest + 1)
         return [self.made(Dice(iter(row))) for row in words.tolist()]
 
@@ -117,7 +117,7 @@ class RepeatedSegments:
         return Text([self.letters, *repeated] if self.has_start else repeated, segment)
 
     def batch(self, texts: Sequence[Text]) -> Batch:
-        """Texts as a model reads them."""
+        """Texts side by side, as a model reads them."""
         ids = torch.tensor([text.ids for text in texts])
         segments = torch.tensor([text.segment for text in texts])
         return Batch(ids[:, :-1], ids[:, 1:], segments, int(self.has_start))
@@ -127,5 +127,5 @@ class RepeatedSegments:
         return self.text(seed, MOST_TEXTS)
 
     def written(self, text: Text) -> str:
-        """The tokens that a model reads of a text."""
+        """The tokens that a model reads of a text, with a space between two."""
         return " ".join(self.vocabulary[id_] for id_ in text.ids[:-1])

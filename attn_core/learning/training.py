@@ -1,4 +1,4 @@
-"""A small model that learns: every step can be looked at, and gone back to."""
+"""A small model that learns: each step can be opened, and gone back to."""
 
 import math
 from collections.abc import Iterator
@@ -21,10 +21,13 @@ EVERY, MOST_KEPT = 10, 64
 
 
 class Step(NamedTuple):
-    """The losses of one step, before its update, in nats a letter.
+    """The losses of one step of a `Training`, before its update, in nats per letter.
 
-    loss: the mean over all places. first: over places that predict a letter for the first time,
-    which nobody can know. repeats: over places that predict a repeated letter.
+    loss: the mean over all places.
+    first: over places that predict a letter for the first time, which nobody can know.
+    repeats: over places that predict a repeated letter.
+
+    Taught in chapter 13.
     """
 
     number: int
@@ -48,8 +51,7 @@ class Snapshot(NamedTuple):
 
 
 class Training:
-    """A model of attention alone that learns to copy; the page trains the same with the same
-    numbers.
+    """A model of attention alone learns to copy, step by step; the page computes the same numbers.
 
     >>> training = Training()
     >>> training.step()
@@ -63,17 +65,20 @@ class Training:
     >>> training.count
     1
 
-    task: the texts; a batch of them at each step.
-    model: what learns, its weights in float64; a new AttentionOnly for the task unless given.
-        AttentionOnly(8, 12, num_layers=1) takes a layer away, keep=Keep() the mask.
-    optimiser: AdamW or SGD; to set it anew changes it for the steps that follow.
-    seed: draws the texts, and the weights of a new model.
-    texts: of a batch.
+    task: where the texts come from; RepeatedSegments() unless given.
+    model: the model that learns; a new AttentionOnly for the task unless given. With
+        AttentionOnly(8, 12, num_layers=1) it has one layer, with keep=Keep() no mask.
+    optimiser: AdamW() unless given. Assign training.optimiser to change it for later steps.
+    seed: draws the texts, and the first weights of a new model.
+    texts: how many texts a step has.
 
-    Gradients are autograd's; the update is written out in `optimisers`. `film` has the maps on
-    `example` at every tenth step. A step that overflows raises FloatingPointError and changes
-    nothing. 64 snapshots at most are kept, from which `rewind` computes any earlier step again,
-    exactly. Taught in chapter 13.
+    Gradients are autograd's in float64. `film` holds the maps of `example`, a text that is never
+    trained on, after every tenth step; `history` holds the losses of each step. A step that
+    overflows raises FloatingPointError and changes nothing.
+
+    Page and Python stay within 1e-9 of each other over 600 steps with the default settings. With
+    others they may diverge earlier: near the largest learning rate that is stable, training
+    multiplies the last bits in which two machines differ. Taught in chapter 13.
     """
 
     def __init__(
@@ -124,7 +129,7 @@ class Training:
         self.changes[self.count] = self.snapshot()
 
     def batch(self, step: int | None = None) -> Batch:
-        """The texts of a step, 1 being the first; of the next one unless given."""
+        """The texts of a step, counted from 1; of the next step unless given."""
         number = self.count + 1 if step is None else check_whole("step", step, least=1)
         if number * self.texts > MOST_TEXTS:
             raise ValueError(f"step must be at most {MOST_TEXTS // self.texts}, got {number}")
@@ -132,7 +137,10 @@ class Training:
         return self.task.batch(self.task.texts(self.seed, numbers))
 
     def step(self) -> Step:
-        """One step: the texts, their loss, its gradient, and the update of each weight."""
+        """One step: the loss of a batch, its gradient, and the update of each weight.
+
+        FloatingPointError if it overflows.
+        """
         batch = self.batch()
         try:
             done, gradients = self.losses(batch)
@@ -154,7 +162,7 @@ class Training:
         return done
 
     def run(self, steps: int) -> None:
-        """So many steps more."""
+        """Does this many more steps."""
         for _ in range(check_whole("steps", steps)):
             self.step()
 
@@ -172,7 +180,7 @@ class Training:
         return step, dict(zip(names, gradients, strict=True))
 
     def update(self, name: str) -> Update:
-        """The parts of the last update of a weight, by its name in the model."""
+        """The last update of a weight, by its name in the model, part by part."""
         if not self.updates:
             raise ValueError("update must be that of a step, got none: call step() first")
         if name not in self.updates:
@@ -181,19 +189,20 @@ class Training:
 
     @torch.no_grad()
     def maps(self, batch: Batch | None = None) -> list[Float[Tensor, "B T T"]]:
-        """The weights of each layer's attention, on the example unless a batch is given."""
+        """The attention map of each layer: of the example unless a batch is given."""
         ids = (self.example if batch is None else batch).ids
         return [record.stage("weights")[:, 0] for record in self.model.traces(ids)]
 
     def shares(self, batch: Batch | None = None) -> list[Shares]:
-        """Of each layer, where its weights go in a batch; in that of the next step unless given."""
+        """Where the attention of each layer goes in a batch; that of the next step unless given."""
         batch = self.batch() if batch is None else batch
         return [shares(weights, batch) for weights in self.maps(batch)]
 
     def rewind(self, step: int) -> None:
-        """Goes back to an earlier step, exactly; what came later is forgotten.
+        """Goes back to an earlier step, exactly; the later steps are forgotten.
 
-        The optimiser is again the one of that step.
+        The optimiser is again the one of that step. At most 64 snapshots are kept, and the steps
+        after the nearest one are computed again.
         """
         if check_whole("step", step) > self.count:
             raise ValueError(f"step must be at most the {self.count} done so far, got {step}")
