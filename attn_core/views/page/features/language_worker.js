@@ -1,11 +1,11 @@
 // The worker of a language model: a separate script, so that its computing does not block the page.
 
 import { Session } from "../core/language/session.js";
+import { answer, pause } from "../core/serving.js";
 import { LANGUAGE_CHINESE, LANGUAGE_WORDS } from "../words/language.js";
 import { MODEL_CHINESE, MODEL_WORDS } from "../words/model.js";
 import { addWords } from "../words/words.js";
 import { CHINESE } from "../words/zh.js";
-import { answer, pause } from "./serving.js";
 
 addWords(LANGUAGE_WORDS);
 addWords(MODEL_WORDS);

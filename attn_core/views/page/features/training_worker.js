@@ -1,9 +1,9 @@
 // The worker of a training: a separate script, so that its computing does not block the page.
 
+import { answer, pause } from "../core/serving.js";
 import { Session } from "../core/training/session.js";
 import { TRAINING_CHINESE, TRAINING_WORDS } from "../words/training.js";
 import { addWords } from "../words/words.js";
-import { answer, pause } from "./serving.js";
 
 addWords(TRAINING_WORDS);
 const ASKED = ["init", "step", "run", "pause", "rewind", "change", "numbers", "update"];

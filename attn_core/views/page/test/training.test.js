@@ -339,6 +339,25 @@ test("a run that overflows tells first what was done", async () => {
   assert.equal(session.rewind({ step: 1 }).count, 1);
 });
 
+test("a worker answers what it is asked, in the language of the page", async () => {
+  const sent = [];
+  globalThis.postMessage = (message) => sent.push(message);
+  await import("../features/training_worker.js");
+  const ask = (id, what, asked) => globalThis.onmessage({ data: { id, what, asked } });
+  await ask(1, "init", { seed: 2 });
+  await ask(2, "step");
+  await ask(3, "update", { name: "bias", row: 0, column: 0 });
+  await ask(4, "advance", {});
+  ask(5, "speak", { isChinese: true });
+  await ask(6, "rewind", { step: 2 });
+  assert.deepEqual([sent[0].answer.settings.seed, sent[1].answer.count], [2, 1]);
+  assert.deepEqual(sent.slice(2), [
+    { id: 3, problem: "there is no weight bias[0, 0]" },
+    { id: 4, problem: "the script that trains the model has stopped" },
+    { id: 6, problem: "可以回到第 0 到 1 步，得到的是 2" },
+  ]);
+});
+
 test("both languages fill the same places", () => {
   const places = (words) => Object.fromEntries(Object.entries(words).map(([k, v]) => [k, v.match(/\{\w+\}/g)?.sort()]));
   assert.deepEqual(places(TRAINING_CHINESE), places(TRAINING_WORDS));

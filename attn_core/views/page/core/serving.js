@@ -1,7 +1,7 @@
 // What the workers of a page have in common: a message {id, what, asked} is answered by the method of a session.
 
-import { Problem } from "../core/problem.js";
 import { say, WORDS } from "../words/words.js";
+import { Problem } from "./problem.js";
 
 /** Lets messages come in: a timer would wait for some milliseconds. */
 const channel = new MessageChannel();
@@ -19,7 +19,7 @@ export const pause = () =>
  * @param {string} failed the phrase for what is no Problem
  */
 export function answer(session, methods, chinese, failed) {
-  globalThis.onmessage = async ({ data: { id, what, asked } }) => {
+  globalThis.onmessage = async (/** @type {MessageEvent} */ { data: { id, what, asked } }) => {
     if (what === "speak") return asked.isChinese && Object.assign(WORDS, chinese);
     try {
       if (!methods.includes(what)) throw new Problem(say(failed));
