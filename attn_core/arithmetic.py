@@ -351,13 +351,31 @@ def share_text(x: float, row_max: float, row_sum: float, value: float) -> str:
     return f"exp({difference(x, row_max)}) / {written(row_sum)} = {written(value)}"
 
 
+def seen_keys(row: Sequence[float]) -> list[int]:
+    """The keys that a mask leaves in a row of a softmax: others have -inf there."""
+    return [j for j, cell in enumerate(row) if cell > -math.inf]
+
+
 def largest_text(row: Sequence[float], row_max: float) -> str:
-    return f"max({listed(row, written)}) = {written(row_max)}"
+    seen = seen_keys(row)
+    text = f"max({listed([row[j] for j in seen], written)}) = {written(row_max)}"
+    return text + hidden_text("without ", "", len(row) - len(seen))
 
 
 def exponentials_text(
     row: Sequence[float], row_max: float, exps: Sequence[float], row_sum: float
 ) -> str:
-    """What a softmax divides by."""
-    summands = listed(row, lambda x: f"exp({difference(x, row_max)})", " + ")
-    return f"{summands} = {listed(exps, written, ' + ')} = {written(row_sum)}"
+    """What a softmax divides by. The exponential of a hidden key is 0."""
+    seen = seen_keys(row)
+    summands = listed([row[j] for j in seen], lambda x: f"exp({difference(x, row_max)})", " + ")
+    values = listed([exps[j] for j in seen], written, " + ")
+    text = f"{summands} = {values} = {written(row_sum)}"
+    return text + hidden_text("with 0 for ", "each of ", len(row) - len(seen))
+
+
+def hidden_text(before: str, each: str, count: int) -> str:
+    """Names the keys that a line leaves out."""
+    if not count:
+        return ""
+    keys = "the hidden key" if count == 1 else f"{each}the {count} hidden keys"
+    return f", {before}{keys}"

@@ -1,6 +1,7 @@
 """What a reader gets who computes with the printed numbers of a line."""
 
 import math
+import re
 
 NAMES = {
     "exp": math.exp,
@@ -24,6 +25,14 @@ SIGNS = {
     "φ": "density",
     "^": "**",
 }
+
+
+def said_of(how: str) -> str:
+    """
+    >>> said_of("max(1, 2) = 2, without the 3 hidden keys")
+    'max(1, 2) = 2'
+    """
+    return re.split(", (?:because|with|without) ", how)[0]
 
 
 def evaluated(text: str) -> float:

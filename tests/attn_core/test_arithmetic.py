@@ -8,10 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attn_core import Dropout, Projection, alibi, causal, toy, trace, workings
+from attn_core import Dropout, Projection, alibi, causal, toy, trace, window, workings
 from attn_core.arithmetic import Term
 from attn_core.digits import plain, written
-from tests.attn_core.evaluated import evaluated, every_term
+from tests.attn_core.evaluated import evaluated, every_term, said_of
 from tests.attn_core.reference import STAGES, cases, drawn
 
 NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
@@ -58,7 +58,7 @@ def test_the_text_says_the_value_and_the_parts(case):
             assert "\n" not in term.text
             assert term.text.startswith(f"{term.name}[")
             if not math.isnan(term.value):
-                last = NUMBER.findall(term.how.split(", because")[0])[-1]
+                last = NUMBER.findall(said_of(term.how))[-1]
                 assert last == written(term.value)
                 assert float(last) == float(written(term.value))
         lines = str(root).splitlines()
@@ -153,10 +153,38 @@ def test_masked_and_dead():
     assert workings(record, "output", 1, 1).value == 0
 
 
+@pytest.mark.parametrize(
+    ("row", "hidden"),
+    [
+        (0, (", without the 2 hidden keys", ", with 0 for each of the 2 hidden keys")),
+        (1, (", without the hidden key", ", with 0 for the hidden key")),
+        (2, ("", "")),
+    ],
+)
+def test_hidden_keys_are_named_once(row, hidden):
+    x = toy.journey().x[:3]
+    _, row_max, row_sum = workings(trace(x, x, x, keep=causal()), "weights", row, 0).parts
+    for part, remark in zip((row_max, row_sum), hidden, strict=True):
+        assert "inf" not in part.how
+        assert part.how == said_of(part.how) + remark
+    assert row_sum.how.count("exp(") == row + 1
+
+
+def test_of_many_keys_those_that_are_seen_are_written():
+    q = drawn(1, 40, 2)
+    _, row_max, row_sum = workings(trace(q, q, q, keep=window(2, 0)), "weights", 30, 30).parts
+    assert row_sum.how.count("exp(") == 3
+    assert row_max.how.endswith(", without the 37 hidden keys")
+    sinks = torch.tensor([0.5], dtype=torch.float64)
+    nothing = trace(q[:2], q[:2], q[:2], keep=torch.zeros(2, 2).bool(), sinks=sinks)
+    *_, row_sum, _ = workings(nothing, "weights", 0, 0).parts
+    assert row_sum.how == "exp(0.5 - 0.5) = 1 = 1, with 0 for each of the 2 hidden keys"
+
+
 def assert_lines_give_their_results(record, stage, i, j, size):
     for term in every_term(workings(record, stage, i, j)):
         if " = " in term.how:
-            first, *_, last = term.how.split(" = ")
+            first, *_, last = said_of(term.how).split(" = ")
             # A factor below a thousand leaves the other its four decimals.
             slack = 3e-4 if term.name in ("weights", "row_sum") else 4e-4 * min(max(size, 1), 1e3)
             near = pytest.approx(evaluated(last), rel=1e-5, abs=slack)
@@ -172,7 +200,7 @@ def test_the_printed_p_gives_the_printed_weight(p):
         for j in range(6):
             term = workings(record, "dropped", i, j)
             kept += term.value > 0
-            value = evaluated(term.how.split(", because")[0].split(" = ")[0])
+            value = evaluated(said_of(term.how).split(" = ")[0])
             assert value == pytest.approx(term.value, rel=5e-4), term.text
             assert term.value or term.how == "0, because dropout drops it"
     assert kept or p > 0.9999999

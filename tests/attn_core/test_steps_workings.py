@@ -19,7 +19,7 @@ from attn_core.steps.passes import exact
 from attn_core.transformer import Transformer
 from attn_core.translators import recurrent, transformer
 from generate import model_vectors
-from tests.attn_core.evaluated import evaluated
+from tests.attn_core.evaluated import evaluated, said_of
 from tests.attn_core.step_models import MODELS, filled, one_pass, recorded
 
 NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
@@ -70,7 +70,7 @@ def check(done, name, stage, index):
     if (step.operation, stage) == ("relu_backward", "slope"):
         assert term.how.startswith("1, because" if term.parts[0].value > 0 else "0, because")
         return
-    computed, _, said = term.how.partition(", because")[0].rpartition(" = ")
+    computed, _, said = said_of(term.how).rpartition(" = ")
     assert said == written(term.value)
     if step.operation == "embed":
         assert not computed or evaluated(computed) == pytest.approx(term.value, rel=5e-4, abs=1e-3)

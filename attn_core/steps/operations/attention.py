@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attn_core import stages_backward as back
 from attn_core.api import trace
-from attn_core.arithmetic import Workings, kept_terms
+from attn_core.arithmetic import Workings, kept_terms, seen_keys
 from attn_core.digits import written
 from attn_core.steps.cells import Cell, Line
 from attn_core.steps.operation import (
@@ -80,7 +80,9 @@ def statistic_parts(cell: Cell, lines: Workings) -> Iterable[Cell]:
     head, row = cell.index
     if lines.is_dead:
         return ()
-    shown = [cell.at(lines.before_softmax, head, row, j) for j in kept_terms(lines.width)]
+    seen = seen_keys(lines.masked)
+    kept = [seen[n] for n in kept_terms(len(seen))]
+    shown = [cell.at(lines.before_softmax, head, row, j) for j in kept]
     return shown if cell.stage == "row_max" else [*shown, cell.at("row_max", head, row)]
 
 

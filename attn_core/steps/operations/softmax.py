@@ -8,6 +8,7 @@ from attn_core.arithmetic import (
     kept_terms,
     largest_text,
     numbers,
+    seen_keys,
     share_text,
 )
 from attn_core.digits import written
@@ -37,7 +38,8 @@ def softmax_line(cell: Cell) -> Line:
     """exp(1.2 - 3.4) / 1.5 = 0.0739, and the two numbers of its row."""
     row = cell.index[0]
     x = cell.input_row(0, row)
-    shown = [cell.input(0, row, i) for i in kept_terms(len(x))]
+    seen = seen_keys(x)
+    shown = [cell.input(0, row, seen[n]) for n in kept_terms(len(seen))]
     row_max, row_sum = cell.at("row_max", row), cell.at("row_sum", row)
     if cell.stage == "row_max":
         return Line(largest_text(x, cell.value), lambda: shown)

@@ -231,11 +231,30 @@ export class Workings {
     return this.term("weights", [this.i, j], how, parts);
   }
 
-  /** What the softmax is of: a sink is one number more. */
+  /** The keys that a mask leaves in the row: others have −∞ there. */
+  seenKeys() {
+    const [masked] = this.rows("masked");
+    return [...masked.keys()].filter((j) => masked[j] > -Infinity);
+  }
+
+  /** What the softmax is of, as far as it is written: a sink is one number more. */
   inSum() {
-    const [[...masked]] = this.rows("masked");
+    const [masked] = this.rows("masked");
     const { sink } = this.attention;
-    return sink === null ? masked : [...masked, sink];
+    const seen = this.seenKeys().map((j) => masked[j]);
+    return sink === null ? seen : [...seen, sink];
+  }
+
+  /**
+   * Names the keys that a line leaves out.
+   *
+   * @param {"max" | "sum"} of
+   * @returns {Line}
+   */
+  hiddenKeys(of) {
+    const [masked] = this.rows("masked");
+    const count = masked.length - this.seenKeys().length;
+    return count ? [[say(count === 1 ? `${of}HiddenKey` : `${of}HiddenKeys`, { count })]] : [];
   }
 
   rowMax() {
@@ -244,7 +263,7 @@ export class Workings {
       return this.term("row_max", [this.i], [result(0), [say("keepsNothing")]]);
     const all = this.inSum();
     const cells = listed(all.length, (n) => [[written(all[n])]], undefined, this.most);
-    return this.term("row_max", [this.i], [["max("], ...cells, [") = "], result(max)]);
+    return this.term("row_max", [this.i], [["max("], ...cells, [") = "], result(max), ...this.hiddenKeys("max")]);
   }
 
   rowSum() {
@@ -255,7 +274,7 @@ export class Workings {
     const summands = listed(all.length, (n) => [[`exp(${written(all[n])} - ${shift})`]], " + ", this.most);
     const values = listed(all.length, (n) => [[written(Math.exp(all[n] - max))]], " + ", this.most);
     /** @type {Line} */
-    const how = [...summands, [" = "], ...values, [" = "], result(sum)];
+    const how = [...summands, [" = "], ...values, [" = "], result(sum), ...this.hiddenKeys("sum")];
     return this.term("row_sum", [this.i], how);
   }
 

@@ -106,6 +106,10 @@ export const WORDS = {
   notKept: ", because the mask does not keep it",
   keepsNothing: ", because the row keeps nothing",
   isDropped: ", because dropout drops it",
+  maxHiddenKey: ", without the hidden key",
+  maxHiddenKeys: ", without the {count} hidden keys",
+  sumHiddenKey: ", with 0 for the hidden key",
+  sumHiddenKeys: ", with 0 for each of the {count} hidden keys",
 
   cannotStart: "This explorer cannot start: {why}.",
   unreadable: "its data cannot be read",

@@ -102,6 +102,10 @@ export const CHINESE = {
   notKept: "，因为掩码不保留它",
   keepsNothing: "，因为这一行什么也不保留",
   isDropped: "，因为随机失活丢弃了它",
+  maxHiddenKey: "，不算被遮住的 1 个键",
+  maxHiddenKeys: "，不算被遮住的 {count} 个键",
+  sumHiddenKey: "，被遮住的 1 个键计 0",
+  sumHiddenKeys: "，被遮住的 {count} 个键各计 0",
 
   cannotStart: "这个探索器无法启动：{why}。",
   unreadable: "无法读取它的数据",

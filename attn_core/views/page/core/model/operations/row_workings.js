@@ -24,8 +24,9 @@ export class RowWorkings extends Workings {
   }
 
   shownCells() {
-    const { exps, isDead } = this.attention.statistics(this.i);
-    return isDead ? [] : keptTerms(exps.length, this.most).map((j) => this.beforeSoftmax(j));
+    if (this.attention.statistics(this.i).isDead) return [];
+    const seen = this.seenKeys();
+    return keptTerms(seen.length, this.most).map((n) => this.beforeSoftmax(seen[n]));
   }
 
   /** @returns {Term} */
