@@ -246,6 +246,15 @@ def test_tiles_and_overviews_are_parts_of_the_stage(name):
         assert_same(grads.pooled(name, size, how, batch=1, head=2), wanted, 1e-12)
 
 
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_a_block_of_one_cell_is_that_cell(how):
+    """Also one below zero, where a mask hides others of its row."""
+    record = trace(*[drawn(1, 20, 4)] * 3, keep=causal())
+    grads = record.gradients(drawn(9, 20, 4))
+    for name in STAGES[1:]:
+        assert_same(grads.pooled(name, (20, 20), how), grads.stage(name), 1e-12)
+
+
 def test_the_row_statistics_of_one_head_are_enough_for_its_tile():
     record = trace(*[drawn(1, 2, 3, 300, 4)] * 3)
     grads = record.gradients(drawn(9, 2, 3, 300, 4))
