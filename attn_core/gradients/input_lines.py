@@ -51,7 +51,7 @@ class InputLines:
         def parts() -> Iterator[Term]:
             rows = self._shown_rows(exact)
             yield from (row.grad_scores_term(j) for row in rows)
-            # Any row has the lines of its head's queries, and takes a look at all keys to begin.
+            # Forward lines compute a whole row of scores first; those of one row serve all queries.
             yield from (rows[0].forward.number("q", row.row, d) for row in rows)
 
         return summed("grad_k", (j, d), exact.column(j).grad_scores[:, 0], exact.q[:, d], parts)
