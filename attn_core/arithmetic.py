@@ -58,7 +58,13 @@ class Term:
 
 
 def workings(
-    record: Traced, stage: str, row: int, col: int, *, batch: int = 0, head: int = 0
+    record: Traced,
+    stage: str,
+    row: int,
+    col: int,
+    *,
+    batch: int | None = None,
+    head: int | None = None,
 ) -> Term:
     """How one number of a record comes about, as a tree down to the inputs.
 
@@ -70,18 +76,29 @@ def workings(
         q[1] = (0.55, 0.87, 0.66)
         k[0] = (0.43, 0.15, 0.89)
 
-    row and col count from 0; for "output" the column is that of the values. Everything is computed
-    in float64 from the stored numbers: exact for small whole numbers up to the exponential. With a
-    `source` the tree goes on below q, k and v to x and the matrices. Taught in chapter 04.
+    row and col count from 0; for "output" the column is that of the values. A record with several
+    heads needs head, one with several sequences batch. Everything is computed in float64 from the
+    stored numbers: exact for small whole numbers up to the exponential. With a `source` the tree
+    goes on below q, k and v to x and the matrices. Taught in chapter 04.
     """
     check_stage(stage)
     B, H, L, _ = record.shape
-    check_index("batch", batch, B)
-    check_index("head", head, H)
     check_index("row", row, L)
     check_index("col", col, record.columns(stage))
+    batch, head = the_one("batch", batch, B), the_one("head", head, H)
     record.check_source_unchanged()
     return Workings(record, batch, head, row).term(stage, col)
+
+
+def the_one(name: str, index: int | None, size: int) -> int:
+    """Which of several; of one alone it need not be said."""
+    if index is not None:
+        return check_index(name, index, size)
+    if size > 1:
+        raise ValueError(
+            f"{name} must be one of the record's {size}, got none: {name}=0 is the first"
+        )
+    return 0
 
 
 class Workings:

@@ -207,7 +207,13 @@ class AttentionGradients:
 
     @between_graphs
     def workings(
-        self, name: str, row: int, col: int | None = None, *, batch: int = 0, head: int = 0
+        self,
+        name: str,
+        row: int,
+        col: int | None = None,
+        *,
+        batch: int | None = None,
+        head: int | None = None,
     ) -> Term:
         """How one number comes about, as a tree down to grad_output, q, k and v.
 
@@ -222,8 +228,7 @@ class AttentionGradients:
         name: a stage, "row_dot" (row alone), "grad_q", "grad_k" or "grad_v". With a source also
             "grad_x", "grad_w_query", "grad_w_key" and "grad_w_value"; "grad_bias_query",
             "grad_bias_key" and "grad_bias_value", whose row is the bias's column.
-        batch, head: for grad_k and grad_v a head of the keys. 0 for what all heads or all sentences
-            share.
+        batch, head: needed where there are several; for grad_k and grad_v a head of the keys.
 
         Computed in float64 from the stored numbers. Lines of the forward pass are those of
         `attn_core.workings`, and with a source go on to x and the matrices. Taught in chapter 13.

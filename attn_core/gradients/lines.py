@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from attn_core.arithmetic import Term
+from attn_core.arithmetic import Term, the_one
 from attn_core.checks import brief, check_index
 from attn_core.gradients.cells import STAGES
 from attn_core.gradients.source_lines import ROLES, SourceLines
@@ -17,18 +17,25 @@ class Entry(NamedTuple):
 
 
 def workings(
-    lines: SourceLines, name: str, row: int, col: int | None, batch: int, head: int
+    lines: SourceLines,
+    name: str,
+    row: int,
+    col: int | None,
+    batch: int | None,
+    head: int | None,
 ) -> Term:
     """The line of one number, by its address."""
     known = entries(lines)
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"name must be one of {', '.join(known)}, got {brief(name)}")
     entry = known[name]
-    address: list[Any] = [batch, head, row, col]
+    address: list[Any] = [row, col]
     if len(entry.sizes) == 3 and address.pop() is not None:
         raise ValueError(f"col must be None, as {name} has only rows, got {brief(col)}")
-    labelled = zip(("batch", "head", "row", "col"), address, entry.sizes, strict=False)
-    return entry.term(*(check_index(*place) for place in labelled))
+    batches, heads, *sizes = entry.sizes
+    which = the_one("batch", batch, batches), the_one("head", head, heads)
+    labelled = zip(("row", "col"), address, sizes, strict=False)
+    return entry.term(*which, *(check_index(*place) for place in labelled))
 
 
 def entries(lines: SourceLines) -> dict[str, Entry]:

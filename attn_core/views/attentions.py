@@ -4,6 +4,8 @@ import html
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from attn_core.views.widget import Explorer
 from attn_core.watching import Seen, watch
 
 MOST_KINDS = 12  # explorers below one another
+ALIKE = 0.8  # two names, one of which is the other misspelt; 1 is the same name
 SMALL = 1_000_000  # bytes of q, k and v that are sent as they are
 NUMBER = re.compile(r"\d+")
 
@@ -108,11 +111,13 @@ def open_attention(
     >>> open_attention(model, ones(1, 4, 8), tokens=["to", "be", "or", "not"])
     layers.*.self_attn: 3 layers × 2 heads, 4 queries × 4 keys
 
-    model: any torch model, which is run under `watch` and torch.no_grad() as
-        model(*args, **inputs); or what `watch` saw, with no further inputs.
+    model: a torch model, which is run under `watch` and torch.no_grad() as model(*args, **inputs);
+        or what `watch` saw, with no further inputs. `watch` says which attention it records.
     tokens: strings; or what a tokenizer gave, if it has tokens(); or a list of such, as of a
-        sentence and its translation: each side of a map takes the one that is as long as it.
-    tokenizer: writes the ids among the inputs as strings, unless tokens are given.
+        sentence and its translation: each side of a map takes the one that is as long as it. All
+        sequences of a batch have the same ones.
+    tokenizer: writes the ids among the inputs as strings, unless tokens are given. Of a batch it
+        writes the first sequence.
     only: the modules to show, as for `watch`.
     store: "float16" or "float32" sends the numbers in fewer bits, None as they are; "auto" takes
         float16 where q, k and v have more than a megabyte and float16 can hold them.
@@ -132,6 +137,7 @@ def open_attention(
     two columns of tokens. TypeError or ValueError with one sentence for what does not fit; what
     was not seen is a warning. Taught in chapter 10.
     """
+    check_inputs(model, inputs)
     seen = model if isinstance(model, Seen) else watched(model, args, inputs, only)
     if isinstance(model, Seen) and (args or inputs):
         raise TypeError("open_attention must have no inputs beside what watch saw, got some")
@@ -220,6 +226,22 @@ def title_of(pattern: str, names: Sequence[str], record: AttentionTrace) -> str:
     shared = "" if record.group == 1 else f" ({record.k.shape[1] // layers} of keys)"
     sizes = f"{words[0]} × {words[1]}{shared}, {words[2]} × {words[3]}"
     return f"{pattern or 'the model'}: {sizes}"
+
+
+def check_inputs(model: object, inputs: Mapping[str, Any]) -> None:
+    """Refuses a misspelt argument of open_attention, which a model would refuse or overlook."""
+    own = [
+        name
+        for name, one in signature(open_attention).parameters.items()
+        if one.kind == one.KEYWORD_ONLY
+    ]
+    named = signature(model.forward).parameters if isinstance(model, nn.Module) else {}
+    for name in inputs:
+        if name not in named and (close := get_close_matches(name, own, 1, ALIKE)):
+            raise TypeError(
+                f"{name} must be an argument of open_attention or an input of the model, got "
+                f"neither: write {close[0]}"
+            )
 
 
 def watched(model: nn.Module, args: tuple, inputs: Mapping[str, Any], only: Any) -> Seen:

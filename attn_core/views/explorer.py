@@ -69,7 +69,8 @@ def explore(
         arithmetic of each number ends at the number, and the explorer says so. Rows that add up to
         less than 1 are said, too; more than 1 is a ValueError, unless dropout has changed the
         weights: stage="dropped".
-    tokens: one string a query; key_tokens: one a key, the same as tokens unless given.
+    tokens: one string a query; key_tokens: one a key, the same as tokens unless given. All
+        sequences of a batch have the same ones.
     name: what the address calls it, letters, digits and hyphens; each on a page needs its own.
     select: (row, column) of the number whose arithmetic is open at first.
     head: which one is shown at first; head_names: one name a head, "head 0" and so on unless given;

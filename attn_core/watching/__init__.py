@@ -1,4 +1,4 @@
-"""Records of the attention of any torch model, while it runs as it is."""
+"""Records of the attention of a torch model, while it runs as it is."""
 
 from attn_core.watching.comparing import Comparison, compare
 from attn_core.watching.rolling import rollout

@@ -53,7 +53,7 @@ def test_every_number_equals_the_record(dtype, rel, data):
 def test_the_text_says_the_value_and_the_parts(case):
     record = case.trace()
     for name in STAGES:
-        root = workings(record, name, record.shape[2] - 1, 0)
+        root = workings(record, name, record.shape[2] - 1, 0, batch=0, head=0)
         for term in every_term(root):
             assert "\n" not in term.text
             assert term.text.startswith(f"{term.name}[")

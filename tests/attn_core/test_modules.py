@@ -138,7 +138,7 @@ def test_a_trace_under_autocast_is_of_what_the_module_computes(name, of_x):
     assert torch.equal(heads, output)
     assert record.q.dtype == output.dtype == (x.dtype if x.dtype.itemsize > 4 else torch.bfloat16)
     assert torch.equal(record.source.x, x.to(record.q.dtype))
-    score = workings(record, "scores", 1, 0).value
+    score = workings(record, "scores", 1, 0, batch=0, head=0).value
     assert score == pytest.approx(record.tile("scores", range(1, 2), range(1)).item(), rel=0.05)
     assert "w_query" in explorer.html
 

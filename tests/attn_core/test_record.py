@@ -224,7 +224,7 @@ class TestChangedInPlace:
         lambda r: r.tile("scores", slice(0, 1), slice(0, 1)),
         lambda r: r.tile("output", slice(0, 1), slice(0, 1)),
         lambda r: r.pooled("weights", (1, 1)),
-        lambda r: workings(r, "scores", 0, 0),
+        lambda r: workings(r, "scores", 0, 0, batch=0, head=0),
     )
 
     @pytest.mark.parametrize("which", range(3))
@@ -260,10 +260,10 @@ class TestChangedInPlace:
             for tensor in (x, w, cells):
                 tensor.zero_()
             assert all(map(torch.equal, map(record.stage, STAGES), wanted))
-            assert workings(record, "scores", 1, 0).value == wanted[0][0, 1, 0]
+            assert workings(record, "scores", 1, 0, batch=0).value == wanted[0][0, 1, 0]
             operator.attrgetter(name)(record).zero_()
             with pytest.raises(RuntimeError, match=r"must stay as it was when it was traced"):
-                workings(record, "output", 1, 0), record.output
+                workings(record, "output", 1, 0, batch=0), record.output
 
     def test_also_through_a_view_and_by_an_optimizer(self):
         q = torch.nn.Parameter(drawn(1, 3, 2))

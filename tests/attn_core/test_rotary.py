@@ -142,7 +142,7 @@ def test_a_rotated_number_opens_down_to_x(pairing, positions):
 
 def test_values_are_not_rotated():
     made = record()
-    weight, *_, value = workings(made, "output", 1, 0).parts
+    weight, *_, value = workings(made, "output", 1, 0, batch=0, head=0).parts
     assert weight.name == "weights"
     assert value.name == "v"
     assert not value.parts
@@ -153,7 +153,7 @@ def test_a_source_has_a_copy_of_its_positions():
     places = torch.arange(4.0)
     made = record(positions=places)
     places += 9
-    assert workings(made, "scores", 1, 1).parts[0].parts[0].parts[2].value == 1
+    assert workings(made, "scores", 1, 1, batch=0, head=0).parts[0].parts[0].parts[2].value == 1
 
 
 def test_a_source_must_turn_the_heads_that_were_traced():

@@ -478,7 +478,12 @@ PART_VALUES = {
     "col must be at least 0 and below 6, got 6": lambda r: workings(r, "scores", 0, 6),
     "col must be at least 0 and below 7, got 7": lambda r: workings(r, "output", 0, 7),
     "batch must be at least 0 and below 2, got 3": lambda r: workings(r, "scores", 0, 0, batch=3),
-    "head must be at least 0 and below 3, got 3": lambda r: workings(r, "scores", 0, 0, head=3),
+    "head must be at least 0 and below 3, got 3":
+        lambda r: workings(r, "scores", 0, 0, batch=0, head=3),
+    "batch must be one of the record's 2, got none: batch=0 is the first":
+        lambda r: workings(r, "scores", 0, 0, head=0),
+    "head must be one of the record's 3, got none: head=0 is the first":
+        lambda r: workings(r, "scores", 0, 0, batch=0),
 }  # fmt: skip
 
 

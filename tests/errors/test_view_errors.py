@@ -24,6 +24,15 @@ R = journey()
 MORE = trace(*[toy.journey().x] * 3, bias=alibi([0.5]), softcap=2.0)
 STAGE = "stage must be one of scores, scaled, masked, weights, dropped, output, got"
 FURTHER = "heads, lines, draw, dropout, compare, table, link, inputs, got"
+
+
+class Overlooking(torch.nn.Module):
+    """A model that takes any input."""
+
+    def forward(self, **inputs):
+        raise AssertionError("it must not run")
+
+
 MARKS = ["<pad>", "<start>", "<end>"]
 WORDS = {"source": [*MARKS, "Tom"], "target": [*MARKS, "汤姆"]}
 
@@ -159,6 +168,10 @@ WEIGHT_KINDS = {
     "run_names must be two strings, got 'ab'": lambda: explore(R, other=R, run_names="ab"),
     "run_names must be two strings, got 'a' and 1": lambda: explore(R, other=R, run_names=["a", 1]),
     "other must be a Seen or None, got int": lambda: open_attention(seen_of(3), other=5),
+    "token must be an argument of open_attention or an input of the model, got neither: write "
+    "tokens": lambda: open_attention(Overlooking(), token=["a", "b"]),
+    "run_name must be an argument of open_attention or an input of the model, got neither: write "
+    "run_names": lambda: open_attention(seen_of(3), run_name=["a", "b"]),
     "image must be an image of PIL, an array or a tensor, got 'cat.png'":
         lambda: explore(W, image="cat.png"),
     "image must be of bytes or of floating point, got torch.int64":

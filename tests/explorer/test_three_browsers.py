@@ -72,7 +72,7 @@ def test_every_number_is_attn_cores(tab, address):
     for seed, stage in enumerate(STAGES):
         record = random_record(1000 + seed)
         text = tab.evaluate(TREE, [payload(record), stage, 0, 0, 0, 0])
-        assert text == str(workings(record, stage, 0, 0))
+        assert text == str(workings(record, stage, 0, 0, batch=0, head=0))
     for rotary in ROTATED:
         record = projected_record(1, rotary=rotary)
         text = tab.evaluate(TREE, [payload(record), "scores", 3, 2, 1, 1])
