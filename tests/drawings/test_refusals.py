@@ -22,6 +22,7 @@ NOTEBOOK = trace(Y, Y, Y)
 SCORES = X @ X[1]
 EYE = torch.eye(3)
 FLAT = trace(torch.ones(4, 3), EYE, EYE)
+ONE_NUMBER = trace(*[torch.ones(2, 1)] * 3)
 BOTH = {"one": causal(), "other": causal()}
 CHAIN = {(1, 0): [(0, 0)], (1, 1): [(0, 1), (1, 0)]}
 APART = {(1, 0): [(0, 0)], (1, 1): [(0, 1)]}
@@ -62,6 +63,8 @@ TAKEN = {
     "dropout": {"record": RECORD, "tokens": WORDS},
     "encoder_decoder": {"states": STATES, "english": ENGLISH, "chinese": CHINESE[:3]},
     "fast_memory": {"words": 4096, "width": 64, "rows": 256},
+    "film_strip": {"frames": {0: [EYE], 50: [EYE]}, "losses": {"all": [(0, 2.0), (50, 1.0)]}},
+    "gradient_arcs": {"record": ONE_NUMBER, "grad_output": torch.ones(2, 1), "tokens": "ab"},
     "grouped_heads": {"num_heads": 9, "num_kv_heads": [9, 3]},
     "heads": {"layer": layer(2), "x": X, "tokens": WORDS},
     "influence": {"strengths": {"a": [1.0, 2.0]}},
@@ -130,6 +133,22 @@ REFUSED = [
     ("fast_memory", {"rows": 4097}, "rows must be from 1 to 4096, got 4097"),
     ("fast_memory", {"words": 0}, "words and width must be at least 1, got 0 and 64"),
     ("fast_memory", {"width": 0}, "words and width must be at least 1, got 4096 and 0"),
+    ("film_strip", {"frames": {0: [EYE]}}, "2 to 8 evenly spaced steps, got [0]"),
+    (
+        "film_strip",
+        {"frames": {0: [EYE], 5: [EYE], 7: [EYE]}},
+        "evenly spaced steps, got [0, 5, 7]",
+    ),
+    ("film_strip", {"frames": {0: [EYE], 50: [EYE, EYE]}}, "the same 1 to 3 square maps at each"),
+    ("film_strip", {"frames": {0: [EYE[:2]], 50: [EYE[:2]]}}, "up to 16 tokens, got [[2, 3]]"),
+    (
+        "film_strip",
+        {"losses": {"all": [(0, 2.0), (40, 1.0)]}},
+        "to step 50, as the frames do, got 0",
+    ),
+    ("gradient_arcs", {"record": PLAIN}, "values of one number, got 6 queries, 6 keys and values"),
+    ("gradient_arcs", {"grad_output": torch.ones(2)}, "grad_output must be [2, 1], got [2]"),
+    ("gradient_arcs", {"tokens": "abc"}, "tokens must be 2 words, got 3"),
     ("grouped_heads", {"num_heads": 13}, "num_heads must be from 1 to 12, got 13"),
     (
         "grouped_heads",

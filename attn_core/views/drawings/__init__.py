@@ -15,6 +15,8 @@ from attn_core.views.drawings.dropout import dropout, training_steps
 from attn_core.views.drawings.encoder_decoder import contexts, encoder_decoder
 from attn_core.views.drawings.explorer_parts import explorer_parts
 from attn_core.views.drawings.fast_memory import fast_memory
+from attn_core.views.drawings.film_strip import film_strip
+from attn_core.views.drawings.gradient_arcs import gradient_arcs
 from attn_core.views.drawings.grouped_heads import grouped_heads
 from attn_core.views.drawings.heads import attended_words, heads
 from attn_core.views.drawings.influence import influence
@@ -65,6 +67,8 @@ __all__ = [
     "encoder_decoder",
     "explorer_parts",
     "fast_memory",
+    "film_strip",
+    "gradient_arcs",
     "grouped_heads",
     "heads",
     "influence",
