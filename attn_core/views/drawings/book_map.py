@@ -19,6 +19,7 @@ CHAPTERS = {
     "10 A whole model": "scores scaled masked weights output",
     "11 Cost": "scores scaled masked weights dropped output",
     "12 Language model": "scores scaled masked weights output",
+    "13 Learning": "scores scaled weights output",
     "14 Mistakes": "scores scaled masked weights dropped output",
 }
 NAMES, ACROSS, DOWN, TOP = 172, 57, 27, 50
