@@ -46,7 +46,8 @@ def test_a_text_depends_on_its_number_alone():
 
 def test_what_can_be_known_of_a_text():
     """A B C A B C A: B and C come for the first time, the first A again may not be expected."""
-    batch = Batch(torch.zeros(1, 7), torch.zeros(1, 7), torch.tensor([3]), 1)
+    ids = torch.zeros(1, 7, dtype=torch.int64)
+    batch = Batch(ids, ids, torch.tensor([3]), 1)
     assert batch.is_first[0].nonzero().flatten().tolist() == [1, 2]
     assert batch.is_repeat[0].nonzero().flatten().tolist() == [4, 5, 6]
 
