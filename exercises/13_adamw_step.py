@@ -113,7 +113,7 @@ def adamw(w, gradients, lr, decay):
         ),
         change(
             "0.001 * gradient**2",
-            "0.001 * gradient",
+            "0.001 * abs(gradient)",
             hint="v is the running mean of the squares.",
         ),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -139,7 +140,7 @@ def arc(sheet: Drawing, low: Point, high: Point, size: float, most: float, is_ba
     if not is_back:
         sheet.arrow(low, high, width=width, gap=0)
         return
-    dash = {} if size < 0 else {"stroke_dasharray": "6 4" if size else "1 4"}
+    dash: dict[str, Any] = {} if size < 0 else {"stroke_dasharray": "6 4" if size else "1 4"}
     sheet.arrow(high, low, "accent", width=width, gap=0, **dash)
 
 
