@@ -57,8 +57,8 @@ CONSTANTS = {
     "12-rotate": "2 1 0",  # columns; a pair (1, 0)
     "12-sink-gate": "1",  # the sum of a row's weights
     "12-top-p": "0",  # the probability of the others
+    "13-a-row-back": "0",  # the sum of a row's gradients
     "13-hidden-cell": "0",  # what a hidden cell gets
-    "13-p-minus-onehot": "1",  # less 1, in a hint of the sentence
     "13-adamw-step": "0.9 0.999 1e-8",  # the running means, eps
     "14-a-check-that-catches": "0 1",  # weights of a query that keeps none; a sum
     "14-name-the-mistake": "4",  # d_k
