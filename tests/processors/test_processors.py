@@ -38,7 +38,7 @@ REAL = {
     "plainest": ("DEFAULT", PLAINEST),
 }
 # About a minute each on a processor that is pretended.
-LONG = ("01", "09", "10", "11", "12", "14", "own_model")
+LONG = ("01", "09", "10", "11", "12", "13", "14", "own_model")
 OF_EXERCISES = sorted(ROOT.glob("exercises/notebooks/*.ipynb"))
 
 
