@@ -11,7 +11,6 @@ import { Grid } from "./ui/grid.js";
 import { heat } from "./ui/heat.js";
 import { ALL_CONTROLS, withParts } from "./ui/loading.js";
 import { Panel, pairOf } from "./ui/panel.js";
-import { bringIntoSight } from "./ui/sight.js";
 import { Strip } from "./ui/strip.js";
 import { Tip } from "./ui/tip.js";
 import { say, sayParts, sentenceKey } from "./words/words.js";
@@ -142,8 +141,6 @@ export class Explorer {
     this.notice = why ? `${why}.` : "";
     this.enter(next);
     this.chosen(this.state, this.first);
-    // Where the arithmetic is left out, whoever writes it elsewhere shows it.
-    if (wanted.select && !why && this.shows("arithmetic")) queueMicrotask(() => bringIntoSight(this.panel.element));
     const failed = ({ message }) => {
       this.notice = `${message}.`;
       this.render();

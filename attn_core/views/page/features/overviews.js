@@ -3,9 +3,7 @@
 import { measuresOf } from "../core/measures.js";
 import { parts } from "../core/parts.js";
 import { flag, oneOf } from "../core/state.js";
-import { make } from "../ui/dom.js";
 import { withParts } from "../ui/loading.js";
-import { bringIntoSight } from "../ui/sight.js";
 import { say } from "../words/words.js";
 import { Feature } from "./feature.js";
 
@@ -49,20 +47,7 @@ export class EveryHead extends Feature {
     this.heads.onpick = (head) => explorer.choose({ head });
     this.heads.onown = () => explorer.choose({ own: !explorer.state.own });
     this.heads.onsort = (sort) => explorer.choose({ sort });
-    // The way back from the large map to the small ones, which may be far above it.
-    const back = () => this.heads.buttons[explorer.state.head].focus();
-    this.name = make("b");
-    this.caption = make(
-      "p",
-      { class: "ax-caption" },
-      this.name,
-      " ",
-      make("button", { type: "button", class: "ax-reset", onclick: back }, say("allHeads")),
-    );
-    explorer.map.prepend(this.caption);
     explorer.body.before(this.heads.element);
-    // Arrow keys go from map to map: the page follows who presses one.
-    this.heads.sheet.addEventListener("click", () => bringIntoSight(explorer.map, Infinity));
   }
 
   // Another explorer of the page may have loaded the further controls, but not the maps of the heads.
@@ -88,8 +73,7 @@ export class EveryHead extends Feature {
     const isShown = explorer.shows("heads");
     if (!heads && isShown) this.load();
     if (!heads) return;
-    heads.element.hidden = this.caption.hidden = !isShown;
-    this.name.textContent = heads.names[state.head];
+    heads.element.hidden = !isShown;
     heads.data = shown.data;
     if (isShown) heads.draw((head) => explorer.derive({ ...state, head }), state);
   }

@@ -140,7 +140,6 @@ export const CHINESE = {
   lines: "连线",
   inputs: "输入",
   heads: "所有的头",
-  allHeads: "回到小图",
   headsHint: "共 {count} 个头，用同一套颜色：选一个放大看。",
   headsOwn: "共 {count} 个头，各用自己的颜色：选一个放大看。",
   ownScale: "各用自己的颜色",
@@ -168,8 +167,6 @@ export const CHINESE = {
   mean: "平均值",
   copied: "已复制链接。",
   copyThis: "这个链接打开的就是你现在看到的：",
-  sendFile:
-    "这个页面是你设备上的一个文件，它的链接在别处打不开。想让别人看到你现在看到的，就把文件发给对方，再附上下面这段文字，请对方在浏览器里把它加到文件地址的末尾：",
   theSeed: "种子",
   theDropout: "随机失活",
   original: "原样",

@@ -8,7 +8,6 @@ import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
 import { crumbs } from "../model/crumbs.js";
 import { refill } from "../model/refill.js";
-import { bringIntoSight } from "../sight.js";
 
 /** @param {number} x an error, as it is said */
 const small = (x) => (x ? x.toExponential(1).replace("e-", " · 10^−").replace("e+", " · 10^") : "0");
@@ -91,7 +90,7 @@ export class Arithmetic {
   scroll() {
     if (!this.line.firstChild) return;
     this.isWanted = false;
-    bringIntoSight(this.line);
+    this.line.scrollIntoView({ block: "nearest" });
   }
 
   /** Shows another level, and the keyboard goes with it. @param {string[]} trail */

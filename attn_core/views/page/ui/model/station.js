@@ -4,7 +4,6 @@ import { fixed } from "../../core/digits.js";
 import { workings } from "../../core/model/workings.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
-import { bringIntoSight } from "../sight.js";
 import { Heads } from "./heads.js";
 import { Lines } from "./lines.js";
 import { Numbers } from "./numbers.js";
@@ -82,7 +81,7 @@ export class StationPanel {
 
   // The arithmetic of a number that was pressed comes into sight.
   showLine() {
-    if (!this.lines.element.hidden) bringIntoSight(this.lines.line);
+    if (!this.lines.element.hidden) this.lines.line.scrollIntoView({ block: "nearest" });
   }
 
   /** @param {Step} step */
