@@ -33,7 +33,9 @@ def with_gradients(one_pass: Callable, backward: Callable, call: Call) -> tuple[
     the call asks for one.
     """
     if not any(map(is_followed, (call.q, call.k, call.v, *call.added().values()))):
-        return one_pass(call)  # without autograd's part, which takes as long as a short pass
+        # Without autograd's part, which takes as long as a short pass.
+        with torch.no_grad():
+            return one_pass(call)
     added = asking(call)
     call_of = partial(with_tensors, call, list(added))
     return Pass.apply(one_pass, backward, call_of, call.q, call.k, call.v, *added.values())

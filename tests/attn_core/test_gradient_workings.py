@@ -11,7 +11,7 @@ from attn_core.digits import plain, written
 from attn_core.gradients.cells import STAGES
 from attn_core.rotary import Rotary
 from attn_core.source import Projection
-from tests.attn_core.evaluated import evaluated, every_term
+from tests.attn_core.evaluated import evaluated, every_term, said_of
 from tests.attn_core.reference import drawn
 from tests.attn_core.test_gradients import SOURCES, by_autograd, projected, split
 
@@ -71,7 +71,7 @@ def assert_line(term):
     if math.isnan(term.value):
         return
     size = max([1.0, abs(term.value), *(abs(p.value) for p in term.parts if p.value == p.value)])
-    lines = [text.split(", because")[0] for text in term.how.split(" = ")]
+    lines = [said_of(text) for text in term.how.split(" = ")]
     for text in lines:
         if math.isfinite(term.value):
             assert evaluated(text) == pytest.approx(term.value, rel=1e-3, abs=2e-3 * size), (
@@ -227,12 +227,12 @@ class TestWithASource:
         wanted = grads.grad_x.reshape(-1, 5, 6)[last, 3, 2].item()
         term = grads.workings("grad_x", 3, 2, batch=last)
         assert term.value == pytest.approx(wanted, rel=1e-10)
-        for part in every_term(workings(record, "scores", 3, 1, batch=last)):
+        for part in every_term(workings(record, "scores", 3, 1, batch=last, head=0)):
             assert_line(part)
 
     def test_the_leaves_of_the_forward_pass_go_on(self):
         record, pull = projected()
-        term = record.gradients(pull).workings("grad_dropped", 1, 2, head=3)
+        term = record.gradients(pull).workings("grad_dropped", 1, 2, batch=0, head=3)
         vector = term.parts[1]
         assert vector.text.startswith("v[2] = (")
         assert [part.index for part in vector.parts] == [(2, 0), (2, 1), (2, 2)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from jaxtyping import Float
 from torch import Tensor
 
 from attn_core.views.drawings.drawing import WIDEST, Drawing, short
@@ -21,9 +20,7 @@ LEAST = 0.02  # of a weight that is drawn
 LOUD = "accent"
 
 
-def film_strip(
-    frames: Mapping[int, Sequence[Float[Tensor, "T T"]]], losses: Mapping[str, Curve]
-) -> Drawing:
+def film_strip(frames: Mapping[int, Sequence[Tensor]], losses: Mapping[str, Curve]) -> Drawing:
     """A column of maps for each step, a row for each layer; below, each loss over the same steps.
 
     >>> import torch
@@ -77,9 +74,7 @@ over the same steps, the losses: repeats from 2.1 to 0.4.
     return sheet
 
 
-def checked(
-    frames: Mapping[int, Sequence[Float[Tensor, "T T"]]], steps: Sequence[int]
-) -> tuple[int, int]:
+def checked(frames: Mapping[int, Sequence[Tensor]], steps: Sequence[int]) -> tuple[int, int]:
     """How many layers and how many tokens all frames have."""
     apart = {later - step for step, later in pairwise(steps)}
     if not 2 <= len(steps) <= MOST_FRAMES or len(apart) > 1:

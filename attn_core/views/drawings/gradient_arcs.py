@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
 from attn_core.record import AttentionTrace
@@ -21,9 +20,7 @@ ALONG = 0.22  # how far from the value on its arc a number is
 SPREAD = 34  # between the ends of two arcs at one word
 
 
-def gradient_arcs(
-    record: AttentionTrace, grad_output: Float[Tensor, "T 1"], tokens: Sequence[str]
-) -> Drawing:
+def gradient_arcs(record: AttentionTrace, grad_output: Tensor, tokens: Sequence[str]) -> Drawing:
     """Left, the weights by which outputs take values; right, on the same arcs, what comes back.
 
     >>> import math, torch
