@@ -55,7 +55,7 @@ STAGES = {
         "head must be at least 0 and below 1, got 1": [
             lambda: GRADS.tile("grad_scores", *PART, head=1),
             lambda: GRADS.pooled("grad_scores", (1, 1), head=1),
-            lambda: GRADS.workings("grad_scores", 0, 0, head=1),
+            lambda: GRADS.workings("grad_scores", 0, 0, batch=0, head=1),
         ],
         "how must be 'mean' or 'max', got 'min'": (
             lambda: GRADS.pooled("grad_scores", (1, 1), "min")
@@ -92,4 +92,4 @@ WORKINGS = {
 
 @sentences(*WORKINGS.items())
 def test_workings(given, kind, sentence):
-    refused(lambda: GRADS.workings(*given), kind, sentence)
+    refused(lambda: GRADS.workings(*given, batch=0), kind, sentence)
