@@ -363,6 +363,11 @@ def surviving_text(x: float, p: float) -> str:
     return f"{written(x, 1 / (1 - p))} / (1 - {plain(p) if p < 0.5 else p})"
 
 
+def above_average_text(share: float, gradient: float, row_dot: float) -> str:
+    """What a softmax sends back to one of its numbers: 0.25 · (8 - 6)."""
+    return f"{written(share, gradient - row_dot)} · ({difference(gradient, row_dot)})"
+
+
 def share_text(x: float, row_max: float, row_sum: float, value: float) -> str:
     """A number of a softmax."""
     return f"exp({difference(x, row_max)}) / {written(row_sum)} = {written(value)}"

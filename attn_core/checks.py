@@ -188,6 +188,14 @@ def check_index(name: str, index: int, size: int) -> int:
     return int(index)
 
 
+def check_all_finite(name: str, tensor: Tensor) -> None:
+    """Names the first number that is not finite."""
+    is_finite = torch.isfinite(tensor)
+    if not is_finite.all():
+        index = tuple((~is_finite).nonzero()[0].tolist())
+        raise ValueError(f"{name} must be finite, got {tensor[index].item()} at {index}")
+
+
 def largest(tensor: Tensor) -> float:
     """The largest absolute value, NaN if there is one."""
     return tensor.detach().abs().amax().item()

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attn_core.bias import check_finite_bias
 from attn_core.call import Call
-from attn_core.checks import is_sample, largest
+from attn_core.checks import check_all_finite, is_sample, largest
 from attn_core.dropout import Dropout
 from attn_core.engines.scaling import scale_
 from attn_core.engines.tiles import parts
@@ -36,9 +36,7 @@ def check_finite(call: Call) -> None:
         check_finite_bias("bias", call.bias.table)
     for name, four_axes in (("q", call.q), ("k", call.k), ("v", call.v)):
         if not math.isfinite(largest(four_axes)):
-            tensor = call.in_lead(four_axes)
-            index = tuple((~torch.isfinite(tensor)).nonzero()[0].tolist())
-            raise ValueError(f"{name} must be finite, got {tensor[index].item()} at {index}")
+            check_all_finite(name, call.in_lead(four_axes))
 
 
 def check_scores(call: Call) -> None:

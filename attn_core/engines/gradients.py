@@ -50,11 +50,7 @@ def is_followed(tensor: Tensor) -> bool:
 
 def asking(call: Call) -> dict[str, Tensor]:
     """The tensors of the bias and the sinks that ask for a derivative, back or forward."""
-    return {
-        name: x
-        for name, x in call.added().items()
-        if x.requires_grad or is_transformed(x) or unpack_dual(x).tangent is not None
-    }
+    return {name: x for name, x in call.added().items() if x.requires_grad or is_followed(x)}
 
 
 def with_tensors(call: Call, names: list[str], q, k, v, *added: Tensor) -> Call:

@@ -13,6 +13,7 @@ from attn_core.asking import check_overview, one_head, tile_of_head
 from attn_core.bias import Bias
 from attn_core.call import Part, with_four_axes
 from attn_core.checks import (
+    check_all_finite,
     check_cells,
     check_no_sample,
     check_stage,
@@ -322,6 +323,4 @@ def check_grad_output(record: Traced, grad_output: Tensor) -> None:
         raise ValueError(
             f"grad_output must be on q's device {record.q.device}, got {grad_output.device}"
         )
-    if not torch.isfinite(grad_output).all():
-        index = tuple((~torch.isfinite(grad_output)).nonzero()[0].tolist())
-        raise ValueError(f"grad_output must be finite, got {grad_output[index].item()} at {index}")
+    check_all_finite("grad_output", grad_output)

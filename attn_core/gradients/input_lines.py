@@ -79,7 +79,7 @@ def summed(name: str, index: tuple[int, ...], a: Tensor, b: Tensor, parts: Parts
 
 
 def added(name: str, index: tuple[int, ...], terms: Iterable[Term], labels: Iterable[str]) -> Term:
-    """A sum of numbers with lines of their own, each named after where it comes from."""
+    """A sum of numbers that have lines, each named after where it comes from."""
     parts = [labelled(term, label) for term, label in zip(terms, labels, strict=True)]
     if len(parts) == 1:
         return Term(name, index, parts[0].value, parts[0].how, parts[0].make_parts)

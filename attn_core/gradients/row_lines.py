@@ -7,7 +7,7 @@ from functools import cached_property
 from attn_core.arithmetic import (
     Term,
     Workings,
-    difference,
+    above_average_text,
     dot,
     factor,
     kept_terms,
@@ -95,7 +95,7 @@ class RowLines:
         if not self.keeps[j]:
             return self.zero("grad_masked", j, HIDDEN)
         weight, grad = self.found["weights"][j], self.found["grad_weights"][j]
-        how = f"{written(weight, grad - self.row_dot)} · ({difference(grad, self.row_dot)})"
+        how = above_average_text(weight, grad, self.row_dot)
 
         def parts() -> Iterator[Term]:
             yield self.forward.weights_term(j)

@@ -178,7 +178,7 @@ def called(model: nn.Module, inputs: Inputs) -> None:
 
 
 def maps_of(seen: Seen) -> Iterator[tuple[str, Tensor]]:
-    """The weights of each attention that was seen, by its path, in memory of their own."""
+    """The weights of each attention that was seen, by its path: copies."""
     for path in seen:
         records = seen.all(path)
         for n, record in enumerate(records):

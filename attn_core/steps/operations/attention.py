@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attn_core import stages_backward as back
 from attn_core.api import trace
-from attn_core.arithmetic import Workings, kept_terms, seen_keys
+from attn_core.arithmetic import Workings, above_average_text, kept_terms, seen_keys
 from attn_core.digits import written
 from attn_core.steps.cells import Cell, Line
 from attn_core.steps.operation import (
@@ -24,7 +24,6 @@ from attn_core.steps.operation import (
     Weights,
 )
 from attn_core.steps.operations.lines import nothing, passed_on, product_text, products
-from attn_core.steps.operations.softmax import above_average_text
 
 QUERIES, KEYS, VALUES = range(3)  # the inputs
 # Those of a backward step: the gradient, these three, and two stages of the forward pass.
@@ -188,7 +187,7 @@ def attention_backward_line(cell: Cell) -> Line:
         return passed_on(cell.at("grad_masked", *cell.index))
     share, grad = cell.input(WEIGHTS, *cell.index), cell.at("grad_weights", *cell.index)
     row_dot = cell.at("row_dot", head, row)
-    how = above_average_text(share.value, grad.value, row_dot.value, cell.value)
+    how = f"{above_average_text(share.value, grad.value, row_dot.value)} = {written(cell.value)}"
     return Line(how, lambda: [share, grad, row_dot])
 
 

@@ -2,8 +2,9 @@
 
 import torch
 
+from attn_core import stages_backward
 from attn_core.arithmetic import (
-    difference,
+    above_average_text,
     exponentials_text,
     kept_terms,
     largest_text,
@@ -55,8 +56,9 @@ def softmax_line(cell: Cell) -> Line:
 def softmax_backward(inputs: Inputs, weights: Weights, settings: Settings) -> Made:
     """Each share times how far its gradient is above the row's average, Σ share·gradient."""
     gradient, shares = inputs
-    row_dot = (gradient * shares).sum(-1)
-    return {"row_dot": row_dot, "grad_input": shares * (gradient - row_dot[..., None])}
+    row_dot = stages_backward.row_dot(gradient, shares)
+    grad_input = stages_backward.grad_masked(shares, gradient, row_dot)
+    return {"row_dot": row_dot, "grad_input": grad_input}
 
 
 def softmax_backward_line(cell: Cell) -> Line:
@@ -69,16 +71,8 @@ def softmax_backward_line(cell: Cell) -> Line:
         )
     gradient, share = cell.input(0, *cell.index), cell.input(1, *cell.index)
     row_dot = cell.at("row_dot", row)
-    return Line(
-        above_average_text(share.value, gradient.value, row_dot.value, cell.value),
-        lambda: [share, gradient, row_dot],
-    )
-
-
-def above_average_text(share: float, gradient: float, row_dot: float, value: float) -> str:
-    """0.25 · (8 - 6) = 0.5."""
-    above = f"({difference(gradient, row_dot)})"
-    return f"{written(share, gradient - row_dot)} · {above} = {written(value)}"
+    how = above_average_text(share.value, gradient.value, row_dot.value)
+    return Line(f"{how} = {written(cell.value)}", lambda: [share, gradient, row_dot])
 
 
 SOFTMAX = Operation(
