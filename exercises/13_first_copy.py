@@ -12,7 +12,7 @@ def parameters(seed):
     segment = draw.integer(3, 5)
     order = draw.order(8)[:segment]
     letters = "".join(LETTERS[order[n % segment]] for n in range(2 * segment))
-    first = draw.integer(3, 5)
+    first = draw.integer(4, 6)
     frames = [one_map(draw, letters, segment, kind_of(n, first)) for n in range(6)]
     every = draw.choice((10, 20, 50))
     return {
@@ -23,10 +23,10 @@ def parameters(seed):
 
 
 def kind_of(n, first):
-    """At first nothing, then the letter before, then one row and not all of them, then all."""
+    """At first nothing, then the letter before, the letter itself, one row of all, all rows."""
     if n >= first:
         return "copies"
-    return "one" if n == first - 1 else ("even", "before")[n % 2]
+    return "one" if n == first - 1 else ("even", "before", "itself")[min(n, 2)]
 
 
 def one_map(draw, letters, segment, kind):
@@ -37,6 +37,8 @@ def one_map(draw, letters, segment, kind):
     for row in range(1, T):
         if row in rows:
             scores[row, row - segment + 1] += 2
+        elif kind == "itself" and row >= segment:
+            scores[row, row - segment] += 2
         elif kind == "even":
             scores[row, 0] += 1
         else:

@@ -1,4 +1,4 @@
-"""Chapter 13, level 2: which curves of losses are too good to be true."""
+"""Chapter 13, level 3: which curves of losses are too good to be true."""
 
 import math
 
@@ -73,8 +73,8 @@ EXERCISE = Exercise(
     id="13-leak",
     chapter="13",
     title="Find the leak in the curve",
-    level=2,
-    points=2,
+    level=3,
+    points=3,
     text="""\
 Each text begins with `segment` different letters out of `letters`, all equally likely. Somebody has
 trained several models and shows, for each, a curve: the mean loss, in nats, over the places that

@@ -1,5 +1,7 @@
 """Chapter 13, level 1: the gradient of cross-entropy at the scores, for several rows at once."""
 
+import math
+
 import torch
 
 from exercises import Clue, Draws, Exercise, Field, change, has_shape, same
@@ -8,7 +10,8 @@ from exercises import Clue, Draws, Exercise, Field, change, has_shape, same
 def parameters(seed):
     if seed == 0:
         return {
-            "word_scores": torch.tensor([[9.0, 4.0, 1.0], [1.0, 1.0, 2.0]]).log(),
+            # torch's float32 logarithm differs in its last bit between processors.
+            "word_scores": torch.tensor([[*map(math.log, row)] for row in ([9, 4, 1], [1, 1, 2])]),
             "right_words": torch.tensor([1, 2]),
         }
     draw, rows, words = Draws(seed), 2 + seed % 2, 4 + seed % 3
