@@ -231,6 +231,21 @@ def test_a_printed_number_is_told_beside_it(bare):
     expect(page.locator(".ax-vectors")).to_be_visible()
 
 
+IS_IN_SIGHT = """(e) => {
+  const { top, bottom } = e.getBoundingClientRect();
+  return top >= -1 && bottom <= innerHeight + 1;
+}"""
+
+
+def is_in_sight(element):
+    return element.evaluate(IS_IN_SIGHT)
+
+
+def on_page(element):
+    """How far below the beginning of the page, however far that is scrolled."""
+    return element.evaluate("(e) => e.getBoundingClientRect().top + scrollY")
+
+
 @pytest.mark.parametrize("size", SIZES, ids=["phone", "book", "wide"])
 @pytest.mark.parametrize("select", [None, (2, 1)], ids=["idle", "selected"])
 def test_nothing_below_moves_whatever_is_chosen(bare, size, select):
@@ -238,15 +253,30 @@ def test_nothing_below_moves_whatever_is_chosen(bare, size, select):
     record = trace(x, x, x[:, :2], keep=causal(), dropout=Dropout(0.3, 1))
     page = bare.open(flow(record, select=select), viewport=size)
     after, matrix = page.locator("#after"), page.locator(".ax-scroll")
-    before = after.bounding_box()["y"], matrix.bounding_box()["height"]
+    before = on_page(after), matrix.bounding_box()["height"]
     for stage in STAGES:
         choose(page, stage)
         for place in ((0, 0), (5, 1)):
             cell(page, *place).click()
-            now = after.bounding_box()["y"], matrix.bounding_box()["height"]
+            now = on_page(after), matrix.bounding_box()["height"]
             assert now == pytest.approx(before, abs=0.5), (stage, place)
     page.keyboard.press("Escape")
-    assert after.bounding_box()["y"] == pytest.approx(before[0], abs=0.5)
+    assert on_page(after) == pytest.approx(before[0], abs=0.5)
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=["phone", "book"])
+def test_the_panel_comes_into_sight_and_what_was_pressed_stays(bare, size):
+    page = bare.open(flow(), viewport=size)
+    page.evaluate("() => { document.body.style.padding = '20rem 0 60rem'; }")
+    pressed, panel = cell(page, 4, 1), page.locator(".ax-panel")
+    pressed.evaluate("(e) => scrollBy(0, e.getBoundingClientRect().bottom - innerHeight + 4)")
+    assert not is_in_sight(panel)
+    pressed.click()
+    page.wait_for_function(f"() => ({IS_IN_SIGHT})(document.querySelector('.ax-panel'))")
+    assert is_in_sight(pressed)
+    before = page.evaluate("scrollY")
+    cell(page, 3, 1).click()
+    assert page.evaluate("scrollY") == before, "nothing moves where it is in sight"
 
 
 def test_the_panel_stays_where_it_is_beside_fewer_columns(bare):

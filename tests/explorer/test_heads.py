@@ -315,6 +315,26 @@ def test_picking_a_small_map_shows_that_head_large(bare):
     expect(small.nth(6)).to_be_checked()
 
 
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_the_large_map_comes_into_sight(bare, size):
+    """However many small maps there are."""
+    x = torch.linspace(-4, 4, 144 * 6 * 4).sin().view(1, 144, 6, 4)
+    names = [f"layer {n}, head {h}" for n in range(12) for h in range(12)]
+    view = explore(trace(x, x, x), head_names=names, show=("heads",), name="many")
+    page = bare.open(view, viewport=size)
+    page.evaluate("() => { document.body.style.paddingBottom = '60rem'; }")
+    page.get_by_role("radio", name="layer 11, head 2").click()
+    expect(page.get_by_role("radio", name="layer 11, head 2")).to_be_checked()
+    for css in (".ax-map", ".ax-small[aria-checked=true]"):
+        top, bottom = page.locator(css).evaluate(
+            "(e) => [e.getBoundingClientRect().top, e.getBoundingClientRect().bottom]"
+        )
+        assert -1 <= top <= bottom <= size["height"] + 1, css
+
+
 def test_below_an_explorer_with_further_controls_but_one_head(bare):
     """Their script is there when it starts, that of the small maps only once they are asked for."""
     view = explore(many_heads(1), name="one", show=("dropout",))

@@ -160,7 +160,7 @@ def test_a_patch_opens_its_weight_and_shows_its_query(bare):
     page.mouse.click(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.4)
     number = fixed(weights[0, place].item())
     expect(page.locator(".ax-sentence")).to_have_text(f"Query [CLS] gives {number} to key 1·2.")
-    key = page.locator(".ax-patch-k").bounding_box()
+    box, key = (page.locator(css).bounding_box() for css in (".ax-image", ".ax-patch-k"))
     assert abs(key["x"] - box["x"] - box["width"] / 2) < 1
     assert abs(key["y"] - box["y"] - box["height"] / 4) < 1
     page.locator('.ax-cell[data-row="4"][data-col="9"]').hover()

@@ -512,12 +512,24 @@ def test_a_link_is_copied_or_shown(bare):
     assert 0 < said.bounding_box()["y"] - before["y"] < 100
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.endswith("/page.html#x-lab?stage=scores")
-    page = bare.open(lab(), over="file")
+    page = bare.open(lab())
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
     page.get_by_role("button", name="Share this view").click()
     text = page.get_by_label("This link opens")
     expect(text).to_have_value(re.compile("page.html#x-lab$"))
     expect(text).to_be_focused()
+
+
+def test_of_a_file_the_end_of_its_address_is_shown(bare):
+    """The address of a file on this device leads nobody else anywhere."""
+    page = bare.open(lab(), over="file")
+    choose(page, "scores")
+    page.get_by_role("button", name="Share this view").click()
+    text = page.get_by_label("This page is a file on your device")
+    expect(text).to_have_value("#x-lab?stage=scores")
+    expect(text).to_be_focused()
+    bare.show(page, text.input_value())
+    expect(page.get_by_role("radio", name="scores")).to_be_checked()
 
 
 def test_new_controls_are_shown_where_they_are_taught(bare):

@@ -221,12 +221,12 @@ def test_a_click_selects_the_cell_under_the_pointer(bare):
     record = long_record()
     page = bare.open(explore(record, name="around", select=(40, 20)), reduced_motion="reduce")
     canvas = page.locator("canvas.ax-canvas")
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
     # The map opens at row 37 and column 17, ten columns wide.
-    width = (box["width"] - 76) / 10
-    height = (box["height"] - 62) / (100 * 10 / 70)
     for i, j in ((38, 21), (44, 25)):
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()
+        width = (box["width"] - 76) / 10
+        height = (box["height"] - 62) / (100 * 10 / 70)
         page.mouse.click(
             box["x"] + 76 + (j - 17 + 0.5) * width, box["y"] + 62 + (i - 37 + 0.5) * height
         )

@@ -141,6 +141,7 @@ export class Explorer {
     this.notice = why ? `${why}.` : "";
     this.enter(next);
     this.chosen(this.state, this.first);
+    if (wanted.select && !why) this.panel.comeIntoSight();
     const failed = ({ message }) => {
       this.notice = `${message}.`;
       this.render();

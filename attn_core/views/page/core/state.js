@@ -169,6 +169,10 @@ function acceptedOneByOne(settings, state, wanted, check) {
   return [next, refused];
 }
 
+// What opens a number or further controls leaves the view as it is; `run` says in which of the maps that are shown the
+// number is.
+const SAME_VIEW = ["all", "select", "run"];
+
 /**
  * What the reader changed, in a sentence; `more` are changes of inputs.
  *
@@ -181,7 +185,7 @@ export function changes(settings, first, state, more) {
   const differing = Object.keys(settings).filter((name) => `${first[name]}` !== `${state[name]}`);
   const phrases = new Set(differing.map((name) => settings[name].phrase));
   const list = [...more, ...[...phrases].flatMap((phrase) => (phrase ? say(phrase) : []))];
-  if (!list.length) return differing.some((name) => name !== "all") ? say("chose") : "";
+  if (!list.length) return differing.some((name) => !SAME_VIEW.includes(name)) ? say("chose") : "";
   const last = list.pop();
   return say("changed", { list: list.length ? list.join(", ") + say("and") + last : last });
 }

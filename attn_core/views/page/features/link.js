@@ -1,4 +1,5 @@
-// A link that opens what is shown. Its button is there in every explorer; what it does comes with the first click.
+// A link that opens what is shown; of a page that is a file, the end of its address. The button is there in every
+// explorer; what it does comes with the first click.
 
 import { parts } from "../core/parts.js";
 import { make } from "../ui/dom.js";
@@ -11,18 +12,21 @@ parts.share = ({ link, state, first, shared }) => {
     shared.replaceChildren(...what);
     shared.scrollIntoView({ block: "nearest" });
   };
-  const show = () => {
+  const show = (said, value) => {
     const input = make("input", {
       type: "text",
       class: "ax-number ax-link",
       readonly: true,
-      value: url,
-      "aria-label": say("copyThis"),
+      value,
+      "aria-label": said,
     });
-    tell(say("copyThis"), " ", input);
+    tell(said, " ", input);
     input.select();
   };
-  if (!navigator.clipboard) return show();
-  navigator.clipboard.writeText(url).then(() => tell(say("copied")), show);
+  // The address of a file on this device leads nobody else anywhere.
+  if (!/^https?:/.test(url)) return show(say("sendFile"), new URL(url).hash);
+  const showLink = () => show(say("copyThis"), url);
+  if (!navigator.clipboard) return showLink();
+  navigator.clipboard.writeText(url).then(() => tell(say("copied")), showLink);
   return undefined;
 };

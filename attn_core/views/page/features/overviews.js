@@ -48,6 +48,8 @@ export class EveryHead extends Feature {
     this.heads.onown = () => explorer.choose({ own: !explorer.state.own });
     this.heads.onsort = (sort) => explorer.choose({ sort });
     explorer.body.before(this.heads.element);
+    // Arrow keys go from map to map: only a press asks for the large one.
+    this.heads.sheet.addEventListener("click", () => explorer.map.scrollIntoView({ block: "nearest" }));
   }
 
   // Another explorer of the page may have loaded the further controls, but not the maps of the heads.

@@ -306,7 +306,8 @@ test("settings are taken as far as they fit, and the rest is said", () => {
   ]);
   assert.equal(changes(settings, first, state, ["x[1]"]), "You changed x[1], the scale and the mask.");
   assert.equal(changes(settings, first, { ...first, batch: 1 }, []), "You chose another view.");
-  assert.equal(changes(settings, first, first, []), "");
+  for (const same of [{}, { select: [1, 0] }, { all: true }])
+    assert.equal(changes(settings, first, { ...first, ...same }, []), "");
 });
 
 test("the box says in Chinese what it says in English, with the same places", () => {

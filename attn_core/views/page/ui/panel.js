@@ -96,6 +96,11 @@ export class Panel {
     tree.replaceChildren(this.branch(workings.of(stage, select[1]), `${[stage, select]}`, true));
   }
 
+  // Where the sentence about what was pressed is below the screen, the page goes no farther than it takes.
+  comeIntoSight() {
+    if (this.sentence.getBoundingClientRect().bottom > innerHeight) this.element.scrollIntoView({ block: "nearest" });
+  }
+
   // Every sum of the arithmetic with all of its terms, from now on.
   writeOut() {
     this.most = Infinity;

@@ -18,6 +18,8 @@ export const LAB_WORDS = {
   mean: "mean",
   copied: "The link is copied.",
   copyThis: "This link opens what you see:",
+  sendFile:
+    "This page is a file on your device, so its address works nowhere else. Send the file, and this text, which belongs at the end of the file's address:",
   theSeed: "the seed",
   theDropout: "dropout",
   original: "original",

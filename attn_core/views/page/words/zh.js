@@ -167,6 +167,8 @@ export const CHINESE = {
   mean: "平均值",
   copied: "已复制链接。",
   copyThis: "这个链接打开的就是你现在看到的：",
+  sendFile:
+    "这个页面是你设备上的一个文件，它的地址在别处打不开。请把文件发给对方，再附上下面这段文字，接在文件地址的末尾：",
   theSeed: "种子",
   theDropout: "随机失活",
   original: "原样",
