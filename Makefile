@@ -220,6 +220,7 @@ bench: .venv-bench/made book  ## measure the pages, the explorer, other viewers,
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.model
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.visits
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.model_pages
+	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.learning
 	@.venv-bench/bin/python -m benchmarks.notebook
 	@.venv-bench/bin/python -m benchmarks.kernels
 	@.venv-bench/bin/python -m benchmarks.kernels long

@@ -114,8 +114,8 @@ def open_attention(
     model: a torch model, which is run under `watch` and torch.no_grad() as model(*args, **inputs);
         or what `watch` saw, with no further inputs. `watch` says which attention it records.
     tokens: strings; or what a tokenizer gave, if it has tokens(); or a list of such, as of a
-        sentence and its translation: each side of a map takes the one that is as long as it. All
-        sequences of a batch have the same ones.
+        sentence and its translation: the rows and the columns of a map each get the list whose
+        length is theirs. All sequences of a batch have the same ones.
     tokenizer: writes the ids among the inputs as strings, unless tokens are given. Of a batch it
         writes the first sequence.
     only: the modules to show, as for `watch`.

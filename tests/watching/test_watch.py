@@ -356,6 +356,26 @@ def test_a_compiled_model_runs_as_it_was_written():
     assert list(seen) == ["_orig_mod.0.0", "_orig_mod.1.0"]
 
 
+QUANTISED = torch.ao.quantization.quantize_dynamic
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning:torch.ao")
+@pytest.mark.parametrize(
+    ("made", "path"),
+    [
+        (lambda model: QUANTISED(model, {nn.Linear}, dtype=torch.qint8), "layers.{}.self_attn"),
+        (nn.DataParallel, "module.layers.{}.self_attn"),
+    ],
+    ids=["quantised", "DataParallel"],
+)
+def test_a_model_in_another_form(made, path):
+    layer = nn.TransformerEncoderLayer(16, 2, 16, batch_first=True)
+    model = made(nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval())
+    with torch.no_grad(), watch(model, strict=True, check=True) as seen:
+        model(X)
+    assert list(seen) == [path.format(0), path.format(1)]
+
+
 class Scripted(nn.Module):
     num_heads: int = 4
 
