@@ -105,7 +105,7 @@ the first step at which every row whose letter has occurred before copies; there
 {% if chapter %}Try it with
 `first_copy(torch.stack([frames[step][1] for step in frames]), list(frames), text)`, where `text`
 is `"".join(task.vocabulary[i] for i in longest.ids[0].tolist())`. {% else %}Try it with
-`first_copy(film, steps, letters)`. {% endif %}*Expected: seven lines in the function.
+`first_copy(film, steps, letters)`. {% endif %}*Expected: eight lines in the function.
 `letters[place]` is a letter of the text.*""",
     starter="""\
 def first_copy(film, steps, letters):

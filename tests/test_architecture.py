@@ -82,7 +82,7 @@ STANDS_ON = {
     "language": ["transformer", "steps"],
     "pretrained": ["language"],
     "learning": ["language", "watching", "dice"],
-    "mistakes": ["layers", "toy", "digits"],
+    "mistakes": ["learning", "toy", "digits"],
     "diagnosis": ["mistakes"],
 }
 

@@ -19,6 +19,13 @@ KIND = 1  # of dice: 0 are the texts
 THROWS = 12
 
 
+def drawn(weight: Tensor, seed: int, number: int) -> Tensor:
+    """First numbers for weight `number` of a model: nearly normal, with variance 1/width."""
+    words = random_words(seed, range(number, number + 1), THROWS * weight.numel(), kind=KIND)
+    sums = words.view(-1, THROWS).sum(-1).double() / 2**32 - THROWS / 2
+    return (sums / math.sqrt(weight.shape[-1])).view_as(weight)
+
+
 class AttentionLayer(nn.Module):
     """x plus the output of one head of attention; no norm and no feed-forward.
 
@@ -89,10 +96,8 @@ class AttentionOnly(nn.Module):
     def draw(self, seed: int) -> None:
         """Gives each weight the number with which its training begins."""
         check_whole("seed", seed)
-        for k, weight in enumerate(self.parameters()):
-            words = random_words(seed, range(k, k + 1), THROWS * weight.numel(), kind=KIND)
-            sums = words.view(-1, THROWS).sum(-1).double() / 2**32 - THROWS / 2
-            weight.copy_((sums / math.sqrt(weight.shape[-1])).view_as(weight))
+        for number, weight in enumerate(self.parameters()):
+            weight.copy_(drawn(weight, seed, number))
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T words"]:
         """The score of each token to come after each of the ids."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +15,8 @@ from attn_core.mistakes import layers
 from attn_core.mistakes.mistake import Run
 from attn_core.modules import Head, MultiHeadAttention, Part, SelfAttention, StackedHeads, each
 from attn_core.record import AttentionTrace
+
+Kind = TypeVar("Kind")
 
 
 def filled(module: Part) -> Part:
@@ -124,7 +127,7 @@ def after_norm(kind: type[Residual], hidden: bool) -> Run:
 
 
 def either(
-    make: Callable[[type[Part], bool], Run], right: type[Part], wrong: type[Part]
+    make: Callable[[type[Kind], bool], Run], right: type[Kind], wrong: type[Kind]
 ) -> Callable[[bool, bool], Run]:
     """How a mistake is run: (wrong?, where it is unseen?)."""
     return lambda is_wrong, hidden: make(wrong if is_wrong else right, hidden)

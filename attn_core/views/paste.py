@@ -13,6 +13,7 @@ from attn_core.diagnosis.sentences import NAMES
 from attn_core.diagnosis.slips import REPLAYED, SLIPS
 from attn_core.mistakes import MISTAKES
 from attn_core.mistakes.questions import Question, questions
+from attn_core.mistakes.training import TRAINING
 from attn_core.record import AttentionTrace
 from attn_core.views.explorer import check_name
 from attn_core.views.labels import check_record
@@ -67,7 +68,11 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
             "names": NAMES,
             "output": list(record.output.shape),
             "drops": record.dropout is not None,
-            "titles": {name: mistake.title for name, mistake in (MISTAKES | SLIPS).items()},
+            "titles": {
+                name: mistake.title
+                for name, mistake in (MISTAKES | SLIPS).items()
+                if mistake not in TRAINING  # which no table of one pass shows
+            },
             # A list is read as float64.
             "rooms": {
                 stage: [six_digits(room.base), six_digits(room.share)]

@@ -7,11 +7,13 @@ import re
 import pytest
 import torch
 from hypothesis import given, settings
+from torch.nn.functional import cross_entropy
 
-from attn_core import Dropout, toy, trace
+from attn_core import Dropout, causal, toy, trace
 from attn_core.checks import STAGES
 from attn_core.layers import LayerNorm, Residual
-from attn_core.mistakes import MISTAKES, layers, runs
+from attn_core.learning import AttentionOnly, RepeatedSegments
+from attn_core.mistakes import MISTAKES, layers, loops, runs
 from attn_core.mistakes.mistake import FORMULAS, Inputs, right_stages, stages_with
 from attn_core.mistakes.questions import alike, questions
 from attn_core.mistakes.showing import evidence, first_difference, unequal, versions
@@ -220,8 +222,32 @@ def reference_checks():
     return [lambda case=case: check(case) for case in reference_cases()]
 
 
+def test_a_training_loop_is_torchs():
+    loop, model = loops.Loop(), AttentionOnly(8, 12, keep=causal())
+    loop.run(3)
+    task = RepeatedSegments()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: (step + 1) / 10)
+    for step in range(3):
+        batch = task.batch(task.texts(1, range(8 * step, 8 * step + 8)))
+        optimizer.zero_grad()
+        cross_entropy(model(batch.ids).mT, batch.targets).backward()
+        optimizer.step()
+        schedule.step()
+    for ours, wanted in zip(loop.model.parameters(), model.parameters(), strict=True):
+        torch.testing.assert_close(ours, wanted)
+
+
+@pytest.mark.parametrize(("kind", "is_learned"), [(loops.Loop, False), (loops.NotShifted, True)])
+def test_to_name_the_token_that_is_read_is_learned_in_some_dozens_of_steps(kind, is_learned):
+    loop = kind()
+    loop.run(50)
+    assert (loop.losses[-1] < 0.1) == is_learned
+
+
 def module_checks():
     return [
+        test_a_training_loop_is_torchs,
         test_modules.test_stacked_heads_stand_side_by_side,
         test_modules.test_split_heads_equal_stacked_heads,
         lambda: test_modules.test_multi_head_attention_is_torchs(False),
