@@ -69,7 +69,8 @@ class SGD:
 
 @dataclass(frozen=True)
 class AdamW:
-    """Adam with decoupled weight decay: each weight moves by about lr, large gradient or small.
+    """Adam with decoupled weight decay: as long as its gradients agree in sign, each weight moves
+    by about lr a step, whether they are large or small.
 
     >>> weight, gradient = torch.tensor([2.0, 2.0]), torch.tensor([0.001, 1000.0])
     >>> AdamW(lr=0.1, weight_decay=0.0).update(weight, gradient).after
