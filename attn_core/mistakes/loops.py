@@ -28,7 +28,7 @@ class Loop:
     >>> loop = Loop()
     >>> loop.run(3)
     >>> [f"{loss:.4f}" for loss in loop.losses]
-    ['2.1814', '2.1707', '2.2236']
+    ['2.1141', '2.2230', '2.1546']
 
     model: gives logits [B, T, words] of ids [B, T], in float64; the model of chapter 13 unless
         given.
