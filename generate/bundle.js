@@ -78,14 +78,23 @@ files["explorer.js"] = (
   )
 ).text;
 
-// A language model needs files beside its page, which a notebook has not.
-const ofModels = Object.values(PARTS).filter((module) => !module.startsWith("features/language"));
+// The worker of a training. Where a page can't start a script beside it, it hands over its own text instead.
+const training = (await bundled(imports(["features/training_worker"]))).text;
+const handOver = 'run=>{globalThis.document?globalThis.attentionTraining="("+run+")()":run()}';
+files["explorer-training-worker.js"] = `(${handOver})(()=>{${training}});\n`;
+
+// A language model needs files beside its page, which a notebook has not; a training has a widget of its own.
+const ofModels = Object.values(PARTS).filter((module) => !/^features\/(language|training)/.test(module));
 const ofNotebook = [...ofModels, "features/tiles"];
 const ofAttention = ofNotebook.filter((module) => !module.startsWith("features/machine"));
 for (const [name, modules] of Object.entries({ widget: ofAttention, model_widget: ofNotebook })) {
   const contents = `${imports(modules)}\nexport { default } from "./${name}.js";`;
   files[`${name}.js`] = (await bundled(contents, { format: "esm" })).text;
 }
+const ofTraining = imports([...ofAttention, "features/training", "features/training_chinese"]);
+files["training_widget.js"] = (
+  await bundled(`${ofTraining}\nexport { default } from "./training_widget.js";`, { format: "esm" })
+).text.concat(files["explorer-training-worker.js"]);
 files["diagnosis.js"] = (await bundled(imports(["box"]))).text;
 files["diagnosis-zh.js"] = (await bundled(imports(["features/box_chinese", "box"]))).text;
 files["kernels.js"] = await kernels();
@@ -94,8 +103,6 @@ const worker = `${files["kernels.js"].replace("export ", "")}\nserve(KERNELS);`;
 files["explorer-language-worker.js"] = (
   await bundled(`import { serve } from "./features/language_worker.js";\n${worker}`)
 ).text;
-
-files["explorer-training-worker.js"] = (await bundled(imports(["features/training_worker"]))).text;
 
 /** Not minified: its words are exchanged for those of another language as they are in the source. */
 const answer = await bundled(imports(["../../../publishing/site/answer"]), { minify: false });

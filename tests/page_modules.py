@@ -11,9 +11,8 @@ PAGE = script.BUILT.parent / "page"
 # The scripts that few pages need, each with the module that it brings.
 PARTS = json.loads((PAGE / "parts.json").read_text(encoding="utf-8"))
 # Those of an attention; a live notebook that shows one has not those of a whole model.
-OF_ATTENTION = [
-    module for part, module in PARTS.items() if not part.startswith(("model", "language"))
-]
+OF_MODELS = ("model", "language", "training")
+OF_ATTENTION = [module for part, module in PARTS.items() if not part.startswith(OF_MODELS)]
 IMPORT = re.compile(r'^(?:import|\}).*"(\.[^"]+)\.js";$', re.MULTILINE)
 
 

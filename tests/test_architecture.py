@@ -71,8 +71,8 @@ STANDS_ON = {
     "views": [
         "arithmetic",
         "diagnosis",
+        "learning",
         "steps",
-        "watching",
     ],  # the explorer says what a mistake does
     "modules": ["api"],
     "layers": ["modules"],
@@ -323,7 +323,8 @@ PAGE_STANDS_ON = {
     "features/machine": WHOLE,
     "ui/language": WHOLE | {"core/language"},
     "features/language": WHOLE | {"core/language", "ui/language"},
-    "features/training": ONE | {"core/training"},
+    "ui/training": ONE | {"core/training", "explorer"},
+    "features/training": ONE | {"core/training", "ui/training"},
     "": {"features", "explorer", *ONE},
 }
 SCRIPTS = sorted(

@@ -11,6 +11,7 @@ try:
     from attn_core.views.attentions import Attentions, open_attention
     from attn_core.views.model import OpenModel, open_model
     from attn_core.views.paste import paste
+    from attn_core.views.training import OpenTraining, open_training
     from attn_core.views.widget import Explorer
 except ModuleNotFoundError as error:
     # The extra `views` by the names of its packages, which leave the attn_core that is here alone.
@@ -20,8 +21,8 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-__all__ = ["Attentions", "Explorer", "OpenModel", "Picture", "explore", "figure"]
-__all__ += ["open_attention", "open_model", "paste", "show", "stay_alive"]
+__all__ = ["Attentions", "Explorer", "OpenModel", "OpenTraining", "Picture", "explore", "figure"]
+__all__ += ["open_attention", "open_model", "open_training", "paste", "show", "stay_alive"]
 
 # Their modules bring matplotlib: half a second, which a live explorer does without.
 DRAWN = {"Picture": "picture", "figure": "heatmap"}

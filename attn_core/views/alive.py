@@ -2,7 +2,7 @@
 
 from IPython.display import HTML
 
-from attn_core.views.saved import scripts_of, styles_of
+from attn_core.views.saved import KINDS, scripts_of, styles_of
 from attn_core.views.shown import Shown
 
 
@@ -23,8 +23,8 @@ def stay_alive(is_on: bool = True) -> HTML | None:
     Shown.is_alone = is_on
     if not is_on:
         return None
-    styles = "\n".join(styles_of(is_model=True))
-    scripts = scripts_of(is_model=True, is_chinese=True)
+    styles = "\n".join(styles_of(list(KINDS)))
+    scripts = scripts_of(list(KINDS), is_chinese=True)
     return HTML(
         f"<style>\n{styles}</style>" + "".join(f"<script>{text}</script>" for text in scripts)
     )

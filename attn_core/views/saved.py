@@ -10,6 +10,11 @@ from attn_core.views import script
 
 HERE = Path(__file__).parent
 MOST_MEGABYTES = 25.0  # what mail takes as an attachment, as a rule
+# What other elements need besides: parts of the script, and style sheets.
+KINDS = {
+    "attention-model": (("model",), ("machine.css",)),
+    "attention-training": (("training", "training-worker"), ("machine.css", "training.css")),
+}
 # Around the explorers, whose own styles are in the style sheets.
 STYLE = """\
 :root { color-scheme: light dark; }
@@ -46,31 +51,41 @@ def save_page(
 
 def page_of(elements: Sequence[str], title: str, lang: str) -> str:
     """A whole page."""
-    is_model = any("<attention-model" in element for element in elements)
+    kinds = [kind for kind in KINDS if any(f"<{kind}" in element for element in elements)]
     return "\n".join(
         [
             f'<!DOCTYPE html>\n<html lang="{lang}">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{html.escape(title)}</title>\n<style>",
             STYLE,
-            *styles_of(is_model),
+            *styles_of(kinds),
             f"</style>\n</head>\n<body>\n<main>\n<h1>{html.escape(title)}</h1>",
             *elements,
             "</main>",
-            *(f"<script>{text}</script>" for text in scripts_of(is_model, lang.startswith("zh"))),
+            *(f"<script>{text}</script>" for text in scripts_of(kinds, lang.startswith("zh"))),
             "</body>\n</html>\n",
         ]
     )
 
 
-def styles_of(is_model: bool) -> list[str]:
-    names = ("explorer.css", "machine.css") if is_model else ("explorer.css",)
+def styles_of(kinds: Sequence[str]) -> list[str]:
+    names = dict.fromkeys(["explorer.css", *(name for kind in kinds for name in KINDS[kind][1])])
     return [(HERE / name).read_text("utf-8") for name in names]
 
 
-def scripts_of(is_model: bool, is_chinese: bool) -> list[str]:
+def scripts_of(kinds: Sequence[str], is_chinese: bool) -> list[str]:
     """The scripts of a page that has all data inside and that nobody embeds."""
-    left_out = {"beside", "embed"} | (set() if is_model else {"model", "model-zh"})
-    left_out |= set() if is_chinese else {"zh", "model-zh"}
-    unused = {f"explorer-{part}.js" for part in left_out}
-    return [text for name, text in script.files().items() if name not in unused]
+    wanted = {part for kind in kinds for part in KINDS[kind][0]}
+    unused = {part for parts, _ in KINDS.values() for part in parts} - wanted
+    unused |= {"beside", "embed", "language", "language-worker"}
+    chinese = {f"{part}-zh" for part in (unused if is_chinese else unused | wanted)}
+    left_out = unused | chinese | (set() if is_chinese else {"zh"})
+    return [text for name, text in script.files().items() if stem(name) not in left_out]
+
+
+def stem(name: str) -> str:
+    """
+    >>> stem("explorer-model-zh.js"), stem("explorer.js")
+    ('model-zh', '')
+    """
+    return name.removesuffix(".js").removeprefix("explorer").removeprefix("-")

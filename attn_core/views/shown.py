@@ -22,6 +22,7 @@ from attn_core.views.markup import write_beside
 from attn_core.views.saved import MOST_MEGABYTES, save_page
 
 if TYPE_CHECKING:
+    from attn_core.views.drawings.drawing import Drawing
     from attn_core.views.picture import Picture
 
 
@@ -75,7 +76,7 @@ class Shown(anywidget.AnyWidget):
         elements = [self.markup(is_alone=True)]
         return save_page(path, elements, title=title or self.payload["name"], lang=lang, most=most)
 
-    def still(self) -> "Picture | None":
+    def still(self) -> "Picture | Drawing | None":
         """The first state for paper, if it has a picture."""
         raise NotImplementedError
 

@@ -9,11 +9,9 @@
     others: "The arrow keys lead to the other copy buttons of this section",
   };
 
+  const FIGURES = "attention-explorer, attention-model, attention-training, language-model";
   // The first explorer that is not in a closed fold.
-  const figure = () =>
-    [...document.querySelectorAll("attention-explorer, attention-model, language-model")].find(
-      (one) => one.getClientRects().length,
-    );
+  const figure = () => [...document.querySelectorAll(FIGURES)].find((one) => one.getClientRects().length);
 
   function skipToFigure(event) {
     event.preventDefault();

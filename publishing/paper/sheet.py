@@ -194,14 +194,16 @@ class Maker:
 
     def put_stills(self) -> None:
         """An explorer is its still, or what it has for a page without scripts."""
-        for explorer in self.article.select("attention-explorer, attention-model, language-model"):
+        elements = "attention-explorer, attention-model, attention-training, language-model"
+        for explorer in self.article.select(elements):
             still = explorer.find_next_sibling("img", class_="ax-still")
             target = place(self.name, f"x-{explorer['name']}")
             if still is None:
                 explorer.name = "div"
                 explorer.attrs = {"id": target}
                 continue
-            elsewhere = self.words.live if explorer.name == "attention-model" else ""
+            live = {"attention-model": self.words.live, "attention-training": self.words.trains}
+            elsewhere = live.get(explorer.name, "")
             if "of-mistakes" in explorer.get("class", []):
                 elsewhere = self.words.switched
             if elsewhere:

@@ -15,7 +15,8 @@ class Words:
     comma: before one that stands in brackets with its link; colon: before one that a label
     leads to; chapter: what stands between a chapter's number and its page. quotes: around the
     title of a section that a sentence names by a link. No line breaks between a page and its
-    number. live: under the still of a model; switched: of an explorer of mistakes. by_hand:
+    number. live: under the still of a model; trains: of a training; switched: of an explorer of
+    mistakes. by_hand:
     says that a question is to be answered on paper first; here: says what to do then at its
     explorer, and how paper says that.
     """
@@ -33,6 +34,7 @@ class Words:
     by_hand: str
     here: tuple[str, str]
     live: str
+    trains: str
     switched: str
     asked_on: str
     contents: str
@@ -62,6 +64,7 @@ ENGLISH = Words(
     by_hand="On paper",
     here=("Here(?=[:,]| the number)", "On the site"),
     live="On the site it is live: write another sentence, and press any number.",
+    trains="On the site it is live: step, run and rewind the training, and press any number.",
     switched="On the site the mistakes can be switched on and off here.",
     asked_on="from page\N{NO-BREAK SPACE}{page}",
     contents="Contents",
@@ -98,6 +101,7 @@ CHINESE = Words(
     by_hand="纸上",
     here=("这里：", "网页上："),
     live="网页上的模型可以操作：换一个句子，点开任何一个数。",
+    trains="网页上的训练可以操作：走一步、运行、往回走，点开任何一个数。",
     switched="在网页上，这里的错误可以打开，也可以关掉。",
     asked_on="见第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
     contents="目录",

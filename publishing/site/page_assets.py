@@ -10,9 +10,15 @@ from sphinx.application import Sphinx
 # The beginning of a file's name: parts of the page that need it.
 NEEDED_BY = {
     "answer.": ("<attention-answer",),
-    "explorer.": ("<attention-explorer", "<attention-model", "<language-model"),
-    "machine.": ("<attention-model", "<language-model"),
+    "explorer.": (
+        "<attention-explorer",
+        "<attention-model",
+        "<attention-training",
+        "<language-model",
+    ),
+    "machine.": ("<attention-model", "<attention-training", "<language-model"),
     "language.": ("<language-model",),
+    "training.": ("<attention-training",),
     "mystnb.": ('class="cell',),
     "clipboard.": ('class="highlight',),
     "copybutton.": ('class="highlight',),

@@ -14,7 +14,7 @@ from attn_core.views.script import files
 from publishing import ROOT
 
 VIEWS = ROOT / "attn_core" / "views"
-SHEETS = ("explorer.css", "machine.css", "language.css")
+SHEETS = ("explorer.css", "machine.css", "language.css", "training.css")
 
 
 def write(app: Sphinx, config) -> None:

@@ -23,7 +23,7 @@ import attn_core
 from attn_core.views.markup import FOLDER
 from publishing.translation.language import ENGLISH, language
 
-NAMED = re.compile(r'<attention-(?:explorer|model) name="[\w-]+" payload="([\w-]+)"')
+NAMED = re.compile(r'<attention-(?:explorer|model|training) name="[\w-]+" payload="([\w-]+)"')
 LIBRARY = Path(attn_core.__file__).parent
 # No data are made of these: what they say changes often, and a notebook takes its time.
 APART = ("mistakes", "diagnosis", "views")

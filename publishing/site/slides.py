@@ -20,7 +20,7 @@ HEADING = re.compile(r"^#{1,6} +(.*)", re.MULTILINE)
 FOLD = re.compile(r"<details><summary>(?:Answer|Answers)</summary>\s*(.*?)\s*</details>", re.DOTALL)
 BOLD = re.compile(r"\*\*((?:(?!\*\*).)+[?？])\*\*", re.DOTALL)
 Say = Callable[[str], str]
-EXPLORER = re.compile(r'<attention-(?:explorer|model) name="([\w-]+)"')
+EXPLORER = re.compile(r'<attention-(?:explorer|model|training) name="([\w-]+)"')
 LEADS_ON = re.compile(r"[^.!?。！？]*[:：]$")  # a last sentence that speaks of the next cell
 CAPTION = re.compile(r"\*[^*]")  # of the figure above: that has a slide of its own
 BEFORE = 2  # paragraphs that lead to a question

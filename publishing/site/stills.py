@@ -20,9 +20,7 @@ from sphinx.application import Sphinx
 from publishing.translation.language import said
 from publishing.translation.outputs import CATALOGUE
 
-ELEMENT = re.compile(
-    r'<attention-(?:explorer|model) name="([\w-]+)".*?</attention-(?:explorer|model)>', re.DOTALL
-)
+ELEMENT = re.compile(r'<(attention-(?:explorer|model|training)) name="([\w-]+)".*?</\1>', re.DOTALL)
 
 
 def stills(notebook) -> dict[str, tuple[bytes, dict]]:
@@ -35,7 +33,7 @@ def stills(notebook) -> dict[str, tuple[bytes, dict]]:
             if named and "image/png" in data:
                 of_it = output.metadata["image/png"]
                 known = {**of_it, "alt": said(of_it["alt"], CATALOGUE)}
-                pictures[named[1]] = base64.b64decode(data["image/png"]), known
+                pictures[named[2]] = base64.b64decode(data["image/png"]), known
     return pictures
 
 
@@ -60,10 +58,10 @@ def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -
     folder.mkdir(parents=True, exist_ok=True)
 
     def with_still(element: re.Match) -> str:
-        if element[1] not in pictures:
+        if element[2] not in pictures:
             return element[0]
-        content, known = pictures[element[1]]
-        name = f"{path.stem}-{element[1]}.png"
+        content, known = pictures[element[2]]
+        name = f"{path.stem}-{element[2]}.png"
         (folder / name).write_bytes(content)
         return element[0] + picture(context["pathto"](f"_static/stills/{name}", 1), **known)
 

@@ -55,7 +55,8 @@ def test_ids_links_code_outputs_and_formulas_are_the_english_ones(name):
                 for tag in article.select(what)
                 if not tag.get_text().startswith(TEXTS)
             )
-        for what in ("attention-explorer", "attention-model", "attention-diagnosis", ".worksheet"):
+        alive = ("attention-explorer", "attention-model", "attention-training")
+        for what in (*alive, "attention-diagnosis", ".worksheet"):
             facts[what] = [without_words(str(tag)) for tag in article.select(what)]
         found.append(facts)
     english, chinese = found

@@ -18,7 +18,10 @@ class Places(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         for name, value in attrs:
-            if tag in ("attention-explorer", "attention-model") and name == "name":
+            if (
+                tag in ("attention-explorer", "attention-model", "attention-training")
+                and name == "name"
+            ):
                 self.explorers.add(value)
             elif name == "id" or (tag == "a" and name == "name"):
                 self.ids.add(value)

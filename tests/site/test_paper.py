@@ -112,7 +112,8 @@ def shown(name: str) -> Counter:
     article = page.select_one("article")
     on_a_screen = (
         "script, summary, .headerlink, .chapter-links, attention-answer, attention-diagnosis, "
-        "details.above-input, :is(attention-explorer, attention-model):has(+ .ax-still)"
+        "details.above-input, "
+        ":is(attention-explorer, attention-model, attention-training):has(+ .ax-still)"
     )
     for tag in article.select(on_a_screen):
         tag.decompose()
@@ -577,6 +578,7 @@ DATA = '<script type="application/json">{"mistakes":[]}</script>'
     ("explorer", "wanted"),
     [
         ('<attention-model name="one"></attention-model>', [ENGLISH.live]),
+        ('<attention-training name="one"></attention-training>', [ENGLISH.trains]),
         (f'<attention-explorer name="two">{DATA}</attention-explorer>', [ENGLISH.switched]),
         ('<attention-explorer name="three"></attention-explorer>', []),
     ],

@@ -30,7 +30,9 @@ def paper(open_page, site):
 def test_explorers_are_stills(paper, chapter, edition):
     page = paper(chapter, edition)
     page.pdf()  # for which the browser loads them
-    explorers = page.locator(":is(attention-explorer, attention-model):has(+ .ax-still)")
+    explorers = page.locator(
+        ":is(attention-explorer, attention-model, attention-training):has(+ .ax-still)"
+    )
     stills = page.locator(".ax-still")
     assert explorers.count() == stills.count() > 0
     for n in range(stills.count()):

@@ -19,7 +19,8 @@ from tests.conftest import HTML
 APART = (
     "script, style, noscript, pre, code, math, svg, .cell_output, .sig, "
     ".exercise, dl.py, summary .collapsed, summary .expanded, "
-    "attention-explorer, attention-model, attention-diagnosis, attention-answer, .prev-next-footer"
+    "attention-explorer, attention-model, attention-training, attention-diagnosis, "
+    "attention-answer, .prev-next-footer"
 )
 # What Sphinx and the theme say, in the language of their own catalogues.
 THEIRS = {"for", "in", "class", "Raises", "Return type", "property", "Parameters", "Returns"}

@@ -249,10 +249,14 @@ class Drawing:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> tuple[dict, dict]:
         """The drawing, and as pixels for a notebook that shows no SVG: one that is not trusted."""
-        svg = self.svg()
-        data = {"image/svg+xml": svg, "image/png": drawn(svg), "text/plain": repr(self)}
+        png, known = self._repr_png_()
+        data = {"image/svg+xml": self.svg(), "image/png": png, "text/plain": repr(self)}
+        return data, {"image/png": known}
+
+    def _repr_png_(self) -> tuple[str, dict]:
+        """As pixels, in base64, what it says, and the size at which it is shown."""
         size = {"width": math.ceil(self.width), "height": math.ceil(self.height)}
-        return data, {"image/png": {"alt": self.alt, **size}}
+        return drawn(self.svg()), {"alt": self.alt, **size}
 
     def __repr__(self) -> str:
         return f"Drawing: {self.alt}"

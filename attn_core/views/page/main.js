@@ -32,6 +32,7 @@ export function speakAs(payload) {
   parts.zh(payload);
   parts["model-zh"]?.();
   parts["language-zh"]?.();
+  parts["training-zh"]?.();
 }
 
 /**
@@ -48,6 +49,10 @@ const KINDS = {
   "language-model": {
     needs: ({ lang }) => ["heads", "language", ...(isChinese(lang) ? ["zh", "language-zh"] : [])],
     make: (host, payload, how) => new parts.language(host, payload, how),
+  },
+  "attention-training": {
+    needs: ({ lang }) => ["training", ...(isChinese(lang) ? ["zh", "training-zh"] : [])],
+    make: (host, payload, how) => new parts.training(host, payload, how),
   },
 };
 
@@ -169,8 +174,11 @@ export class AttentionModel extends AttentionExplorer {}
 
 export class LanguageModel extends AttentionExplorer {}
 
+export class AttentionTraining extends AttentionExplorer {}
+
 if (!customElements.get("attention-explorer")) {
   customElements.define("attention-explorer", AttentionExplorer);
   customElements.define("attention-model", AttentionModel);
   customElements.define("language-model", LanguageModel);
+  customElements.define("attention-training", AttentionTraining);
 }

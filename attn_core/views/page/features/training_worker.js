@@ -6,6 +6,6 @@ import { TRAINING_CHINESE, TRAINING_WORDS } from "../words/training.js";
 import { addWords } from "../words/words.js";
 
 addWords(TRAINING_WORDS);
-const ASKED = ["init", "step", "run", "pause", "rewind", "change", "numbers", "update"];
+const ASKED = ["init", "step", "run", "pause", "rewind", "change", "numbers", "weight"];
 const session = new Session({ pause, now: () => performance.now(), tell: (told) => postMessage({ told }) });
 answer(session, ASKED, TRAINING_CHINESE, "trainingFailed");

@@ -6,9 +6,9 @@ import { test } from "node:test";
 import { bytesOf } from "../core/arrays.js";
 import { LightSource } from "../core/language/light_source.js";
 import { flipped, offsIn, switchesIn } from "../core/language/offs.js";
-import { Remote } from "../core/language/remote.js";
 import { lineText } from "../core/model/workings.js";
 import { Problem } from "../core/problem.js";
+import { Remote } from "../core/remote.js";
 import { LANGUAGE_CHINESE, LANGUAGE_WORDS } from "../words/language.js";
 import { VIEW_WORDS } from "../words/language_view.js";
 import { VIEW_CHINESE } from "../words/language_view_zh.js";
@@ -104,7 +104,7 @@ test("a worker that stops answers every open question", async () => {
     onerror: null,
   };
   const told = [];
-  const remote = new Remote(port, (one) => told.push(one));
+  const remote = new Remote(port, (one) => told.push(one), "workerFailed");
   const [first, second, third] = ["cut", "read", "lens"].map((what) => remote.ask(what));
   port.onmessage({ data: { told: { what: "loading" } } });
   port.onmessage({ data: { id: port.sent[1].id, answer: 7 } });

@@ -3,20 +3,34 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { Attention } from "../core/attention.js";
 import { Dice, randomWords } from "../core/dice.js";
 import { Problem } from "../core/problem.js";
 import { backward } from "../core/training/backward.js";
 import { Film } from "../core/training/film.js";
 import { forward } from "../core/training/forward.js";
+import { dataOf } from "../core/training/head.js";
 import { Kept } from "../core/training/kept.js";
+import { backLines, digits, updateLines } from "../core/training/lines.js";
 import { crossEntropy } from "../core/training/loss.js";
 import { sharesOf } from "../core/training/measures.js";
 import { initialWeights, parametersOf } from "../core/training/model.js";
 import { OPTIMISERS, updateOf } from "../core/training/optimisers.js";
+import { Past } from "../core/training/past.js";
 import { Session } from "../core/training/session.js";
-import { exampleOf, isFirst, isRepeat, REPEATED_SEGMENTS, textOf } from "../core/training/task.js";
+import {
+  exampleOf,
+  isFirst,
+  isRepeat,
+  possibleLoss,
+  REPEATED_SEGMENTS,
+  textOf,
+  tokensOf,
+} from "../core/training/task.js";
 import { Training } from "../core/training/training.js";
 import { TRAINING_CHINESE, TRAINING_WORDS } from "../words/training.js";
+import { TRAINING_VIEW_WORDS } from "../words/training_view.js";
+import { TRAINING_VIEW_CHINESE } from "../words/training_view_zh.js";
 import { addWords } from "../words/words.js";
 
 addWords(TRAINING_WORDS);
@@ -314,8 +328,115 @@ test("a session begins, steps, runs in slices and goes back", async () => {
   );
   const { pass, gradients, gradient } = session.numbers();
   assert.deepEqual([pass.layers.length, gradients.numbers.length, gradient.length], [2, 2496, 2496]);
-  const update = session.update({ name: "positions", row: 0, column: 0 });
-  assert.equal(update.after, update.before - update.decayed - update.moved);
+  const { value, step, made } = session.weight({ name: "positions", row: 0, column: 0 });
+  assert.deepEqual([value, step, made.moments.step], [made.update.after, 6, 5]);
+});
+
+/** News of steps as a session tells them, each step's loss its number; frames of every second step. */
+const newsOf = (from, to, every = 2) => ({
+  count: to,
+  every,
+  entries: Array.from({ length: to - from }, (_, n) => ({ step: from + n + 1, loss: from + n + 1 })),
+  frames: Array.from({ length: to - from }, (_, n) => [from + n + 1, []]).filter(([step]) => step % every === 0),
+});
+
+test("a page knows later steps as long as the same ones would come again", () => {
+  const past = new Past();
+  past.take({ ...newsOf(0, 8), frames: [[0, []], ...newsOf(0, 8).frames] });
+  assert.deepEqual([past.count, past.furthest, past.strip(9), past.last.loss], [8, 8, [0, 2, 4, 6, 8], 8]);
+  past.rewind(newsOf(3, 3));
+  assert.deepEqual([past.count, past.furthest, past.strip(9), past.last.loss], [3, 8, [0, 2, 4, 6, 8], 3]);
+  past.take(newsOf(3, 5));
+  past.change();
+  assert.deepEqual([past.furthest, past.strip(9)], [5, [0, 2, 4]], "what came with other settings is gone");
+  past.take(newsOf(5, 9));
+  past.rewind(newsOf(4, 4));
+  assert.deepEqual([past.furthest, past.changes], [5, []], "behind the change other steps would come");
+});
+
+test("a strip has a few frames, evenly spaced, and a curve a few points", () => {
+  const past = new Past();
+  past.take(newsOf(0, 100));
+  assert.deepEqual(past.strip(4), [32, 64, 96]);
+  assert.deepEqual(past.curve("loss", 3), [
+    [17.5, 17.5],
+    [51.5, 51.5],
+    [84.5, 84.5],
+  ]);
+  past.take(newsOf(100, 104, 8));
+  assert.ok(past.strip(100).every((step) => step % 8 === 0));
+  assert.deepEqual(new Past().curve("loss", 5), []);
+});
+
+test("a weight opens down to its gradient and what AdamW remembered", () => {
+  const training = new Training();
+  const place = ["layers.1.attention.w_query.weight", 3, 5];
+  assert.equal(training.weight(...place).made, null);
+  for (let n = 0; n < 3; n++) training.step();
+  const { value, made } = training.weight(...place);
+  const lines = Object.fromEntries(updateLines(made).map(({ key, value, text }) => [key, { value, text }]));
+  const of = (key) => lines[`line_${key}`].value;
+  const [g, { m, v }] = [of("gradient"), made.moments];
+  assert.deepEqual(
+    [of("m"), of("v"), of("mHat"), of("vHat")],
+    [0.9 * m + (1 - 0.9) * g, 0.999 * v + (1 - 0.999) * g * g, of("m") / (1 - 0.9 ** 3), of("v") / (1 - 0.999 ** 3)],
+  );
+  assert.equal(of("after"), of("before") - of("decayed") - of("moved"));
+  assert.equal(value, of("after"));
+  assert.match(lines.line_mHat.text, /^m̂ = m \/ \(1 − 0\.9\^3\) = \S+ \/ 0\.271 = /);
+  training.change({ kind: "sgd", lr: 0.5 });
+  training.step();
+  const plain = updateLines(training.weight(...place).made);
+  assert.deepEqual(
+    plain.map(({ key }) => key),
+    ["line_before", "line_gradient", "line_decayed", "line_moved", "line_after"],
+  );
+  assert.equal(plain[3].value, 0.5 * plain[1].value);
+});
+
+test("what comes back to a score opens, and is 0 behind the mask", () => {
+  const training = new Training();
+  const { pass, gradients } = training.passOf(training.example);
+  const at = (place) => backLines(pass.layers[1], gradients.layers[1], 12, place);
+  const [dP, r, dS] = at([7, 2]).map(({ value }) => value);
+  near([dS], [pass.layers[1].weights[7 * 12 + 2] * (dP - r)], "dS", 1e-15);
+  assert.ok(dS !== 0);
+  assert.equal(at([2, 7])[2].value, 0);
+  assert.match(at([7, 2])[2].text, /^dS\[7, 2\] = P · \(dP − r\) = /);
+});
+
+test("digits are five, wherever the point is", () => {
+  assert.deepEqual([0, 1, -0.25, 123.456789, 0.00123456789, 1.23456e-7, 1e-8, -4e9, Infinity, NaN].map(digits), [
+    "0",
+    "1",
+    "-0.25",
+    "123.46",
+    "0.0012346",
+    "1.2346e-07",
+    "1e-08",
+    "-4e+09",
+    "inf",
+    "nan",
+  ]);
+});
+
+test("what is possible, and the tokens of ids", () => {
+  const { log } = Math;
+  near([possibleLoss({ letters: 8, shortest: 3, longest: 3 })], [(log(7) + log(6)) / 2], "possible", 1e-15);
+  assert.equal(possibleLoss(REPEATED_SEGMENTS).toFixed(2), "1.69");
+  assert.equal(possibleLoss({ letters: 8, shortest: 1, longest: 1 }), 0);
+  assert.deepEqual(tokensOf(REPEATED_SEGMENTS, [8, 0, 7]), ["BOS", "A", "H"]);
+});
+
+test("a layer is an explorer's data, with the same weights", () => {
+  const training = new Training();
+  const { pass } = training.passOf(training.example);
+  const tokens = tokensOf(training.settings.task, training.example.ids);
+  const data = dataOf(pass.layers[0], tokens, training.shape, {});
+  const attention = new Attention(data, { batch: 0, head: 0, scale: data.scale, mask: "given" });
+  near(attention.row("weights", 5), [...pass.layers[0].weights.subarray(60, 72)], "weights", 1e-15);
+  const open = dataOf(pass.layers[0], tokens, { ...training.shape, isMasked: false }, {});
+  assert.equal(open.keepJson, null);
 });
 
 test("a run ends with a pause, and goes on with another learning rate", async () => {
@@ -346,7 +467,7 @@ test("a worker answers what it is asked, in the language of the page", async () 
   const ask = (id, what, asked) => globalThis.onmessage({ data: { id, what, asked } });
   await ask(1, "init", { seed: 2 });
   await ask(2, "step");
-  await ask(3, "update", { name: "bias", row: 0, column: 0 });
+  await ask(3, "weight", { name: "bias", row: 0, column: 0 });
   await ask(4, "advance", {});
   ask(5, "speak", { isChinese: true });
   await ask(6, "rewind", { step: 2 });
@@ -361,4 +482,5 @@ test("a worker answers what it is asked, in the language of the page", async () 
 test("both languages fill the same places", () => {
   const places = (words) => Object.fromEntries(Object.entries(words).map(([k, v]) => [k, v.match(/\{\w+\}/g)?.sort()]));
   assert.deepEqual(places(TRAINING_CHINESE), places(TRAINING_WORDS));
+  assert.deepEqual(places(TRAINING_VIEW_CHINESE), places(TRAINING_VIEW_WORDS));
 });

@@ -3,7 +3,7 @@
 // A view takes its numbers through these methods, so that another source can feed it: one that has the numbers of a few
 // texts, and no weights.
 
-import { Remote } from "./remote.js";
+import { Remote } from "../remote.js";
 
 /**
  * @typedef {import("./engine.js").LayerRecord} LayerRecord
@@ -33,7 +33,7 @@ import { Remote } from "./remote.js";
 /** @implements {Source} */
 export class Whole {
   /**
-   * @param {import("./remote.js").Port} worker
+   * @param {import("../remote.js").Port} worker
    * @param {{ folder: string, isChinese: boolean, onloading: (loaded: number, bytes: number) => void }} how
    */
   constructor(worker, { folder, isChinese, onloading }) {
@@ -44,10 +44,12 @@ export class Whole {
     this.reading = 0;
     /** @type {(layer: number, record: LayerRecord) => void} */
     this.onlayer = () => {};
-    this.remote = new Remote(worker, ({ what, loaded = 0, bytes = 0, reading, layer, record }) => {
+    /** @param {import("./session.js").Told} told */
+    const ontold = ({ what, loaded = 0, bytes = 0, reading, layer, record }) => {
       if (what === "loading") onloading(loaded, bytes);
       else if (reading === this.reading && layer !== undefined && record) this.onlayer(layer, record);
-    });
+    };
+    this.remote = new Remote(worker, ontold, "workerFailed");
     worker.postMessage({ what: "speak", asked: { isChinese } });
   }
 

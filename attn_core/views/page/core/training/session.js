@@ -3,7 +3,7 @@
 
 import { say } from "../../words/words.js";
 import { Problem } from "../problem.js";
-import { vocabularySize } from "./task.js";
+import { possibleLoss, vocabularySize } from "./task.js";
 import { Training } from "./training.js";
 
 /**
@@ -49,6 +49,7 @@ export class Session {
       parameters,
       weights: state.weights.length,
       vocabulary: vocabularySize(settings.task),
+      possible: possibleLoss(settings.task),
       example: { ids: [...example.ids], targets: [...example.targets], segment: example.segments[0] },
       ...this.news(),
     };
@@ -132,12 +133,12 @@ export class Session {
   }
 
   /**
-   * The parts of the last update of one weight.
+   * A weight, and what its last update was made of.
    *
    * @param {{ name: string, row: number, column: number }} asked
    */
-  update({ name, row, column }) {
-    return this.started().update(name, row, column);
+  weight({ name, row, column }) {
+    return this.started().weight(name, row, column);
   }
 
   /** @returns {Training} */

@@ -91,3 +91,32 @@ export const isFirst = ({ segments, start }, b, t) => t >= start && t < start + 
  * @param {number} t
  */
 export const isRepeat = ({ segments, start }, b, t) => t >= start + segments[b];
+
+/** What stands for the start token. */
+export const START = "BOS";
+
+/**
+ * The tokens of ids, as a reader sees them.
+ *
+ * @param {Task} task
+ * @param {ArrayLike<number>} ids
+ */
+export const tokensOf = ({ letters }, ids) =>
+  Array.from(ids, (id) => (id === letters ? START : String.fromCharCode("A".charCodeAt(0) + id)));
+
+/**
+ * The least mean loss over places that predict a letter for the first time: whoever knows which letters were said has
+ * the others left, all equally likely.
+ *
+ * @param {Task} task
+ */
+export function possibleLoss({ letters, shortest, longest }) {
+  let [sum, count] = [0, 0];
+  for (let segment = shortest; segment <= longest; segment++) {
+    for (let said = 1; said < segment; said++) {
+      sum += Math.log(letters - said);
+      count += 1;
+    }
+  }
+  return count ? sum / count : 0;
+}

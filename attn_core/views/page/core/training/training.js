@@ -141,6 +141,24 @@ export class Training {
   }
 
   /**
+   * A weight as it is now, and what its last update was made of.
+   *
+   * @param {string} name
+   * @param {number} row
+   * @param {number} column
+   * @returns {import("./lines.js").Weight}
+   */
+  weight(name, row, column) {
+    const n = this.placeOf(name, row, column);
+    const { state, last, count } = this;
+    const weight = { value: state.weights[n], step: count, made: null };
+    if (!last) return weight;
+    const { before, optimiser } = last;
+    const moments = { step: before.adamSteps, m: before.m[n], v: before.v[n] };
+    return { ...weight, made: { optimiser, moments, update: updated(last, n) } };
+  }
+
+  /**
    * Where a weight is in the array of all.
    *
    * @param {string} name

@@ -1,11 +1,11 @@
 // The page's side of its worker: questions, each with its answer, and what the worker tells by itself.
 
-import { say } from "../../words/words.js";
-import { Problem } from "../problem.js";
+import { say } from "../words/words.js";
+import { Problem } from "./problem.js";
 
 /**
  * @typedef {{ id: number, what: string, asked: any }} Question
- * @typedef {{ id?: number, answer?: any, problem?: string, told?: import("./session.js").Told }} Message
+ * @typedef {{ id?: number, answer?: any, problem?: string, told?: any }} Message
  *
  * What a worker is, as far as it is used.
  * @typedef {object} Port
@@ -18,9 +18,10 @@ import { Problem } from "../problem.js";
 export class Remote {
   /**
    * @param {Port} port
-   * @param {(told: import("./session.js").Told) => void} ontold
+   * @param {(told: any) => void} ontold
+   * @param {string} failed the phrase for a worker that has ended
    */
-  constructor(port, ontold) {
+  constructor(port, ontold, failed) {
     this.port = port;
     this.count = 0;
     /** @type {Map<number, { done: (answer: any) => void, fail: (error: Error) => void }>} */
@@ -32,11 +33,11 @@ export class Remote {
       if (problem === undefined) question?.done(answer);
       else question?.fail(new Problem(problem));
     };
-    port.onerror = () => this.end(say("workerFailed"));
+    port.onerror = () => this.end(say(failed));
   }
 
   /**
-   * @param {string} what a method of session.js
+   * @param {string} what a method of its session
    * @param {any} [asked]
    * @returns {Promise<any>}
    */
