@@ -28,9 +28,9 @@ MEAN = 10  # steps whose mean loss is shown
 
 
 class OpenTraining(Shown):
-    """A training that a reader steps through, runs and changes on the page.
+    """What `open_training` shows: a training to step, run, rewind and change on the page.
 
-    training: the one in Python, whose film is the picture on paper.
+    training: the one in Python, whose film is shown on paper.
 
     Taught in chapter 13.
     """
@@ -76,20 +76,20 @@ class OpenTraining(Shown):
 
 
 def open_training(training: Training | None = None, *, name: str = "training") -> OpenTraining:
-    """A small model that learns on the page: it is stepped, run, rewound, and each number opens.
+    """A small model that learns on the page: step, run and rewind it, and open any number.
 
     >>> from attn_core.learning import Training
     >>> open_training(Training())
     Training to play with: 2,496 weights, 2 layers
 
-    training: the page begins with the same task, seed, first weights and optimiser, and computes
-        the same numbers; Training() unless given. What it has learned so far is the picture on
-        paper. Its model must be an AttentionOnly of one or two layers, with the weights that the
-        seed draws and a causal mask or none: ValueError otherwise.
+    training: the page starts from the same task, seed, first weights and optimiser, and computes
+        the same numbers; Training() unless given. Paper shows the film of what it has learned so
+        far. Its model must be an AttentionOnly of one or two layers, with the weights that the seed
+        draws and a causal mask or Keep(); ValueError otherwise.
     name: what the address calls it, letters, digits and hyphens; each on a page needs its own.
 
-    The reader changes the learning rate, the optimiser, the seed and the number of layers, takes
-    the mask away, and puts a start token first. Nothing comes back to Python.
+    A reader can change the learning rate, the optimiser, the seed and the number of layers, remove
+    the mask, and put a start token first. Python does not see these changes.
     Taught in chapter 13.
     """
     training = Training() if training is None else training
@@ -106,7 +106,7 @@ def asked(training: Training) -> dict:
     sizes = {"texts": training.texts, "places": task.places, "width": width}
     for what, size in (sizes | {"layers": len(model.layers)}).items():
         if size > MOST[what]:
-            raise ValueError(f"training must have at most {MOST[what]} {what}, got {size}")
+            raise ValueError(f"{what} of training must be at most {MOST[what]}, got {size}")
     return {
         "seed": training.seed,
         "texts": training.texts,
@@ -137,8 +137,11 @@ def check_first(training: Training) -> bool:
     """Whether the model is masked; it must begin as one that the seed draws."""
     model, task = training.model, training.task
     masks = [layer.attention.keep for layer in each(model.layers, AttentionLayer)]
-    if any(mask not in (causal(), Keep()) for mask in masks) or len({*masks}) > 1:
-        raise ValueError("training must have a model with a causal mask or Keep(), got another one")
+    for mask in masks:
+        if mask not in (causal(), Keep()) or mask != masks[0]:
+            raise ValueError(
+                f"layers of training must all have keep=causal(), or all keep=Keep(), got {mask}"
+            )
     drawn = AttentionOnly(
         len(task.vocabulary),
         task.length,
@@ -151,7 +154,7 @@ def check_first(training: Training) -> bool:
         if not torch.equal(first[name], weight):
             raise ValueError(
                 f"training must begin with the weights that seed {training.seed} draws, got others "
-                f"in {name}"
+                f"in {name}: make the model with AttentionOnly(…, seed={training.seed})"
             )
     return masks[0] == causal()
 

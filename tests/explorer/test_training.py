@@ -1,6 +1,7 @@
 """A model that learns on a page, in a real browser: the same numbers as attn_core.learning."""
 
 import re
+import shutil
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -11,6 +12,7 @@ from attn_core.masks import Keep
 from attn_core.views import open_training, script
 from tests.conftest import _Quiet
 from tests.engines import served
+from tests.explorer.conftest import heard_page
 
 SHEETS = ("explorer.css", "machine.css", "training.css")
 WIDE, NARROW = {"width": 1000, "height": 900}, {"width": 360, "height": 740}
@@ -376,3 +378,41 @@ def test_in_chinese_it_says_all_of_it_in_chinese(visit):
         "all => all.map(e => e.ariaLabel).join(' ')"
     )
     assert re.findall(ENGLISH, f"{text} {spoken}", re.IGNORECASE) == []
+
+
+# A model of ipywidgets, as far as the widget asks it.
+RENDER = """(payload) => {
+  const el = document.createElement("div");
+  document.body.append(el);
+  const close = widget.render({ model: { get: () => payload }, el });
+  window.leave = () => { close(); return document.querySelectorAll(".at-root").length; };
+}"""
+
+
+def test_the_widget_of_a_live_notebook_has_its_worker_inside(browser, address, folder):
+    shutil.copyfile(script.BUILT / "training_widget.js", folder / "widget.js")
+    (folder / "live.html").write_text(
+        '<!doctype html><title>live</title><link rel="stylesheet" href="explorer.css">'
+        '<script type="module">import widget from "./widget.js"; window.widget = widget;</script>',
+        encoding="utf-8",
+    )
+    with heard_page(browser, f"{address}/live.html") as page:
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.wait_for_function("window.widget")
+        page.evaluate(RENDER, open_training().payload)
+        step(ready(page))
+        assert said(page) == losses(Training().step())
+        assert [url for url in asked if "worker" in url] == []
+        assert page.evaluate("() => leave()") == 0
+        assert page.heard == []
+
+
+def test_a_saved_page_trains_without_a_network(browser, tmp_path):
+    path = open_training(Training()).save(tmp_path / "training.html", title="A training")
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    step(ready(page))
+    assert said(page) == losses(Training().step())
+    context.close()

@@ -5,13 +5,14 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Attention } from "../core/attention.js";
 import { Dice, randomWords } from "../core/dice.js";
+import { fixed } from "../core/digits.js";
 import { Problem } from "../core/problem.js";
 import { backward } from "../core/training/backward.js";
 import { Film } from "../core/training/film.js";
 import { forward } from "../core/training/forward.js";
 import { dataOf } from "../core/training/head.js";
 import { Kept } from "../core/training/kept.js";
-import { backLines, digits, updateLines } from "../core/training/lines.js";
+import { backLines, digits, hundredths, updateLines } from "../core/training/lines.js";
 import { crossEntropy } from "../core/training/loss.js";
 import { sharesOf } from "../core/training/measures.js";
 import { initialWeights, parametersOf } from "../core/training/model.js";
@@ -418,6 +419,10 @@ test("digits are five, wherever the point is", () => {
     "inf",
     "nan",
   ]);
+});
+
+test("a small loss is 0.00, and a large one has its exponent", () => {
+  assert.deepEqual([0.0049, 2.345, 1e9, NaN].map(hundredths), ["0.00", "2.35", fixed(1e9, 2), "nan"]);
 });
 
 test("what is possible, and the tokens of ids", () => {

@@ -1,6 +1,6 @@
 // The arithmetic of a training's numbers, line by line: what a step made of a weight, and what comes back to a score.
 
-import { scientific } from "../digits.js";
+import { decimals, fixed, scientific } from "../digits.js";
 
 /**
  * @typedef {object} Step
@@ -30,6 +30,13 @@ export function digits(x) {
   if (size === 0 || (size >= 1e-3 && size < 1e6)) return `${Number(x.toPrecision(5))}`;
   return (x < 0 ? "-" : "") + scientific(size, 4).replace(/\.?0*e/, "e");
 }
+
+/**
+ * A loss or a weight with two decimals: what is less is 0.00.
+ *
+ * @param {number} x
+ */
+export const hundredths = (x) => (Math.abs(x) < 1e6 ? decimals(x, 2) : fixed(x, 2));
 
 /** In a product or a difference. @param {number} x */
 const factor = (x) => (x < 0 ? `(${digits(x)})` : digits(x));

@@ -1,6 +1,6 @@
 // The losses over the steps as curves, and the least that is possible for letters that nobody can know.
 
-import { fixed } from "../../core/digits.js";
+import { hundredths } from "../../core/training/lines.js";
 import { say } from "../../words/words.js";
 import { make, svg } from "../dom.js";
 
@@ -48,7 +48,7 @@ export class Curve {
     this.element = make(
       "div",
       { class: "at-part" },
-      make("p", { class: "at-title" }, say("tr_curve")),
+      make("p", { class: "at-title" }, say("tr_curve", { texts: view.asked.texts })),
       this.legend,
       make("div", { class: "at-curve" }, this.ticks, this.svg, this.end),
     );
@@ -83,8 +83,8 @@ export class Curve {
     }
     this.end.textContent = say("tr_stepOf", { step: last });
     const { last: entry } = past;
-    for (const name of ["first", "repeats"]) this.values[name].textContent = entry ? fixed(entry[name], 2) : "";
-    this.values.possible.textContent = fixed(possible, 2);
+    for (const name of ["first", "repeats"]) this.values[name].textContent = entry ? hundredths(entry[name]) : "";
+    this.values.possible.textContent = hundredths(possible);
   }
 
   /** In words, when nothing moves. */
@@ -94,9 +94,9 @@ export class Curve {
     const said = last
       ? say("tr_curveAlt", {
           count,
-          first: fixed(last.first, 2),
-          repeats: fixed(last.repeats, 2),
-          possible: fixed(possible, 2),
+          first: hundredths(last.first),
+          repeats: hundredths(last.repeats),
+          possible: hundredths(possible),
         })
       : say("tr_curveNone");
     this.svg.setAttribute("aria-label", said);

@@ -2,7 +2,8 @@
 // back to the same scores, solid where a step raises the score and dashed where it lowers it. Below that, the loss of
 // each letter that comes next.
 
-import { decimals, fixed } from "../../core/digits.js";
+import { decimals } from "../../core/digits.js";
+import { hundredths } from "../../core/training/lines.js";
 import { say } from "../../words/words.js";
 import { make, svg } from "../dom.js";
 import { largest } from "./maps.js";
@@ -57,7 +58,7 @@ class Arcs {
   paint(numbers, most, lit) {
     const { count } = this;
     for (const [n, path] of this.paths.entries()) {
-      const share = Math.abs(numbers[n]) / most;
+      const share = Math.min(1, Math.abs(numbers[n]) / most);
       const isDrawn = share >= LEAST_SEEN;
       path.style.display = isDrawn ? "" : "none";
       if (!isDrawn) continue;
@@ -152,7 +153,9 @@ export class Sentence {
     if (!pass) return;
     const back = numbers.gradients.layers[layer].scaled;
     this.forward.paint(pass.weights, 1, row);
-    this.back.paint(back, largest(back) || 1, row);
+    // The gradients of a row alone may be small beside those of others.
+    const rows = row === null ? back : back.subarray(row * this.buttons.length, (row + 1) * this.buttons.length);
+    this.back.paint(back, largest(rows) || 1, row);
     for (const [n, { bar, number }] of this.bars.entries()) {
       const loss = numbers.loss.losses[n];
       bar.style.height = `${Math.min(100, (100 * loss) / MOST_LOSS || 0).toFixed(1)}%`;
@@ -172,13 +175,13 @@ export class Sentence {
     const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, MOST_NAMED);
     const list = order
       .filter((n) => weights[n] >= LEAST_NAMED)
-      .map((n) => say("tr_wordShare", { word: tokens[n], place: n, share: fixed(weights[n], 2) }));
+      .map((n) => say("tr_wordShare", { word: tokens[n], place: n, share: hundredths(weights[n]) }));
     this.said.textContent = say("tr_wordSaid", {
       word: tokens[row],
       place: row,
       list: list.join(say("tr_listed")),
       next: targets[row],
-      loss: fixed(numbers.loss.losses[row], 2),
+      loss: hundredths(numbers.loss.losses[row]),
     });
   }
 }

@@ -1,11 +1,11 @@
 // A model that learns, on a page: it is trained in a worker, and its losses, its maps, its text with arcs and all its
 // weights are painted as they come.
 
-import { fixed } from "../../core/digits.js";
 import { parts } from "../../core/parts.js";
 import { Problem } from "../../core/problem.js";
 import { Remote } from "../../core/remote.js";
 import { accepted } from "../../core/state.js";
+import { hundredths } from "../../core/training/lines.js";
 import { Past } from "../../core/training/past.js";
 import { tokensOf } from "../../core/training/task.js";
 import { say } from "../../words/words.js";
@@ -351,7 +351,7 @@ export class TrainingView {
   tellLosses(word) {
     const { last, count } = this.past;
     if (!last) return this.tell(say("tr_saidReady"));
-    const [loss, first, repeats] = [last.loss, last.first, last.repeats].map((x) => fixed(x, 2));
+    const [loss, first, repeats] = [last.loss, last.first, last.repeats].map(hundredths);
     return this.tell(say(word, { step: count, loss, first, repeats }));
   }
 
