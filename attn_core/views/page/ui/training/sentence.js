@@ -4,6 +4,7 @@
 
 import { decimals } from "../../core/digits.js";
 import { hundredths } from "../../core/training/lines.js";
+import { START } from "../../core/training/task.js";
 import { say } from "../../words/words.js";
 import { make, svg } from "../dom.js";
 import { largest } from "./maps.js";
@@ -110,7 +111,7 @@ export class Sentence {
         "button",
         {
           type: "button",
-          class: "at-letter",
+          class: token === START ? "at-letter at-start" : "at-letter",
           "aria-label": say("tr_wordAbout", { word: token, place }),
           "aria-describedby": this.said.id,
           onclick: () => this.choose(place),
