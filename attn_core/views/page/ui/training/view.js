@@ -134,6 +134,7 @@ export class TrainingView {
   async begin() {
     const stamp = ++this.stamp;
     this.isReady = this.isRunning = false;
+    delete this.root.dataset.step;
     this.controls.render(false);
     try {
       this.remote ??= await this.started();
@@ -381,7 +382,9 @@ export class TrainingView {
     this.root.classList.toggle("at-runs", this.isRunning);
     for (const part of [this.curve, this.film, this.sentence, this.weights])
       if (!this.isRunning || this.seen.has(part.element)) part.paint();
-    if (!this.isRunning) this.head.paint();
+    if (this.isRunning) return;
+    this.head.paint();
+    this.root.dataset.step = String(this.numbers.count); // what all of it shows now
   }
 
   /** What is only said when nothing moves. */
