@@ -48,6 +48,10 @@ from attn_core.views import open_model
 model = open_model(stored(), {"source": ENGLISH, "target": CHINESE}, "Tom chases Jerry")
 model
 """
+TRAINING = """
+from attn_core.views import open_training
+open_training()
+"""
 READ_MODEL = "print('read', model.say, model.at, model.select, model.off)"
 SET_MODEL = "model.say = 'Tom sees Jerry'; model.off = ''; model.at = 'words_out'"
 PRINTED = "show(record, 'weights', tokens=words.tokens)"
@@ -323,3 +327,12 @@ def test_an_untrusted_notebook_keeps_the_coloured_table(open_lab, journey):
         cells.first.locator("font").evaluate("e => getComputedStyle(e).color")
         == "rgb(255, 255, 255)"
     )
+
+
+@pytest.mark.slow
+def test_a_training_steps_in_a_live_notebook(open_lab):
+    page = open_lab("training.ipynb", notebook(TRAINING))
+    root = run(page, 0).locator(".at-root")
+    root.get_by_role("button", name="step once").click()
+    expect(root).to_have_attribute("data-step", "1")
+    expect(root.locator(".at-said")).to_contain_text("Step 1: loss 2.17;")
