@@ -348,7 +348,7 @@ test("a page knows later steps as long as the same ones would come again", () =>
   past.rewind(newsOf(3, 3));
   assert.deepEqual([past.count, past.furthest, past.strip(9), past.last.loss], [3, 8, [0, 2, 4, 6, 8], 3]);
   past.take(newsOf(3, 5));
-  past.change();
+  past.change(5);
   assert.deepEqual([past.furthest, past.strip(9)], [5, [0, 2, 4]], "what came with other settings is gone");
   past.take(newsOf(5, 9));
   past.rewind(newsOf(4, 4));

@@ -33,10 +33,14 @@ export class Past {
     for (const step of this.frames.keys()) if (step % every) this.frames.delete(step);
   }
 
-  /** The steps from here on are others. */
-  change() {
-    this.forgetAfter(this.count);
-    this.changes.push(this.count);
+  /**
+   * The steps behind this one are others.
+   *
+   * @param {number} step
+   */
+  change(step) {
+    this.forgetAfter(step);
+    this.changes.push(step);
   }
 
   /** The training has gone back; behind a later change of the optimiser other steps would come. @param {News} news */

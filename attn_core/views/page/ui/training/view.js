@@ -143,7 +143,7 @@ export class TrainingView {
       if (stamp !== this.stamp) return;
       this.past = new Past();
       this.past.take(begun);
-      this.past.change(); // the optimiser that it begins with
+      this.past.change(0); // the optimiser that it begins with
       const { task } = begun.settings;
       this.tokens = tokensOf(task, begun.example.ids);
       this.targets = tokensOf(task, begun.example.targets);
@@ -186,12 +186,16 @@ export class TrainingView {
     this.renew();
   }
 
-  /** New numbers, if none are under way. */
+  /** New numbers, asked for one after the other: what comes meanwhile needs them once more. */
   async renew() {
+    this.isOld = true;
     if (this.isRenewing) return;
     this.isRenewing = true;
     try {
-      await this.take();
+      while (this.isOld) {
+        this.isOld = false;
+        await this.take();
+      }
     } catch (error) {
       this.fail(error);
     } finally {
@@ -202,15 +206,14 @@ export class TrainingView {
   /** The numbers of the example, and of the weight that is open. */
   async take() {
     const { stamp } = this;
-    const { chosen } = this.weights;
-    const place = chosen && { name: chosen.parameter.name, row: chosen.row, column: chosen.column };
+    const { place } = this.weights;
     const [numbers, weight] = await Promise.all([
       this.remote.ask("numbers"),
       place && this.remote.ask("weight", place),
     ]);
     if (stamp !== this.stamp) return;
     this.numbers = { ...numbers, stamp: `${stamp}.${numbers.count}` };
-    this.weight = weight;
+    this.weight = weight && { ...weight, place };
     this.paintSoon();
   }
 
@@ -242,8 +245,8 @@ export class TrainingView {
   }
 
   toggle() {
-    if (this.isRunning)
-      this.remote.ask("pause"); // which ends the run that is under way
+    // A pause ends the run that is under way.
+    if (this.isRunning) this.act(() => this.remote.ask("pause"));
     else this.runTo(MOST_STEPS);
   }
 
@@ -308,9 +311,9 @@ export class TrainingView {
     if (differs(BEGIN)) return this.begin();
     if (!this.isReady) return undefined;
     if (differs(CHANGE)) {
-      this.past.change();
       this.act(async () => {
-        await this.remote.ask("change", { optimiser: optimiserIn(this.asked, next) });
+        const { count } = await this.remote.ask("change", { optimiser: optimiserIn(this.asked, next) });
+        this.past.change(count);
         this.tell(say("tr_saidChanged"));
       });
     }

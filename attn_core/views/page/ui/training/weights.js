@@ -96,6 +96,12 @@ export class Weights {
     return { parameter, row, column };
   }
 
+  /** As the worker is asked for it. */
+  get place() {
+    const { chosen } = this;
+    return chosen && { name: chosen.parameter.name, row: chosen.row, column: chosen.column };
+  }
+
   /** @param {string} name */
   choose(name) {
     const isOpen = this.chosen?.parameter.name === name;
@@ -167,7 +173,8 @@ export class Weights {
   tell() {
     const { chosen } = this;
     const { weight } = this.view;
-    if (!weight || !chosen) return;
+    // Another one may be on its way.
+    if (!weight || !chosen || JSON.stringify(weight.place) !== JSON.stringify(this.place)) return;
     const { parameter, row, column } = chosen;
     this.number.textContent = say("tr_weightNow", { name: parameter.name, row, column, number: digits(weight.value) });
     this.number.dataset.number = String(weight.value);
