@@ -33,10 +33,13 @@ from attn_core import (
 from attn_core.arithmetic import Workings
 from attn_core.checks import STAGES
 from attn_core.digits import fixed, plain, written
+from attn_core.gradients import AttentionGradients
+from attn_core.gradients.cells import STAGES as BACK
 from attn_core.mistakes import MISTAKES
 from attn_core.rotary import PAIRINGS, Rotary
-from attn_core.views import explore
+from attn_core.views import backward, explore
 from attn_core.views.paste import paste
+from attn_core.views.payload import array
 from attn_core.views.state import number_in
 from attn_core.views.visible import visible
 from attn_core.views.wide import in_float64
@@ -81,6 +84,7 @@ LABELS += [
     "\u2028",
     "e\u0301",
 ]
+LEVELS = 1  # of a gradient's tree, which goes through the whole forward pass
 TYPED = ["0.5", "−2", " 1/3 ", "2e-3", ".5", "1e999", "", "one", "1/0", "0x1", "1,5"]
 
 
@@ -195,6 +199,31 @@ def of_record(record: AttentionTrace) -> dict:
     }
 
 
+def gradients(record: AttentionTrace) -> dict:
+    """Every number of its way back, and lines of each kind, for a page that has the record."""
+    B, H, L, _ = record.shape
+    grad_output = numbers(B, H, L, record.v.shape[-1], start=55)
+    exact = in_float64(record).gradients(grad_output.double())
+    cells = {f"{b},{h}": gradients_of(exact, b, h) for b, h in product(range(B), range(H))}
+    lines = []
+    for n, name in enumerate(backward.STAGES):
+        rows, columns = backward.sizes_of(record, name)
+        i, j, b, h = (7 * n + 1) % rows, (5 * n + 2) % columns, n % B, n % H
+        # The page asks by a head of the queries for what all that share its keys add up to.
+        head = h // record.group if name in ("grad_k", "grad_v") else h
+        term = record.gradients(grad_output).workings(name, i, j, batch=b, head=head)
+        lines.append({"place": [name, i, j, b, h], "text": term.written(LEVELS)})
+    return {"grad_output": array(grad_output), "cells": cells, "lines": lines}
+
+
+def gradients_of(exact: AttentionGradients, batch: int, head: int) -> dict[str, list]:
+    every, key_head = slice(None), head // exact.record.group
+    cells = {name: exact.tile(name, every, every, batch=batch, head=head) for name in BACK}
+    cells["grad_q"] = exact.grad_q[batch, head]
+    cells |= {name: getattr(exact, name)[batch, key_head] for name in ("grad_k", "grad_v")}
+    return {name: finite(rows.tolist()) for name, rows in cells.items()}
+
+
 def digits() -> list[dict]:
     cases = [
         {"rule": rule.__name__, "x": x, "more": places, "text": rule(x, places)}
@@ -292,6 +321,7 @@ def vectors() -> dict:
     known = records()
     return {
         "records": {name: of_record(record) for name, record in known.items()},
+        "gradients": {name: gradients(record) for name, record in known.items()},
         "digits": digits(),
         "typed": [{"text": text, "number": str(number_in(text))} for text in TYPED],
         "labels": [{"token": token, "label": visible(token)} for token in LABELS],

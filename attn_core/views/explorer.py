@@ -6,8 +6,10 @@ from typing import Any
 
 from torch import Tensor
 
-from attn_core.checks import check_index, check_stage
+from attn_core.checks import STAGES, check_index, check_stage
 from attn_core.record import AttentionTrace
+from attn_core.views import backward
+from attn_core.views.backward import grad_output_of
 from attn_core.views.compact import check_store
 from attn_core.views.given import (
     HIDDEN,
@@ -55,6 +57,7 @@ def explore(
     image: Any = None,
     grid: Sequence[int] | None = None,
     other: AttentionTrace | Tensor | Sequence[Tensor] | None = None,
+    grad_output: Tensor | None = None,
     run_names: Sequence[str] = NAMES,
 ) -> Explorer:
     """A record to play with, in a notebook and on a page without a server.
@@ -92,9 +95,13 @@ def explore(
     other: a second run, or another model's, of the same shape: a record, or weights if those are
         given. The page has both maps and the first minus the second, in colours for each sign, and
         the arithmetic of each. run_names: what the two are called.
+    grad_output: the gradient of a loss with respect to the record's output, of its shape. The page
+        then has the way back, too, beside the six stages: those of `record.gradients`, and grad_q,
+        grad_k and grad_v, with the arithmetic of each number. They follow what the reader changes,
+        while grad_output stays as it is. The values of all heads are sent.
     A notebook that a program runs, as nbconvert does, also stores a picture of the first state, for
     paper and LaTeX; `explore(…).picture` is that picture.
-    Taught in chapter 03, mistakes in chapter 14.
+    Taught in chapter 03, gradients in chapter 13, mistakes in chapter 14.
     """
     check_stage(stage)
     shown = numbers_in(record, stage, "record")
@@ -115,19 +122,25 @@ def explore(
     labels = token_lists(shown, tokens, key_tokens)
     names = check_head_names(shown, head_names)
     view = first_view(shown, stage, select, head, batch, places)
+    known = STAGES if grad_output is None else (*STAGES, *backward.STAGES)
     for stage in stages or ():
-        check_stage(stage)
+        check_stage(stage, known)
     check_controls("hide", hide, (*CONTROLS, *FURTHER))
     check_controls("show", show, FURTHER)
     if show:
         view["show"] = list(show)
     view |= {"hide": list(hide), "stages": None if stages is None else list(stages)}
     name = check_name(name) or default_name(shown, stage)
+    way_back = {}
+    if grad_output is not None:
+        others = bool(mistakes) or second is not None
+        way_back["grad_output"] = grad_output_of(shown, grad_output, store, others)
+        all_values = True
     if isinstance(shown, GivenWeights):  # of which there are no mistakes
         check_store(store)
         payload = shown.payload(name, labels, view, store)
     else:
-        payload = payload_of(shown, name, "explorer", labels, view, store, all_values)
+        payload = payload_of(shown, name, "explorer", labels, view, store, all_values) | way_back
         if mistakes:
             payload["mistakes"] = mistakes_of(shown, mistakes, store, view["head"])
     if names is not None:

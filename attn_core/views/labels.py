@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from attn_core.checks import brief, check_index, check_made_by_trace, check_whole
 from attn_core.digits import fixed
 from attn_core.record import AttentionTrace
+from attn_core.views.backward import sizes_of
 from attn_core.views.given import GivenWeights, Numbers
 from attn_core.watching import Seen
 
@@ -68,8 +69,9 @@ def check_select(record: Numbers, stage: str, select: Sequence[int] | None) -> l
         place = []
     if len(place) != 2:
         raise ValueError(f"select must be a row and a column, got {place or brief(select)}")
-    row = check_index("select's row", place[0], record.shape[2])
-    return [row, check_index("select's column", place[1], record.columns(stage))]
+    rows, columns = sizes_of(record, stage)
+    row = check_index("select's row", place[0], rows)
+    return [row, check_index("select's column", place[1], columns)]
 
 
 def check_head_names(record: Numbers, names: Sequence[str] | None) -> list[str] | None:

@@ -9,6 +9,7 @@ import traitlets
 
 from attn_core.checks import STAGES, check_scale
 from attn_core.dropout import Dropout
+from attn_core.views import backward
 from attn_core.views.given import GivenWeights, Numbers
 from attn_core.views.labels import check_select
 
@@ -23,7 +24,8 @@ CELL = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 class State(traitlets.HasTraits):
     """What an explorer shows, under the names and in the texts of a page's address.
 
-    stage: which stage is shown. batch, head: of which sequence and head.
+    stage: which stage is shown; one of the way back only where grad_output was given.
+    batch, head: of which sequence and head.
     scale: what the scores are multiplied by.
     mask: "given", "none", "causal", "window:2,0" or "padding:4" (a length for each sequence), also
     joined as in "causal+padding:4". drawn: cells toggled over it, "1.0,2.3" for (1, 0) and (2, 3).
@@ -37,7 +39,7 @@ class State(traitlets.HasTraits):
     record: Numbers
     payload: traitlets.Dict
 
-    stage = traitlets.Enum(STAGES, "weights").tag(sync=True)
+    stage = traitlets.Enum((*STAGES, *backward.STAGES), "weights").tag(sync=True)
     batch = traitlets.Int(0, min=0).tag(sync=True)
     head = traitlets.Int(0, min=0).tag(sync=True)
     scale = traitlets.Float(1.0).tag(sync=True)
@@ -52,8 +54,16 @@ class State(traitlets.HasTraits):
 
     @traitlets.validate("stage", "edits", "compare")
     def _check_alone(self, proposal) -> Any:
-        """Weights that came alone follow from nothing that could be changed."""
+        """Weights that came alone follow from nothing that could be changed.
+
+        A stage of the way back needs the gradient of the output.
+        """
         name, value = proposal["trait"].name, proposal["value"]
+        if value in backward.STAGES and "grad_output" not in self.payload:
+            raise traitlets.TraitError(
+                f"stage must be one of {', '.join(STAGES)}, as no grad_output was given, "
+                f"got {value!r}"
+            )
         if isinstance(self.record, GivenWeights):
             known = {"stage": self.record.stage, "scale": 1.0, "mask": "given", "compare": False}
             if value != (only := known.get(name, "")):

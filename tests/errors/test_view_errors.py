@@ -140,6 +140,14 @@ WEIGHTS = {
         lambda: explore(W, stages=["weights"]),
     "other must have the shape (B, H, L, S, Dv) = (1, 1, 6, 6, 3) of what it is compared with, got "
     "(1, 1, 6, 6, 2)": lambda: explore(R, other=trace(R.q[0], R.k[0], R.v[0][..., :2])),
+    "grad_output must be left out where there are only weights, since no q, k and v came with them":
+        lambda: explore(W, grad_output=torch.ones(2, 2, 3, 3)),
+    "grad_output must be left out beside mistakes and other, got one": [
+        lambda: explore(R, grad_output=R.output, other=R),
+        lambda: explore(R, grad_output=R.output, mistakes=["no-scale"]),
+    ],
+    "grad_output must have the shape of output, (6, 3), got (6, 2)":
+        lambda: explore(R, grad_output=torch.ones(6, 2)),
     "run_names must differ, got 'a' twice": lambda: explore(R, other=R, run_names=["a", "a"]),
     "other must have an attention of the same size, got none for the model: 1 layer × 1 head, 3 "
     "queries × 3 keys": lambda: open_attention(seen_of(3), other=seen_of(4)),

@@ -3,7 +3,6 @@
 import { Attention } from "./core/attention.js";
 import { Data } from "./core/data.js";
 import { features, parts, views } from "./core/parts.js";
-import { STAGES } from "./core/stages.js";
 import { accepted, changes, settingsOf } from "./core/state.js";
 import { Controls } from "./ui/controls.js";
 import { fill, make, once, token } from "./ui/dom.js";
@@ -28,6 +27,12 @@ const MOST_REFUSED = 4; // sentences about what can't be taken
  * @property {((state: State, first: State) => string) | null} [link] gives the address of what is shown
  */
 
+/** @param {any} payload */
+function dataOf(payload) {
+  if (payload.weights) return parts.given(payload);
+  return payload.grad_output ? parts.gradients.dataOf(payload) : new Data(payload);
+}
+
 export class Explorer {
   /** @type {HTMLElement} */ root;
   /** @type {HTMLElement} */ body;
@@ -48,7 +53,7 @@ export class Explorer {
    * @param {How} how
    */
   constructor(host, payload, { start = {}, chosen = () => {}, link = null } = {}) {
-    this.data = payload.data ?? (payload.weights ? parts.given(payload) : new Data(payload));
+    this.data = payload.data ?? dataOf(payload);
     this.payload = payload;
     this.chosen = chosen;
     this.link = link;
@@ -102,7 +107,7 @@ export class Explorer {
 
   // The stages that the reader can choose.
   get offered() {
-    return (!this.state.all && this.data.view.stages) || STAGES;
+    return (!this.state.all && this.data.view.stages) || this.data.stages;
   }
 
   // The most columns that a stage has: the layout is for all stages, so that none moves what stands around it.
@@ -199,7 +204,10 @@ export class Explorer {
 
   keepInside() {
     const { state, data } = this;
-    const inside = (/** @type {number[]} */ [i, j]) => [Math.min(i, data.L - 1), Math.min(j, this.columns - 1)];
+    const inside = (/** @type {number[]} */ [i, j]) => [
+      Math.min(i, data.rowsIn(state.stage) - 1),
+      Math.min(j, this.columns - 1),
+    ];
     if (state.select) state.select = inside(state.select);
     if (this.point) this.point = inside(this.point);
     if (state.stage === "output" && !data.hasValues(state.head)) {
@@ -487,7 +495,9 @@ export class Explorer {
       ? "Given"
       : state.stage === "scaled"
         ? `${softcap ? "Capped" : ""}${bias ? "Biased" : ""}`
-        : "";
+        : state.stage === "grad_scores" && softcap
+          ? "Capped"
+          : "";
     const phrase = sentenceKey("means", state.stage) + more;
     const [first, second] = shown.runs?.names ?? [];
     const said = shown.isDifference ? sayParts("meansDifference", { first, second }) : sayParts(phrase, places);
@@ -504,9 +514,14 @@ export class Explorer {
     const stops = Array.from({ length: 9 }, (_, n) => heat(from + ((to - from) * n) / 8, ramp));
     bar.style.backgroundImage = `linear-gradient(to right, ${stops.join(", ")})`;
     const masked = hasMasked ? [make("span", { class: "ax-swatch ax-masked" }), say("masked")] : [];
-    fill(this.legend, write(low), bar, `${isClipped ? "≥ " : ""}${write(high)}`, ...masked);
+    const signs = this.state.stage in this.data.further ? say("legendSigns") : "";
+    const said = signs && make("span", { class: "ax-signs" }, signs);
+    fill(this.legend, write(low), bar, `${isClipped ? "≥ " : ""}${write(high)}`, ...masked, said);
     const places = { low: write(low), high: `${isClipped ? say("orMore") : ""}${write(high)}` };
-    this.legend.setAttribute("aria-label", say("legendOf", places) + (hasMasked ? say("legendMasked") : ""));
+    this.legend.setAttribute(
+      "aria-label",
+      say("legendOf", places) + (hasMasked ? say("legendMasked") : "") + (signs && `. ${signs}`),
+    );
     this.legend.hidden = !this.shows("legend");
   }
 
@@ -514,7 +529,7 @@ export class Explorer {
   light() {
     const place = this.point || this.state.select;
     this.view.light(place, this.point ? this.pointed : this.state, this.state);
-    this.strip?.light(place);
+    this.strip?.light(this.data.queryAt((this.point ? this.pointed : this.state).stage, place));
     for (const feature of this.features) feature.light(place);
   }
 }

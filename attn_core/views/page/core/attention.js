@@ -5,7 +5,6 @@ import { FORMULAS } from "./formulas.js";
 import { keepRule, maskJson } from "./masks.js";
 import { parts } from "./parts.js";
 import { Problem } from "./problem.js";
-import { STAGES } from "./stages.js";
 
 const MOST_HELD = 2 ** 23; // cells of rows: with more, all are derived again
 
@@ -44,6 +43,9 @@ export class Attention {
     this.drawn = drawn;
     this.formulas = { ...FORMULAS, ...data.formulas, ...(formulas === FORMULAS ? {} : formulas) };
     this.runs = runs;
+    /** Another head under the same settings. @type {(head: number) => Attention} */
+    this.ofHead = (other) =>
+      other === head ? this : new Attention(data, { batch, head: other, scale, mask, dropout, drawn }, formulas, runs);
     const masks = mask.split("+").map((part) => (part === "given" ? data.keepJson : maskJson(part)));
     this.masks = masks.filter((json) => json !== null);
     this.hasMask = this.masks.length > 0 || drawn.length > 0;
@@ -78,7 +80,9 @@ export class Attention {
 
   forget() {
     this.held = 0;
-    this.rows = Object.fromEntries([...STAGES, "keeps", "survives", "statistics"].map((name) => [name, []]));
+    this.rows = Object.fromEntries(
+      [...Object.keys(this.formulas), "keeps", "survives", "statistics"].map((name) => [name, []]),
+    );
   }
 
   /**

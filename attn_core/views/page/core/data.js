@@ -5,12 +5,15 @@ import { Bias } from "./bias.js";
 import { keepRule } from "./masks.js";
 import { Problem } from "./problem.js";
 import { Rotary } from "./rotary.js";
+import { axesOf, STAGES } from "./stages.js";
 
 /**
  * @typedef {{ p: number, seed: number }} Dropout
  * @typedef {import("./arrays.js").NumberArray} NumberArray
  * @typedef {"q" | "k" | "v"} Side
  * @typedef {Record<string, NumberArray>} Source x, and the matrices and biases of q, k and v
+ * @typedef {"L" | "S" | "D" | "Dv"} Axis
+ * @typedef {[rows: Axis, columns: Axis, colour: Side]} Axes what lies along a stage, and the colour of its columns
  *
  * @typedef {object} View what an explorer shows at first
  * @property {string} [stage]
@@ -92,7 +95,13 @@ export class Data {
     /** @type {NumberArray | null} */
     this.given = null; // weights that came alone
     /** @type {Record<string, import("./formulas.js").Formula>} */
-    this.formulas = {}; // those that these data have instead of the six
+    this.formulas = {}; // those that these data have instead of the six, or beside them
+    /** Stages beside the six. @type {Record<string, Axes>} */
+    this.further = {};
+    /** What writes their arithmetic out. @type {any} a class like Workings */
+    this.Lines = null;
+    /** @type {NumberArray | null} */
+    this.gradOutput = null;
     this.source = payload.source ? this.readSource(payload.source) : null;
     /** @type {Data | null} */
     this.base = null; // of changed data: those that they were
@@ -133,9 +142,59 @@ export class Data {
     return arrays;
   }
 
+  get stages() {
+    return [...STAGES, ...Object.keys(this.further)];
+  }
+
+  /**
+   * @param {string} stage
+   * @returns {Axes}
+   */
+  axes(stage) {
+    return this.further[stage] ?? axesOf(stage);
+  }
+
+  /** @param {string} stage */
+  rowsIn(stage) {
+    return this[this.axes(stage)[0]];
+  }
+
   /** @param {string} stage */
   columns(stage) {
-    return stage === "output" ? this.Dv : this.S;
+    return this[this.axes(stage)[1]];
+  }
+
+  /** @param {string} stage */
+  rowNames(stage) {
+    return this.axes(stage)[0] === "S" ? this.keys : this.queries;
+  }
+
+  /**
+   * Those of keys, or the numbers of the columns of vectors.
+   *
+   * @param {string} stage
+   */
+  columnNames(stage) {
+    return this.axes(stage)[1] === "S" ? this.keys : [...Array(this.columns(stage)).keys()].map(String);
+  }
+
+  /**
+   * The query whose row a place lies in, null where rows are those of keys.
+   *
+   * @param {string} stage
+   * @param {number[] | null | undefined} place
+   */
+  queryAt(stage, place) {
+    return place && this.axes(stage)[0] === "L" ? place[0] : null;
+  }
+
+  /**
+   * Whether each of its cells belongs to a query and a key.
+   *
+   * @param {string} stage
+   */
+  isOfPairs(stage) {
+    return this.axes(stage).join() === "L,S,k";
   }
 
   /**

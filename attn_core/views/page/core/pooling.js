@@ -45,9 +45,11 @@ export function pooled(cells, rows, columns, how) {
  * How cells of an attention are pooled where a reader asks for the mean or the largest.
  *
  * @param {import("./attention.js").Attention} attention
+ * @param {string} stage
  * @param {string} how
  */
-export const howOf = ({ isDifference }, how) => (isDifference && how === "max" ? "farthest" : how);
+export const howOf = ({ isDifference, data }, stage, how) =>
+  (isDifference || stage in data.further) && how === "max" ? "farthest" : how;
 
 /**
  * Cells joined two by two, along rows and columns.

@@ -4,7 +4,6 @@ import { brief, say } from "../words/words.js";
 import { stored } from "./arrays.js";
 import { numberIn } from "./numbers.js";
 import { Problem } from "./problem.js";
-import { STAGES } from "./stages.js";
 
 /**
  * What an explorer shows, by the names of its settings.
@@ -58,12 +57,12 @@ function isMask(text, data) {
  * @returns {Settings}
  */
 export function settingsOf(data, ofView) {
-  const { view, L } = data;
+  const { view } = data;
   const { stage = "weights", batch = 0, head = 0, select = null, hide = [] } = view;
   /** @type {(first: number, n: number) => Setting} */
   const below = (first, n) => ({ first, read: numberIn, fits: (v) => isWhole(v, n), must: ["below", { n }] });
   return {
-    stage: oneOf(stage, STAGES),
+    stage: oneOf(stage, data.stages),
     batch: below(batch, data.B),
     head: below(head, data.H),
     scale: {
@@ -78,8 +77,9 @@ export function settingsOf(data, ofView) {
     select: {
       first: select,
       read: numbersIn,
-      fits: (v, { stage }) => v === null || (v.length === 2 && isWhole(v[0], L) && isWhole(v[1], data.columns(stage))),
-      must: ({ stage }) => ["rowBelow", { rows: L, width: data.columns(stage) }],
+      fits: (v, { stage }) =>
+        v === null || (v.length === 2 && isWhole(v[0], data.rowsIn(stage)) && isWhole(v[1], data.columns(stage))),
+      must: ({ stage }) => ["rowBelow", { rows: data.rowsIn(stage), width: data.columns(stage) }],
     },
     ...ofView,
     hide: textSetting(hide.join(","), (v) => /^[a-z,]*$/.test(v), "names"),

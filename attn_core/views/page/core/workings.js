@@ -16,6 +16,7 @@ export const MOST_TERMS = 16; // longer sums are written with their first twelve
  * @property {Line} line
  * @property {() => Term[]} [parts]
  * @property {number} [most] terms of a sum in its line
+ * @property {number} [head] whose number it is, where that may be another than the one that is shown
  *
  * @typedef {import("./attention.js").Attention} Attention
  * @typedef {import("./data.js").Side} Side
@@ -64,7 +65,7 @@ export function listed(count, write, between = ", ", most = MOST_TERMS) {
 export const isShortened = (line) => line.some(([, colour]) => colour === "rest");
 
 /** @type {(x: number) => [string, string]} */
-const result = (x) => [written(x), "result"];
+export const result = (x) => [written(x), "result"];
 
 /**
  * @param {ArrayLike<number>} a
@@ -75,6 +76,14 @@ const result = (x) => [written(x), "result"];
  */
 export const sumOfProducts = (a, b, ca, cb, most) =>
   listed(a.length, (n) => [factor(a[n], ca, b[n]), ["·"], factor(b[n], cb, a[n])], " + ", most);
+
+/**
+ * What dropout makes of a number that survives.
+ *
+ * @param {number} x
+ * @param {number} p
+ */
+export const survivingText = (x, p) => `${written(x, 1 / (1 - p))} / (1 - ${p < 0.5 ? plain(p) : p})`;
 
 /**
  * 0.43 · cos(0.03) - 0.12 · sin(0.03); the second of a pair adds.
@@ -286,7 +295,7 @@ export class Workings {
     let how = [result(dropped[j])];
     if (survives?.[j]) {
       const { p } = this.attention.dropout ?? { p: 0 };
-      how = [[`${written(weights[j], 1 / (1 - p))} / (1 - ${p < 0.5 ? plain(p) : p}) = `], ...how];
+      how = [[`${survivingText(weights[j], p)} = `], ...how];
     } else if (survives) {
       how = [result(0), [say("isDropped")]];
     }

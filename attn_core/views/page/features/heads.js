@@ -6,6 +6,7 @@ import { measured, measuresOf } from "../core/measures.js";
 import { parts } from "../core/parts.js";
 import { howOf, overviewOf, pooled } from "../core/pooling.js";
 import { make } from "../ui/dom.js";
+import { GRADIENT_HEAT, HEAT } from "../ui/heat.js";
 import { isDark, onTheme, paint, shades } from "../ui/pixels.js";
 import { addWords, say, sentenceKey } from "../words/words.js";
 
@@ -265,24 +266,25 @@ export class Heads {
   mapOf(attention) {
     const blocks = overviewOf(attention, this.stage, this.how);
     if (blocks) return blocks;
-    const { L } = this.data;
+    const L = this.data.rowsIn(this.stage);
     this.step = Math.ceil(L / MOST_A_SIDE);
     const cells = Array.from({ length: Math.ceil(L / this.step) }, (_, n) => attention.row(this.stage, n * this.step));
     const columns = Math.min(cells[0].length, MOST_A_SIDE);
-    return { numbers: pooled(cells, cells.length, columns, howOf(attention, this.how)), columns };
+    return { numbers: pooled(cells, cells.length, columns, howOf(attention, this.stage, this.how)), columns };
   }
 
   paint() {
     const { maps, data } = this;
     if (!maps?.length || (!this.isLong && maps.length < data.H)) return;
-    const mode = shades(isDark(this.element) ? "dark" : "light");
+    const ramp = this.stage in data.further ? GRADIENT_HEAT : HEAT;
+    const mode = shades(isDark(this.element) ? "dark" : "light", ramp);
     const ends = maps.map(({ numbers }) =>
       numbers.reduce((end, x) => (Number.isFinite(x) ? Math.max(end, Math.abs(x)) : end), 0),
     );
     const end = Math.max(...ends.filter(Boolean));
     maps.forEach(({ numbers, columns }, h) => {
       Object.assign(this.canvases[h], { width: columns, height: numbers.length / columns });
-      this.canvases[h].style.aspectRatio = `${data.columns(this.stage)} / ${data.L}`;
+      this.canvases[h].style.aspectRatio = `${data.columns(this.stage)} / ${data.rowsIn(this.stage)}`;
       paint(this.canvases[h].getContext("2d"), numbers, columns, (this.isOwn ? ends[h] : end) || 1, mode);
     });
     this.end = end;

@@ -77,7 +77,8 @@ export class OnImage extends Feature {
 
   /** The row whose weights are shown. */
   get row() {
-    return this.pointed ?? this.explorer.state.select?.[0] ?? 0;
+    const { data, state } = this.explorer;
+    return this.pointed ?? data.queryAt(state.stage, state.select) ?? 0;
   }
 
   get stage() {
@@ -121,7 +122,8 @@ export class OnImage extends Feature {
   // A row that is pointed at in the matrix, and not one of its patches.
   light(place) {
     if (this.onImage) return;
-    const row = place && this.explorer.point ? place[0] : undefined;
+    const { data, point, state } = this.explorer;
+    const row = point ? (data.queryAt(state.stage, place) ?? undefined) : undefined;
     if (row === this.pointed) return;
     this.pointed = row;
     this.paint();
@@ -148,7 +150,7 @@ export class OnImage extends Feature {
     this.said.replaceChildren(...(most > 0 ? sayParts("imageSaid", places) : sayParts("imageNone", { query })));
     this.mark(this.marks[0], L === S ? row : -1);
     const { select, stage } = this.explorer.state;
-    this.mark(this.marks[1], stage === "output" ? -1 : (select?.[1] ?? -1));
+    this.mark(this.marks[1], this.attention.data.isOfPairs(stage) ? (select?.[1] ?? -1) : -1);
     if (!bitmap) return;
     Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
     const context = canvas.getContext("2d");

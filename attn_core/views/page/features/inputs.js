@@ -157,10 +157,10 @@ export class Inputs extends Change {
   }
 
   // The inputs that a line at the end of the arithmetic is written with, in their order there.
-  inputsIn({ name, index: [i, d], most }) {
+  inputsIn({ name, index: [i, d], most, head = this.explorer.state.head }) {
     const {
       data,
-      state: { batch, head },
+      state: { batch },
     } = this.explorer;
     const { source } = data;
     if (!source) {

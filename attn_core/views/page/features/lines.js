@@ -134,7 +134,8 @@ export class Lines extends Feature {
     const { data } = attention;
     const stage = ["dropped", "output"].includes(state.stage) ? "dropped" : "weights";
     const isLong = Math.max(data.L, data.S) > MOST;
-    const row = isLong ? (state.select?.[0] ?? null) : "all";
+    const asked = data.queryAt(state.stage, state.select);
+    const row = isLong ? asked : "all";
     const isOver = data.H > 1 && !attention.isDifference;
     this.over.element.hidden = this.over.hint.hidden = !isOver;
     if (isOver) this.over.draw();
@@ -146,8 +147,7 @@ export class Lines extends Feature {
       const rows = row === "all" ? all(data.L) : row === null ? [] : [row];
       this.rebuild(rows, isLong && rows.length ? largestFirst(attention.row(stage, row)) : all(data.S));
     }
-    const [i, j] = state.select ?? [];
-    const pressed = [i, state.stage === "output" ? undefined : j];
+    const pressed = [asked, data.isOfPairs(state.stage) ? state.select?.[1] : undefined];
     for (const [side, column] of this.tokens.entries()) {
       for (const [n, button] of column.entries()) {
         button.setAttribute("aria-pressed", String(this.shown[side][n] === pressed[side]));
@@ -238,8 +238,10 @@ export class Lines extends Feature {
   }
 
   light(place) {
-    if (this.row === place?.[0]) return;
-    this.row = place?.[0];
+    const { data, state } = this.explorer;
+    const row = data.queryAt(state.stage, place) ?? undefined;
+    if (this.row === row) return;
+    this.row = row;
     if (!this.element.hidden) this.paint();
   }
 
@@ -311,12 +313,13 @@ export class Lines extends Feature {
   press({ side, n }) {
     const { explorer, cells, shown, stage } = this;
     const { state } = explorer;
-    const chosen = shown[QUERIES].indexOf(state.select?.[0] ?? -1);
+    const { data } = explorer;
+    const chosen = shown[QUERIES].indexOf(data.queryAt(state.stage, state.select) ?? -1);
     const [largest] = largestFirst(this.weightsOf({ side, n }));
     const [i, j] = side === QUERIES ? [n, largest] : [chosen < 0 ? largest : chosen, n];
     if (!cells.length) return;
     const select = [shown[QUERIES][i], shown[KEYS][j]];
-    explorer.choose(state.stage === "output" ? { stage, select } : { select });
+    explorer.choose(data.isOfPairs(state.stage) ? { select } : { stage, select });
   }
 
   key(event) {

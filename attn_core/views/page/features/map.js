@@ -6,8 +6,8 @@ import { parts, views } from "../core/parts.js";
 import { farther, halved, howOf, overviewOf, pooled } from "../core/pooling.js";
 import { isWhole, numbersIn, oneOf } from "../core/state.js";
 import { make, visible } from "../ui/dom.js";
-import { isLong, moved } from "../ui/grid.js";
-import { HEAT } from "../ui/heat.js";
+import { axisWords, isLong, moved } from "../ui/grid.js";
+import { GRADIENT_HEAT, HEAT } from "../ui/heat.js";
 import { sentence } from "../ui/panel.js";
 import { isDark, onTheme, paint, shadeAt, shades, surface } from "../ui/pixels.js";
 import { addWords, say } from "../words/words.js";
@@ -15,7 +15,7 @@ import { Marks } from "./marks.js";
 
 addWords({
   mapOf:
-    "{stage}: {rows} queries in rows, {width} {columns} in columns. Arrow keys move, plus and minus zoom, Enter selects.",
+    "{stage}: {count} {rows} in rows, {width} {columns} in columns. Arrow keys move, plus and minus zoom, Enter selects.",
   place: "a row, a column and a count of columns",
   nearer: "Nearer",
   farther: "Farther",
@@ -30,12 +30,16 @@ const ROOM_TO_READ = [15, 46]; // height and width of a cell with its number, in
 const LEAST_SIDE = 144; // pixels of a map's shorter side: no coarser level is needed
 const [LEFT, TOP] = [76, 62]; // room for the tokens, in CSS pixels
 const MOST_MARKED = 2 ** 24; // cells: of a longer map only some rows are compared, and none is marked
-const COLOURS = { light: ["#0072b2", "#c24e00", "#00795a"], dark: ["#56b4e9", "#ff9e5e", "#3ddbb0"] };
+const COLOURS = {
+  light: { q: "#0072b2", k: "#c24e00", v: "#00795a" },
+  dark: { q: "#56b4e9", k: "#ff9e5e", v: "#3ddbb0" },
+};
 
 export class AttentionMap {
   /** @type {import("../core/attention.js").Attention} */ attention;
   /** @type {import("../core/state.js").State} */ state;
-  /** @type {number} columns of the matrix */ width;
+  /** @type {number} rows of the matrix */ rows;
+  /** @type {number} its columns */ width;
   /** @type {string} how blocks of cells are pooled */ how;
   /** @type {number[] | null} */ selected;
   /** @type {any} where the colours end, once that is known */ ends;
@@ -59,13 +63,15 @@ export class AttentionMap {
    * @param {import("../core/data.js").Data} data
    * @returns {import("../core/state.js").Settings}
    */
-  static settings({ L, view: { select } }) {
+  static settings(data) {
+    const { select } = data.view;
+    const most = Math.max(...data.stages.map((stage) => data.rowsIn(stage)));
     return {
       at: {
         // It opens at the selected number, near enough to read it.
         first: select ? [...select.map((n) => Math.max(0, n - 3)), NEAR] : null,
         read: numbersIn,
-        fits: (v) => v === null || (v.length === 3 && isWhole(v[0], L) && v.slice(1).every((n) => isWhole(n, 1e6))),
+        fits: (v) => v === null || (v.length === 3 && isWhole(v[0], most) && v.slice(1).every((n) => isWhole(n, 1e6))),
         must: ["place"],
       },
       how: oneOf("max", ["max", "mean"]),
@@ -140,17 +146,15 @@ export class AttentionMap {
    * @param {import("../core/attention.js").Attention} given
    */
   draw(attention, state, given) {
-    this.data = attention.data;
-    const [L, width] = [this.data.L, this.data.columns(state.stage)];
-    const isNew = width !== this.width;
-    this.attention = attention;
-    this.state = state;
-    this.width = width;
+    const { data } = attention;
+    const [rows, width] = [data.rowsIn(state.stage), data.columns(state.stage)];
+    const isNew = width !== this.width || rows !== this.rows;
+    Object.assign(this, { attention, data, state, rows, width });
     this.selected = state.select;
     this.how = state.how || "max";
     if (isNew || !this.place) this.place = [0, 0];
     this.place = [
-      Math.min((state.select || this.place)[0], L - 1),
+      Math.min((state.select || this.place)[0], rows - 1),
       Math.min((state.select || this.place)[1], width - 1),
     ];
     if (isNew) this.resize();
@@ -165,15 +169,16 @@ export class AttentionMap {
       this.ends = this.findEnds(given);
       this.restart();
     }
-    const columns = say(state.stage === "output" ? "columns" : "keys");
-    this.canvas.setAttribute("aria-label", say("mapOf", { stage: say(state.stage), rows: L, width, columns }));
+    const names = axisWords(data, state.stage);
+    const said = { stage: say(state.stage), count: rows, width, ...names };
+    this.canvas.setAttribute("aria-label", say("mapOf", said));
     this.ask();
     return this.ends;
   }
 
   sample(attention) {
-    const step = Math.ceil(this.data.L / 48);
-    return Array.from({ length: Math.ceil(this.data.L / step) }, (_, n) => attention.row(this.state.stage, n * step));
+    const step = Math.ceil(this.rows / 48);
+    return Array.from({ length: Math.ceil(this.rows / step) }, (_, n) => attention.row(this.state.stage, n * step));
   }
 
   // The colours end at what half of the rows reach; the rest has the deepest ink.
@@ -196,7 +201,8 @@ export class AttentionMap {
     const end = Math.max(median(this.samples), median(this.sample(given))) || Math.max(high, -low) || 1;
     const isClipped = high > end || -low > end;
     const write = (x) => fixed(x, this.data.places);
-    return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, ramp: HEAT, write };
+    const ramp = this.state.stage in this.data.further ? GRADIENT_HEAT : HEAT;
+    return { low: Math.max(low, -end), high: Math.min(high, end), end, hasMasked, isClipped, ramp, write };
   }
 
   /**
@@ -213,12 +219,9 @@ export class AttentionMap {
   mark(pair) {
     if (pair === this.pair) return;
     this.pair = pair;
-    const {
-      data: { L },
-      width,
-    } = this;
-    const isMarked = pair && L * width <= MOST_MARKED;
-    if (isMarked) pair.marks ??= new Marks(L, width, pair.differing);
+    const { rows, width } = this;
+    const isMarked = pair && rows * width <= MOST_MARKED;
+    if (isMarked) pair.marks ??= new Marks(rows, width, pair.differing);
     this.marks = isMarked ? pair.marks : null;
     this.ask();
   }
@@ -226,13 +229,16 @@ export class AttentionMap {
   // Begins to derive all rows anew, a block at a time; until then the preview stands there.
   restart() {
     if (!this.ends) return;
-    const { L, tiles } = this.data;
+    const {
+      rows: L,
+      data: { tiles },
+    } = this;
     this.mode = isDark(this.canvas) ? "dark" : "light";
     // The page's own font, which has the characters of its tokens.
     this.font = `12px ${getComputedStyle(this.canvas).fontFamily}`;
-    this.shades = shades(this.mode);
+    this.shades = shades(this.mode, this.ends.ramp);
     this.tile = null;
-    this.isLive = !!tiles && tiles.canGive(this.attention);
+    this.isLive = !!tiles && tiles.canGive(this.attention, this.state.stage);
     const isShort = L * this.width <= 2 ** 18; // derived at once
     this.preview = isShort ? null : this.previewOf(overviewOf(this.attention, this.state.stage, this.how));
     this.levels = [];
@@ -253,7 +259,7 @@ export class AttentionMap {
     const columns = blocks ? blocks.columns : Math.min(this.width, 128);
     const numbers = blocks
       ? blocks.numbers
-      : pooled(this.samples, this.samples.length, columns, howOf(this.attention, this.how));
+      : pooled(this.samples, this.samples.length, columns, howOf(this.attention, this.state.stage, this.how));
     return this.imageOf(numbers, columns);
   }
 
@@ -266,10 +272,10 @@ export class AttentionMap {
   // A block of rows on all levels, each level from the one before.
   sweep() {
     const from = this.done;
-    const to = Math.min(from + BLOCK, this.data.L);
+    const to = Math.min(from + BLOCK, this.rows);
     let cells = new Float64Array((to - from) * this.width);
     for (let i = from; i < to; i++) cells.set(this.attention.row(this.state.stage, i), (i - from) * this.width);
-    const larger = this.attention.isDifference ? farther : Math.max;
+    const larger = howOf(this.attention, this.state.stage, "max") === "max" ? Math.max : farther;
     let counts = this.how === "mean" ? cells.map((x) => (x === -Infinity ? 0 : 1)) : null;
     if (counts) cells = cells.map((x) => (x === -Infinity ? 0 : x));
     let [columns, size] = [this.width, 1];
@@ -292,7 +298,8 @@ export class AttentionMap {
     this.tileTimer = setTimeout(async () => {
       const {
         attention,
-        data: { L, tiles },
+        data: { tiles },
+        rows: L,
         view: [row, col, columns],
         width,
       } = this;
@@ -356,13 +363,13 @@ export class AttentionMap {
     const [row, col, columns] = wanted;
     const most = columns <= NEAR ? Math.min(columns, this.readable) : columns;
     const count = Math.max(this.least, Math.min(this.width, most));
-    const rows = (this.data.L * count) / this.width;
-    this.view = [Math.max(0, Math.min(row, this.data.L - rows)), Math.max(0, Math.min(col, this.width - count)), count];
+    const rows = (this.rows * count) / this.width;
+    this.view = [Math.max(0, Math.min(row, this.rows - rows)), Math.max(0, Math.min(col, this.width - count)), count];
   }
 
   get cellSize() {
     const zoomed = this.width / this.view[2];
-    return [(this.plot[0] * zoomed) / this.data.L, this.plot[1] / this.view[2]];
+    return [(this.plot[0] * zoomed) / this.rows, this.plot[1] / this.view[2]];
   }
 
   // A map that opens at a place is seen whole first; it flies there once it is on the screen.
@@ -409,7 +416,7 @@ export class AttentionMap {
     if (!isChosen) return;
     const [row, col, columns] = this.view.map(Math.round);
     clearTimeout(this.viewTimer);
-    const at = columns >= this.width ? null : [Math.min(row, this.data.L - 1), col, columns];
+    const at = columns >= this.width ? null : [Math.min(row, this.rows - 1), col, columns];
     this.viewTimer = setTimeout(() => {
       this.shownAt = String(at);
       this.onview(at);
@@ -436,7 +443,7 @@ export class AttentionMap {
     ];
     const isInside = event.clientY >= box.top + TOP && event.clientX >= box.left + LEFT;
     const [i, j] = place.map(Math.floor);
-    return isInside && i < this.data.L && j < this.width ? [i, j] : null;
+    return isInside && i < this.rows && j < this.width ? [i, j] : null;
   }
 
   down(event) {
@@ -479,13 +486,13 @@ export class AttentionMap {
 
   key(event) {
     const by = { "+": 0.5, "=": 0.5, "-": 2, 0: Infinity }[event.key];
-    const next = moved(event, this.place, [this.data.L, this.width]);
+    const next = moved(event, this.place, [this.rows, this.width]);
     if (!by && !next) return;
     event.preventDefault();
     if (by) return by === Infinity ? this.go([0, 0, this.width]) : this.zoom(by);
     if (next === this.place) return this.onselect(this.place);
     this.place = next;
-    const shown = [(this.data.L * this.view[2]) / this.width, this.view[2]];
+    const shown = [(this.rows * this.view[2]) / this.width, this.view[2]];
     const at = next.map((n, axis) => {
       const from = this.view[axis];
       return n < from ? n : n + 1 > from + shown[axis] ? n + 1 - shown[axis] : from;
@@ -520,11 +527,11 @@ export class AttentionMap {
     this.waiting ||= requestAnimationFrame(() => {
       this.waiting = 0;
       if (!this.canvas.isConnected || !this.ends || !this.plot) return;
-      if (this.done < this.data.L) {
+      if (this.done < this.rows) {
         this.sweep();
         this.ask();
       }
-      if (this.marks?.done < this.data.L) {
+      if (this.marks?.done < this.rows) {
         this.marks.sweep();
         this.ask();
       }
@@ -533,11 +540,11 @@ export class AttentionMap {
   }
 
   frame() {
-    const { context, mode, width, ratio, data } = this;
+    const { context, mode, width, ratio } = this;
     const [height, across] = this.plot;
     const [row, col, columns] = this.view;
     const [h, w] = this.cellSize;
-    const rows = (data.L * columns) / width;
+    const rows = (this.rows * columns) / width;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, LEFT + across, TOP + height);
     context.fillStyle = getComputedStyle(this.canvas).color;
@@ -549,9 +556,9 @@ export class AttentionMap {
     if (this.ends.hasMasked || this.state.stage === "masked") this.hatch();
     context.translate(LEFT - col * w, TOP - row * h);
     context.imageSmoothingEnabled = false;
-    const last = [Math.min(data.L, Math.ceil(row + rows)), Math.min(width, Math.ceil(col + columns))];
+    const last = [Math.min(this.rows, Math.ceil(row + rows)), Math.min(width, Math.ceil(col + columns))];
     // Near enough, the cells themselves: for their numbers, or as long as no image has all of them.
-    const isExact = this.levels.length > 0 && this.levels[0].size === 1 && this.done === data.L;
+    const isExact = this.levels.length > 0 && this.levels[0].size === 1 && this.done === this.rows;
     if (this.hasRoom(h, w) || (!isExact && w >= 12 && h >= 6)) this.cells(Math.floor(row), Math.floor(col), last, h, w);
     else {
       // Each image spans the rows and columns that it has, of which those in view are drawn.
@@ -573,25 +580,26 @@ export class AttentionMap {
           down * y * h,
         );
       };
-      if (this.done < data.L || this.isLive) place(this.preview, [0, data.L], [0, width]);
+      if (this.done < this.rows || this.isLive) place(this.preview, [0, this.rows], [0, width]);
       if (this.tile) place(this.tile.image, this.tile.rows, this.tile.cols);
       const level = this.levels.find(({ size }) => size * Math.min(w, h) * ratio >= 1) || this.levels.at(-1);
       const inBlocks = (count) => [0, Math.ceil(count / level.size) * level.size];
-      if (level) place(level.context.canvas, inBlocks(data.L), inBlocks(width));
+      if (level) place(level.context.canvas, inBlocks(this.rows), inBlocks(width));
     }
     this.marks?.draw(context, this);
     const cross = (place, colours, line) => {
       context.lineWidth = line;
       [
         [0, place[0] * h, width * w, h],
-        [place[1] * w, 0, w, data.L * h],
+        [place[1] * w, 0, w, this.rows * h],
       ].forEach((box, axis) => {
         context.strokeStyle = colours[axis];
         context.strokeRect(...box);
       });
     };
-    const [query, key, value] = COLOURS[mode];
-    if (this.lit) cross(this.lit, [query, this.state.stage === "output" ? value : key], 1.5);
+    const [down, , side] = this.data.axes(this.state.stage);
+    const colours = COLOURS[mode];
+    if (this.lit) cross(this.lit, [colours[down === "S" ? "k" : "q"], colours[side]], 1.5);
     if (this.selected) {
       const [i, j] = this.selected;
       context.strokeStyle = getComputedStyle(this.canvas).color;
@@ -658,17 +666,17 @@ export class AttentionMap {
     const { context, data, view } = this;
     context.font = this.font;
     const step = (size, room) => 2 ** Math.max(0, Math.ceil(Math.log2(room / size)));
-    const isOutput = this.state.stage === "output";
+    const { stage } = this.state;
     [
-      [h, data.L, data.queries, 0],
-      [w, this.width, isOutput ? null : data.keys, 1],
+      [h, this.rows, data.rowNames(stage), 0],
+      [w, this.width, data.columnNames(stage), 1],
     ].forEach(([size, count, names, axis]) => {
       const every = step(size, 14);
       context.textAlign = axis ? "left" : "right";
       context.textBaseline = "middle";
       const from = Math.ceil(view[axis] / every) * every;
       for (let n = from; n < count && (n + 0.5 - view[axis]) * size < this.plot[axis]; n += every) {
-        const text = visible(names ? names[n] : n);
+        const text = visible(names[n]);
         const at = (n + 0.5 - view[axis]) * size;
         context.save();
         context.translate(axis ? LEFT + at : LEFT - 6, axis ? TOP - 6 : TOP + at);

@@ -43,8 +43,8 @@ export class Masking extends Change {
 
   // In drawing, a cell that is chosen is hidden or shown again.
   takes(place) {
-    const { state } = this.explorer;
-    if (!state.draw || state.stage === "output") return false;
+    const { state, data } = this.explorer;
+    if (!state.draw || !data.isOfPairs(state.stage)) return false;
     const [cell, cells] = [place.join("."), listOf(state.drawn)];
     const left = cells.filter((other) => other !== cell);
     this.explorer.choose({ drawn: (left.length < cells.length ? left : [...cells, cell]).join(",") });

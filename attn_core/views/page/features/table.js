@@ -3,6 +3,7 @@
 import { fixed } from "../core/digits.js";
 import { flag } from "../core/state.js";
 import { bdi, make } from "../ui/dom.js";
+import { about } from "../ui/grid.js";
 import { say } from "../words/words.js";
 import { Feature } from "./feature.js";
 
@@ -20,24 +21,23 @@ function range(size, at = 0) {
  */
 function tableOf(attention, { stage, select }) {
   const { data } = attention;
-  const isOutput = stage === "output";
-  const [rows, columns] = [range(data.L, select?.[0]), range(isOutput ? data.Dv : data.S, select?.[1])];
+  const [rows, columns] = [range(data.rowsIn(stage), select?.[0]), range(data.columns(stage), select?.[1])];
   const head = (scope, text) => make("th", { scope }, bdi(text));
   const cell = (i, j) => {
     const isChosen = `${select}` === `${[i, j]}`;
     const number = fixed(attention.cell(stage, i, j), data.places);
     return make("td", { "data-place": [i, j], class: isChosen && "ax-chosen" }, number);
   };
-  const about = say("tableOf", { stage: say(stage), columns: say(isOutput ? "columns" : "keys") });
-  const top = make("tr", {}, make("td"), ...columns.map((j) => head("col", isOutput ? j : data.keys[j])));
-  const lines = rows.map((i) => make("tr", {}, head("row", data.queries[i]), ...columns.map((j) => cell(i, j))));
+  const [downNames, acrossNames] = [data.rowNames(stage), data.columnNames(stage)];
+  const top = make("tr", {}, make("td"), ...columns.map((j) => head("col", acrossNames[j])));
+  const lines = rows.map((i) => make("tr", {}, head("row", downNames[i]), ...columns.map((j) => cell(i, j))));
   return make(
     "div",
     { class: "ax-scroll", tabindex: 0, role: "group", "aria-label": say("table") },
     make(
       "table",
       { class: "ax-twin" },
-      make("caption", {}, about),
+      make("caption", {}, about(data, stage)),
       make("thead", {}, top),
       make("tbody", {}, ...lines),
     ),

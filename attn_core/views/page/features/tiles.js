@@ -17,10 +17,12 @@ export class Tiles {
    * Python's record has the given settings; and shorter maps are derived here sooner.
    *
    * @param {import("../core/attention.js").Attention} attention
+   * @param {string} stage
    */
-  canGive({ data, dropout, isGiven }) {
+  canGive({ data, dropout, isGiven }, stage) {
     return (
       isGiven &&
+      !(stage in data.further) &&
       data.L * data.S > MOST_KEPT &&
       `${dropout?.p},${dropout?.seed}` === `${data.dropout?.p},${data.dropout?.seed}`
     );

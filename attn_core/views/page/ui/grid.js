@@ -3,7 +3,7 @@
 import { fixed } from "../core/digits.js";
 import { say } from "../words/words.js";
 import { make, token, visible } from "./dom.js";
-import { CELLS, heat } from "./heat.js";
+import { CELLS, GRADIENT_CELLS, heat } from "./heat.js";
 
 // More tokens and more cells are drawn on a map: a table of them takes more than a frame to change.
 const [MOST_SHOWN, MOST_CELLS] = [32, 24 ** 2];
@@ -16,14 +16,33 @@ export const isLong = (L, S, Dv) => Math.max(L, S) > MOST_SHOWN || L * Math.max(
  * @param {number[]} shown
  * @param {number[]} given
  * @param {number} places
+ * @param {import("./heat.js").Ramp} [ramp]
  */
-export function endsOf(shown, given, places) {
+export function endsOf(shown, given, places, ramp = CELLS) {
   const all = shown.concat(given).filter(Number.isFinite);
   const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
   const isWhole = shown.every((x) => !Number.isFinite(x) || Number.isInteger(x));
   const write = (x) => fixed(x, isWhole && Math.abs(x) < 1e6 ? 0 : places);
-  return { low, high, end: Math.max(high, -low) || 1, hasMasked: shown.includes(-Infinity), ramp: CELLS, write };
+  return { low, high, end: Math.max(high, -low) || 1, hasMasked: shown.includes(-Infinity), ramp, write };
 }
+
+/** @type {(data: import("../core/data.js").Data, stage: string) => import("./heat.js").Ramp} */
+export const cellsRamp = (data, stage) => (stage in data.further ? GRADIENT_CELLS : CELLS);
+
+/**
+ * What lies along the rows and the columns, in words.
+ *
+ * @param {import("../core/data.js").Data} data
+ * @param {string} stage
+ */
+export function axisWords(data, stage) {
+  const [rows, columns, side] = data.axes(stage);
+  const ofVectors = side === "v" ? "columns" : `columns_${side}`;
+  return { rows: say(rows === "S" ? "keys" : "queries"), columns: say(columns === "S" ? "keys" : ofVectors) };
+}
+
+/** @type {(data: import("../core/data.js").Data, stage: string) => string} */
+export const about = (data, stage) => say("tableOf", { stage: say(stage), ...axisWords(data, stage) });
 
 /**
  * As many elements in a box as are asked for: those there are stay.
@@ -49,10 +68,10 @@ function name(element, text) {
 }
 
 // Touches only what differs: a page has many cells.
-function show(cell, x, { end, write }) {
+function show(cell, x, { end, ramp, write }) {
   const text = write(x);
   if (cell.firstChild.data !== text) cell.firstChild.data = text;
-  const back = Number.isFinite(x) ? heat(x / end) : ""; // a masked cell is hatched by its class
+  const back = Number.isFinite(x) ? heat(x / end, ramp) : ""; // a masked cell is hatched by its class
   if (cell.back === back) return;
   cell.back = back;
   cell.classList.toggle("ax-masked", x === -Infinity);
@@ -84,7 +103,7 @@ export class Grid {
     listen("click", select);
     listen("keydown", (event) => {
       const place = placeOf(event);
-      const next = place && moved(event, place, [this.data.L, this.width]);
+      const next = place && moved(event, place, [this.cells.length, this.width]);
       if (!next) return;
       event.preventDefault();
       if (next === place) select(event);
@@ -104,17 +123,13 @@ export class Grid {
     const { stage } = state;
     this.data = data;
     this.width = data.columns(stage);
-    const [rows, cols] = [data.L, this.width].map((size) => [...Array(size).keys()]);
+    const [rows, cols] = [data.rowsIn(stage), this.width].map((size) => [...Array(size).keys()]);
     const isCellFocused = this.table.contains(document.activeElement);
-    const isOutput = stage === "output";
-    this.build(data, isOutput);
-    this.table.setAttribute(
-      "aria-label",
-      say("tableOf", { stage: say(stage), columns: say(isOutput ? "columns" : "keys") }),
-    );
+    this.build(data, stage);
+    this.table.setAttribute("aria-label", about(data, stage));
     const cells = rows.map((i) => cols.map((j) => attention.cell(stage, i, j)));
     const anchors = rows.flatMap((i) => cols.map((j) => given.cell(stage, i, j)));
-    const ends = endsOf(cells.flat(), anchors, data.places);
+    const ends = endsOf(cells.flat(), anchors, data.places, cellsRamp(data, stage));
     for (const [i, row] of cells.entries()) for (const [j, x] of row.entries()) show(this.cells[i][j], x, ends);
     this.selected = state.select;
     this.setTabStop(this.place || state.select || [0, 0]);
@@ -138,16 +153,17 @@ export class Grid {
    * The heads, sides and cells of these data: those that are there already stay.
    *
    * @param {import("../core/data.js").Data} data
-   * @param {boolean} isOutput
+   * @param {string} stage
    */
-  build({ queries, keys, L }, isOutput) {
-    if (isOutput !== this.isOutput) this.begin(isOutput);
+  build(data, stage) {
+    const axes = data.axes(stage);
+    if (axes.join() !== this.axes) this.begin(axes);
     const { lines, heads, sides, cells, width } = this;
-    const side = isOutput ? "v" : "k";
+    const [L, [across, , side]] = [data.rowsIn(stage), axes];
     fit(heads, width, this.head, () => make("th", { scope: "col", class: `ax-head ax-${side}` }, make("bdi")));
     fit(lines, L, this.inside, (i) => {
       cells[i] = [];
-      sides[i] = make("th", { scope: "row", class: "ax-side ax-q" }, make("bdi"));
+      sides[i] = make("th", { scope: "row", class: `ax-side ax-${across === "S" ? "k" : "q"}` }, make("bdi"));
       return make("tr", {}, sides[i]);
     });
     sides.length = cells.length = L;
@@ -157,14 +173,15 @@ export class Grid {
         return make("td", { class: "ax-cell", role: "gridcell", tabindex: -1, "data-row": i, "data-col": j }, "");
       });
     }
-    for (const [j, head] of heads.entries()) name(head, visible(isOutput ? j : keys[j]));
-    for (const [i, head] of sides.entries()) name(head, visible(queries[i]));
+    const names = [data.columnNames(stage), data.rowNames(stage)];
+    for (const [j, head] of heads.entries()) name(head, visible(names[0][j]));
+    for (const [i, head] of sides.entries()) name(head, visible(names[1][i]));
   }
 
-  /** @param {boolean} isOutput */
-  begin(isOutput) {
-    this.isOutput = isOutput;
-    const [across, down] = this.corner(isOutput);
+  /** @param {import("../core/data.js").Axes} axes */
+  begin(axes) {
+    this.axes = axes.join();
+    const [across, down] = this.corner(axes);
     this.head = make("tr", {}, make("th", { class: "ax-corner", scope: "col" }, across, down));
     this.inside = make("tbody");
     /** @type {HTMLElement[]} */
@@ -176,12 +193,13 @@ export class Grid {
     /** @type {HTMLElement[][]} */
     this.cells = [];
     this.table.replaceChildren(make("thead", {}, this.head), this.inside);
-    this.table.classList.toggle("ax-values", isOutput);
+    this.table.classList.toggle("ax-values", axes[1] !== "S");
   }
 
-  /** What the columns are, and what the rows. @param {boolean} isOutput */
-  corner(isOutput) {
-    return [isOutput ? token(say("valueHead"), "v") : token(say("keyHead"), "k"), token(say("queryHead"), "q")];
+  /** What the columns are, and what the rows. @param {import("../core/data.js").Axes} axes */
+  corner([rows, columns, side]) {
+    const down = rows === "S" ? token(say("keyDown"), "k") : token(say("queryHead"), "q");
+    return [token(say(columns === "S" ? "keyHead" : "valueHead"), side), down];
   }
 
   moveTo(place) {
@@ -190,7 +208,7 @@ export class Grid {
   }
 
   setTabStop([i, j]) {
-    this.place = [Math.min(i, this.data.L - 1), Math.min(j, this.width - 1)];
+    this.place = [Math.min(i, this.cells.length - 1), Math.min(j, this.width - 1)];
     if (this.stop) this.stop.tabIndex = -1;
     this.stop = this.cells[this.place[0]][this.place[1]];
     this.stop.tabIndex = 0;

@@ -14,6 +14,18 @@ export const CELLS = {
   dark: { more: ["#1b1b22", "#3c3170", "#6a55bb"], less: ["#1b1b22", "#54400f", "#80661a"] },
 };
 
+/** The same for gradients, whose sign says where a step leads. @type {Ramp} */
+export const GRADIENT_HEAT = {
+  light: { more: ["#ffffff", "#ee8a6c", "#8a1c10"], less: ["#ffffff", "#7fb2e0", "#0d3b6e"] },
+  dark: { more: ["#1b1b22", "#a04a34", "#ffc9b5"], less: ["#1b1b22", "#3a6ea5", "#bfe0ff"] },
+};
+
+/** @type {Ramp} */
+export const GRADIENT_CELLS = {
+  light: { more: ["#ffffff", "#f5b09a", "#e07353"], less: ["#ffffff", "#a3c9ea", "#5b97d2"] },
+  dark: { more: ["#1b1b22", "#5c2a20", "#9a4029"], less: ["#1b1b22", "#1f3f5f", "#2a679c"] },
+};
+
 /** @type {(hex: string) => number[]} */
 export const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 

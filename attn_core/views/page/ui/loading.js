@@ -27,7 +27,21 @@ const FIRST = ["stage", "batch", "head", "scale", "mask", "select", "hide", "at"
  * @param {import("../core/state.js").State | null} wanted
  */
 export function needed(payload, wanted) {
-  const { form, q, k, v, weights, image, runs, tokens, dropout, mistakes, view, lang } = payload || {};
+  const {
+    form,
+    q,
+    k,
+    v,
+    weights,
+    image,
+    runs,
+    tokens,
+    dropout,
+    mistakes,
+    view,
+    lang,
+    grad_output: gradients,
+  } = payload || {};
   const [, H, L, S] = weights?.shape ?? [0, q?.shape?.[1], q?.shape?.[2], k?.shape?.[2]];
   const isPrint = form === "tensor";
   const isFurther = Object.keys(wanted || {}).some((name) => !FIRST.includes(name));
@@ -41,6 +55,7 @@ export function needed(payload, wanted) {
     map: !isPrint && isLong(L, S, v?.shape?.[3] ?? 1),
     heads: isLab && H > 1,
     given: weights,
+    gradients,
     image,
     lab: isLab,
     philox: dropout,

@@ -1,6 +1,7 @@
 // What stands beside the matrix: a sentence, the numbers behind a cell, and its arithmetic.
 
 import { fixed, plain } from "../core/digits.js";
+import { parts } from "../core/parts.js";
 import { STAGES } from "../core/stages.js";
 import { isShortened, Workings } from "../core/workings.js";
 import { say, sayParts, sentenceKey } from "../words/words.js";
@@ -16,6 +17,7 @@ import { bdi, coloured, make, token, visible } from "./dom.js";
  */
 export function sentence(attention, stage, [i, j]) {
   const { data } = attention;
+  if (stage in data.further) return parts.gradients.sentence(attention, stage, [i, j]);
   const query = token(data.queries[i], "q");
   const number = make("b", {}, fixed(attention.cell(stage, i, j), data.places));
   const to = (name, more) => sayParts(sentenceKey("say", name), { query, number, ...more });
@@ -33,6 +35,9 @@ export function sentence(attention, stage, [i, j]) {
   return to(stage === "dropped" && attention.survives(i)?.[j] === 0 ? "taken" : stage, key);
 }
 
+/** Whose row it is. @type {(data: import("../core/data.js").Data, stage: string, i: number) => HTMLElement} */
+export const rowToken = (data, stage, i) => token(data.rowNames(stage)[i], data.axes(stage)[0] === "S" ? "k" : "q");
+
 /**
  * A pair and its number, briefly.
  *
@@ -40,9 +45,10 @@ export function sentence(attention, stage, [i, j]) {
  */
 export function pairOf(attention, stage, [i, j]) {
   const { data } = attention;
-  const other = stage === "output" ? token(say("column", { n: j }), "v") : token(data.keys[j], "k");
+  const [, columns, side] = data.axes(stage);
+  const other = token(columns === "S" ? data.keys[j] : say("column", { n: j }), side);
   const number = make("b", {}, fixed(attention.cell(stage, i, j), data.places));
-  return [token(data.queries[i], "q"), " · ", other, "\u2002", number];
+  return [rowToken(data, stage, i), " · ", other, "\u2002", number];
 }
 
 export class Panel {
@@ -92,7 +98,8 @@ export class Panel {
     line.replaceChildren(...sentence(attention, stage, select), ...more);
     if (hasVectors) this.drawVectors();
     if (!explorer.shows("arithmetic")) return;
-    const workings = new Workings(explorer.attention(explorer.explained(explorer.state)), select[0], this.most);
+    const explained = explorer.attention(explorer.explained(explorer.state));
+    const workings = new (explained.data.Lines ?? Workings)(explained, select[0], this.most);
     tree.replaceChildren(this.branch(workings.of(stage, select[1]), `${[stage, select]}`, true));
   }
 
@@ -117,6 +124,7 @@ export class Panel {
     const attention = explorer.attention(explorer.explained(state));
     const { data } = attention;
     const [i, j] = place;
+    if (stage in data.further) return this.drawFurther(parts.gradients.factors(attention, stage, place));
     const line = (label, variable, colour, numbers, edit) =>
       make(
         "tr",
@@ -144,6 +152,19 @@ export class Panel {
     this.drawSum(attention, state, place, rows);
     vectors.replaceChildren(make("table", {}, ...rows));
     for (const feature of explorer.features) feature.vectorsDrawn(vectors);
+    return undefined;
+  }
+
+  /**
+   * Two rows whose products add up to a number of a stage beside the six, if there are any.
+   *
+   * @param {{ rows: HTMLElement[], bars: HTMLElement[] } | null} drawn
+   */
+  drawFurther(drawn) {
+    const { vectors, bars } = this;
+    vectors.hidden = bars.hidden = !drawn;
+    vectors.replaceChildren(make("table", {}, ...(drawn?.rows ?? [])));
+    bars.replaceChildren(...(drawn?.bars ?? []));
   }
 
   /**

@@ -31,15 +31,25 @@ export function onTheme(element, act) {
   requestAnimationFrame(look);
 }
 
-// The colours for −1 to 1 in 401 steps, the same as pixels, and the ink on them.
-const shadesOf = {};
-/** @type {(mode: string) => Shades} */
-export const shades = (mode) => (shadesOf[mode] ??= newShades(mode));
+/** @type {Map<Record<string, string[]>, Shades>} */
+const made = new Map();
 
-function newShades(mode) {
-  const colours = Array.from({ length: 401 }, (_, n) =>
-    mix(HEAT[mode][n < 200 ? "less" : "more"], Math.abs(n - 200) / 200),
-  );
+/**
+ * The colours for −1 to 1 in 401 steps, the same as pixels, and the ink on them.
+ *
+ * @param {string} mode "light" or "dark"
+ * @param {import("./heat.js").Ramp} ramp
+ * @returns {Shades}
+ */
+export function shades(mode, ramp = HEAT) {
+  const known = made.get(ramp[mode]) ?? newShades(ramp[mode]);
+  made.set(ramp[mode], known);
+  return known;
+}
+
+/** @param {Record<string, string[]>} sides */
+function newShades(sides) {
+  const colours = Array.from({ length: 401 }, (_, n) => mix(sides[n < 200 ? "less" : "more"], Math.abs(n - 200) / 200));
   const pixels = new Uint8Array(colours.flatMap((rgb) => [...rgb, 255]));
   const css = colours.map((rgb) => `rgb(${rgb.join(" ")})`);
   return { css, inks: colours.map(inkOn), pixels: new Uint32Array(pixels.buffer) };

@@ -1,10 +1,9 @@
 // The stages in a row, each the radio button of its stage and a small picture of it.
 
 import { MOST_KEPT } from "../core/data.js";
-import { STAGES } from "../core/stages.js";
 import { say } from "../words/words.js";
 import { make } from "./dom.js";
-import { endsOf } from "./grid.js";
+import { cellsRamp, endsOf } from "./grid.js";
 import { heat } from "./heat.js";
 
 const MOST_A_SIDE = 12; // cells of a picture: of more some are drawn
@@ -23,10 +22,11 @@ const some = (size) => {
  * @param {number[][]} rows
  * @param {number} end where the colours end
  * @param {number} ratio of width and height
+ * @param {import("./heat.js").Ramp} [ramp]
  */
-function paint(picture, rows, end, ratio) {
+function paint(picture, rows, end, ratio, ramp) {
   const line = (row) =>
-    row.map((x, n) => `${Number.isFinite(x) ? heat(x / end) : "#0000"} 0 ${(100 * (n + 1)) / row.length}%`);
+    row.map((x, n) => `${Number.isFinite(x) ? heat(x / end, ramp) : "#0000"} 0 ${(100 * (n + 1)) / row.length}%`);
   const last = rows.length - 1 || 1;
   Object.assign(picture.style, {
     backgroundImage: rows.map((row) => `linear-gradient(90deg, ${line(row)})`).join(),
@@ -48,7 +48,13 @@ export class Strip {
     const picture = (name) => (this.pictures[name] = make("i", { class: "ax-mini", hidden: true }));
     this.x = make("span", { class: "ax-given", "aria-hidden": "true", hidden: true }, make("i", {}, "x"), picture("x"));
     this.element.append(this.x);
-    this.inputs = STAGES.map((stage) => {
+    const { stages, further } = explorer.data;
+    this.turn = make("i", { class: "ax-turn", "aria-hidden": "true" });
+    this.inputs = stages.map((stage) => {
+      if (stage in further && !this.turn.textContent) {
+        this.turn.textContent = say("back");
+        this.element.append(this.turn);
+      }
       const input = make("input", {
         type: "radio",
         name: `${explorer.id}-stage`,
@@ -56,7 +62,15 @@ export class Strip {
         onchange: () => explorer.choose({ stage }),
       });
       const today = stage === explorer.first.stage ? " ax-today" : "";
-      const label = make("label", { class: `ax-stage${today}` }, input, make("span", {}, say(stage)), picture(stage));
+      const [rows, columns] = explorer.data.axes(stage);
+      const kind = columns === "D" || rows === "S" ? ` ax-of-input ax-rows-${rows}` : "";
+      const label = make(
+        "label",
+        { class: `ax-stage${today}${kind}` },
+        input,
+        make("span", {}, say(stage)),
+        picture(stage),
+      );
       this.element.append(label);
       return input;
     });
@@ -77,15 +91,16 @@ export class Strip {
     }
     const { source, L, S } = data;
     const hasRoom = !this.element.hidden && L * S <= MOST_KEPT;
-    const draw = (name, columns, cellsOf) => {
-      const [rows, cols] = [some(L), some(columns)];
+    const draw = (name, columns, cellsOf, height = L) => {
+      const [rows, cols] = [some(height), some(columns)];
       const cells = [shown, given].map((each) => rows.map((i) => cols.map((j) => cellsOf(each, i, j))));
-      paint(pictures[name], cells[0], endsOf(cells[0].flat(), cells[1].flat(), 0).end, columns / L);
+      const { end } = endsOf(cells[0].flat(), cells[1].flat(), 0);
+      paint(pictures[name], cells[0], end, columns / height, cellsRamp(data, name));
     };
     for (const { value: stage, parentElement: label } of this.inputs) {
       const isDrawn = hasRoom && !label.hidden && (stage !== "output" || data.hasValues(head));
       pictures[stage].hidden = !isDrawn;
-      if (isDrawn) draw(stage, data.columns(stage), (each, i, j) => each.cell(stage, i, j));
+      if (isDrawn) draw(stage, data.columns(stage), (each, i, j) => each.cell(stage, i, j), data.rowsIn(stage));
     }
     this.x.hidden = pictures.x.hidden = !hasRoom || !source;
     if (this.x.hidden || !source) return;
@@ -94,14 +109,14 @@ export class Strip {
   }
 
   /**
-   * The row in question, in all pictures.
+   * The row in question, in all pictures of queries.
    *
-   * @param {number[] | null} place
+   * @param {number | null} row
    */
-  light(place) {
-    this.element.classList.toggle("ax-marked", !!place);
-    if (!place) return;
-    this.element.style.setProperty("--ax-row", String(place[0]));
+  light(row) {
+    this.element.classList.toggle("ax-marked", row !== null);
+    if (row === null) return;
+    this.element.style.setProperty("--ax-row", String(row));
     this.element.style.setProperty("--ax-rows", String(this.explorer.data.L));
   }
 }

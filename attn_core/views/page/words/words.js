@@ -33,7 +33,8 @@ export const WORDS = {
 
   explorer: "Attention explorer",
   stage: "Stage",
-  tableOf: "{stage}: queries in rows, {columns} in columns",
+  tableOf: "{stage}: {rows} in rows, {columns} in columns",
+  queries: "queries",
   keys: "keys",
   columns: "value columns",
   legendOf: "Colours from {low} to {high}",

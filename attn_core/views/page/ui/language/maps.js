@@ -187,6 +187,8 @@ const dataLike = (tokens, names) => ({
   queries: tokens,
   keys: tokens,
   overview: null,
+  further: {},
+  rowsIn: () => tokens.length || 1,
   columns: () => tokens.length || 1,
 });
 

@@ -1,6 +1,7 @@
 // The numbers of a station as a table: a row for each word, every number a cell that can be selected.
 
 import { fixed } from "../../core/digits.js";
+import { axesOf } from "../../core/stages.js";
 import { say } from "../../words/words.js";
 import { make, token } from "../dom.js";
 import { Grid } from "../grid.js";
@@ -9,7 +10,9 @@ import { Grid } from "../grid.js";
 
 // A table whose rows are words, not queries, and whose columns are counted, not keys.
 class Table extends Grid {
-  corner(isOutput) {
+  /** @param {import("../../core/data.js").Axes} axes */
+  corner([, columns]) {
+    const isOutput = columns !== "S";
     return [token(say(isOutput ? "columnHead" : "nextHead"), isOutput ? "v" : "k"), token(say("wordHead"), "q")];
   }
 }
@@ -65,7 +68,10 @@ export class Numbers {
   name(step, stage, labels, columns) {
     const of = JSON.stringify([step.name, stage, columns]);
     const keys = typeof columns === "number" ? Array.from({ length: columns }, (_, n) => String(n)) : columns;
-    this.data = { queries: labels, keys, L: labels.length, places: 4, columns: () => keys.length };
+    this.data = {
+      ...{ queries: labels, keys, places: 4, axes: axesOf, further: {} },
+      ...{ rowsIn: () => labels.length, columns: () => keys.length, rowNames: () => labels, columnNames: () => keys },
+    };
     if (of !== this.of) this.make(this.data);
     this.of = of;
   }
