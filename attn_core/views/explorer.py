@@ -98,7 +98,8 @@ def explore(
     grad_output: the gradient of a loss with respect to the record's output, of its shape. The page
         then has the way back, too, beside the six stages: those of `record.gradients`, and grad_q,
         grad_k and grad_v, with the arithmetic of each number. They follow what the reader changes,
-        while grad_output stays as it is. The values of all heads are sent.
+        while grad_output stays as it is. The values of all heads are sent. `stage`, which is shown
+        first, is one of the six.
     A notebook that a program runs, as nbconvert does, also stores a picture of the first state, for
     paper and LaTeX; `explore(…).picture` is that picture.
     Taught in chapter 03, gradients in chapter 13, mistakes in chapter 14.
