@@ -59,7 +59,8 @@ class State(traitlets.HasTraits):
         A stage of the way back needs the gradient of the output.
         """
         name, value = proposal["trait"].name, proposal["value"]
-        if value in backward.STAGES and "grad_output" not in self.payload:
+        is_back = name == "stage" and value in backward.STAGES
+        if is_back and "grad_output" not in self.payload:
             raise traitlets.TraitError(
                 f"stage must be one of {', '.join(STAGES)}, as no grad_output was given, "
                 f"got {value!r}"

@@ -93,6 +93,25 @@ def test_a_gradient_opens_to_its_arithmetic_and_says_where_a_step_leads(bare):
     expect(page.locator(".ax-sentence")).to_contain_text("so a step leaves the number as it is")
 
 
+def test_a_gradient_is_red_where_it_is_positive_and_blue_where_it_is_negative(bare):
+    """In the cells and in their legend, which says what the sign means."""
+    record = made(keep=causal())
+    page = bare.open(shown(record), fragment="#x-back?stage=grad_scaled")
+    read = "x => getComputedStyle(x)"
+    for i, row in enumerate(wanted(record, "grad_scaled")):
+        for j, number in enumerate(row):
+            colour = cell(page, i, j).evaluate(f"{read}.backgroundColor")
+            red, _, blue = map(int, re.findall(r"\d+", colour)[:3])
+            if abs(float(number)) > 0.1:
+                assert (red > blue) == (float(number) > 0), (i, j)
+    stops = re.findall(r"\d+", page.locator(".ax-bar").evaluate(f"{read}.backgroundImage"))
+    assert int(stops[0]) < int(stops[2])
+    assert int(stops[-3]) > int(stops[-1])
+    expect(page.locator(".ax-legend")).to_contain_text("negative, a step raises the number")
+    choose(page, "weights")
+    expect(page.locator(".ax-legend")).not_to_contain_text("step")
+
+
 def test_what_is_shown_beside_a_gradient_knows_its_rows_and_columns(bare):
     """The table, the lines, the small heads, and a second map have no query where a key is."""
     q, k, v = drawn(1, 1, 2, 3, 4), drawn(2, 1, 2, 5, 4), drawn(3, 1, 2, 5, 2)
@@ -108,10 +127,13 @@ def test_what_is_shown_beside_a_gradient_knows_its_rows_and_columns(bare):
     twin = page.locator(".ax-twin")
     assert twin.locator("tbody th").all_text_contents() == list("vwxyz")
     expect(twin.locator("caption")).to_have_text("grad_v: keys in rows, value columns in columns")
+    cell(page, 2, 1).first.click()
+    expect(page.locator(".ax-sentence")).to_contain_text("the gradient of column 1 of x is")
     expect(page.locator(".ax-lines-token[aria-pressed=true]")).to_have_count(0)
     expect(page.locator(".ax-notice")).to_be_hidden()
     choose(page, "weights")
     expect(page.locator(".ax-sentence")).to_contain_text("Query c gives")
+    expect(page.locator(".ax-lines-token[aria-pressed=true]")).to_have_count(2)
 
 
 def test_a_long_map_of_gradients(bare):

@@ -159,11 +159,11 @@ export class Grid {
     const axes = data.axes(stage);
     if (axes.join() !== this.axes) this.begin(axes);
     const { lines, heads, sides, cells, width } = this;
-    const [L, [across, , side]] = [data.rowsIn(stage), axes];
+    const [L, [down, , side]] = [data.rowsIn(stage), axes];
     fit(heads, width, this.head, () => make("th", { scope: "col", class: `ax-head ax-${side}` }, make("bdi")));
     fit(lines, L, this.inside, (i) => {
       cells[i] = [];
-      sides[i] = make("th", { scope: "row", class: `ax-side ax-${across === "S" ? "k" : "q"}` }, make("bdi"));
+      sides[i] = make("th", { scope: "row", class: `ax-side ax-${down === "S" ? "k" : "q"}` }, make("bdi"));
       return make("tr", {}, sides[i]);
     });
     sides.length = cells.length = L;

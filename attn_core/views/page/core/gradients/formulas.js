@@ -1,13 +1,11 @@
-// The six formulas backwards, those of stages_backward.py: each row of a gradient from the stages before it. What comes
-// back to q, k and v follows from all rows.
+// The formulas of stages_backward.py, row by row: each row of a gradient from the stages before it. What comes back to
+// a key or a value follows from all rows.
 
 import { dot } from "../arrays.js";
 
 /** @typedef {import("../attention.js").Attention} Attention */
 
-/**
- * In the order in which the gradient passes them. @type {Record<string, import("../data.js").Axes>}
- */
+/** In the order in which the gradient passes them. @type {Record<string, import("../data.js").Axes>} */
 export const AXES = {
   grad_output: ["L", "Dv", "v"],
   grad_dropped: ["L", "S", "k"],
@@ -98,13 +96,13 @@ const sharing = new WeakMap();
 export function headsOf(a) {
   const { data, head } = a;
   const heads = [...Array(data.H).keys()].filter((h) => data.headOf("k", h) === data.headOf("k", head));
-  const made = sharing.get(a) ?? heads.map((h) => a.ofHead(h));
-  sharing.set(a, made);
-  return made;
+  const all = sharing.get(a) ?? heads.map((h) => a.ofHead(h));
+  sharing.set(a, all);
+  return all;
 }
 
 /** @type {WeakMap<Attention, { k: Float64Array[], v: Float64Array[] }>} */
-const made = new WeakMap();
+const added = new WeakMap();
 
 /**
  * The gradients of all keys and values, added up row by row over the queries of all heads that share them.
@@ -114,8 +112,8 @@ const made = new WeakMap();
 function ofKeys(a) {
   const { S, D, Dv, L } = a.data;
   const zeros = (/** @type {number} */ width) => Array.from({ length: S }, () => new Float64Array(width));
-  const grads = made.get(a) ?? { k: zeros(D), v: zeros(Dv) };
-  if (made.has(a)) return grads;
+  const grads = added.get(a) ?? { k: zeros(D), v: zeros(Dv) };
+  if (added.has(a)) return grads;
   for (const each of headsOf(a)) {
     for (let i = 0; i < L; i++) {
       const [scores, dropped, grad] = ["grad_scores", "dropped", "grad_output"].map((stage) => each.row(stage, i));
@@ -125,7 +123,8 @@ function ofKeys(a) {
         add(grads.v[j], dropped[j], grad);
       }
     }
+    if (each !== a) each.forget(); // its rows are not shown
   }
-  made.set(a, grads);
+  added.set(a, grads);
   return grads;
 }
