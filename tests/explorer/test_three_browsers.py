@@ -8,7 +8,8 @@ from PIL import Image
 
 from attn_core import causal, toy, trace, workings
 from attn_core.checks import STAGES
-from attn_core.views import explore, show
+from attn_core.learning import Training
+from attn_core.views import explore, open_training, show
 from attn_core.views.labels import selection_text
 from tests.engines import SCRIPTS_OFF
 from tests.explorer.cases import ROTATED, projected_record, random_record
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.slow
 
 CELLS = """(css) => Array.from(document.querySelectorAll(`${css} tbody tr`),
   (row) => Array.from(row.cells, (cell) => cell.textContent).slice(1))"""
+WEIGHT = ("layers.1.attention.w_key.weight", 3, 5)
 FOCUS = "() => document.activeElement.closest('attention-explorer')?.getAttribute('name')"
 
 
@@ -266,3 +268,50 @@ def test_in_the_dark(engine, bare_folder, address, opened):
         ground = "() => getComputedStyle(document.querySelector('.ax-root')).backgroundColor"
         assert tab.evaluate(ground) == "rgb(27, 27, 34)"
         assert grid(tab) == wanted_numbers(words(), "weights")
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """What Python's 600 steps made of one weight: from it before the last step to it after."""
+    training = Training()
+    training.run(600)
+    update = training.update(WEIGHT[0])
+    parts = (
+        update.before, update.gradient, update.moments.m, update.moments.v,
+        update.m_hat, update.v_hat, update.ratio, update.decayed, update.moved, update.after,
+    )  # fmt: skip
+    return training.history[-1], [part[WEIGHT[1:]].item() for part in parts]
+
+
+def test_a_training_of_600_steps(opened, trained):
+    """It runs past them, goes back to them, and opens a weight."""
+    done, wanted = trained
+    tab = opened(open_training(), started=False)
+    standing = "(step) => document.querySelector('.at-root:not(.at-runs)')?.dataset.step === step"
+    tab.wait(standing, "0")
+    tab.click(".at-run")
+    tab.wait("() => document.querySelector('.at-slider').value > 600")
+    tab.click(".at-run")
+    tab.wait("() => !document.querySelector('.at-runs')")
+    tab.evaluate("""() => {
+      const slider = document.querySelector(".at-slider");
+      slider.value = 600;
+      for (const name of ["input", "change"]) slider.dispatchEvent(new Event(name));
+    }""")
+    tab.wait(standing, "600")
+    assert f"on repeats {done.repeats:.2f}" in tab.text(".at-said")
+    tab.evaluate(
+        """([matrix, ...place]) => {
+          document.querySelectorAll(".at-matrix")[matrix].click();
+          document.querySelectorAll(".at-place").forEach((field, n) => {
+            field.value = place[n];
+            for (const name of ["input", "change"]) field.dispatchEvent(new Event(name));
+          });
+        }""",
+        [[name for name, _ in Training().model.named_parameters()].index(WEIGHT[0]), *WEIGHT[1:]],
+    )
+    tab.until_text(".at-weight", f"{WEIGHT[0]}[{WEIGHT[1]}, {WEIGHT[2]}]")
+    numbers = """() => [...document.querySelectorAll(".at-opened [data-number]")]
+      .map((line) => Number(line.dataset.number))"""
+    tab.wait(f"() => ({numbers})().length > 10")
+    assert tab.evaluate(numbers)[1:] == pytest.approx(wanted, abs=1e-9)
