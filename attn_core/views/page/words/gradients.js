@@ -19,7 +19,7 @@ export const GRADIENT_WORDS = {
   meansGrad_scoresCapped: "grad_scaled × scale × (1 − tanh²(score × scale / softcap)), the slope of the softcap",
   meansGrad_q: "each row of grad_scores · each column of the keys, added up",
   meansGrad_k: "each column of grad_scores · each column of the queries, added up",
-  meansGrad_v: "each column of the weights · each column of grad_output, added up",
+  meansGrad_v: "each column of dropped · each column of grad_output, added up",
   back: "and back",
   columns_q: "query columns",
   columns_k: "key columns",

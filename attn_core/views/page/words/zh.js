@@ -204,7 +204,7 @@ export const CHINESE = {
   meansGrad_scoresCapped: "缩放后的梯度 × 缩放系数 × (1 − tanh²(得分 × 缩放系数 / softcap))，即 softcap 的斜率",
   meansGrad_q: "得分梯度的每一行 · 键的每一列，再相加",
   meansGrad_k: "得分梯度的每一列 · 查询的每一列，再相加",
-  meansGrad_v: "权重的每一列 · 输出梯度的每一列，再相加",
+  meansGrad_v: "丢弃后的每一列 · 输出梯度的每一列，再相加",
   back: "再往回走",
   columns_q: "查询的列",
   columns_k: "键的列",
