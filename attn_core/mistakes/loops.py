@@ -19,6 +19,7 @@ from attn_core.record import AttentionTrace
 
 TEXTS = 8
 Ids = Int[Tensor, "B T"]
+Texts = Int[Tensor, "B tokens"]  # of which a model reads all but the last one
 
 
 class Loop:
@@ -42,7 +43,7 @@ class Loop:
     def __init__(
         self,
         model: nn.Module | None = None,
-        texts: Callable[[int], Ids] | None = None,
+        texts: Callable[[int], Texts] | None = None,
         *,
         peak: float = 0.01,
         warmup: int = 10,
@@ -57,7 +58,7 @@ class Loop:
         """What each place may see, in the model that the loop makes."""
         return causal()
 
-    def pairs(self, ids: Ids) -> tuple[Ids, Ids]:
+    def pairs(self, ids: Texts) -> tuple[Ids, Ids]:
         """What the model reads of the texts, and what each place is to say."""
         return ids[:, :-1], ids[:, 1:]
 
@@ -69,7 +70,7 @@ class Loop:
         """The learning rate of a step, counted from 1."""
         return self.peak * min(1.0, step / self.warmup)
 
-    def loss(self, ids: Ids) -> Float[Tensor, ""]:
+    def loss(self, ids: Texts) -> Float[Tensor, ""]:
         """The mean over all places of all texts."""
         read, targets = self.pairs(ids)
         return cross_entropy(self.model(read).flatten(0, 1), targets.flatten())
@@ -92,7 +93,7 @@ class NoMask(Loop):
 
 
 class NotShifted(Loop):
-    def pairs(self, ids: Ids) -> tuple[Ids, Ids]:
+    def pairs(self, ids: Texts) -> tuple[Ids, Ids]:
         return ids[:, :-1], ids[:, :-1]
 
 
@@ -139,20 +140,20 @@ class Stack(nn.Module):
         return self.unembedding(x)
 
 
-def alphabet(step: int) -> Ids:
+def alphabet(step: int) -> Texts:
     """Eight texts that go on through the alphabet, each from another letter: A after H."""
     return (torch.arange(8)[:, None] + torch.arange(7)) % 8
 
 
 @cache
-def repeated(step: int) -> Ids:
+def repeated(step: int) -> Texts:
     """Texts that repeat a segment, as in chapter 13."""
     task = RepeatedSegments()
     numbers = range((step - 1) * TEXTS, step * TEXTS)
     return torch.tensor([text.ids for text in task.texts(1, numbers)])
 
 
-def one_letter(step: int) -> Ids:
+def one_letter(step: int) -> Texts:
     """Texts that say the same letter again and again."""
     return torch.arange(TEXTS)[:, None].expand(-1, 13)
 
