@@ -52,7 +52,7 @@ export const TRAINING_VIEW_CHINESE = {
   tr_comesBack: "反向：弧线的粗细是得分的梯度；实线表示一步会提高得分，虚线表示会降低得分",
   tr_wordLosses: "下一个字母，以及它的损失",
   tr_wordAbout: "位置 {place} 的 {word}",
-  tr_wordSaid: "位置 {place} 的 {word} 给得最多的是：{list}。下一个字母是 {next}，它的损失是 {loss}。",
+  tr_wordSaid: "位置 {place} 的 {word} 权重给得最多的是：{list}。下一个字母是 {next}，它的损失是 {loss}。",
   tr_wordShare: "位置 {place} 的 {word}（{share}）",
   tr_listed: "，",
   tr_wordHint: "按一个字母，只看它那一行。",
