@@ -13,8 +13,8 @@ The other pages of the comparison are not measured: their sources are not public
 need a GPU.
 """
 
-import gzip
 import time
+from pathlib import Path
 from statistics import median
 
 from playwright.sync_api import Browser, Page
@@ -24,11 +24,12 @@ from attn_core.views import script
 from benchmarks import driver
 from benchmarks.model_pages import SITES
 from benchmarks.timing import NOT_TIMED, busy
+from benchmarks.visits import weight
 
 SECTION = "learning"
 ROUNDS, STEPS, FILM = 5, 40, 600
 GOAL = 10  # milliseconds a step, of which there are thirty a second or more to paint
-WORKER = script.files()["explorer-training-worker.js"]
+WORKER = script.BUILT / "explorer-training-worker.js"
 GUIDE = SITES / "microgpt-guide" / "educational_guide.html"
 TEXTS = "16 texts of 12 letters, float64"
 BEGIN = """async (source) => {
@@ -68,7 +69,7 @@ def page_of_ours(browser: Browser) -> Page:
     """A page whose worker trains, with nothing else in it."""
     page = browser.new_page()
     page.goto("about:blank")
-    page.evaluate(BEGIN, WORKER)
+    page.evaluate(BEGIN, WORKER.read_text(encoding="utf-8"))
     return page
 
 
@@ -120,8 +121,8 @@ def row_of(
     )
 
 
-def compressed(content: bytes) -> str:
-    return f"{len(gzip.compress(content)) / 1e3:.0f} KB"
+def sent(path: Path) -> str:
+    return f"{weight(path) / 1e3:.0f} KB"
 
 
 def main() -> None:
@@ -132,15 +133,13 @@ def main() -> None:
         film = ours.evaluate(FRAMES, {"layers": 2, "steps": FILM})
     weights = sum(weight.numel() for weight in Training().model.parameters())
     trains = f"{weights:,} weights, {TEXTS}"
-    size = compressed(WORKER.encode())
     rows = [
-        row_of("this page's worker", trains, times["ours"], size, is_quiet, GOAL),
+        row_of("this page's worker", trains, times["ours"], sent(WORKER), is_quiet, GOAL),
         row_of("`attn_core.learning`, by torch's autograd", trains, times["python"], "", is_quiet),
     ]
     if guide:
         what, trains = "microgpt's guide, commit 59d6c7b", "4,192 weights, one name, float64"
-        size = compressed(GUIDE.read_bytes())
-        rows.append(row_of(what, trains, times["guide"], size, is_quiet))
+        rows.append(row_of(what, trains, times["guide"], sent(GUIDE), is_quiet))
     else:
         print(f"Not measured, since there is no {GUIDE}: microgpt's guide.")
     measured = {"trains": f"{FILM} steps", "a step": "", "page": f"{film / 1e3:.0f} KB"}

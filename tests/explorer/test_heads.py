@@ -333,6 +333,11 @@ def test_the_large_map_comes_into_sight(bare, size):
             "(e) => [e.getBoundingClientRect().top, e.getBoundingClientRect().bottom]"
         )
         assert -1 <= top <= bottom <= size["height"] + 1, css
+    page.emulate_media(media="print")
+    for css in (".ax-sheet", ".ax-scroll"):
+        whole = page.locator(css).evaluate("(e) => [e.clientHeight, e.scrollHeight]")
+        assert whole[0] == whole[1], "paper shows all of it"
+        assert page.locator(css).evaluate("(e) => getComputedStyle(e).overflowY") == "visible"
 
 
 def test_below_an_explorer_with_further_controls_but_one_head(bare):

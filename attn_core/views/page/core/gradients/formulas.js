@@ -94,9 +94,11 @@ const sharing = new WeakMap();
  * @param {Attention} a
  */
 export function headsOf(a) {
+  const known = sharing.get(a);
+  if (known) return known;
   const { data, head } = a;
   const heads = [...Array(data.H).keys()].filter((h) => data.headOf("k", h) === data.headOf("k", head));
-  const all = sharing.get(a) ?? heads.map((h) => a.ofHead(h));
+  const all = heads.map((h) => a.ofHead(h));
   sharing.set(a, all);
   return all;
 }
@@ -110,10 +112,11 @@ const added = new WeakMap();
  * @param {Attention} a
  */
 function ofKeys(a) {
+  const known = added.get(a);
+  if (known) return known;
   const { S, D, Dv, L } = a.data;
   const zeros = (/** @type {number} */ width) => Array.from({ length: S }, () => new Float64Array(width));
-  const grads = added.get(a) ?? { k: zeros(D), v: zeros(Dv) };
-  if (added.has(a)) return grads;
+  const grads = { k: zeros(D), v: zeros(Dv) };
   for (const each of headsOf(a)) {
     for (let i = 0; i < L; i++) {
       const [scores, dropped, grad] = ["grad_scores", "dropped", "grad_output"].map((stage) => each.row(stage, i));

@@ -54,7 +54,7 @@ export function updateLines({ optimiser, moments, update }) {
   const { lr, weightDecay } = optimiser;
   const { before, gradient, decayed, moved, after } = update;
   const g = factor(gradient);
-  const lines = [
+  return [
     made("line_before", before, "w"),
     made("line_gradient", gradient, "g"),
     ...(optimiser.kind === "adamw" ? momentLines(optimiser, moments, update) : []),
@@ -62,7 +62,6 @@ export function updateLines({ optimiser, moments, update }) {
     made("line_moved", moved, `s = ${digits(lr)} · ${optimiser.kind === "adamw" ? factor(update.ratio ?? 0) : g}`),
     made("line_after", after, `w − d − s = ${digits(before)} − ${factor(decayed)} − ${factor(moved)}`),
   ];
-  return lines;
 }
 
 /**

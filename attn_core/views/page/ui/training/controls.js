@@ -5,6 +5,15 @@ import { say } from "../../words/words.js";
 import { field } from "../controls.js";
 import { make } from "../dom.js";
 
+/**
+ * A control with its word beside it, which a screen reader has from its label.
+ *
+ * @param {string} word
+ * @param {HTMLElement} control
+ */
+export const named = (word, control) =>
+  make("span", { class: "at-setting" }, make("span", { class: "ax-label", "aria-hidden": "true" }, say(word)), control);
+
 export class Controls {
   /** @param {import("./view.js").TrainingView} view */
   constructor(view) {
@@ -24,13 +33,6 @@ export class Controls {
     this.layers = this.pick("tr_layers", [1, 2], String, (count) => view.choose({ layers: Number(count) }, true));
     this.mask = this.box("tr_causalMask", "mask");
     this.start = this.box("tr_startToken", "start");
-    const named = (word, input) =>
-      make(
-        "span",
-        { class: "at-setting" },
-        make("span", { class: "ax-label", "aria-hidden": "true" }, say(word)),
-        input,
-      );
     this.element = make(
       "div",
       { class: "at-controls" },

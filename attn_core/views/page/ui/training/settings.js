@@ -1,7 +1,7 @@
 // What a reader can choose of a training, as settings: core/state.js checks them, the address holds them.
 
 import { numberIn } from "../../core/numbers.js";
-import { numbersIn, oneOf, textSetting } from "../../core/state.js";
+import { flag, numbersIn, oneOf, textSetting } from "../../core/state.js";
 import { OPTIMISERS } from "../../core/training/optimisers.js";
 
 const WEIGHT = /^$|^[\w.]+\/\d{1,4},\d{1,4}$/;
@@ -15,14 +15,12 @@ export const CHANGE = ["optimiser", "rate"];
  * @returns {import("../../core/state.js").Settings}
  */
 export function settingsOf({ seed, layers, isMasked, task, optimiser }) {
-  /** @type {(first: boolean) => import("../../core/state.js").Setting} */
-  const flag = (first) => ({ first, read: (text) => text === "1", fits: () => true });
   const isWhole = (n) => Number.isInteger(n) && n >= 0;
   return {
     seed: { first: seed, read: numberIn, fits: (n) => Number.isSafeInteger(n) && n >= 0, must: ["tr_seedForm"] },
     layers: { first: layers, read: numberIn, fits: (n) => n === 1 || n === 2, must: ["oneOf", { list: "1, 2" }] },
-    mask: flag(isMasked),
-    start: flag(task.hasStart),
+    mask: { ...flag, first: isMasked },
+    start: { ...flag, first: task.hasStart },
     optimiser: oneOf(optimiser.kind, Object.keys(OPTIMISERS)),
     rate: { first: optimiser.lr, read: numberIn, fits: (x) => Number.isFinite(x) && x >= 0, must: ["tr_rateForm"] },
     layer: { first: layers - 1, read: numberIn, fits: (n) => n === 0 || n === 1, must: ["oneOf", { list: "0, 1" }] },

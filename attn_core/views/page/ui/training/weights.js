@@ -5,6 +5,7 @@ import { fixed } from "../../core/digits.js";
 import { digits, updateLines } from "../../core/training/lines.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { named } from "./controls.js";
 import { listOfLines } from "./lines.js";
 import { coloursOf, largest, picture, show } from "./maps.js";
 
@@ -37,13 +38,6 @@ export class Weights {
         oninput: () => this.move(axis),
       });
     this.inputs = [number("tr_row", 0), number("tr_column", 1)];
-    const field = (word, input) =>
-      make(
-        "span",
-        { class: "at-setting" },
-        make("span", { class: "ax-label", "aria-hidden": "true" }, say(word)),
-        input,
-      );
     this.number = make("p", { class: "at-weight" });
     this.lines = make("div");
     this.open = make(
@@ -54,7 +48,7 @@ export class Weights {
         "div",
         { class: "at-opened" },
         this.name,
-        make("div", { class: "at-settings" }, field("tr_row", this.inputs[0]), field("tr_column", this.inputs[1])),
+        make("div", { class: "at-settings" }, named("tr_row", this.inputs[0]), named("tr_column", this.inputs[1])),
         this.number,
         this.lines,
       ),
