@@ -33,7 +33,7 @@ MOST_TASK = 100  # milliseconds that a typed key may wait
 ROUNDS = 30
 CHAPTER, LANDING = "chapters/10_whole_model.html", "book/index.html"
 TYPED = "Tom chases Jerry in the garden"
-PRESSABLE = 'document.querySelector("button.am-arc-word")'  # the first word of the landing page
+PRESSABLE = 'document.querySelector("button.ax-word")'  # the first word of the landing page
 TRANSLATED = 'document.querySelector(".am-written bdi")'  # the first word of a translation
 row, within = partial(driver.row, "model"), partial(driver.within, "model")
 

@@ -11,6 +11,7 @@ try:
     from attn_core.views.attentions import Attentions, open_attention
     from attn_core.views.model import OpenModel, open_model
     from attn_core.views.paste import paste
+    from attn_core.views.prompts import OpenPrompts, open_prompts
     from attn_core.views.training import OpenTraining, open_training
     from attn_core.views.widget import Explorer
 except ModuleNotFoundError as error:
@@ -21,8 +22,9 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-__all__ = ["Attentions", "Explorer", "OpenModel", "OpenTraining", "Picture", "explore", "figure"]
-__all__ += ["open_attention", "open_model", "open_training", "paste", "show", "stay_alive"]
+__all__ = ["Attentions", "Explorer", "OpenModel", "OpenPrompts", "OpenTraining", "Picture"]
+__all__ += ["explore", "figure", "open_attention", "open_model", "open_prompts", "open_training"]
+__all__ += ["paste", "show", "stay_alive"]
 
 # Their modules bring matplotlib: half a second, which a live explorer does without.
 DRAWN = {"Picture": "picture", "figure": "heatmap"}

@@ -2,7 +2,7 @@
 
 A page is read before they are there: the explorer asks for them when the reader comes near. The
 stored notebook keeps them, and works alone; `payload_files` makes those that are too large for it.
-A page that begins with a whole model asks for all that it needs at once.
+A page that begins with a model asks for all that it needs at once.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ EXPLORER = re.compile(
 )
 
 
-def parts_of_a_model(language: str) -> list[str]:
-    """The scripts without which a model can't start, as the page's script names them.
+def parts_of(kind: str, language: str) -> list[str]:
+    """The scripts without which the first of a page can't start, as the page's script names them.
 
-    >>> parts_of_a_model("en")
-    ['explorer-beside.js', 'explorer-model.js']
+    >>> parts_of("model", "en"), parts_of("prompts", "zh_CN")
+    (['explorer-model.js'], ['explorer-prompts.js', 'explorer-zh.js'])
     """
-    parts = ["beside", "model", *(["zh", "model-zh"] if language.startswith("zh") else [])]
-    return [f"explorer-{part}.js" for part in parts]
+    chinese = [] if not language.startswith("zh") else ["zh"]
+    if kind == "model":
+        chinese += [f"model-{name}" for name in chinese]
+    return [f"explorer-{part}.js" for part in (kind, *chinese)]
 
 
 def move(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -37,16 +39,20 @@ def move(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) 
 
     def named(explorer: re.Match) -> str:
         kind, name, table, data = explorer.groups()
-        is_first = kind == "model" and "<h2" not in explorer.string[: explorer.start()]
-        if len(data) <= MOST:
-            return explorer[0]
-        payload = f"{Path(pagename).name}-{name}"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{payload}.js").write_text(beside(payload, data), encoding="utf-8")
-        if is_first:
-            for file in (f"payloads/{payload}.js", *parts_of_a_model(app.config.language)):
-                app.add_js_file(file, loading_method="defer")
-        return f'<attention-{kind} name="{name}" payload="{payload}">{table}'
+        large = kind == "model" or '"prompts":' in data
+        is_first = large and "<h2" not in explorer.string[: explorer.start()]
+        asked = parts_of("model" if kind == "model" else "prompts", app.config.language)
+        inside, where = f'<script type="application/json">{data}</script>', ""
+        if len(data) > MOST:
+            payload = f"{Path(pagename).name}-{name}"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{payload}.js").write_text(beside(payload, data), encoding="utf-8")
+            asked = ["explorer-beside.js", f"payloads/{payload}.js", *asked]
+            inside, where = "", f' payload="{payload}"'
+        for file in asked if is_first else ():
+            app.add_js_file(file, loading_method="defer")
+        first = " first" if is_first else ""
+        return f'<attention-{kind} name="{name}"{where}{first}>{table}{inside}'
 
     if "body" in context:
         context["body"] = EXPLORER.sub(named, context["body"])

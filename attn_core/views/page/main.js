@@ -72,14 +72,10 @@ export function setUp(element) {
   if (isAlone) load("embed").then(() => parts.embed(element, name));
   addSkip(element);
   if (isChinese()) nameInChinese(element);
-  startWhenNear(element, () => start(element), isAskedFor(element));
+  startWhenNear(element, () => start(element), element.hasAttribute("first"));
   window.addEventListener("hashchange", () => isLinked() && startNow(element));
   if (isLinked() || isAlone) startNow(element);
 }
-
-/** Whether the page has asked for its data, as one does that begins with it. @param {Element} element */
-const isAskedFor = (element) =>
-  !!document.querySelector(`script[src*="/payloads/${element.getAttribute("payload")}.js"]`);
 
 /**
  * A button that leads on is heard before what it stands at has started.

@@ -7,7 +7,7 @@ import { listOf } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
 import { crumbs } from "../model/crumbs.js";
-import { refill } from "../model/refill.js";
+import { refill } from "../refill.js";
 
 /** @param {number} x an error, as it is said */
 const small = (x) => (x ? x.toExponential(1).replace("e-", " · 10^−").replace("e+", " · 10^") : "0");

@@ -4,7 +4,7 @@ import { lensOf } from "../../core/language/lens.js";
 import { Problem } from "../../core/problem.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
-import { percent } from "../model/shares.js";
+import { percent } from "../shares.js";
 import { shown } from "./pieces.js";
 
 export class Lens {

@@ -3,8 +3,8 @@
 
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
-import { refill } from "../model/refill.js";
-import { percent } from "../model/shares.js";
+import { refill } from "../refill.js";
+import { percent } from "../shares.js";
 import { shown } from "./pieces.js";
 
 export class Next {

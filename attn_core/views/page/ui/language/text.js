@@ -2,7 +2,7 @@
 
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
-import { refillFor } from "../model/refill.js";
+import { refillFor } from "../refill.js";
 import { shown } from "./pieces.js";
 
 const PAUSE = 250; // milliseconds without a letter before a text is read

@@ -4,10 +4,10 @@ import { fixed } from "../../core/digits.js";
 import { workings } from "../../core/model/workings.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { refillFor } from "../refill.js";
 import { Heads } from "./heads.js";
 import { Lines } from "./lines.js";
 import { Numbers } from "./numbers.js";
-import { refillFor } from "./refill.js";
 import { Switches } from "./switches.js";
 
 /** @typedef {import("../../core/model/program.js").Step} Step */

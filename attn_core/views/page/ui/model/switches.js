@@ -3,7 +3,7 @@
 import { changesIn, changesText, isOff, switched, switchesOf } from "../../core/model/changes.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
-import { refill } from "./refill.js";
+import { refill } from "../refill.js";
 
 /**
  * @typedef {import("../../core/model/program.js").Step} Step

@@ -4,7 +4,7 @@ import { fitting, idsOf, knownWords, wordsIn } from "../../core/model/sentence.j
 import { Problem } from "../../core/problem.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
-import { refill } from "./refill.js";
+import { refill } from "../refill.js";
 
 let count = 0; // for the names of fields
 let isPressing = false;

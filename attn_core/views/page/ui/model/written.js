@@ -2,9 +2,9 @@
 
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
-import { refill } from "./refill.js";
+import { refill } from "../refill.js";
+import { percent } from "../shares.js";
 import { takenIn, takenText } from "./settings.js";
-import { percent } from "./shares.js";
 
 const PAUSE = 900; // milliseconds between two words of a translation that is played
 

@@ -1,6 +1,6 @@
 // Probabilities, as they are written beside words.
 
-import { fixed } from "../../core/digits.js";
+import { fixed } from "../core/digits.js";
 
 /** @type {(share: number) => string} */
 export function percent(share) {
