@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("visits")]
 MOST, MOST_WITH_A_MODEL = 270_000, 350_000
 # The one font of all Chinese pages, which only a machine without a Chinese font asks for, and once.
 FONT, MOST_OF_THE_FONT = "zh/_static/noto-serif-sc.woff2", 700_000
-WITH_A_MODEL = LANDING, "chapters/10_whole_model.html"  # at once; others wait for who comes near
+WITH_A_MODEL = "chapters/10_whole_model.html"  # at once; others wait for who comes near
 
 PHONE = {"width": 390, "height": 844}
 # Or a window of 1280 pixels whose reader enlarges the page four times.
@@ -79,7 +79,7 @@ def test_every_page_is_light(visits):
     heavy = {}
     for page, visit in visits.items():
         bytes_of = {name: weight(HTML / name) for name in visit.asked if name != FONT}
-        is_with_a_model = page.removeprefix("zh/") in (*WITH_A_MODEL, "index.html")
+        is_with_a_model = page.removeprefix("zh/") == WITH_A_MODEL
         if sum(bytes_of.values()) > (MOST_WITH_A_MODEL if is_with_a_model else MOST):
             heavy[page] = sorted(bytes_of.items(), key=lambda file: -file[1])[:5]
     assert heavy == {}

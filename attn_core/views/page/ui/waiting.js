@@ -43,7 +43,8 @@ export function startNow(element) {
  */
 export function startWhenNear(element, start, isFirst) {
   waiting.set(element, start);
-  if (isFirst || isSeen(element)) startNow(element);
+  const isBehindFirst = !isFirst && document.querySelector("[first]");
+  if (isFirst || (!isBehindFirst && isSeen(element))) startNow(element);
   else observer.observe(element);
 }
 
