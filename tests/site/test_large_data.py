@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from publishing.site.data_beside import MOST
@@ -33,11 +34,28 @@ def test_large_data_are_under_five_megabytes_and_in_no_page():
     assert (HTML / PAGE).stat().st_size < 1_000_000
 
 
-def test_a_model_at_the_top_of_a_page_is_asked_for_once_and_before_the_theme_runs(open_page):
-    page = open_page((HTML / "book/index.html").as_uri())
-    expect(page.locator(".am-root")).to_be_visible()
-    scripts = page.evaluate("() => [...document.scripts].map((each) => each.src)")
+@pytest.mark.parametrize(
+    ("page", "needed"),
+    [
+        ("book/index.html", ["explorer", "explorer-prompts", "bootstrap"]),
+        (
+            "chapters/10_whole_model.html",
+            [
+                "explorer",
+                "explorer-beside",
+                "10_whole_model-machine",
+                "explorer-model",
+                "bootstrap",
+            ],
+        ),
+    ],
+)
+def test_a_model_at_the_top_of_a_page_is_asked_for_once_and_before_the_theme_runs(
+    open_page, page, needed
+):
+    opened = open_page((HTML / page).as_uri())
+    expect(opened.locator(".ax-prompts, .am-root").first).to_be_visible()
+    scripts = opened.evaluate("() => [...document.scripts].map((each) => each.src)")
     names = [re.sub(r"^.*/|\.js.*$", "", source) for source in scripts]
-    needed = ["explorer", "index-first", "explorer-beside", "explorer-model", "bootstrap"]
     assert [name for name in names if name in needed] == needed
     assert "explorer-model" not in (HTML / PAGE).read_text(encoding="utf-8")

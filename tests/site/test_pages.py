@@ -24,8 +24,8 @@ FOUND = """() => {
 def test_the_landing_page_opens_with_a_model(open_page, site, edition):
     page = open_page(f"{site}/{edition}index.html")
     page.wait_for_url(f"**/{edition}book/index.html")
-    page.wait_for_selector("attention-model .am-root")
-    box = page.locator("attention-model").first.bounding_box()
+    page.wait_for_selector("attention-explorer .ax-prompts")
+    box = page.locator(".ax-prompts").bounding_box()
     assert box["y"] < 800
     assert box["height"] > 100
 
