@@ -13,18 +13,11 @@ from attn_core.views.vocabulary import vocabulary_payload
 from machine import node
 from publishing.site import language_shards
 from publishing.site.language_shards import Shard
+from tests.smollm2_numbers import NEAR, OF_LAYER, check, wanted
 
 SCRIPT = "attn_core/views/page/test/smollm2.js"
 TOKENS = node.ROOT / "tests" / "attn_core" / "smollm2_tokens.json"
 SENTENCE = "The capital of France is"
-# float32 has 5.5e-5 of the scores' own rounding, and the page sums in another order than torch.
-NEAR = 1e-3
-# Steps of a layer, and where their rows hold few of the largest numbers.
-OF_LAYER = (
-    "attention_norm", "attention.w_query", "attention.rotated_key", "attention.w_value",
-    "attention", "attention.out_proj", "attention_sum", "feed_forward_norm", "feed_forward.gate",
-    "feed_forward.activation", "feed_forward.product", "feed_forward.down", "sum",
-)  # fmt: skip
 NUMBERS = [
     [f"layers.{layer}.{name}", [row, column], None]
     for layer in (0, 11, 18, 29)
@@ -87,23 +80,8 @@ def test_its_scores_are_those_of_torch(page, kernels):
 @pytest.mark.trained_model
 def test_its_numbers_are_pythons_and_their_arithmetic_is_within_the_bound(page):
     steps = smollm2().recorded(SENTENCE)
-    kept = 0
-    for (name, index, stage), made in zip(NUMBERS + WEIGHTS + ENDS, page["explained"], strict=True):
-        if name == "chances":
-            wanted = torch.softmax(steps["unembedding"].value[0, index[0]], dim=-1)[index[1]]
-        elif stage:
-            wanted = steps.record(name).stage(stage)[0][tuple(index)]
-        elif name.endswith(".attention"):
-            wanted = steps.record(name).stage("output")[0].mT.flatten(0, 1)[index[1], index[0]]
-        else:
-            wanted = steps[name].value[0].flatten(1)[tuple(index)]
-        wanted = float(wanted)
-        assert made["value"] == pytest.approx(wanted, rel=NEAR, abs=NEAR), name
-        assert made["parts"] > 0, name
-        if made["near"]:
-            kept += 1
-            assert abs(made["near"]["exact"] - made["value"]) <= made["near"]["bound"], name
-            assert made["near"]["bound"] < NEAR * max(1, abs(wanted)), name
+    pairs = zip(NUMBERS + WEIGHTS + ENDS, page["explained"], strict=True)
+    kept = sum(check(number, made, wanted(steps, number)) for number, made in pairs)
     assert kept == 4 * 4 * 3 + 1  # of each layer keys, values and two sums; and the score
 
 
