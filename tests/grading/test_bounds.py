@@ -27,7 +27,7 @@ from grading.run import Run
 from grading.sandbox import Limits
 from grading.terminal import harmless
 from tests.grading.hostile import LINKS
-from tests.grading.test_run import asked, run
+from tests.grading.test_run import BRIEF, asked, run
 
 ROOT = Path(__file__).parents[2]
 RAN = '{"is":"ran","error":""}'
@@ -194,7 +194,7 @@ def test_whoever_does_not_listen_uses_up_the_time():
 def test_a_byte_out_of_band_stops_nobody():
     """The socket says that there is something, and gives nothing, however long one waits."""
     cell = f"{LINKS}import time\nlinks[0].send(b'x', socket.MSG_OOB)\ntime.sleep(1e9)"
-    with run(cell, "x = 1", x="x = ...") as ran, asked(ran) as answer:
+    with run(cell, "x = 1", limits=BRIEF, x="x = ...") as ran, asked(ran) as answer:
         assert ran.flags == ["time in cell 1"]
         assert answer.value("x") == 1
 

@@ -25,6 +25,7 @@ from tests.grading.ordinary import as_ordinary
 
 ROOT = Path(__file__).parents[2]
 FEW = Limits(cell=3, call=3, whole=60, memory=2**30)
+BRIEF = Limits(cell=2, call=3, whole=60, memory=2**30)  # where the limit of a cell is waited for
 BURN = "import time\nbegan = time.process_time()\nwhile time.process_time() < began + {}: pass"
 
 
@@ -66,12 +67,14 @@ def test_one_of_our_functions_is_given_only_so_much():
             ask(lambda value: pytest.fail("it was called"))
 
 
-@pytest.mark.parametrize(("step", "changes"), [(1, True), (1e-7, False)])
-def test_an_answer_that_changes_is_seen_and_a_rounding_is_none(step, changes):
-    cells = ("n = 1", f"def count():\n    global n\n    n += {step}\n    return n")
-    with run(*cells, count="def count(): ...") as ran, asked(ran) as answer:
-        answer.function("count")()
-        assert answer.changes is changes
+def test_an_answer_that_changes_is_seen_and_a_rounding_is_none():
+    count = "def {0}():\n    global n\n    n += {1}\n    return n"
+    cells = ("n = 1", count.format("count", 1), count.format("creep", 1e-7))
+    with run(*cells, count="def count(): ...", creep="def creep(): ...") as ran:
+        for number, (name, changes) in enumerate((("count", True), ("creep", False))):
+            with asked(ran, number) as answer:
+                answer.function(name)()
+                assert answer.changes is changes
 
 
 def test_no_later_cell_changes_an_answer():
@@ -87,19 +90,19 @@ def test_no_later_cell_changes_an_answer():
         assert not answer.late
 
 
-@pytest.mark.parametrize(
-    ("cell", "status", "flag"),
-    [
-        ("def twice(n:", "wrong", "its cell raised SyntaxError"),
-        ("twice = nobody", "wrong", "its cell raised NameError"),
-        ("raise type('twice \\x1b[2J', (Exception,), {})", "wrong", f"its cell raised {OWN}"),
-        ("twice = 1\nimport os\nos._exit(0)", "stopped", "stopped: its process ended"),
-        ("def twice(n): ...", "", ""),
-    ],
-)
-def test_an_own_cell_that_failed_is_not_called_blank(cell, status, flag):
-    with run(cell, twice="def twice(n): ...") as ran:
-        assert ran.failed(ran.exercises[0]) == (status, flag)
+FAILED = {
+    "def a(n:": ("wrong", "its cell raised SyntaxError"),
+    "b = nobody": ("wrong", "its cell raised NameError"),
+    "raise type('c \\x1b[2J', (Exception,), {})": ("wrong", f"its cell raised {OWN}"),
+    "d = 1\nimport os\nos._exit(0)": ("stopped", "stopped: its process ended"),
+    "def e(n): ...": ("", ""),
+}
+
+
+def test_an_own_cell_that_failed_is_not_called_blank():
+    starters = {name: f"def {name}(n): ..." for name in "abcde"}
+    with run(*FAILED, places={name: n for n, name in enumerate(starters)}, **starters) as ran:
+        assert [ran.failed(question) for question in ran.exercises] == [*FAILED.values()]
 
 
 def test_what_is_missing_is_looked_for_at_the_end():
@@ -182,7 +185,8 @@ def test_hidden_work_ends_on_a_busy_machine_too():
 
 
 def test_a_sleeper_ends():
-    with run("import time; time.sleep(1e9)", "x = 1", x="x = ...") as ran, asked(ran) as answer:
+    cells = "import time; time.sleep(1e9)", "x = 1"
+    with run(*cells, limits=BRIEF, x="x = ...") as ran, asked(ran) as answer:
         assert ran.flags == ["time in cell 1"]
         assert answer.value("x") == 1
 
@@ -280,44 +284,57 @@ TENSORS = {
 }
 
 
-def of_one(cell: str) -> Mark:
-    """The mark of an answer to `f`, which is asked 1, and 2 where nobody sees it."""
-    question = Exercise(
-        *("f", "01", "f", 1, 1, "", "def f(n): ...", "def f(n): return n", lambda seed: {}),
-        checks=lambda names, parameters: [("it is one", names["f"](1) == 1)],
+NOT_TAKEN = {
+    "[{'a': object()}]": "a value of another kind",
+    "__import__('torch').zeros(10**7)": "an array too large, or of no numbers",
+    "{1, 2}": "a set has no order: make it a list",
+    "__import__('numpy').ma.array([1, 2], mask=[0, 1])": "numbers of which some are masked",
+    **{f"__import__('torch').{code}": why for code, why in TENSORS.items()},
+}
+HIDDEN = {
+    "raise KeyError": [f"raised {ERROR}"],
+    "__import__('os')._exit(1)": [f"stopped: {ASKED}"],
+    "return {1, 2}": [],
+}
+
+
+def question(name: str) -> Exercise:
+    """A function that is asked 1, and 2 where nobody sees it."""
+    starter, solution = f"def {name}(n): ...", f"def {name}(n): return n"
+    return Exercise(
+        *(name, "01", name, 1, 1, "", starter, solution, lambda seed: {}),
+        checks=lambda names, parameters: [("it is one", names[name](1) == 1)],
         probes=lambda parameters: [(2,)],
     )
-    cells = [new_code_cell(cell)]
-    with Run(cells, (question,), {"f": 0}, limits=FEW) as ran, asked(ran) as answer:
-        return mark(question, answer, [1])
 
 
-@pytest.mark.parametrize(
-    ("gives", "why"),
-    [
-        ("[{'a': object()}]", "a value of another kind"),
-        ("__import__('torch').zeros(10**7)", "an array too large, or of no numbers"),
-        ("{1, 2}", "a set has no order: make it a list"),
-        ("__import__('numpy').ma.array([1, 2], mask=[0, 1])", "numbers of which some are masked"),
-        *((f"__import__('torch').{code}", why) for code, why in TENSORS.items()),
-    ],
-)
-def test_why_what_a_function_gives_is_not_taken_is_said(gives, why):
-    outcome = of_one(f"def f(n): return {gives}")
+@pytest.fixture(scope="module")
+def marks() -> dict[str, Mark]:
+    """Of each of them what a function gets that does it: all are functions of one notebook."""
+    bodies = [f"    return {gives}" for gives in NOT_TAKEN]
+    bodies += [f"    if n == 2: {does}\n    return n" for does in HIDDEN]
+    questions = [question(f"f_{number}") for number in range(len(bodies))]
+    pairs = zip(questions, bodies, strict=True)
+    cells = [new_code_cell(f"def {one.id}(n):\n{body}") for one, body in pairs]
+    places = {one.id: number for number, one in enumerate(questions)}
+    made = []
+    with Run(cells, tuple(questions), places, limits=FEW) as ran:
+        for number, one in enumerate(questions):
+            with asked(ran, number) as answer:
+                made.append(mark(one, answer, [1]))
+    return dict(zip([*NOT_TAKEN, *HIDDEN], made, strict=True))
+
+
+@pytest.mark.parametrize(("gives", "why"), NOT_TAKEN.items())
+def test_why_what_a_function_gives_is_not_taken_is_said(marks, gives, why):
+    outcome = marks[gives]
     assert (outcome.status, outcome.flags) == ("wrong", [f"not taken: {why}"])
 
 
-@pytest.mark.parametrize(
-    ("does", "flags"),
-    [
-        ("raise KeyError", [f"raised {ERROR}"]),
-        ("__import__('os')._exit(1)", [f"stopped: {ASKED}"]),
-        ("return {1, 2}", []),
-    ],
-)
-def test_what_a_hidden_input_does_is_not_told(does, flags):
+@pytest.mark.parametrize(("does", "flags"), HIDDEN.items())
+def test_what_a_hidden_input_does_is_not_told(marks, does, flags):
     """Which of so many things it is would be bits of that input."""
-    assert of_one(f"def f(n):\n    if n == 2: {does}\n    return n").flags == flags
+    assert marks[does].flags == flags
 
 
 def test_a_sandbox_that_does_not_start_is_our_fault(monkeypatch):
