@@ -52,13 +52,14 @@ class Pass:
 
     def stages(self, name: str) -> Made:
         """What a step makes."""
-        wanted = self.steps[name]
-        for step in self.steps.values():
-            if wanted.name in self.made:
-                break
-            if step.name not in self.made:
-                self.made[step.name] = self.computed(step)
-        return self.made[wanted.name]
+        wanted = self.steps[name].name
+        if wanted not in self.made:
+            for step in self.steps.values():
+                if step.name not in self.made:
+                    self.made[step.name] = self.computed(step)
+                if step.name == wanted:
+                    break
+        return self.made[wanted]
 
     @torch.no_grad()
     def computed(self, step: Step) -> Made:

@@ -1,6 +1,6 @@
 """The steps of a pass: what came in, which operation, what came out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -128,6 +128,17 @@ class Steps(Mapping[str, Step]):
 
     def __len__(self) -> int:
         return len(self.steps)
+
+    # A Mapping's own would ask for each step by its name.
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.steps
+
+    def values(self) -> ValuesView[Step]:
+        return self.steps.values()
+
+    def items(self) -> ItemsView[str, Step]:
+        return self.steps.items()
 
     def place(self, address: str) -> tuple[Step, str]:
         """The step and the stage that an input names."""
