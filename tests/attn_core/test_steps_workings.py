@@ -22,6 +22,8 @@ from generate import model_vectors
 from tests.attn_core.evaluated import evaluated, said_of
 from tests.attn_core.step_models import MODELS, filled, one_pass, recorded
 
+# A number that the sign of its part chooses.
+CHOSEN = re.compile(r"(\S+), because (\S+) (is|is not) above 0")
 NUMBER = re.compile(r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]\d+)?)")
 
 
@@ -67,8 +69,10 @@ def check(done, name, stage, index):
     assert "\n" not in term.text
     if step.operation == "words":
         return
-    if (step.operation, stage) == ("relu_backward", "slope"):
-        assert term.how.startswith("1, because" if term.parts[0].value > 0 else "0, because")
+    if chosen := CHOSEN.fullmatch(term.how):
+        [x] = term.parts
+        is_above = "is" if x.value > 0 else "is not"
+        assert chosen.groups() == (written(term.value), written(x.value), is_above), term
         return
     computed, _, said = said_of(term.how).rpartition(" = ")
     assert said == written(term.value)
