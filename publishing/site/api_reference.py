@@ -29,6 +29,8 @@ def taught_in(docstring: str) -> list[str]:
     ['04', '05']
     >>> taught_in("一个框。讲解见第 03、14 章。")
     ['03', '14']
+    >>> taught_in("every: the distance. Taught\\n        in chapter 06.")
+    ['06']
     """
     sentence = TAUGHT.search(docstring)
     return CHAPTER.findall(sentence[0]) if sentence else []

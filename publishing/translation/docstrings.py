@@ -10,7 +10,7 @@ from publishing.translation.language import said
 CATALOGUE = "docstrings"
 # The chapter that teaches a name, as the docstring or its translation has it; the site makes links
 # of the numbers.
-TAUGHT = re.compile(r"\s*(?:Taught in\s+chapters?\b[^.]*\.|讲解见第[^。]*。)")
+TAUGHT = re.compile(r"\s*(?:Taught\s+in\s+chapters?\b[^.]*\.|讲解见第[^。]*。)")
 # "q [*, L, D], k …:" or "keep: …": a line that explains arguments.
 ARGUMENTS = re.compile(r"[a-z]\w*(?:, [a-z]\w*)*(?:: | \[.*?\](?:,|:))")
 
