@@ -116,7 +116,7 @@ lab: .venv/book  ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab chapters
 
 quick: .venv/test  ## in a minute: the library and the core of the page's script, no browser and no notebook
-	@$(PYTEST) -q -m "not slow and not deep" tests/attn_core tests/errors tests/test_architecture.py tests/test_page_core.py attn_core
+	@$(PYTEST) -q -m "not slow and not deep" tests/attn_core tests/errors tests/test_architecture.py tests/test_page_core.py tests/test_model_vectors.py attn_core
 
 test: .venv/test  ## all tests but the slow ones (LOAD=1: while all processors are busy)
 	@$(GROUPS) book $(QUICK)
@@ -144,7 +144,7 @@ test-script: .venv/test  ## the page's core alone, by node: a second
 	@$(NODE) npm test --silent
 
 test-prose: .venv/test  ## what decides about a sentence: its numbers, its translation, the Chinese notebooks
-	@$(PYTEST) -q tests/sources/test_prose.py tests/test_translation.py tests/test_chinese_notebooks.py
+	@$(PYTEST) -q -m "not slow and not deep" tests/sources/test_prose.py tests/test_translation.py tests/test_chinese_notebooks.py
 
 test-notebooks: .venv/test
 	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env --ignore-glob "*/zh/*" chapters book $(PLAIN)

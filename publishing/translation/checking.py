@@ -11,7 +11,7 @@ from functools import cache
 from publishing import ROOT
 from publishing.prose.numbers import SPELLED, WORDS
 from publishing.translation.catalogues import LOCALE, load, path_of
-from publishing.translation.glossary import wrong
+from publishing.translation.glossary import GLOSSARY, wrong
 from publishing.translation.markdown import parser
 
 # The catalogues that are still being translated. While it names any, no English page leads to the
@@ -152,8 +152,9 @@ def faults(name: str, messages: Iterable[str]) -> Iterator[str]:
             if name not in underway():
                 yield f"{place}: {said} is not translated"
         else:
+            wrongs = list(differences(english, message.string))
             terms = wrong(words_alone(english), words_alone(message.string))
-            wrongs = [*differences(english, message.string), *terms]
+            wrongs += [f"{fault}, see {GLOSSARY.name}" for fault in terms]
             if name not in STRAIGHT and straight_quotes(message.string):
                 wrongs.append("its quotation marks are straight: “ and ”")
             yield from (f"{place}: {said}: {fault}" for fault in wrongs)
