@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,32 @@ def patient(new):
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *args):
         pass
+
+
+@pytest.fixture(scope="module")
+def translated_once():
+    """The stored translator answers a question once: an exercise's many answers ask the same."""
+    from attn_core.translators import transformer
+
+    model, recorded, translate = transformer.stored(), transformer.recorded, transformer.translate
+    as_stored = {name: weight.clone() for name, weight in model.state_dict().items()}
+    steps = cache(lambda *words: recorded(model, *words))
+    answers = cache(lambda english, off: translate(model, english, transformer.Changes(*off)))
+
+    def answer(asked, english, changes=None):
+        if asked is not model or changes is None:
+            return translate(asked, english, changes)
+        return answers(tuple(english), tuple(map(tuple, vars(changes).values())))
+
+    def record(asked, *words):
+        return steps(*map(tuple, words)) if asked is model else recorded(asked, *words)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(transformer, "stored", lambda: model)
+        patched.setattr(transformer, "recorded", record)
+        patched.setattr(transformer, "translate", answer)
+        yield
+    assert all(weight.equal(as_stored[name]) for name, weight in model.state_dict().items())
 
 
 @pytest.fixture(scope="session")

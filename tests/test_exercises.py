@@ -42,6 +42,8 @@ from exercises.functions import RecordedFunction
 from exercises.recognise import holds, observe, observed, recognise
 from publishing.prose.numbers import WORDS
 
+pytestmark = pytest.mark.usefixtures("translated_once")
+
 ROOT = Path(__file__).parents[1]
 ALL = exercises.load(Path(os.environ.get("EXERCISES", exercises.HERE)))
 CHAPTERS = sorted(path.name[:2] for path in ROOT.glob("chapters/*.ipynb"))

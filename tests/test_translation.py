@@ -51,6 +51,7 @@ def test_each_form_is_found_again(name):
             assert say.tell(sentence(form, *parts)) == say.known[form].format(*parts)
 
 
+@pytest.mark.usefixtures("translated_once")
 @pytest.mark.parametrize("exercise", exercises.load().values(), ids=lambda exercise: exercise.id)
 def test_every_sentence_of_a_check_is_translated(exercise):
     """Those too that are made while the check runs."""

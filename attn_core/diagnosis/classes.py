@@ -2,9 +2,19 @@
 
 from functools import cache
 
+from torch import Tensor
+
 from attn_core.diagnosis.comparing import agree, candidate, compared_stages, rooms_of
 from attn_core.diagnosis.slips import REPLAYED
 from attn_core.mistakes.questions import questions
+
+
+@cache
+def stages_of(number: int) -> dict[str, dict[str, Tensor]]:
+    """All stages of one of the questions: the right ones, named "", and those of each mistake."""
+    record = questions()[number].trace()
+    made = {name: compared_stages(record, mistake) for name, mistake in REPLAYED.items()}
+    return {"": compared_stages(record), **made}
 
 
 @cache
@@ -12,10 +22,10 @@ def classes_of(number: int, stage: str) -> dict[str, int]:
     """What one of the questions tells apart in a stage: equal numbers are the same; 0 is right."""
     record = questions()[number].trace()
     rooms = rooms_of(record, 2**-23, 0.0)
-    kinds = [candidate(stage, "", compared_stages(record), rooms)]
+    kinds = [candidate(stage, "", stages_of(number)[""], rooms)]
     classes = {}
-    for name, mistake in REPLAYED.items():
-        made = compared_stages(record, mistake)
+    for name in REPLAYED:
+        made = stages_of(number)[name]
         ours = [agree(made[stage], kind) for kind in kinds]
         classes[name] = ours.index(True) if True in ours else len(kinds)
         if classes[name] == len(kinds):

@@ -126,12 +126,18 @@ def test_numbers_under_a_change(changes):
         check(done, *place)
 
 
-def test_a_thousand_numbers_of_the_translator():
+SOME_OR_ALL = pytest.mark.parametrize(
+    "count", [250, pytest.param(1000, marks=pytest.mark.deep)], ids=["some", "all"]
+)
+
+
+@SOME_OR_ALL
+def test_numbers_of_the_translator(count):
     words = ["the", "big", "cat", "sees", "Spike", "in", "the", "garden"]
     done = exact(
         transformer.recorded(transformer.stored(), words, ["大", "的", "猫", "在", "花园"])
     )
-    for place in some(done, 1000):
+    for place in some(done, count):
         check(done, *place)
 
 
@@ -198,14 +204,15 @@ BY_ITSELF = [
 ]
 
 
+@pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("name", BY_ITSELF)
-def test_numbers_of_an_operation_with_each_of_its_settings(name):
-    steps = model_vectors.repeated(OPERATIONS[name])
+def test_numbers_of_an_operation_with_each_of_its_settings(name, is_whole):
+    steps, dice = model_vectors.repeated(OPERATIONS[name]), random.Random(0)
     for changes in (Changes(), *model_vectors.switched(OPERATIONS[name])):
         done = run(steps, changes, source=[5, 4], target=[1, 3, 5])
-        for place in addresses(done):
-            if place[0].startswith(f"{name}."):
-                check(done, *place)
+        places = [place for place in addresses(done) if place[0].startswith(f"{name}.")]
+        for place in places if is_whole else dice.sample(places, min(250, len(places))):
+            check(done, *place)
 
 
 def test_an_eps_that_is_a_whole_number_has_no_point():

@@ -139,6 +139,7 @@ def test_the_code_of_a_handout_is_that_of_the_english_one(course):
         assert digest(course, assignment, "ada", raw) != digest(other, assignment, "ada", raw)
 
 
+@pytest.mark.usefixtures("translated_once")
 @pytest.mark.parametrize("exercise", KNOWN.values(), ids=KNOWN.keys())
 def test_a_key_says_nothing_in_english(exercise):
     assert english(outside(rubric(exercise.translated(ZH), ZH))) == []

@@ -125,11 +125,13 @@ def faults(exercise, seed: int) -> list[str]:
     return [f"seed {seed}: {sentence}" for sentence in wrong]
 
 
+@pytest.mark.usefixtures("translated_once")
 @pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
 def test_a_few_handouts(exercise):
     assert [fault for seed in seeds(FEW) for fault in faults(exercise, seed)] == []
 
 
+@pytest.mark.usefixtures("translated_once")
 @pytest.mark.parametrize(
     "count",
     [
