@@ -6,19 +6,18 @@ from attn_core.digits import fixed
 
 
 def said(prompts: dict, text: dict) -> str:
-    """What stands on a page without scripts: the text, and what may come next."""
+    """For a page without scripts: the text, and what may come next."""
     layer, head = prompts["head"]
     lines = [
         (f"{text['text']} …", likeliest(text, "on", prompts["count"])),
         (f"without head {head} of layer {layer}", likeliest(text, "off", prompts["count"])),
     ]
-    rows = "".join(
+    return "".join(
         f"<p>{html.escape(first)}: "
         + ", ".join(f"{html.escape(word.strip())} {percent(chance)}" for word, chance in words)
         + "</p>\n"
         for first, words in lines
     )
-    return rows
 
 
 def likeliest(text: dict, side: str, count: int) -> list[tuple[str, float]]:

@@ -53,7 +53,7 @@ class OpenPrompts(Explorer):
     def markup(self, widget_id: str = "", is_alone: bool = False) -> str:
         """The first state for a page."""
         payload = self.payload
-        text = payload["prompts"]["texts"][self.batch]
+        text = payload["prompts"]["texts"][payload["view"]["batch"]]
         tokens = {"queries": text["tokens"], "keys": text["tokens"]}
         inside = said(payload["prompts"], text) + table(self.record, payload["view"], tokens)
         return element("attention-explorer", payload, inside, widget_id, is_alone)
