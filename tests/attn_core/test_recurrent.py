@@ -121,13 +121,13 @@ def test_only_the_fixed_vector_carries_the_whole_sentence():
 
 
 @cache
-def testing_pairs():
+def drawn_pairs():
     return [sentence(TESTING, number, 30) for number in range(300)]
 
 
 def share_right(model, shortest, longest):
     """How many of the test sentences of these lengths the model translates without a slip."""
-    pairs = [pair for pair in testing_pairs() if shortest <= len(pair.english) <= longest]
+    pairs = [pair for pair in drawn_pairs() if shortest <= len(pair.english) <= longest]
     written = model.translate_all([pair.english for pair in pairs])
     return sum(ours == pair.chinese for ours, pair in zip(written, pairs, strict=True)) / len(pairs)
 

@@ -16,7 +16,7 @@ PARTS = (
     "the strip",
     "the controls",
     "the matrix",
-    "the number that is chosen",
+    "the chosen number",
     "its bar",
     "its arithmetic",
     "two buttons",
