@@ -193,6 +193,18 @@ def test_a_number_below_a_word_opens_and_arcs_follow_the_row(page, shown):
     expect(lit).to_have_count(int((weights[3] >= 0.02).sum()))
 
 
+def test_a_pressed_word_stays_and_a_pressed_number_leads_to_its_arithmetic(bare, shown):
+    page = bare.open(shown, viewport={"width": 390, "height": 500})
+    words = page.locator(".ax-word")
+    words.nth(2).scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    words.nth(2).click()
+    expect(page.locator(".ax-sentence")).to_contain_text("Query")
+    assert page.evaluate("scrollY") == before
+    page.locator(".ax-of-word").nth(1).click()
+    expect(page.locator(".ax-sentence")).to_be_in_viewport()
+
+
 def test_another_text_has_its_words_and_its_numbers(page, shown):
     assert page.locator(".ax-texts button").all_inner_texts() == ["cat", "bird", "dog"]
     page.get_by_role("button", name="bird").click()

@@ -140,13 +140,14 @@ export class Explorer {
    * What the reader does: taken, or said why not. Further controls are loaded when all are asked for.
    *
    * @param {State} wanted
+   * @param {boolean} [isLookedAt] whether the page goes to what is said about a number
    */
-  choose(wanted) {
+  choose(wanted, isLookedAt = true) {
     const [next, [why]] = this.accept(wanted);
     this.notice = why ? `${why}.` : "";
     this.enter(next);
     this.chosen(this.state, this.first);
-    if (wanted.select && !why) this.panel.comeIntoSight();
+    if (wanted.select && !why && isLookedAt) this.panel.comeIntoSight();
     const failed = ({ message }) => {
       this.notice = `${message}.`;
       this.render();

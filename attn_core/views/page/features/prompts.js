@@ -211,10 +211,10 @@ export class Prompts extends Feature {
     return make("button", { type: "button", class: "ax-of-word", onclick: act });
   }
 
-  /** The row of a word: its largest share is selected. @param {number} n */
+  /** The row of a word: its largest share is selected, and the words stay in sight. @param {number} n */
   open(n) {
     const row = this.shown.row("weights", n);
-    this.choose({ stage: "weights", select: [n, row.indexOf(Math.max(...row))] });
+    this.explorer.choose({ stage: "weights", select: [n, row.indexOf(Math.max(...row))] }, false);
   }
 
   paintSoon = once(() => this.paint());
