@@ -243,6 +243,9 @@ def test_words_are_reached_by_keys_and_keep_the_focus(page):
     page.locator(".ax-word").nth(4).focus()
     page.keyboard.press("Enter")
     expect(page.locator(".ax-sentence")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".ax-sentence")).to_be_hidden()
+    expect(page.locator(".ax-word").nth(4)).to_be_focused()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

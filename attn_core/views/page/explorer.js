@@ -298,10 +298,15 @@ export class Explorer {
     this.leave({ ...this.first, all: this.state.all });
   }
 
-  /** @param {State} wanted */
+  /**
+   * The focus goes back to the numbers if what had it is gone.
+   *
+   * @param {State} wanted
+   */
   leave(wanted = { select: null }) {
+    const { activeElement } = /** @type {Document} */ (this.root.getRootNode());
     this.choose(wanted);
-    this.view.focus();
+    if (!this.root.contains(activeElement) || !activeElement.getClientRects().length) this.view.focus();
   }
 
   /**
