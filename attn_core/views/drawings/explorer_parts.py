@@ -34,7 +34,7 @@ def explorer_parts() -> Drawing:
     """An explorer in outline: the weights of the six words, and one of them chosen.
 
     >>> print(explorer_parts().alt[:81])
-    An explorer with seven parts: 1 the strip, 2 the controls, 3 the matrix, 4 the nu
+    An explorer with seven parts: 1 the strip, 2 the controls, 3 the matrix, 4 the ch
 
     Taught in [how to use this book](how_to_use.md).
     """
