@@ -221,8 +221,8 @@ def test_shares_of_nine_four_and_one(sampling, wanted):
 
 def test_draws_follow_the_shares():
     sampling = Sampling(seed=11)
-    drawn_ids = [sampling.choose(NINE, n) for n in range(1000)]
-    shares = [drawn_ids.count(token) / 1000 for token in range(3)]
+    drawn_ids = [sampling.choose(NINE, n) for n in range(3000)]
+    shares = [drawn_ids.count(token) / 3000 for token in range(3)]
     assert shares == pytest.approx([9 / 14, 4 / 14, 1 / 14], abs=0.03)
     assert drawn_ids[:20] == [sampling.choose(NINE, n) for n in range(20)]
     assert drawn_ids[:20] != [Sampling(seed=12).choose(NINE, n) for n in range(20)]
