@@ -1,6 +1,7 @@
 """A decoder-only language model: one stream of tokens, from ids to a score for each next token."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
 
 import torch
 from jaxtyping import Float, Int, Shaped
@@ -11,6 +12,7 @@ from attn_core.language.attention import Cache
 from attn_core.language.layers import LanguageLayer, RMSNorm
 from attn_core.language.sampling import GREEDY, Sampling
 from attn_core.masks import Keep
+from attn_core.modules import each
 from attn_core.rotary import Rotary
 from attn_core.transformer import Written
 
@@ -127,3 +129,9 @@ class LanguageModel(nn.Module):
             written.append(sampling.choose(scores, len(written)))
             new = torch.tensor([written[-1:]], device=ids.device)
         return Written(written, torch.stack(probabilities))
+
+
+def wide_layers(model: LanguageModel) -> Iterator[LanguageLayer]:
+    """Copies of its layers in float64, one at a time: all at once would need gigabytes."""
+    for layer in each(model.layers, LanguageLayer):
+        yield deepcopy(layer).double()

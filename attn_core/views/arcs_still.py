@@ -37,13 +37,8 @@ def arcs_still(steps: Steps, payload: dict) -> Picture:
     axes.axis("off")
     ground = BELOW + HALF
     above, below = write(axes, read, ground, INK), write(axes, wrote, ground - BELOW, VALUE)
-    for x, row in zip(above, within, strict=True):
-        for to, weight in zip(above, row, strict=True):
-            if weight >= LEAST_SEEN and x == to:
-                loop(axes, (x, ground + HALF), weight)
-            elif weight >= LEAST_SEEN:
-                rise = max(LEAST_RISE, RISE * abs(to - x) / (above[-1] - above[0]))
-                join(axes, (x, ground + HALF), (to, ground + HALF), ground + rise, weight, ARC)
+    for at, row in enumerate(within):
+        fan(axes, above, at, row, ground, RISE)
     for x, row in zip(below, across, strict=False):
         for to, weight in zip(above, row, strict=True):
             if weight >= LEAST_SEEN:
@@ -80,6 +75,19 @@ def width(text: Text) -> float:
     """Inches."""
     with boxes_for_what_is_missing():
         return text.get_window_extent(dpi=72).width / 72
+
+
+def fan(
+    axes: Axes, places: list[float], at: int, row: list[float], ground: float, highest: float
+) -> None:
+    """What one word takes from each: arcs above the words, and a loop to itself."""
+    x, y = places[at], ground + HALF
+    for to, weight in zip(places, row, strict=True):
+        if weight >= LEAST_SEEN and x == to:
+            loop(axes, (x, y), weight)
+        elif weight >= LEAST_SEEN:
+            rise = max(LEAST_RISE, highest * abs(to - x) / (places[-1] - places[0]))
+            join(axes, (x, y), (to, y), ground + rise, weight, ARC)
 
 
 def join(axes: Axes, start: tuple, end: tuple, height: float, weight: float, color: str) -> None:

@@ -26,6 +26,12 @@ def likeliest(text: dict, side: str, count: int) -> list[tuple[str, float]]:
     return sorted(pairs, key=lambda pair: -pair[1])[:count]
 
 
+def best_of(text: dict) -> tuple[str, float, float]:
+    """The likeliest word, and its chances with the head and without it."""
+    word, chance = likeliest(text, "on", 1)[0]
+    return word, chance, text["off"]["chances"][text["next"].index(word)]
+
+
 def percent(share: float) -> str:
     """
     >>> percent(0.7726), percent(0.00002)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -11,11 +12,12 @@ from torch import Tensor
 from attn_core.api import trace
 from attn_core.checks import brief, check_index, check_stage, check_whole
 from attn_core.language import GroupedQueryAttention, LanguageLayer, LanguageModel
+from attn_core.language.model import wide_layers
 from attn_core.modules import each
 from attn_core.record import AttentionTrace
-from attn_core.views.explorer import check_name, check_select, first_view
+from attn_core.views.explorer import check_name, first_view
 from attn_core.views.markup import element
-from attn_core.views.next_tokens import likeliest, percent, said
+from attn_core.views.next_tokens import best_of, percent, said
 from attn_core.views.payload import payload_of
 from attn_core.views.table import table
 from attn_core.views.widget import Explorer
@@ -69,11 +71,10 @@ class OpenPrompts(Explorer):
         prompts = self.payload["prompts"]
         layer, head = prompts["head"]
         text, *others = prompts["texts"]
-        best, chance = likeliest(text, "on", 1)[0]
-        off = text["off"]["chances"][text["next"].index(best)]
+        best, on, off = best_of(text)
         more = f"; {len(others)} more" if others else ""
         return (
-            f"{text['text']}{best} {percent(chance)}, "
+            f"{text['text']}{best} {percent(on)}, "
             f"without head {head} of layer {layer} {percent(off)}{more}"
         )
 
@@ -117,15 +118,13 @@ def open_prompts(
     check_count(count, model.unembedding.out_features)
     ids = ids_of(model, texts)
     record, after = read(model, ids, layer, at)
-    view = first_view(record, "weights", None, 0, 0, places)
-    view["select"] = check_select(record, "weights", select)
+    view = first_view(record, "weights", select, 0, 0, places)
     for stage in stages:
         check_stage(stage, SHOWN)
     view |= {"hide": list(HIDDEN), "stages": list(stages)}
     tokens = [[token.strip() or "␣" for token in model.tokens(text)] for text in texts]
-    shown = payload_of(
-        record, check_name(name) or name, "explorer", (tokens[0], tokens[0]), view, None, True
-    )
+    check_name(name)
+    shown = payload_of(record, name, "explorer", (tokens[0], tokens[0]), view, None, True)
     listed = [
         {"text": text, "tokens": cut, **listed_next(model, of, count)}
         for text, cut, of in zip(texts, tokens, after, strict=True)
@@ -163,19 +162,15 @@ def ids_of(model: Tokenized, texts: Sequence[str]) -> Int[Tensor, "texts T"]:
 def read(
     model: LanguageModel, ids: Int[Tensor, "texts T"], layer: int, head: int
 ) -> tuple[AttentionTrace, list[Next]]:
-    """The record of one head, and what may come next after each text.
-
-    Layer by layer in float64: all at once the weights of a large model would need gigabytes.
-    """
-    x = model.embedding(ids).double()
-    layers = each(model.layers, LanguageLayer)
-    for given in layers[:layer]:
-        x = deepcopy(given).double()(x)
-    wide = deepcopy(layers[layer]).double()
+    """The record of one head, and what may come next after each text."""
+    x, layers = model.embedding(ids).double(), wide_layers(model)
+    for wide in islice(layers, layer):
+        x = wide(x)
+    wide = next(layers)
     record = trace_of(wide.attention, wide.attention_norm(x), head)
     x = torch.cat([wide(x), without(wide, head)(x)])
-    for given in layers[layer + 1 :]:
-        x = deepcopy(given).double()(x)
+    for wide in layers:
+        x = wide(x)
     scores = deepcopy(model.unembedding).double()(deepcopy(model.norm).double()(x[:, -1]))
     both = scores.unflatten(0, (2, -1)).transpose(0, 1)
     return record, [Next(of, torch.softmax(of, dim=-1)) for of in both]

@@ -3,20 +3,19 @@
 from matplotlib.axes import Axes
 
 from attn_core.digits import fixed
-from attn_core.views.arcs_still import ARC, HALF, LEAST_SEEN, SENTENCE, join, loop, write
+from attn_core.views.arcs_still import AXIS, CELL, HALF, SENTENCE, fan, words_taken, write
 from attn_core.views.fonts import font_families
 from attn_core.views.given import Numbers
 from attn_core.views.heat import INK, VALUE, legend_ends
 from attn_core.views.heatmap import draw_map
-from attn_core.views.next_tokens import likeliest, percent
+from attn_core.views.next_tokens import best_of, likeliest, percent
 from attn_core.views.picture import Picture
 from attn_core.views.wide import in_float64
 
 # Inches.
-RISE, LEAST_RISE = 1.1, 0.35  # the highest arc, the lowest
+RISE = 1.1  # the highest arc
 LINE, BAR = 0.27, 1.0  # of a chance: its height, and the width of 100 %
-CELL = 0.58, 0.42
-LABELS, AXIS = 0.9, 0.62  # left of the numbers and below them
+LABELS = 0.9  # left of the numbers
 
 
 def prompts_still(record: Numbers, payload: dict) -> Picture:
@@ -37,13 +36,7 @@ def prompts_still(record: Numbers, payload: dict) -> Picture:
     ground = list_high + HALF
     places = write(axes, words, ground, INK)
     row = view["select"][0] if view["select"] else len(words) - 1
-    for to, weight in zip(places, weights[row], strict=True):
-        start, end = (places[row], ground + HALF), (to, ground + HALF)
-        if weight >= LEAST_SEEN and start == end:
-            loop(axes, start, weight)
-        elif weight >= LEAST_SEEN:
-            rise = max(LEAST_RISE, RISE * abs(to - places[row]) / (places[-1] - places[0]))
-            join(axes, start, end, ground + rise, weight, ARC)
+    fan(axes, places, row, weights[row], ground, RISE)
     chances(axes, text, prompts["count"], list_high)
     numbers = picture.add_axes(
         ((SENTENCE + LABELS) / wide, AXIS / tall, side / wide, height / tall)
@@ -72,12 +65,10 @@ def chances(axes: Axes, text: dict, count: int, top: float) -> None:
 def described(prompts: dict, text: dict, words: list[str], row: list[float], at: int) -> str:
     """The picture in words."""
     layer, head = prompts["head"]
-    most = max(range(len(row)), key=row.__getitem__)
-    best, chance = likeliest(text, "on", 1)[0]
-    off = text["off"]["chances"][text["next"].index(best)]
+    best, on, off = best_of(text)
     return (
         f"The text {text['text']}. In head {head} of layer {layer}, {words[at]} takes most from "
-        f"{words[most]}, {fixed(row[most], 2)}. Likeliest to come next is {best.strip()}, "
-        f"{percent(chance)}, and without this head {percent(off)}. Beside it the head's weights "
-        "as numbers."
+        f"{words_taken(words, row)}, {fixed(max(row), 2)}. Likeliest to come next is "
+        f"{best.strip()}, {percent(on)}, and without this head {percent(off)}. Beside it "
+        "the head's weights as numbers."
     )

@@ -28,10 +28,9 @@ def parts_of(kind: str, language: str) -> list[str]:
     >>> parts_of("model", "en"), parts_of("prompts", "zh_CN")
     (['explorer-model.js'], ['explorer-prompts.js', 'explorer-zh.js'])
     """
-    chinese = [] if not language.startswith("zh") else ["zh"]
-    if kind == "model":
-        chinese += [f"model-{name}" for name in chinese]
-    return [f"explorer-{part}.js" for part in (kind, *chinese)]
+    chinese = {"model": ["zh", "model-zh"], "prompts": ["zh"]}[kind]
+    parts = [kind, *(chinese if language.startswith("zh") else [])]
+    return [f"explorer-{part}.js" for part in parts]
 
 
 def move(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -39,17 +38,17 @@ def move(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) 
 
     def named(explorer: re.Match) -> str:
         kind, name, table, data = explorer.groups()
-        large = kind == "model" or '"prompts":' in data
-        is_first = large and "<h2" not in explorer.string[: explorer.start()]
-        asked = parts_of("model" if kind == "model" else "prompts", app.config.language)
+        shown = "model" if kind == "model" else "prompts" if '"prompts":' in data else None
+        is_first = shown and "<h2" not in explorer.string[: explorer.start()]
+        asked = parts_of(shown, app.config.language) if is_first else []
         inside, where = f'<script type="application/json">{data}</script>', ""
         if len(data) > MOST:
             payload = f"{Path(pagename).name}-{name}"
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{payload}.js").write_text(beside(payload, data), encoding="utf-8")
-            asked = ["explorer-beside.js", f"payloads/{payload}.js", *asked]
+            asked = asked and ["explorer-beside.js", f"payloads/{payload}.js", *asked]
             inside, where = "", f' payload="{payload}"'
-        for file in asked if is_first else ():
+        for file in asked:
             app.add_js_file(file, loading_method="defer")
         first = " first" if is_first else ""
         return f'<attention-{kind} name="{name}"{where}{first}>{table}{inside}'

@@ -20,6 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attn_core.language import LanguageLayer
+from attn_core.language.model import wide_layers
 from attn_core.pretrained import smollm2
 from attn_core.pretrained.gguf import GGUF
 from attn_core.pretrained.smollm2_135m import (
@@ -121,8 +122,7 @@ def files() -> Iterator[Shard]:
     texts = [Text(name, text, model) for name, text in TEXTS.items()]
     for text in texts:
         yield text.embedding(file)
-    for n, layer in enumerate(model.layers):
-        wide = deepcopy(layer).double()  # one at a time: all of them would need a gigabyte
+    for n, wide in enumerate(wide_layers(model)):
         for text in texts:
             yield from text.read(n, wide)
     embedding = model.embedding.weight.double()

@@ -110,7 +110,7 @@ export class Prompts extends Feature {
   build() {
     const { explorer, texts } = this;
     this.choices = namesOf(texts).map((name, batch) =>
-      make("button", { type: "button", lang: "en", onclick: () => this.choose({ batch, chance: "" }) }, name),
+      make("button", { type: "button", lang: "en", onclick: () => this.explorer.choose({ batch, chance: "" }) }, name),
     );
     const choose = make(
       "div",
@@ -122,7 +122,10 @@ export class Prompts extends Feature {
     this.line = make("div", { class: "ax-text-line", role: "group", "aria-label": say("promptWords") });
     this.arcs = make("div", { class: "ax-arcs-box" }, this.svg, this.line);
     this.taken = make("p", { class: "ax-hint" });
-    this.input = make("input", { type: "checkbox", onchange: () => this.choose({ off: !this.input.checked }) });
+    this.input = make("input", {
+      type: "checkbox",
+      onchange: () => this.explorer.choose({ off: !this.input.checked }),
+    });
     const toggle = make("label", { class: "ax-of-head" }, this.input, make("span", {}, say("promptHead", this.place)));
     this.list = make("div", { class: "ax-next", role: "group", "aria-label": say("promptNextAbout") });
     this.heard = make("p", { class: "ax-heard", role: "status" });
@@ -138,15 +141,14 @@ export class Prompts extends Feature {
     new ResizeObserver(() => this.paint()).observe(this.arcs);
   }
 
-  /** @param {import("../core/state.js").State} wanted */
-  choose(wanted) {
-    this.explorer.choose(wanted);
-  }
-
   // The word whose row is lit: the one that is pointed at, or that of the open number, or the last.
   get row() {
+    return this.pointed ?? this.chosen;
+  }
+
+  get chosen() {
     const { data, state } = this.explorer;
-    return this.pointed ?? data.queryAt(state.stage, state.select) ?? data.L - 1;
+    return data.queryAt(state.stage, state.select) ?? data.L - 1;
   }
 
   draw(shown) {
@@ -203,11 +205,7 @@ export class Prompts extends Feature {
   }
 
   shareButton(n) {
-    const act = () => {
-      const { data, state } = this.explorer;
-      const row = data.queryAt(state.stage, state.select) ?? data.L - 1;
-      this.choose({ stage: "weights", select: [row, n] });
-    };
+    const act = () => this.explorer.choose({ stage: "weights", select: [this.chosen, n] });
     return make("button", { type: "button", class: "ax-of-word", onclick: act });
   }
 
@@ -270,7 +268,7 @@ export class Prompts extends Feature {
           class: "ax-likely",
           "aria-expanded": String(isOpen),
           title: say("promptChance", { word: word(text.next[n]) }),
-          onclick: () => this.choose({ chance: isOpen ? "" : String(n) }),
+          onclick: () => this.explorer.choose({ chance: isOpen ? "" : String(n) }),
         },
         make("bdi", { lang: "en" }, word(text.next[n])),
         bars,

@@ -43,8 +43,7 @@ export function startNow(element) {
  */
 export function startWhenNear(element, start, isFirst) {
   waiting.set(element, start);
-  const isBehindFirst = !isFirst && document.querySelector("[first]");
-  if (isFirst || (!isBehindFirst && isSeen(element))) startNow(element);
+  if (isFirst || (!document.querySelector("[first]") && isSeen(element))) startNow(element);
   else observer.observe(element);
 }
 

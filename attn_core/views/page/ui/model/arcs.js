@@ -17,7 +17,7 @@ export class Arcs {
     const { within, across } = model.payload.view.arcs;
     this.within = within;
     this.across = across;
-    this.svg = svg("svg", { class: "am-arcs", "aria-hidden": "true" });
+    this.svg = svg("svg", { class: "ax-arcs", "aria-hidden": "true" });
     this.words = make("div", { class: "am-arc-words", role: "group", "aria-label": say("arcWords") });
     this.said = make("p", { class: "am-arc-said", role: "status" });
     this.element = make("div", { class: "am-arcs-box" }, this.svg, this.words, this.said);
