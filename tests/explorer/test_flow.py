@@ -306,6 +306,21 @@ def test_nothing_below_moves_for(bare, record, act):
     assert page.locator("#after").bounding_box() == before
 
 
+def test_a_link_to_a_number_arrives_at_the_number(bare):
+    size = {"width": 320, "height": 300}
+    wide = torch.arange(96.0).reshape(2, 48) / 96
+    page = bare.open(
+        explore(trace(wide, wide, wide), name="wide"),
+        viewport=size,
+        fragment="#x-wide?stage=output&select=1,40",
+    )
+    expect(page.locator(".ax-sentence")).to_be_in_viewport()
+    box, cell = page.locator(".ax-scroll"), page.locator("[aria-selected='true']")
+    around, own = box.bounding_box(), cell.bounding_box()
+    assert around["x"] < own["x"]
+    assert own["x"] + own["width"] <= around["x"] + around["width"]
+
+
 def test_what_has_no_room_in_the_panel_is_scrolled_to(bare):
     page = bare.open(flow(stage="output", select=(1, 1)), viewport=SIZES[0])
     inside = page.locator(".ax-inside")

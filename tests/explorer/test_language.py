@@ -273,6 +273,14 @@ def test_on_a_phone_a_number_opens_where_it_is_seen(visit):
     assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
 
 
+def test_a_link_to_a_number_arrives_at_the_number(visit):
+    page = visit(viewport=NARROW, fragment="#x-small?layer=1&head=1&select=4,4")
+    assert page.evaluate("scrollY") == 0, "there is no number yet"
+    load(page)
+    expect(page.locator(".lm-arithmetic .am-line")).to_be_in_viewport()
+    expect(page.locator("[aria-selected='true']")).to_be_in_viewport(ratio=0.9)
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_barrier_is_found(visit, theme):
     page = load(visit(color_scheme=theme))

@@ -34,6 +34,11 @@ def is_in_sight(page, css):
     return box["y"] >= 0 and box["y"] + box["height"] <= height
 
 
+def test_a_link_to_a_number_arrives_at_the_number(play):
+    page = play(f"#x-translator?at={NORM}&select=1,2", viewport={"width": 390, "height": 700})
+    expect(page.locator(LINE)).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.parametrize("typed", ["Tom sees Jerry", "Tom sees xyl", "Tom se"])
 def test_the_first_press_after_typing_arrives(play, typed):
     page = play()

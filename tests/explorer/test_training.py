@@ -339,6 +339,12 @@ def test_a_link_opens_what_was_chosen(visit, address):
     )
 
 
+def test_a_link_to_a_number_arrives_at_the_number(visit):
+    page = visit(viewport=NARROW, fragment="#x-training?select=3,2")
+    expect(page.locator(".at-root .ax-sentence")).to_be_in_viewport(ratio=1)
+    expect(page.locator("[aria-selected='true']")).to_be_in_viewport()
+
+
 def test_it_starts_from_a_folder(browser, folder):
     page = browser.new_page()
     page.goto((folder / "en.html").as_uri())

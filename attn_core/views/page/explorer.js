@@ -430,6 +430,14 @@ export class Explorer {
     this.settle();
   }
 
+  /** The number that is open, where a link leads to it. */
+  comeIntoSight() {
+    const { select } = this.state;
+    if (!select) return;
+    this.view.reveal?.(select);
+    this.panel.comeIntoSight();
+  }
+
   // What depends on the layout.
   settle = once(() => {
     this.keepWidth();

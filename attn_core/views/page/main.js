@@ -112,6 +112,11 @@ export function start(element) {
   };
   const failed = (error) => fail(element, error);
   const scrollThere = () => linked() === name && element.scrollIntoView({ block: "nearest" });
+  // A link leads to the number that is open, which may be screens below the beginning.
+  const arrive = (shown) => {
+    scrollThere();
+    if (linked() === name) shown.comeIntoSight();
+  };
   const build = (payload) => {
     if (element.querySelector(".ax-root")) return;
     speakAs(payload);
@@ -122,10 +127,11 @@ export function start(element) {
       shown = makeShown(element, payload, { start: here || {}, ...how });
       for (const child of fallback) child.toggleAttribute("hidden", true);
     });
-    if (here) scrollThere();
+    if (here) arrive(shown);
     const show = (next) => {
       shown.open(next);
-      scrollThere();
+      if (isOnWay(name)) scrollThere();
+      else arrive(shown);
     };
     const follow = () => {
       // The way back ends where nothing was chosen yet.

@@ -138,6 +138,22 @@ export class Grid {
   }
 
   /**
+   * The table goes to a number, as far as its box hides it; the page stays.
+   *
+   * @param {number[]} place
+   */
+  reveal([i, j]) {
+    const [box, cell] = [this.element, this.cells[i]?.[j]];
+    if (!cell) return;
+    const [around, own, side] = [box, cell, this.sides[0]].map((each) => each.getBoundingClientRect());
+    if (own.left < around.left + side.width) box.scrollLeft += own.left - around.left - side.width;
+    else if (own.right > around.right) box.scrollLeft += own.right - around.right + own.width;
+    const head = this.heads[0].getBoundingClientRect().height;
+    if (own.top < around.top + head) box.scrollTop += own.top - around.top - head;
+    else if (own.bottom > around.bottom) box.scrollTop += own.bottom - around.bottom;
+  }
+
+  /**
    * Cells that differ from those of another matrix: pair.differing(row) tells which.
    *
    * @param {{ differing: (i: number) => boolean[] } | null} pair

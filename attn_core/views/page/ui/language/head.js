@@ -117,5 +117,6 @@ export class Head {
     const payload = { data, name: "language-head", isTable };
     this.explorer = new Explorer(this.place, payload, { start: wanted, chosen });
     if (hasFocus) this.explorer.view.focus();
+    if (select) this.explorer.view.reveal?.(select);
   }
 }

@@ -267,6 +267,7 @@ export class LanguageModel {
    * @param {boolean} [isStep]
    */
   choose(wanted, isStep = false) {
+    this.arithmetic.isWanted = false;
     const [next, [why]] = accepted(this.settings, this.state, wanted, () => {});
     this.enter(next, why ? `${why}.` : "");
     if (!why) this.chosen(this.state, this.first, isStep);
@@ -280,6 +281,12 @@ export class LanguageModel {
   open(wanted) {
     const [next, refused] = accepted(this.settings, { ...this.first }, wanted, () => {});
     this.enter(next, refused.length ? say("notTaken", { list: refused.slice(0, 4).join("; ") }) : "");
+  }
+
+  /** The number that is open, where a link leads to it: once the model has read the text. */
+  comeIntoSight() {
+    const { open, select } = this.state;
+    if (open || select) this.arithmetic.show();
   }
 
   reset() {

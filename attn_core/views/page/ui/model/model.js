@@ -188,6 +188,11 @@ export class Model {
     this.apply({ trail: "", ...wanted });
   }
 
+  /** The number that is open, where a link leads to it: once what is above it is drawn. */
+  comeIntoSight() {
+    if (this.state.select) requestAnimationFrame(() => this.station.showLine());
+  }
+
   /** @param {State} wanted */
   accept(wanted) {
     return accepted(this.settings, this.state, wanted, (state) => this.translate(state));

@@ -107,20 +107,13 @@ export class Numbers {
     ]);
   }
 
-  // A number that was led to stands in sight: the table goes there, the page stays.
+  // A number that was led to stands in sight.
   reveal() {
     const { select } = this.model.state;
     const shown = String([this.of, select]);
     if (shown === this.revealed || !select) return;
     this.revealed = shown;
-    const [box, cell] = [this.grid.element, this.grid.cells[select[0]]?.[select[1]]];
-    if (!cell) return;
-    const [around, own, side] = [box, cell, this.grid.sides[0]].map((each) => each.getBoundingClientRect());
-    if (own.left < around.left + side.width) box.scrollLeft += own.left - around.left - side.width;
-    else if (own.right > around.right) box.scrollLeft += own.right - around.right + own.width;
-    const head = this.grid.heads[0].getBoundingClientRect().height;
-    if (own.top < around.top + head) box.scrollTop += own.top - around.top - head;
-    else if (own.bottom > around.bottom) box.scrollTop += own.bottom - around.bottom;
+    this.grid.reveal(select);
   }
 
   // When the page has its layout anyway: a number that was led to, and an edge where the table goes on to the right.

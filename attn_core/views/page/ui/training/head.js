@@ -23,6 +23,12 @@ export class Head {
     this.element = make("div", { class: "at-part" }, this.title, this.hint, this.place, this.back);
   }
 
+  /** The open number comes into sight once it is there. */
+  show() {
+    this.isWanted = !this.explorer;
+    this.explorer?.comeIntoSight();
+  }
+
   /** Another training: its text or its mask may be another one. */
   forget() {
     this.explorer = null;
@@ -78,6 +84,7 @@ export class Head {
     };
     const payload = { data, name: `${view.id}-layer` };
     this.explorer = new Explorer(this.place, payload, { start: wanted, chosen });
+    if (this.isWanted) this.show();
   }
 
   /** What comes back to the chosen score. */

@@ -359,6 +359,11 @@ export class TrainingView {
     return this.tell(say(word, { step: count, loss, first, repeats }));
   }
 
+  /** The number that is open, where a link leads to it. */
+  comeIntoSight() {
+    if (this.state.select) this.head.show();
+  }
+
   // Said beside the button: what has changed may be far above it.
   share() {
     const { link, state, first, shared } = this;
