@@ -45,6 +45,26 @@ def test_the_first_figure_is_a_few_tabs_away(chapter, edition):
     assert chapter.evaluate("document.activeElement.closest('.ax-root') !== null")
 
 
+OUTLINE = """() => {
+  const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+  return `${outlineStyle} ${outlineWidth}`; }"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_frame_of_a_page_shows_where_the_keyboard_is(open_page, site, theme):
+    page = open_page(f"{site}/book/index.html", color_scheme=theme)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
+    shown = page.locator(".skip-link").first.evaluate("e => getComputedStyle(e).backgroundColor")
+    ground = page.locator(".search-button-field").evaluate(
+        "e => getComputedStyle(e).backgroundColor"
+    )
+    assert shown == ground, "in the colours of the frame, not in those of a warning"
+    for name in ("Search", "Toggle primary sidebar", "Color mode"):
+        page.get_by_role("button", name=name).first.focus()
+        assert page.evaluate(OUTLINE) == "solid 3px", name
+
+
 def test_the_copy_buttons_of_a_section_are_one_stop(chapter):
     stops = chapter.evaluate(STOPS)
     sections = Counter(section for section, _ in stops)
