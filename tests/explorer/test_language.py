@@ -273,6 +273,14 @@ def test_on_a_phone_a_number_opens_where_it_is_seen(visit):
     assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
 
 
+@pytest.mark.parametrize("width", [320, 700, 1000])
+def test_nine_heads_in_a_row_are_large_enough_to_be_pressed(visit, width):
+    page = load(visit(viewport={"width": width, "height": 800}))
+    page.locator(".lm-sheet").evaluate("e => e.style.setProperty('--ax-across', 9)")
+    boxes = [each.bounding_box() for each in page.locator(".lm-sheet button").all()]
+    assert min(min(box["width"], box["height"]) for box in boxes) >= 24
+
+
 def test_a_link_to_a_number_arrives_at_the_number(visit):
     page = visit(viewport=NARROW, fragment="#x-small?layer=1&head=1&select=4,4")
     assert page.evaluate("scrollY") == 0, "there is no number yet"
