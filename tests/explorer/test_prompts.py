@@ -276,5 +276,6 @@ def test_it_speaks_chinese(bare, shown):
     shown.payload["lang"] = "zh-CN"
     page = bare.open(shown.html, html='lang="zh-CN"')
     del shown.payload["lang"]
+    expect(page.locator(".ax-prompts .ax-hint")).to_contain_text("，dog 取来的有 ")
     page.get_by_label("第 1 层第 2 头，共 12 个头").uncheck()
     expect(page.locator(".ax-heard")).to_contain_text("没有这个头")
