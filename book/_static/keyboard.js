@@ -10,6 +10,8 @@
   };
 
   const FIGURES = "attention-explorer, attention-model, attention-training, language-model";
+  // What the keyboard may stop at in one; some of it is hidden at first.
+  const STOPS = `.ax-skip, .ax-root :is(button, input, textarea):enabled, .ax-root [tabindex="0"]`;
   // The first explorer that is not in a closed fold.
   const figure = () => [...document.querySelectorAll(FIGURES)].find((one) => one.getClientRects().length);
 
@@ -17,7 +19,7 @@
     event.preventDefault();
     const first = figure();
     first.scrollIntoView({ block: "center" });
-    const stop = first.querySelector(".ax-skip, .ax-root input, .ax-root [tabindex='0']");
+    const stop = [...first.querySelectorAll(STOPS)].find((one) => one.getClientRects().length);
     if (stop) return stop.focus();
     first.tabIndex = -1; // its script is still being read
     return first.focus();

@@ -65,6 +65,16 @@ def test_the_frame_of_a_page_shows_where_the_keyboard_is(open_page, site, theme)
         assert page.evaluate(OUTLINE) == "solid 3px", name
 
 
+def test_the_way_to_the_language_model_ends_at_what_can_be_pressed(open_page, site):
+    page = open_page(f"{site}/book/language_model.html")
+    load = page.locator(".lm-load")
+    expect(load).to_be_visible()
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(load).to_be_focused()
+
+
 def test_the_copy_buttons_of_a_section_are_one_stop(chapter):
     stops = chapter.evaluate(STOPS)
     sections = Counter(section for section, _ in stops)
