@@ -9,9 +9,10 @@ from playwright.sync_api import expect
 
 from attn_core.learning import AttentionOnly, RepeatedSegments, Training
 from attn_core.masks import Keep
-from attn_core.views import open_training, script
+from attn_core.views import explore, open_training, script
 from tests.conftest import _Quiet
 from tests.engines import served
+from tests.explorer.cases import words
 from tests.explorer.conftest import heard_page
 
 SHEETS = ("explorer.css", "machine.css", "training.css")
@@ -343,6 +344,19 @@ def test_a_link_to_a_number_arrives_at_the_number(visit):
     page = visit(viewport=NARROW, fragment="#x-training?select=3,2")
     expect(page.locator(".at-root .ax-sentence")).to_be_in_viewport(ratio=1)
     expect(page.locator("[aria-selected='true']")).to_be_in_viewport()
+
+
+def test_the_way_by_keyboard_from_figure_to_figure_leads_to_it(visit, folder):
+    page = (folder / "en.html").read_text(encoding="utf-8")
+    first = explore(words(), name="first").html
+    page = page.replace("<h1>A page</h1>", f"<h1>A page</h1>{first}")
+    (folder / "beside.html").write_text(page, encoding="utf-8")
+    page = visit("beside")
+    page.locator("attention-explorer .ax-skip").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("attention-training > .ax-skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("attention-explorer > .ax-skip")).to_be_focused()
 
 
 def test_it_starts_from_a_folder(browser, folder):

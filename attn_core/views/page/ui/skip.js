@@ -4,7 +4,8 @@ import { say } from "../words/words.js";
 import { make } from "./dom.js";
 import { startNow } from "./waiting.js";
 
-const all = () => [...document.querySelectorAll("attention-explorer, attention-model, language-model")];
+const KINDS = "attention-explorer, attention-model, attention-training, language-model";
+const all = () => [...document.querySelectorAll(KINDS)];
 
 /** @param {Element} element an explorer */
 export function addSkip(element) {
