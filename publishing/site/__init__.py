@@ -8,6 +8,7 @@ EXTENSIONS = (
     "chapter_links",
     "formulas",
     "code_breaks",
+    "units",
     "page_script",
     "paste_box",
     "exercise_boxes",

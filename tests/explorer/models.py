@@ -58,9 +58,9 @@ def passed(say, words, changes=NOTHING):
 
 
 def percent(share):
-    """As the page writes a probability."""
+    """As the page writes a probability, with blanks at which no line ends."""
     if share < 0.0005:
-        return "< 0.1 %"
+        return "<\u00a00.1\u00a0%"
     if 0.9995 < share < 1:
-        return "> 99.9 %"
-    return f"{fixed(100 * share, 1 if share < 0.0995 or share > 0.9005 else 0)} %"
+        return ">\u00a099.9\u00a0%"
+    return f"{fixed(100 * share, 1 if share < 0.0995 or share > 0.9005 else 0)}\u00a0%"

@@ -163,7 +163,7 @@ def test_it_steps_with_the_losses_of_python(page):
         step(page)
         says(page, losses(training.step()))
     expect(page.locator(".at-curve svg")).to_have_attribute(
-        "aria-label", re.compile(r"^The losses over 2 steps: ")
+        "aria-label", re.compile(r"^The losses up to step 2: ")
     )
 
 

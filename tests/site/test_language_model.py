@@ -42,6 +42,11 @@ def test_it_opens_from_a_folder(open_page):
     expect(page.locator(".lm-piece").first).to_have_text("␣Paris")
 
 
+def test_no_word_can_be_written_before_the_model_is_there(texts):
+    expect(texts.locator(".lm-next .ax-label")).to_have_text("What may come next, and its chance.")
+    expect(texts.locator(".lm-choice").first).to_be_disabled()
+
+
 @pytest.mark.trained_model
 def test_the_model_reads_and_a_head_takes_paris_away(texts):
     texts.locator(".lm-load").click()

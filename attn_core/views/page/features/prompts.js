@@ -299,14 +299,13 @@ export class Prompts extends Feature {
     const { text } = this;
     const [was] = likeliest(text, "on", 1);
     const [on, off] = SIDES.map((side) => text[side].chances);
-    const chance = (/** @type {number[]} */ of, /** @type {number} */ n) => percent(of[n]).replaceAll(" ", "\u00a0");
     const name = word(text.next[was]);
     const said = [];
-    if (!this.explorer.state.off) said.push(say("promptOn", { word: name, chance: chance(on, was) }));
+    if (!this.explorer.state.off) said.push(say("promptOn", { word: name, chance: percent(on[was]) }));
     else {
       const phrase = off[was] < on[was] ? "promptOff" : "promptRises";
-      said.push(say(phrase, { word: name, was: chance(on, was), chance: chance(off, was) }), say("promptWas"));
-      if (now !== was) said.splice(1, 0, say("promptNow", { word: word(text.next[now]), chance: chance(off, now) }));
+      said.push(say(phrase, { word: name, was: percent(on[was]), chance: percent(off[was]) }), say("promptWas"));
+      if (now !== was) said.splice(1, 0, say("promptNow", { word: word(text.next[now]), chance: percent(off[now]) }));
     }
     if (this.heard.textContent !== said.join(" ")) this.heard.textContent = said.join(" ");
   }

@@ -19,6 +19,7 @@ export const VIEW_WORDS = {
   tokens: "the tokens of your text",
   tokenCount: "{count} tokens; ␣ is a space",
   nextWords: "What may come next, and its chance. Press a word to write it.",
+  nextWordsRead: "What may come next, and its chance.",
   nextWordsWas: "What may come next, and its chance, beside what it was with everything on (striped).",
   nextIs: "Likeliest next: {word}, {chance}",
   wasChance: "was {chance}",

@@ -18,6 +18,7 @@ export const VIEW_CHINESE = {
   tokens: "你的文本的词元",
   tokenCount: "{count} 个词元；␣ 是空格",
   nextWords: "接下来可能写什么，各有多大概率。按一个词，就写上它。",
+  nextWordsRead: "接下来可能写什么，各有多大概率。",
   nextWordsWas: "接下来可能写什么，各有多大概率；条纹的是全部打开时的概率。",
   nextIs: "最可能的下一个：{word}，{chance}",
   wasChance: "原来 {chance}",

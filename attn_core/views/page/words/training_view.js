@@ -37,7 +37,7 @@ export const TRAINING_VIEW_WORDS = {
   tr_curveRepeats: "repeats",
   tr_curvePossible: "the least that is possible for first-time letters",
   tr_curveAlt:
-    "The losses over {count} steps: on first-time letters {first}, on repeats {repeats}. The least that is possible for first-time letters is {possible}.",
+    "The losses up to step {count}: on first-time letters {first}, on repeats {repeats}. The least that is possible for first-time letters is {possible}.",
   tr_curveNone: "The losses over the steps; no step is done yet.",
 
   tr_film: "Film of the attention maps",

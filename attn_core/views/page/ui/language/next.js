@@ -32,12 +32,22 @@ export class Next {
     this.write.disabled = !this.model.canWrite;
     this.back.hidden = !state.more;
     if (!first) return;
-    this.title.textContent = say(first.was === undefined ? "nextWords" : "nextWordsWas");
+    this.title.textContent = say(this.about(first));
     if (isDone && this.shown !== likeliest) {
       this.shown = likeliest;
       refill(this.list, ...likeliest.map((likely) => this.choice(likely, tokens.length - 1)));
       this.heard.textContent = say("nextIs", { word: shown(first.piece), chance: percent(first.chance) });
     }
+  }
+
+  /**
+   * The line above the words; without the whole model none can be written.
+   *
+   * @param {import("../../core/language/shares.js").Likely} likeliest
+   */
+  about({ was }) {
+    if (was !== undefined) return "nextWordsWas";
+    return this.model.source?.isWhole ? "nextWords" : "nextWordsRead";
   }
 
   /**
