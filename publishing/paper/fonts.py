@@ -2,7 +2,9 @@
 
 They come from pinned packages: Source Serif, Sans and Code (SIL Open Font License) for the text,
 DejaVu, which matplotlib carries, for signs that they lack. Those of the formulas and of Chinese are
-the site's. Chromium draws a variable font as shapes: each face is cut out of it first.
+the site's. Chromium embeds only static TrueType fonts as such and draws others as shapes without a
+name (Type 3), so each face is cut out of its variable font, and the Chinese one gets TrueType's
+curves.
 """
 
 from __future__ import annotations
@@ -15,14 +17,37 @@ from functools import cache
 from pathlib import Path
 
 from fontTools import subset
-from fontTools.ttLib import TTFont
+from fontTools.pens.cu2quPen import Cu2QuPen
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from fontTools.ttLib import TTFont, newTable
 from fontTools.varLib import instancer
 
 from attn_core.views.pixels import file_of
 
+HAN = "U+3000-303F, U+3400-9FFF, U+FF00-FFEF"  # as in site.css
 QUOTES = "U+2018-2019, U+201C-201D"  # as wide as a character in Chinese, narrow in English
 
 FIGURES = "lnum", "tnum"  # what paper.css asks for beside the usual features
+
+# What a TrueType font's table "maxp" has beside the number of glyphs: limits of instructions, which
+# ours lack, and sizes that are counted when it is saved.
+LIMITS = (
+    "maxPoints",
+    "maxContours",
+    "maxCompositePoints",
+    "maxCompositeContours",
+    "maxZones",
+    "maxTwilightPoints",
+    "maxStorage",
+    "maxFunctionDefs",
+    "maxInstructionDefs",
+    "maxStackElements",
+    "maxSizeOfInstructions",
+    "maxComponentElements",
+    "maxComponentDepth",
+)
+
+CURVES = 1.0  # units of a font's thousand: how far a curve may be from that of the original
 
 
 @dataclass(frozen=True)
@@ -75,6 +100,31 @@ def cut(face: Face, characters: frozenset[str], target: Path) -> set[str]:
     return known
 
 
+def in_truetype(source: Path, target: Path) -> None:
+    """Write a font whose outlines are cubic curves (CFF) with quadratic ones (TrueType)."""
+    with TTFont(source) as font:
+        order, outlines = font.getGlyphOrder(), font.getGlyphSet()
+        glyphs = {}
+        for name in order:
+            pen = TTGlyphPen(outlines)
+            outlines[name].draw(Cu2QuPen(pen, CURVES, reverse_direction=True))
+            glyphs[name] = pen.glyph()
+        font["loca"], font["glyf"] = newTable("loca"), newTable("glyf")
+        font["glyf"].glyphOrder, font["glyf"].glyphs = order, glyphs
+        for name, glyph in glyphs.items():
+            glyph.recalcBounds(font["glyf"])
+            font["hmtx"][name] = font["hmtx"][name][0], getattr(glyph, "xMin", 0)
+        for table in ("CFF ", "VORG"):
+            del font[table]
+        most = font["maxp"] = newTable("maxp")
+        most.tableVersion = 0x00010000
+        for limit in LIMITS:
+            setattr(most, limit, 1 if limit == "maxZones" else 0)
+        font["post"].formatType = 3.0
+        font.flavor, font.sfntVersion = None, "\0\1\0\0"
+        font.save(target)
+
+
 def of_site(site: Path, characters: set[str]) -> tuple[str, set[str]]:
     """The style sheet of the fonts that print these characters of a site, and those they have.
 
@@ -100,11 +150,13 @@ def written(site: Path, characters: frozenset[str]) -> tuple[str, set[str]]:
             f'@font-face {{ font-family: "{face.family}"; font-weight: {face.weight}; '
             f'font-style: {face.style}; src: url("{target.as_uri()}"); }}'
         )
-    chinese = (site / "_static" / "noto-serif-sc.woff2").as_uri()
-    rules.append(
-        f'@font-face {{ font-family: "Han Quotes"; src: url("{chinese}"); '
-        f"unicode-range: {QUOTES}; }}"
-    )
+    chinese = folder / "chinese.ttf"
+    in_truetype(site / "_static" / "noto-serif-sc.woff2", chinese)
+    for family, only in (("Book Han", HAN), ("Han Quotes", QUOTES)):
+        rules.append(
+            f'@font-face {{ font-family: "{family}"; src: url("{chinese.as_uri()}"); '
+            f"unicode-range: {only}; }}"
+        )
     for file in ("stix-two-math.woff2", "noto-serif-sc.woff2"):
         with TTFont(site / "_static" / file) as font:
             known |= set(map(chr, font.getBestCmap()))

@@ -14,8 +14,8 @@ from machine import promised
 from publishing import ROOT
 from publishing.paper import fonts
 from publishing.paper.contents import NAME, Part, parts, site_of
-from publishing.paper.document import MARGINS, Book, alone, whole
-from publishing.paper.printing import write
+from publishing.paper.document import MARGINS, Book, Document, alone, whole
+from publishing.paper.printing import About, write
 from publishing.paper.sheet import Maker, key
 from publishing.paper.words import WORDS
 from publishing.translation.language import ENGLISH, in_chinese
@@ -30,20 +30,22 @@ def book_of(site: Path, language: str, edition: str, paper: str) -> tuple[Book, 
     pages = site_of(site, language)
     title, every = parts(pages)
     version = promised.project()["version"]
-    book = Book(title, author, version, edition, language, WORDS[language], pages, paper)
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    date = cited["date-released"]
+    book = Book(title, author, version, date, edition, language, WORDS[language], pages, paper)
     return book, every
 
 
-def whole_book(book: Book, every: list[Part]) -> str:
+def whole_book(book: Book, every: list[Part]) -> Document:
     """The document of all pages."""
     names = [name for part in every for name in part.pages]
     sheets = [Maker(book.site, name, book.words, set(names)).sheet() for name in names]
     return whole(book, sheets, every)
 
 
-def documents_of(book: Book, every: list[Part], only: list[str]) -> dict[str, str]:
+def documents_of(book: Book, every: list[Part], only: list[str]) -> dict[str, Document]:
     """The documents that are asked for, by the names of their files."""
-    documents: dict[str, str] = {}
+    documents: dict[str, Document] = {}
     if not only or THE_BOOK in only:
         documents[NAME] = whole_book(book, every)
     for name in (name for part in every for name in part.pages if name.startswith("chapters/")):
@@ -66,7 +68,7 @@ def make(
     book, every = book_of(site, language, edition, paper)
     documents = documents_of(book, every, only)
     made: list[Path] = []
-    characters = set().union(*documents.values())
+    characters = set().union(*(document.text for document in documents.values()))
     rules, known = fonts.of_site(site, characters)
     if lacking := fonts.lacking(characters, known):
         sys.exit(f"no font of the paper has a sign for {lacking}")
@@ -76,8 +78,10 @@ def make(
             target = out / f"{name}{suffix}.pdf"
             target.parent.mkdir(parents=True, exist_ok=True)
             began = time.monotonic()
-            document = document.replace("/* fonts */", rules)
-            sheets = write(browser, document, Path(scratch, "document.html"), MARGINS, target)
+            text = document.text.replace("/* fonts */", rules)
+            about = About(book.author, book.words.subject, language, book.date)
+            page = Path(scratch, "document.html")
+            sheets = write(browser, text, document.openings, about, page, MARGINS, target)
             size, seconds = target.stat().st_size / 1e6, time.monotonic() - began
             print(f"{sheets:4} pages {size:6.1f} MB {seconds:4.0f} s  {target}", flush=True)
             made.append(target)

@@ -44,6 +44,7 @@ BLANK = "☐"  # where a reader writes a number
 BLOCKS = ["p", "li", "td", "th", "dd", "dt"]
 QUOTED = ("“", "《", "「", "‘")
 NO_PROSE = ["pre", "code", "svg", "math", "script", "style"]
+CAPTION = "div.cell:has(img, svg.drawing) + p:has(> em:first-child)"
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 SHAPE = re.compile(r"[(\[][^()\[\]\s]{1,7}(?:, [^()\[\]\s]{1,7}){1,4}[)\]]")  # (2, 3, 4)
 DOTS = re.compile(r"^ (?=[●○])")  # how difficult a chapter is, behind its label
@@ -108,6 +109,7 @@ class Maker:
         for drawing in self.article.select("svg.steps"):
             self.part(drawing)
         self.put_stills()
+        self.number_figures()
         for fold in self.article.select("details"):
             self.unfold(fold)
         self.append_gathered()
@@ -214,6 +216,15 @@ class Maker:
             before = cell.find_previous_sibling()
             if before is not None:
                 keep(before)
+
+    def number_figures(self) -> None:
+        """The captions of a chapter begin with "Figure 6.1"."""
+        chapter, _, _ = key(self.name).partition("_")
+        if not chapter.isdecimal():
+            return
+        for number, caption in enumerate(self.article.select(CAPTION), 1):
+            label = self.words.figure.format(chapter=int(chapter), n=number)
+            caption.insert(0, self.new("strong", label, **{"class": "figure-number"}))
 
     def unfold(self, fold: Tag) -> None:
         summary = fold.find("summary", recursive=False)

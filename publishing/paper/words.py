@@ -18,7 +18,8 @@ class Words:
     number. live: under the still of a model; trains: of a training; switched: of an explorer of
     mistakes. by_hand:
     says that a question is to be answered on paper first; here: says what to do then at its
-    explorer, and how paper says that.
+    explorer, and how paper says that. figure: begins a caption; subject: what the PDF says of
+    itself.
     """
 
     gathered: dict[str, tuple[str, str]]
@@ -37,7 +38,11 @@ class Words:
     trains: str
     switched: str
     asked_on: str
+    figure: str
     contents: str
+    in_detail: str
+    index: str
+    subject: str
     in_this_chapter: str
     links: str
     version: str
@@ -67,7 +72,11 @@ ENGLISH = Words(
     trains="On the site it is live: step, run and rewind the training, and press any number.",
     switched="On the site the mistakes can be switched on and off here.",
     asked_on="from page\N{NO-BREAK SPACE}{page}",
+    figure="Figure\N{NO-BREAK SPACE}{chapter}.{n}",
     contents="Contents",
+    in_detail="Contents in detail",
+    index="Index",
+    subject="How attention works, with every number computed by hand and in code",
     in_this_chapter="In this chapter",
     links="Links",
     version="Version {n}",
@@ -104,7 +113,11 @@ CHINESE = Words(
     trains="网页上的训练可以操作：走一步、运行、往回走，点开任何一个数。",
     switched="在网页上，这里的错误可以打开，也可以关掉。",
     asked_on="见第\N{NO-BREAK SPACE}{page}\N{NO-BREAK SPACE}页",
+    figure="图\N{NO-BREAK SPACE}{chapter}.{n}",
     contents="目录",
+    in_detail="详细目录",
+    index="索引",
+    subject="注意力怎样计算：每个数都用手算一遍，再用代码核对",
     in_this_chapter="本章内容",
     links="链接",
     version="版本 {n}",

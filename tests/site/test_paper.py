@@ -21,7 +21,7 @@ from PIL import Image
 from publishing import release
 from publishing.paper import fonts
 from publishing.paper.contents import parts
-from publishing.paper.document import MARGINS
+from publishing.paper.document import INDEX, MARGINS
 from publishing.paper.making import THE_BOOK, book_of, make, whole_book
 from publishing.paper.printing import lost, pages_of, printer
 from publishing.paper.sheet import COLUMNS, SHORT, TABLE, Maker, key, place
@@ -177,7 +177,7 @@ def test_the_numbers_of_the_book_are_the_sites(printed):
     pdf = Pdf.open(printed())
     pages, (_, every) = pages_of(pdf), parts(HTML)
     names = [name for part in every for name in part.pages]
-    ends = [*(pages[key(name)] - 1 for name in names[1:]), len(pdf.pages)]
+    ends = [pages[name] - 1 for name in (*map(key, names[1:]), INDEX)]
     wrong = {}
     for name, end in zip(names, ends, strict=True):
         on_paper, _ = added(name, pages, set(names))
@@ -214,6 +214,8 @@ def test_every_font_is_embedded_and_one_of_ours(printed):
     names = {str(font.BaseFont).partition("+")[2] for font in fonts.values() if "/BaseFont" in font}
     assert {name for name in names if not name.startswith(FONTS)} == set()
     assert all("/ToUnicode" in font for font in fonts.values())
+    # Chromium makes bold and slanted Chinese of the upright face, and draws them as shapes.
+    assert "NotoSerifSC-Regular" in names
 
 
 STREAM = re.compile(rb"/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>")
@@ -302,7 +304,7 @@ def test_nothing_is_so_wide_that_all_was_made_smaller(printed):
 def test_no_part_of_the_book_is_wider_than_its_paper(chromium, tmp_path, language):
     """The same, asked of the document before it is printed: in Chinese, too."""
     book, every = book_of(HTML, language, "public", "a4")
-    document = whole_book(book, every)
+    document = whole_book(book, every).text
     rules, _ = fonts.of_site(HTML, set(document))
     (tmp_path / "book.html").write_text(document.replace("/* fonts */", rules), encoding="utf-8")
     width = round((210 - 2 * MARGINS[0]) / 25.4 * 96)
@@ -317,6 +319,42 @@ def test_no_part_of_the_book_is_wider_than_its_paper(chromium, tmp_path, languag
     )
     page.close()
     assert wide[:5] == []
+
+
+@of_pdfs
+def test_a_sheet_begins_on_a_right_page_without_a_running_head(printed):
+    """The others have their titles and numbers at their outer edge."""
+    pages, (_, every) = pages_of(Pdf.open(printed())), parts(HTML)
+    openings = {pages[key(name)] for part in every for name in part.pages} | {pages[INDEX]}
+    assert [page for page in openings if page % 2 == 0] == []
+    wrong = []
+    with pypdfium2.PdfDocument(printed()) as pdf:
+        for number in range(min(openings), len(pdf) + 1):
+            page = pdf[number - 1]
+            (width, height), text = page.get_size(), page.get_textpage()
+            if not text.count_chars():  # before a sheet
+                wrong += [] if number + 1 in openings else [number]
+                continue
+            inner = (0, width / 2) if number % 2 else (width / 2, width)
+            left, right = inner
+            head = text.get_text_bounded(bottom=height - TOP + 4)
+            foot = text.get_text_bounded(top=BOTTOM - 4)
+            inside = text.get_text_bounded(left=left, right=right, top=BOTTOM - 4)
+            if bool(head) == (number in openings) or foot.strip() != str(number) or inside:
+                wrong.append((number, head, foot, inside))
+    assert wrong == []
+
+
+@of_pdfs
+@pytest.mark.parametrize("name", [THE_BOOK, FEW[0]])
+def test_it_says_who_wrote_it_what_it_is_and_when(printed, name):
+    pdf, (book, _) = Pdf.open(printed(name)), book_of(HTML, "en", "public", "a4")
+    with pdf.open_metadata() as told:
+        assert told["dc:title"] == pdf.docinfo["/Title"]
+        assert told["dc:creator"] == [pdf.docinfo["/Author"]]
+        assert told["dc:description"] == pdf.docinfo["/Subject"] == ENGLISH.subject
+        assert told["xmp:CreateDate"].startswith(book.date)
+    assert str(pdf.docinfo["/CreationDate"]).startswith("D:" + book.date.replace("-", ""))
 
 
 def plain(text: str) -> str:
