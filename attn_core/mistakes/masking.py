@@ -110,12 +110,12 @@ MASKING = (
         name="mask-added",
         title="a mask of ones and zeros added",
         does=(
-            "A mask of ones and zeros is added to the scores; a mask that is added must be of 0 "
+            "A mask of ones and zeros is added to the scores; a mask to be added must consist of 0 "
             "and −∞."
         ),
         symptom=(
-            "Nothing is hidden: beside a hidden key, a kept one weighs e times as much as before, "
-            "and that is all."
+            "Nothing is hidden. A kept key only weighs e times as much as before, compared with a "
+            "hidden one."
         ),
         invisible="Without a mask; and in the weights of a row that keeps every key.",
         wrong="masked = scaled + keep",
@@ -190,7 +190,7 @@ MASKING = (
         name="padding-on-queries",
         title="padding hidden as queries",
         does=(
-            "The padding mask lies along the rows, so it hides padded queries and shows padded "
+            "The padding mask runs along the rows, so it hides padded queries and shows padded "
             "keys."
         ),
         symptom="Real words give weight to padding, and the rows of the padding keep nothing.",

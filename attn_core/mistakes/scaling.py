@@ -17,8 +17,8 @@ SCALING = (
         title="no scale",
         does="The scores go into softmax without being divided by √d_k.",
         symptom=(
-            "Rows come out too sharp, and the sharper the wider the keys: one weight near 1, the "
-            "rest near 0."
+            "Rows come out too sharp, with one weight near 1 and the rest near 0. The wider the "
+            "keys, the sharper the rows."
         ),
         invisible="Where the keys have width 1, or where the scale is set to 1.",
         wrong="weights = torch.softmax(q @ k.mT, dim=-1)",
@@ -73,7 +73,7 @@ SCALING = (
         name="dropout-on-scores",
         title="dropout on the scores",
         does=(
-            "Dropout sets some scores to 0 before softmax, but a score of 0 is no weight of 0: "
+            "Dropout sets some scores to 0 before softmax, but a score of 0 is not a weight of 0: "
             "exp(0) = 1."
         ),
         symptom=(

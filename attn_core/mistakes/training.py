@@ -9,13 +9,13 @@ TRAINING = (
         title="no mask in training",
         does=(
             "The model is trained without a causal mask, so each place can read the token that it "
-            "is to say."
+            "should predict."
         ),
         symptom=(
-            "The loss falls below what anyone could know, and the model writes nonsense: when it "
-            "writes, the next token is not there to be read."
+            "The loss falls lower than any honest prediction could bring it, and the model writes "
+            "nonsense: when it writes, the next token is not there to be read."
         ),
-        invisible="In texts of which one token is read, and at the last place of any text.",
+        invisible="In texts of which only one token is read, and at the last place of any text.",
         wrong="weights = torch.softmax(scaled, dim=-1)",
         right="weights = torch.softmax(scaled.masked_fill(~causal, -torch.inf), dim=-1)",
         check="(grad[:, 1:] == 0).all()",
@@ -27,10 +27,10 @@ TRAINING = (
     Mistake(
         name="targets-not-shifted",
         title="targets that are not shifted",
-        does="Each place is to say the token that it reads, not the one that comes next.",
+        does="Each place learns to predict the token that it reads, not the next one.",
         symptom=(
             "The loss falls towards 0 within some dozens of steps, and the model repeats its last "
-            "token for ever."
+            "token forever."
         ),
         invisible="In texts that repeat a single token.",
         wrong="loss = cross_entropy(logits, ids)",
@@ -44,10 +44,10 @@ TRAINING = (
     Mistake(
         name="gradients-not-cleared",
         title="gradients that are not cleared",
-        does="backward() adds to the gradients of all steps before.",
+        does="backward() adds its gradients to those of all earlier steps.",
         symptom=(
-            "Each step goes where the sum of all gradients so far points. The loss falls at first, "
-            "then swings or grows."
+            "Each step follows the sum of all gradients so far. The loss falls at first, then "
+            "swings or grows."
         ),
         invisible="In the first step.",
         wrong="loss.backward(); optimizer.step()",
@@ -62,11 +62,11 @@ TRAINING = (
         name="no-warmup",
         title="no warm-up",
         does=(
-            "The first steps have the full learning rate, and in them AdamW moves each weight by "
-            "about that much, whatever its gradient."
+            "The first steps use the full learning rate, and in these steps AdamW moves each "
+            "weight by about that much, whatever its gradient."
         ),
         symptom=(
-            "A deep stack with post-norm learns slowly or not at all, at a rate that it takes well "
+            "A deep stack with post-norm learns slowly or not at all, at a rate that works well "
             "after a warm-up."
         ),
         invisible=(

@@ -64,13 +64,13 @@ WEIGHING = (
         name="naive-softmax",
         title="a softmax that overflows",
         does=(
-            "exp is taken of the scores themselves, without subtracting the largest of the row "
-            "first."
+            "exp is applied to the scores themselves, without first subtracting the largest score "
+            "of the row."
         ),
         symptom=(
-            "In float32 a score above 88.7 gives nan (inf/inf), and so does a row whose scores all "
-            "lie below −104 (0/0). Where only the sum is too large, as for three scores of 88, the "
-            "whole row becomes 0."
+            "In float32 a score above 88.7 gives nan (inf/inf), and so does a row whose scores "
+            "are all below −104 (0/0). Where only the sum is too large, as for three scores of 88, "
+            "the whole row becomes 0."
         ),
         invisible=(
             "With scores of a few tens at most. `weights.isfinite().all()` would miss the row that "
@@ -90,8 +90,7 @@ WEIGHING = (
         name="nan-in-empty-row",
         title="a softmax over nothing",
         does=(
-            "A row that keeps no key goes through softmax, which subtracts −∞ from −∞, and that is "
-            "nan."
+            "A row that keeps no key goes through softmax, which subtracts −∞ from −∞ and gets nan."
         ),
         symptom="One row is nan here, and in the next layer every row of the sentence.",
         invisible="Where every row keeps at least one key.",
@@ -128,10 +127,10 @@ WEIGHING = (
     Mistake(
         name="mask-after-softmax",
         title="the mask after softmax",
-        does="Softmax shares out over all keys, and only then are the hidden weights set to 0.",
+        does="Softmax includes all keys, and only afterwards are the hidden weights set to 0.",
         symptom=(
-            "Rows add up to less than 1: what the hidden keys had taken is missing. And the future "
-            "leaks through the sum: another later word changes the weights before it."
+            "Rows add up to less than 1, because the share of the hidden keys is missing. And the "
+            "future leaks through the sum: if a later word changes, so do the weights before it."
         ),
         invisible="Where every query may see every key.",
         wrong="weights = torch.softmax(scaled, dim=-1) * keep",
@@ -146,7 +145,7 @@ WEIGHING = (
     Mistake(
         name="rounded-weights",
         title="rounding to one decimal",
-        does="The weights are rounded to be read more easily, and then the rounded ones are used.",
+        does="The weights are rounded for reading, and then the rounded weights are used.",
         symptom=(
             "Some rows add up to 0.9 or 1.1, and the outputs can be off in their first decimal."
         ),
@@ -166,7 +165,7 @@ WEIGHING = (
     Mistake(
         name="dropped-as-weights",
         title="dropout already in the weights",
-        does="What dropout has left is returned under the name of the weights.",
+        does="The weights that dropout has changed are returned as if they were the weights.",
         symptom=(
             "In training the rows of “weights” have zeros in them and do not add up to 1, though "
             "the output is right."

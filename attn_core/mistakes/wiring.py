@@ -45,9 +45,9 @@ WIRING = (
     Mistake(
         name="mask-on-heads",
         title="the mask on the axis of the heads",
-        does="A mask of shape [L, S] is made [L, 1, S], and broadcasting takes its rows for heads.",
+        does="A mask of shape [L, S] becomes [L, 1, S], and broadcasting treats its rows as heads.",
         symptom=(
-            "With as many heads as words it runs, and words see the future. With one head, "
+            "With as many heads as words the code runs, and words see the future. With one head, "
             "broadcasting copies the scores once for each word. With any other number of heads "
             "torch stops with an error."
         ),
@@ -173,10 +173,10 @@ WIRING = (
     Mistake(
         name="dropout-after-norm",
         title="dropout after the norm",
-        does="Dropout falls on the normed sum, not on what the sublayer adds.",
+        does="Dropout is applied to the normed sum, not to what the sublayer adds.",
         symptom=(
-            "In training there are zeros in the stream itself, and no later layer can know what "
-            "stood there."
+            "In training the stream itself then contains zeros, and no later layer can know what "
+            "was there."
         ),
         invisible="Without dropout, so in eval.",
         wrong="dropout(norm(x + sublayer(x)))",
