@@ -26,11 +26,11 @@ def checks(names, parameters):
             has_shape(got, states.shape[1:]),
         ),
         (
-            "with all the weight on one state it is that state",
+            "if one state has all the weight, the result is that state",
             all(same(answer(row, states), state) for row, state in zip(each, states, strict=True)),
         ),
         (
-            "it is the sum of the states, each times its own weight",
+            "it is the sum of the states, each times its weight",
             same(got, (weights[:, None] * states).sum(dim=0)),
         ),
     ]
@@ -43,11 +43,11 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text=(
-        "Write `context(weights, states)`: the $c_i$ of one word, from its weights and the "
-        "states, a row each. Try it with "
-        "{% if chapter %}`context(torch.tensor([0.0, 0.1, 0.9]), states)`, the third one from above"
-        "{% else %}`context(weights, states)`{% endif %}. "
-        "*Expected: one line in the function, or three with a loop.*"
+        "Write `context(weights, states)`, which computes the $c_i$ of one word from its "
+        "weights and the states, one state in each row. Try it with {% if chapter "
+        "%}`context(torch.tensor([0.0, 0.1, 0.9]), states)`, the third context above{% else "
+        "%}`context(weights, states)`{% endif %}. *Expected: one line in the function, or "
+        "three with a loop.*"
     ),
     starter="""\
 def context(weights, states):
@@ -67,19 +67,19 @@ def context(weights, states):
             "weights @ states",
             "states[weights.argmax()]",
             hint=(
-                "You took the one state with the largest "
-                "weight. The others put in their share, too."
+                "You took only the state with the largest weight. The others contribute their "
+                "shares, too."
             ),
         ),
         change(
             "weights @ states",
             "weights[:, None] * states",
-            hint="Each state has its weight. One step is left: add them up.",
+            hint="You have multiplied each state by its weight. One step is left: add them up.",
         ),
         change(
             "weights @ states",
             "(weights[:, None] * states).mean(dim=0)",
-            hint="Add up, and do not divide again: the weights add up to 1 already.",
+            hint="Add up without dividing again: the weights already add up to 1.",
         ),
     ),
     probes=lambda parameters: [

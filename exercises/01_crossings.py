@@ -34,11 +34,13 @@ def checks(names, parameters):
     return [
         Clue("`crossings(weights)` is a whole number", got is not None),
         (
-            "four words in the same order: none cross; in the reverse order: each pair, 6 in all",
+            "four words in the same order have no crossing; in reverse order every pair "
+            "crosses, 6 in all",
             (crossings(even), crossings(even.flip(0))) == (0, 6),
         ),
         (
-            "rows that look at one word do not cross: 0, 0, 2, 2 has no crossing, 1, 1, 0 has two",
+            "rows that look at the same word do not cross: 0, 0, 2, 2 has no crossing, 1, 1, "
+            "0 has two",
             (crossings(meeting), crossings(tall)) == (0, 2),
         ),
         ("it is right for `weights`", got == count(weights)),
@@ -52,12 +54,12 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text=(
-        "Write the two sentences one above the other and join each Chinese word with the English "
-        "word that has the largest weight in its row"
-        "{% if not chapter %} of `weights`{% endif %}. How many pairs of lines cross? Write "
-        "`crossings(weights)`, which counts the pairs of rows, the upper one looking further "
-        "right than the lower one. None means: the same order in both languages. Try it with "
-        '{% if chapter %}`garden.stage("weights")`{% else %}`crossings(weights)`{% endif %}. '
+        "Write the two sentences one above the other and join each Chinese word with the "
+        "English word that has the largest weight in its row{% if not chapter %} of "
+        "`weights`{% endif %}. How many pairs of lines cross? Write `crossings(weights)`, "
+        "which counts the pairs of rows in which the upper row looks further right than the "
+        "lower row. If there are none, both languages have the same order. Try it with {% if "
+        'chapter %}`garden.stage("weights")`{% else %}`crossings(weights)`{% endif %}. '
         "*Expected: two or three lines in the function, or a few more with loops.*"
     ),
     starter="""\
@@ -74,12 +76,15 @@ def crossings(weights):
         change(
             ("looks[:, None] > looks[None, :]", "looks[:-1] > looks[1:]"),
             (".triu(diagonal=1)", ""),
-            hint="You compared neighbours only. Lines that start far apart can cross, too.",
+            hint="You compared only neighbours. Lines that start far apart can cross, too.",
         ),
         change(
             "dim=1",
             "dim=0",
-            hint="You took the largest of each column. A row is a Chinese word: `dim=1`.",
+            hint=(
+                "You took the largest weight of each column. Each Chinese word is a row: use "
+                "`dim=1`."
+            ),
         ),
         change(
             "looks[:, None] > looks",

@@ -30,9 +30,9 @@ EXERCISE = Exercise(
     text="""\
 Find what is wrong, and show it: "All words go into the same vector c, so each word has the same
 influence on it." An encoder reads `n_words` words. After each one, memory = `kept_share` · memory +
-(1 − `kept_share`) · word. One number of the *last* word grows by 1: by how much does that number of
-the final memory grow? That is `by_last`. And if it is the *first* word's? That is `by_first`. Give
-both to three decimals or more. *Expected: two lines, on paper or in Python.*""",
+(1 − `kept_share`) · word. If one number of the *last* word grows by 1, by how much does that number
+of the final memory grow (`by_last`)? And if the number belongs to the *first* word (`by_first`)?
+Give both to three decimals or more. *Expected: two lines, on paper or in Python.*""",
     starter="by_last = ...\nby_first = ...",
     solution="""\
 by_last = 1 - kept_share
@@ -49,17 +49,20 @@ by_first = 1 / n_words""",
         change(
             "(1 - kept_share) * ",
             "",
-            hint="The first word, too, came in with the share 1 − kept_share only.",
+            hint="The first word, too, came in with a share of only 1 − kept_share.",
         ),
         change(
             "kept_share ** (n_words - 1)",
             "kept_share**n_words",
-            hint="Once too often: after the first word come n_words − 1 others, not n_words.",
+            hint=(
+                "You multiplied once too often: n_words − 1 other words come after the first, "
+                "not n_words."
+            ),
         ),
         change(
             ("by_last", "by_first"),
             ("by_first", "by_last"),
-            hint="The other way round: what has come last has been forgotten least.",
+            hint="It is the other way round: what came last has been forgotten least.",
         ),
     ),
     fields=(Field("by_last", places=3), Field("by_first", places=3)),

@@ -29,7 +29,7 @@ def checks(names, parameters):
             shaped and bool(got.all()) and same(got[:-1], keep * got[1:]),
         ),
         (
-            "the words, mixed in these shares, are the final memory of the encoder",
+            "the words mixed in these shares give the encoder's final memory",
             shaped and same(got @ words.double(), memory),
         ),
         (
@@ -50,11 +50,12 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text=(
-        "An encoder that keeps more: after each word, memory = keep · memory + (1 − keep) · word. "
-        "Here keep = {{ keep }}. Write `shares(n, keep)`: for each of n words, first to last, "
-        "its share in the final memory, as a tensor. Then find out how much of the first of 30 "
-        "words is left with keep = 0.5, and with keep = 0.9. *Expected: one or two lines in the "
-        "function. How often has word number t been multiplied by keep?*"
+        "This encoder keeps more: after each word, memory = keep · memory + (1 − keep) · "
+        "word. Here keep = {{ keep }}. Write `shares(n, keep)`, which returns a tensor with "
+        "the share of each of n words, first to last, in the final memory. Then find out how "
+        "much of the first of 30 words is left with keep = 0.5, and with keep = 0.9. "
+        "*Expected: one or two lines in the function. How often has word number t been "
+        "multiplied by keep?*"
     ),
     starter="""\
 def shares(n, keep):
@@ -88,7 +89,10 @@ import torch
 
 def shares(n, keep):
     return keep ** torch.arange(n, 0, -1)""",
-            "Right for keep = 0.5 only. A word comes in with the share 1 − keep, not keep.",
+            (
+                "This is right only for keep = 0.5. A word comes in with a share of 1 − keep, "
+                "not keep."
+            ),
         ),
         Mistake(
             """\
@@ -98,8 +102,10 @@ import torch
 def shares(n, keep):
     left = keep ** torch.arange(n - 1, -1, -1)
     return left / left.sum()""",
-            "The shares of a few words do not add up to 1: what is missing is the share of the "
-            "zeros that the memory began with.",
+            (
+                "The shares of a few words do not add up to 1. The rest is the share of the "
+                "zeros that the memory began with."
+            ),
         ),
     ),
     probes=lambda parameters: [(1, 0.5), (4, 0.25)],

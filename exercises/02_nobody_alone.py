@@ -33,11 +33,11 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Find what is wrong, and show it: "The weight of each position is independent of the others." One
-query has the `three_scores`; then the first of them grows by `raised_by`, and the other two stay.
-Give the three weights, `row_before` and `row_after`, as lists, to two decimals or more. What have
-the last two weights lost, and to whom? What has stayed, the ratio of those two or their difference?
-*Expected: two lines.*""",
+Find what is wrong, and show it: "The weight of each position is independent of the others." A query
+has the scores in `three_scores`. Then the first score grows by `raised_by`, and the other two stay
+the same. Give the three weights before and after, `row_before` and `row_after`, as lists, to two
+decimals or more. How much have the last two weights lost, and to which? What has stayed the same,
+their ratio or their difference? *Expected: two lines.*""",
     starter="row_before = ...\nrow_after = ...",
     solution="""\
 import torch
@@ -57,8 +57,10 @@ import torch
 row_before = torch.softmax(torch.tensor(three_scores), dim=0)
 row_after = row_before.clone()
 row_after[0] *= torch.exp(torch.tensor(raised_by))""",
-            "You left the last two weights as they were. Your row adds up to more than 1: divide "
-            "by the new sum, and they shrink.",
+            (
+                "You left the last two weights as they were, so your row adds up to more than 1. "
+                "Divide by the new sum, and they shrink."
+            ),
         ),
         Mistake(
             """\
@@ -66,7 +68,7 @@ import torch
 
 row_before = torch.exp(torch.tensor(three_scores))
 row_after = torch.exp(torch.tensor([three_scores[0] + raised_by, *three_scores[1:]]))""",
-            "These are the exps. Each row is still to be divided by its sum.",
+            "These are the exponentials. You still have to divide each row by its sum.",
         ),
         Mistake(
             """\
@@ -76,7 +78,7 @@ row_before = torch.softmax(torch.tensor(three_scores), dim=0)
 exps = torch.exp(torch.tensor(three_scores))
 exps[0] += raised_by
 row_after = exps / exps.sum()""",
-            "You added to the exp. It is the *score* that grows, so its exp is multiplied.",
+            "You added to the exponential. The *score* grows, so its exponential is multiplied.",
         ),
         Mistake(
             """\

@@ -40,12 +40,11 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text=(
-        "Someone kept the weights of one row and lost its query and its keys. Write "
-        "`sharpen(weights, t)`: the weights that a query t times as long would have got. Try it "
-        "with {% if chapter %}the row of 追逐 and t = 3, and compare with the table in *From soft "
-        "to hard*{% else %}`sharpen(weights, t)`{% endif %}. "
-        "*Expected: one or two lines in the function. What becomes of exp(s) when s is "
-        "multiplied by t?*"
+        "Someone kept the weights of one row but lost its query and its keys. Write "
+        "`sharpen(weights, t)`, which returns the weights for a query t times as long. Try "
+        "it with {% if chapter %}the row of 追逐 and t = 3, and compare with the table in "
+        "*From soft to hard*{% else %}`sharpen(weights, t)`{% endif %}. *Expected: one or "
+        "two lines in the function. What happens to exp(s) when s is multiplied by t?*"
     ),
     starter="""\
 def sharpen(weights, t):
@@ -61,7 +60,8 @@ def sharpen(weights, t):
             "weights**t",
             "t * weights",
             hint=(
-                "The t cancels: these are the old weights. It multiplied the *scores*, inside exp."
+                "Here t cancels, so these are the old weights. It multiplies the *scores*, "
+                "inside exp."
             ),
         ),
         Mistake(
@@ -76,7 +76,7 @@ def sharpen(weights, t):
         change(
             " / powers.sum()",
             "",
-            hint="The ratios are right. Make them shares again: divide by their sum.",
+            hint="The ratios are right. Turn them into shares again: divide by their sum.",
         ),
     ),
     probes=lambda parameters: [(parameters["weights"], 1.0), (parameters["weights"].flip(0), 0.25)],

@@ -24,11 +24,11 @@ def checks(names, parameters):
     return [
         Clue("`query_behind(wanted, keys)` has as many numbers as a key", shaped),
         (
-            "for equal weights it is the query of zeros, for others it is not",
+            "for equal weights it is a query of zeros, for other weights it is not",
             shaped and not same(got, torch.zeros(2)) and same(answer(even, keys), torch.zeros(2)),
         ),
         (
-            "with it, the weights are the wanted ones",
+            "the query gives the wanted weights",
             shaped and same(torch.softmax(keys.double() @ got, 0), wanted, atol=1e-4),
         ),
     ]
@@ -41,16 +41,15 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text=(
-        "{% if chapter %}In chapter 01 someone gave the weights 0.8, 0.1 and 0.1 for 汤姆."
-        "{% else %}Someone gives the weights `wanted` for one word.{% endif %} "
-        "Which query has them? Write `query_behind(wanted, keys)` for three keys of two numbers, "
-        "the corners of a triangle. Try "
-        "{% if chapter %}`query_behind(torch.tensor([0.8, 0.1, 0.1]), states)`"
-        "{% else %}`query_behind(wanted, keys)`{% endif %}, "
-        "and check the query by the three stages. "
-        "*Expected: three lines in the function. A ratio of two weights is exp of a difference of "
-        "two scores: that makes two equations for two numbers, and `torch.linalg.solve(A, b)` "
-        "finds the q with A @ q = b.*"
+        "{% if chapter %}In chapter 01 someone gave the weights 0.8, 0.1 and 0.1 for 汤姆.{% "
+        "else %}Someone gives the weights `wanted` for one word.{% endif %} Which query "
+        "gives these weights? Write `query_behind(wanted, keys)` for three keys of two "
+        "numbers that are the corners of a triangle. Try {% if chapter "
+        "%}`query_behind(torch.tensor([0.8, 0.1, 0.1]), states)`{% else "
+        "%}`query_behind(wanted, keys)`{% endif %}, and check the query with the three "
+        "stages. *Expected: three lines in the function. The ratio of two weights is exp of "
+        "the difference of their scores. This gives two equations for two numbers, and "
+        "`torch.linalg.solve(A, b)` finds the q with A @ q = b.*"
     ),
     starter="""\
 def query_behind(wanted, keys):
@@ -73,7 +72,10 @@ import torch
 
 def query_behind(wanted, keys):
     return torch.linalg.lstsq(keys, wanted[:, None]).solution[:, 0]""",
-            "You asked for scores that equal the weights. Softmax stands between them.",
+            (
+                "You looked for scores that equal the weights. But softmax comes between scores "
+                "and weights."
+            ),
         ),
         Mistake(
             """\
@@ -82,19 +84,26 @@ import torch
 
 def query_behind(wanted, keys):
     return torch.linalg.lstsq(keys, wanted.log()[:, None]).solution[:, 0]""",
-            "Three equations for two numbers: in general no query has the scores log(weight). "
-            "Only the *differences* of the scores are fixed, and those are two.",
+            (
+                "You have three equations for two numbers: in general no query has the scores "
+                "log(weight). Only the two *differences* of the scores are fixed."
+            ),
         ),
         change(
             "torch.log(wanted[1:] / wanted[0])",
             "wanted[1:] - wanted[0]",
-            hint="Differences of scores go with *ratios* of weights, not with their differences.",
+            hint=(
+                "Differences of scores correspond to *ratios* of weights, not to their differences."
+            ),
         ),
         Mistake(
             """\
 def query_behind(wanted, keys):
     return wanted @ keys""",
-            "This is the context that these weights give: the way forward. Asked is the way back.",
+            (
+                "This is the context that the weights give. You need to go the other way, from "
+                "the weights to the query."
+            ),
         ),
     ),
     probes=lambda parameters: [(parameters["wanted"].flip(0), parameters["keys"])],

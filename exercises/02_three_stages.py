@@ -30,7 +30,7 @@ def checks(names, parameters):
             has_shape(got, values.shape[1:]),
         ),
         (
-            "a query of zeros gets the plain average of the values, another does not",
+            "a query of zeros gets the plain average of the values, another query does not",
             same(answer(0 * query, keys, values), values.mean(0)) and not same(got, values.mean(0)),
         ),
         (
@@ -51,10 +51,10 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text=(
-        "Write `context(query, keys, values)`: the three stages for one query. Try it with "
-        "{% if chapter %}`context(queries[2], states, states)`, which is $c_3$"
-        "{% else %}`context(query, keys, values)`{% endif %}. The values may be others than the "
-        "keys, and wider. *Expected: three lines in the function, one a stage.*"
+        "Write `context(query, keys, values)`, the three stages for one query. Try it with "
+        "{% if chapter %}`context(queries[2], states, states)`, which is $c_3${% else "
+        "%}`context(query, keys, values)`{% endif %}. The values may differ from the keys, "
+        "and may be wider. *Expected: three lines in the function, one for each stage.*"
     ),
     starter="""\
 def context(query, keys, values):
@@ -74,8 +74,8 @@ def context(query, keys, values):
             "torch.softmax(scores, dim=0)",
             "scores / scores.sum()",
             hint=(
-                "You divided the scores by their sum, without exp. With a score "
-                "below 0 these are no shares, and a query of zeros gives 0/0."
+                "You divided the scores by their sum, without exp. With a score below 0 the "
+                "results are not shares, and a query of zeros gives 0/0."
             ),
             name="divided-by-sum",
         ),
@@ -83,20 +83,23 @@ def context(query, keys, values):
             "weights @ values",
             "weights @ keys",
             hint=(
-                "Right while keys and values are the same. The keys are "
-                "there to be compared; what is mixed are the values."
+                "This is right only if keys and values are the same. The keys are compared; the "
+                "values are mixed."
             ),
         ),
         Mistake(
             """\
 def context(query, keys, values):
     return values[(keys @ query).argmax()]""",
-            "That is a look-up: the value of the best key alone. The others put in their share.",
+            (
+                "That is a look-up: it returns the value of the best key alone. The others "
+                "contribute their shares."
+            ),
         ),
         change(
             "weights @ values",
             "weights",
-            hint="These are the weights. One stage is left: the sum of the values with them.",
+            hint="These are the weights. One stage is left: the weighted sum of the values.",
         ),
     ),
     probes=lambda parameters: [

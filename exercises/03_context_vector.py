@@ -22,7 +22,7 @@ def checks(names, parameters):
     return [
         Clue("`context_vector(x, i)` has as many numbers as a word has", shaped),
         Clue(
-            "each of its numbers lies between the smallest and the largest of its column in `x`",
+            "each of its numbers is between the smallest and the largest of its column in `x`",
             shaped and all(same(row.clamp(low, high), row) for row in got),
         ),
         (
@@ -39,11 +39,11 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text=(
-        "Write `context_vector(x, i)`: the context vector of word `i` of the sentence `x`, by "
-        "scores, weights and mixture. Try it with "
-        "{% if chapter %}`context_vector(x, 4)`, the word *one*"
-        "{% else %}`context_vector(x, 0)`, the first word{% endif %}. "
-        "*Expected: three lines in the function, or a few more with a loop.*"
+        "Write `context_vector(x, i)`, which computes the context vector of word `i` of the "
+        "sentence `x` from scores, weights and mixture. Try it with {% if chapter "
+        "%}`context_vector(x, 4)`, the word *one*{% else %}`context_vector(x, 0)`, the first "
+        "word{% endif %}. *Expected: three lines in the function, or a few more with a "
+        "loop.*"
     ),
     starter="""\
 def context_vector(x, i):
@@ -63,16 +63,16 @@ def context_vector(x, i):
             "weights @ x",
             "scores @ x",
             hint=(
-                "You mixed with the scores. They do not add "
-                "up to 1: softmax makes them weights first."
+                "You mixed with the scores, which do not add up to 1. Softmax has to turn them "
+                "into weights first."
             ),
         ),
         change(
             "torch.softmax(scores, dim=0)",
             "scores / scores.sum()",
             hint=(
-                "You divided the scores by their sum. The "
-                "weights are their softmax: exp comes first."
+                "You divided the scores by their sum. The weights are the softmax of the scores: "
+                "exp comes first."
             ),
             name="divided-by-sum",
         ),
@@ -80,16 +80,16 @@ def context_vector(x, i):
             "weights @ x",
             "weights",
             hint=(
-                "These are the weights, a number for each word. One step is left: "
-                "each weight times the vector of its own word, all added up."
+                "These are the weights, one for each word. One step is left: multiply each "
+                "word's vector by its weight, and add up."
             ),
         ),
         change(
             ("x @ x[i]", "x[i]"),
             ("weights @ x", "weights * x[i]"),
             hint=(
-                "You took the softmax of the word's own numbers. It belongs "
-                "on the scores: the dot products of word `i` with every word."
+                "You took the softmax of the word's own numbers. Take it of the scores instead: "
+                "the dot products of word `i` with every word."
             ),
         ),
     ),

@@ -36,9 +36,9 @@ EXERCISE = Exercise(
     text="""\
 Find what is wrong, and show it: "The higher the dot product, the more similar the two words." Make
 `louder_word`, a list of three numbers whose dot product with `one_word` is larger than that of
-`one_word` with itself, though it points elsewhere: with a cosine below 0.8. (The cosine is the dot
-product, divided by both lengths.) *Expected: one line. What else than the direction does a dot
-product count?*""",
+`one_word` with itself, although it points elsewhere, with a cosine below 0.8. (The cosine is the
+dot product, divided by both lengths.) *Expected: one line. What does a dot product measure besides
+the direction?*""",
     starter="louder_word = ...",
     solution="""\
 smallest = one_word.index(min(one_word))
@@ -48,11 +48,14 @@ louder_word = [100.0 * (place == smallest) for place in range(3)]""",
     mistakes=(
         Mistake(
             "louder_word = [2 * number for number in one_word]",
-            "Louder, but in the same direction: its cosine is 1. Make it point elsewhere as well.",
+            (
+                "It is longer, but points in the same direction: its cosine is 1. Make it point "
+                "elsewhere, too."
+            ),
         ),
         Mistake(
             "louder_word = list(one_word)",
-            "That is the word itself: as loud, and as similar as can be.",
+            "That is the word itself, with the same length and the same direction.",
         ),
         Mistake(
             "louder_word = [-2 * number for number in one_word]",

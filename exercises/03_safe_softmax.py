@@ -29,14 +29,14 @@ def checks(names, parameters):
 
     return [
         Clue("`safe_softmax(table)` has the shape of `table`", shaped),
-        ("on small scores it is the softmax of each row", is_softmax(small, -small)),
-        Clue("no number of it is `nan` or `inf`", finite),
+        ("for small scores it is the softmax of each row", is_softmax(small, -small)),
+        Clue("it contains no `nan` and no `inf`", finite),
         Clue("each row adds up to 1", finite and same(got.sum(dim=-1), torch.ones(len(got)))),
         (
-            "on `table`, too, it is the softmax of each row",
+            "for `table`, too, it is the softmax of each row",
             same(got, torch.softmax(table, dim=-1)),
         ),
-        ("so it is on a row with 1000 and −1000 in it", is_softmax(wide, wide.roll(1))),
+        ("it is also right for a row that contains 1000 and −1000", is_softmax(wide, wide.roll(1))),
     ]
 
 
@@ -47,14 +47,13 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text=(
-        "Write `safe_softmax(table)`: the softmax of each row of a table of scores, from exps, "
-        "their sums, and what keeps them small. (`torch.softmax` is there to compare with.) It "
-        "must hold for rows near 1000, for rows near −1000, for both in one table, and for both "
-        "in one row, as in `[0.0, 1000.0, -1000.0]`. Try it with "
-        "{% if chapter %}`table = torch.tensor([[1000.0, 999.0, 998.0], "
-        "[-1000.0, -999.0, -998.0], [0.5, 0.0, -0.5]])`{% else %}`safe_softmax(table)`"
-        "{% endif %}. *Expected: three lines in the function. `keepdim=True` keeps a column that "
-        "can be subtracted from a table.*"
+        "Write `safe_softmax(table)`, which computes the softmax of each row of a table of "
+        "scores with exp and sums, without overflow. (You can compare with `torch.softmax`.) "
+        "It must work for rows near 1000, for rows near −1000, for both in one table, and "
+        "for both in one row, as in `[0.0, 1000.0, -1000.0]`. Try it with {% if chapter "
+        "%}`table = torch.tensor([[1000.0, 999.0, 998.0], [-1000.0, -999.0, -998.0], [0.5, "
+        "0.0, -0.5]])`{% else %}`safe_softmax(table)`{% endif %}. *Expected: three lines in "
+        "the function. `keepdim=True` keeps a column that can be subtracted from a table.*"
     ),
     starter="""\
 def safe_softmax(table):
@@ -73,21 +72,24 @@ def safe_softmax(table):
         change(
             "torch.exp(table - row_max)",
             "torch.exp(table)",
-            hint="Right on small scores, but exp(1000) is `inf`. Subtract the largest score first.",
+            hint=(
+                "This is right for small scores, but exp(1000) is `inf`. Subtract the largest "
+                "score first."
+            ),
             name="naive-softmax",
         ),
         change(
             "table.amax(dim=-1, keepdim=True)",
             "table.max()",
             hint=(
-                "You subtracted the largest score of the whole table. In a row far below "
-                "it every exp becomes 0, and 0/0 is `nan`: each row needs its own maximum."
+                "You subtracted the largest score of the whole table. In a row far below it, "
+                "every exp becomes 0, and 0/0 is `nan`. Subtract the maximum of each row."
             ),
         ),
         change(
             ("amax(dim=-1", "amax(dim=0"),
             ("sum(dim=-1", "sum(dim=0"),
-            hint="Your columns add up to 1. A query is a row: use the last axis.",
+            hint="Your columns add up to 1. Each query is a row, so use the last axis.",
             name="softmax-over-queries",
         ),
         change(
@@ -102,8 +104,8 @@ def safe_softmax(table):
             "table.amax",
             "table.mean",
             hint=(
-                "Each row has a number of its own subtracted, but not its largest. Where "
-                "the largest score lies far above that number, its exp is still `inf`."
+                "You subtracted a different number from each row, but not its largest score. If "
+                "the largest score is far above that number, its exp is still `inf`."
             ),
         ),
         change(

@@ -28,7 +28,7 @@ def checks(names, parameters):
     rows = numbers(got_weights)
     return [
         Clue(
-            "the function gives two tensors, weights and output",
+            "the function returns two tensors, weights and output",
             rows is not None and numbers(got_output) is not None,
         ),
         Clue(
@@ -50,12 +50,12 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text=(
-        "Someone has thrown `x` away and kept only `weights` and `output`. Now the words come in "
-        "the order `order`: word number `order[i]` stands at place `i`. Write "
-        "`shuffled_attention(weights, output, order)`, which gives the weights and the output of "
-        "the shuffled sentence, as two tensors. No multiplication is needed, and no softmax. "
-        "*Expected: "
-        "one line in the function. Who is a row of the weights? Who is a column?*"
+        "Someone has thrown `x` away and kept only `weights` and `output`. Now the words are "
+        "shuffled: word number `order[i]` moves to place `i`. Write "
+        "`shuffled_attention(weights, output, order)`, which returns the weights and the "
+        "output of the shuffled sentence, as two tensors. You need neither a multiplication "
+        "nor a softmax. *Expected: one line in the function. What does a row of the weights "
+        "belong to, and what does a column?*"
     ),
     starter="""\
 def shuffled_attention(weights, output, order):
@@ -71,22 +71,25 @@ def shuffled_attention(weights, output, order):
             "weights[order][:, order]",
             "weights[order]",
             hint=(
-                "The output is right. In the weights the queries have "
-                "moved, but the keys have not: the columns are words, too."
+                "The output is right. In the weights you moved the queries but not the keys: the "
+                "columns are words, too."
             ),
         ),
         change(
             "weights[order][:, order]",
             "weights[:, order]",
             hint=(
-                "The output is right. In the weights the keys have moved, "
-                "but the queries have not: the rows are words, too."
+                "The output is right. In the weights you moved the keys but not the queries: the "
+                "rows are words, too."
             ),
         ),
         change(
             "output[order]",
             "output[order][:, [2, 1, 0]]",
-            hint="The columns of the output are the numbers of a vector, not words: they stay.",
+            hint=(
+                "The columns of the output are the numbers of a vector, not words, so they must "
+                "stay in place."
+            ),
         ),
         Mistake(
             """\
@@ -96,8 +99,10 @@ import torch
 def shuffled_attention(weights, output, order):
     back = torch.argsort(torch.tensor(order))
     return weights[back][:, back], output[back]""",
-            "You undid the shuffle instead of doing it: `order[i]` says which word comes to "
-            "place `i`, and `[order]` fetches just that.",
+            (
+                "You reversed the shuffle: `order[i]` says which word moves to place `i`, and "
+                "indexing with `[order]` does just that."
+            ),
         ),
     ),
     probes=lambda parameters: [

@@ -48,10 +48,11 @@ EXERCISE = Exercise(
     level=1,
     points=2,
     text="""\
-The question word 吗 joins 爱学习, with `token` = {{ token }}. It only asks: the keys and the
-values stay those of 爱, 学 and 习. On paper: its `query`, its three `scores`, its three `weights`
-with √3, its `output`. Then type in your numbers as lists, to two decimals or more, or let torch
-work them out from `token`, `w_query`, `keys` and `values`. *Expected: four lines.*""",
+The question word 吗 joins 爱学习, with `token` = {{ token }}. It only asks; the keys and the values
+are still those of 爱, 学 and 习. On paper, work out its `query`, its three `scores`, its three
+`weights` with √3, and its `output`. Then type in your numbers as lists, to two decimals or
+more, or let torch work them out from `token`, `w_query`, `keys` and `values`. *Expected: four
+lines.*""",
     starter="query = ...\nscores = ...\nweights = ...\noutput = ...",
     solution="""\
 import torch
@@ -71,7 +72,7 @@ output = weights @ values""",
         change(
             "torch.softmax(scores / 3**0.5, dim=-1)",
             "torch.softmax(scores, dim=-1) / 3**0.5",
-            hint="√3 divides the scores, not the weights: your weights no longer sum to 1.",
+            hint="Divide the scores by √3, not the weights: your weights no longer add up to 1.",
             name="scale-after-softmax",
         ),
         change(

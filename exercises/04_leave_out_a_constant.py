@@ -30,7 +30,7 @@ def checks(names, parameters):
         Clue("without √d_k it is above 0.9", without),
         ("`row` does both at once", with_root and without),
         (
-            "`other_row` holds other numbers, and has the same weights, with √d_k and without; "
+            "`other_row` has different numbers but the same weights, with √d_k and without; "
             "they are not all equal",
             both
             and not torch.allclose(row, other)
@@ -50,12 +50,12 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-"Leave √d_k aside for now, it is a constant." Show with numbers that this constant can decide
-everything: make a `row` of scores whose largest weight is below 0.5 with √d_k and above 0.9
-without. (How many keys does it take? Three are too few.) Then show what may be left out: make
-`other_row`, other numbers that have the same weights as `row`, with √d_k and without.
-{% if chapter %}In the chapter{% else %}Here{% endif %} `d_k` is {{ d_k }}.
-*Expected: two lines.*""",
+"Leave √d_k aside for now, it is a constant." Show with numbers that this constant can change
+everything: find a `row` of scores whose largest weight is below 0.5 with √d_k and above 0.9
+without. (How many keys do you need? Three are too few.) Then show what you may leave out: find
+`other_row`, different numbers that have the same weights as `row`, with √d_k and without.
+{% if chapter %}In the chapter{% else %}Here{% endif %} `d_k` is {{ d_k }}. *Expected: two
+lines.*""",
     starter="row = ...\nother_row = ...",
     solution="""\
 import torch
@@ -73,7 +73,7 @@ other_row = row + 1
             """\
 row = [1.5, 0.0, 0.0]
 other_row = [2.5, 1.0, 1.0]""",
-            "With three keys no row does it. Give the large score many small ones to compete with.",
+            "No row of three keys can do this. Let the large score compete with many small ones.",
         ),
         Mistake(
             """\
@@ -81,7 +81,7 @@ import torch
 
 row = torch.tensor([7.0] + [0.0] * 99)
 other_row = 2 * row""",
-            "Twice the scores are twice the differences. What leaves the differences alone?",
+            "Doubling the scores doubles the differences. What leaves the differences unchanged?",
         ),
         Mistake(
             """\
@@ -89,7 +89,7 @@ import torch
 
 row = torch.tensor([7.0] + [0.0] * 99)
 other_row = row / d_k**0.5""",
-            "This is the very constant that may not be left out: the weights change.",
+            "This is exactly the constant that you may not leave out: the weights change.",
         ),
     ),
 )

@@ -29,7 +29,7 @@ def checks(names, parameters):
         ("`exact_row` is right to two decimals", near(names.get("exact_row"), weights @ values)),
         # What three rounded weights add up to is 0.9 or 1.1: a guess is right every other time.
         Clue("`rounded_sum` is what the rounded weights add up to", has_sum),
-        ("`rounded_row` is what they make, and `rounded_sum` is right", has_sum and has_row),
+        ("`rounded_row` is the output they give, and `rounded_sum` is right", has_sum and has_row),
     ]
 
 
@@ -40,12 +40,12 @@ EXERCISE = Exercise(
     level=1,
     points=2,
     text="""\
-Find what is wrong, and show it: "For easy reading, the weights are rounded to one decimal; then
-the output is worked out from them." Here are the scores of one query, `score_row`, which are not
-divided by anything, and `value_rows`, a row for each key. Work out the query's output, `exact_row`,
-with the weights as they are. Then round the three weights to one decimal: what do they add up to
-(`rounded_sum`), and which output do they make (`rounded_row`)? Lists, to two decimals or more.
-*Expected: on paper half a page; in Python four lines.*""",
+Find what is wrong, and show it: "For easy reading, the weights are rounded to one decimal; then the
+output is worked out from them." Here are the scores of one query, `score_row`, which are used
+without scaling, and `value_rows`, with a row for each key. Work out the query's output with the
+exact weights, `exact_row`. Then round the three weights to one decimal: what do they add up to
+(`rounded_sum`), and which output do they give (`rounded_row`)? Give the rows as lists, to two
+decimals or more. *Expected: half a page on paper, or four lines in Python.*""",
     starter="exact_row = ...\nrounded_sum = ...\nrounded_row = ...",
     solution="""\
 import torch
@@ -62,25 +62,24 @@ rounded_row = one_row.round(decimals=1) @ torch.tensor(value_rows)""",
             ("one_row.round(decimals=1).sum()", "one_row.sum()"),
             ("one_row.round(decimals=1) @", "one_row @"),
             hint=(
-                "Your `exact_row` is made of the rounded weights "
-                "already. Round what you show, not what you use."
+                "You used rounded weights for `exact_row`. Round what you show, not what you use."
             ),
             name="rounded-weights",
         ),
         change(
             "one_row.round(decimals=1).sum()",
             "1.0",
-            hint="Add the three rounded weights once more: this time they do not make 1.",
+            hint="Add the three rounded weights again: here they do not add up to 1.",
         ),
         change(
             "torch.tensor(score_row)",
             "torch.tensor(score_row) / 3**0.5",
-            hint="Right with √3. But these scores are to be taken as they are.",
+            hint="This would be right with √3, but these scores are used without scaling.",
         ),
         change(
             "torch.softmax(torch.tensor(score_row), dim=0)",
             "torch.tensor(score_row) / sum(score_row)",
-            hint="You divided the scores by their sum. Softmax takes exp of each first.",
+            hint="You divided the scores by their sum. Softmax first takes exp of each.",
             name="divided-by-sum",
         ),
     ),

@@ -55,8 +55,8 @@ def checks(names, parameters):
         Clue("the numbers of a row sum to 10**places", adds_up),
         ("each differs from its weight by less than one unit", is_close),
         (
-            "so many are rounded up that the row sums to 10**places: those of the largest "
-            "remainders",
+            "the cells with the largest remainders are rounded up, just enough for a sum of "
+            "10**places",
             adds_up and is_close and all(deserved(*cell) for cell in cells),
         ),
     ]
@@ -69,14 +69,14 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text="""\
-A printed table of percentages often has to sum to exactly 100. Write `units(row, places)`. It
-takes a row of weights (floats) and returns whole numbers of units: thousandths for `places=3`. Cut
-every weight down to a whole number of units; what is missing to `10**places` goes, one unit each,
-to the cells that lost most. *Expected: six or seven lines.*
-{% if chapter %}Try it on `rows`, the weights of 笔记本
-(`x = toy.notebook().x`, then `rows = torch.softmax(x @ x.T, dim=-1).tolist()`), and compare with
+A printed table of percentages often has to sum to exactly 100. Write `units(row, places)`. It takes
+a row of weights (floats) and returns whole numbers of units, for example thousandths for
+`places=3`. Round every weight down to a whole number of units. The units still missing from
+`10**places` go, one each, to the cells that lost most. *Expected: six or seven lines.*
+{% if chapter %}Try it on `rows`, the weights of 笔记本 (`x = toy.notebook().x`, then
+`rows = torch.softmax(x @ x.T, dim=-1).tolist()`), and compare with
 [the printed table](#deeper-three-wrong-digits-in-a-printed-table) below. Which of its three wrong
-digits does it explain, and which not?{% else %}Try it with
+digits does this method explain, and which does it not?{% else %}Try it with
 `[units(row, 2) for row in rows]`.{% endif %}""",
     starter="def units(row, places):\n    return ...",
     solution="""\
@@ -102,7 +102,7 @@ def units(row, places):
             """\
 def units(row, places):
     return [round(weight * 10**places) for weight in row]""",
-            "This rounds each cell to the nearest unit. The row need not sum to 10**places.",
+            "This rounds each cell to the nearest unit, so the row need not sum to 10**places.",
         ),
         Mistake(
             """\
@@ -110,7 +110,10 @@ def units(row, places):
     found = [int(weight * 10**places) for weight in row]
     found[-1] += 10**places - sum(found)
     return found""",
-            "The last cell takes whatever is missing, though it may not be the one that lost most.",
+            (
+                "You give all missing units to the last cell, but it may not be the one that "
+                "lost most."
+            ),
         ),
         Mistake(
             """\
@@ -118,7 +121,10 @@ def units(row, places):
     found = [int(weight * 10**places) for weight in row]
     found[row.index(max(row))] += 10**places - sum(found)
     return found""",
-            "The largest weight takes what is missing. It should be the largest remainder.",
+            (
+                "You give the missing units to the largest weight. They belong to the largest "
+                "remainders."
+            ),
         ),
     ),
     probes=lambda parameters: [([1.0], 2), ([0.625, 0.25, 0.125], 1)],

@@ -34,7 +34,7 @@ def checks(names, parameters):
     return [
         Clue("`trained_row(…)` has as many numbers as a value has", shaped),
         Clue(
-            "each of its numbers lies between the smallest and the largest of its column of values",
+            "each of its numbers is between the smallest and the largest of its column of values",
             shaped and all(same(row.clamp(low, high), row) for row in got),
         ),
         (
@@ -51,10 +51,10 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Write `trained_row(x, w_query, w_key, w_value, i)`: the output of word `i`, from its query, all keys
-and all values, with $\\sqrt{d_k}$. Try it with `trained_row(x, w_query, w_key, w_value, 1)`
-{%- if chapter %}; what must come out stands above{% endif %}.
-*Expected: four lines in the function.*""",
+Write `trained_row(x, w_query, w_key, w_value, i)`, which computes the output of word `i` from its
+query, all keys and all values, with $\\sqrt{d_k}$. Try it with
+`trained_row(x, w_query, w_key, w_value, 1)` {%- if chapter %}; the expected result is
+above{% endif %}. *Expected: four lines in the function.*""",
     starter="""\
 def trained_row(x, w_query, w_key, w_value, i):
     return ...""",
@@ -79,13 +79,13 @@ def trained_row(x, w_query, w_key, w_value, i):
         change(
             "keys.shape[-1]",
             "x.shape[-1]",
-            hint="You divided by the root of a word's width. It is the width of a key that counts.",
+            hint="You divided by the root of a word's width. Use the width of a key.",
             name="scale-by-model-width",
         ),
         change(
             "weights @ values",
             "weights @ x",
-            hint="You mixed the words themselves. What is handed over are their values.",
+            hint="You mixed the words themselves. Mix their values.",
         ),
         change(
             ("query, keys, values", "queries, key, values"),

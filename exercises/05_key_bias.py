@@ -52,12 +52,12 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Find what is wrong, and show it: "Training adjusts every parameter, the bias of the keys as well."
+Find what is wrong, and show it: "Training adjusts every parameter, including the bias of the keys."
 Here are `one_query`, `three_keys` of two numbers each, and `key_bias`, which is added to every key.
-On paper: the three scores with the bias, `scores_with`; the number that the bias has added to each
-of them, `added_to_each`; the three weights with the bias and √d_k, `weights_with`, to two decimals
-or more. Then work out the weights without the bias, and compare: what has the bias changed?
-*Expected: three lines.*""",
+Work out on paper the three scores with the bias, `scores_with`; the number that the bias adds to
+each of them, `added_to_each`; and the three weights with the bias and √d_k, `weights_with`, to two
+decimals or more. Then work out the weights without the bias, and compare: what has the bias
+changed? *Expected: three lines.*""",
     starter="scores_with = ...\nadded_to_each = ...\nweights_with = ...",
     solution="""\
 import torch
@@ -74,20 +74,20 @@ weights_with = torch.softmax(scores_with / 2**0.5, dim=0)
             ("(key_rows + bias_row) @ query_row", "key_rows @ query_row + bias_row.sum()"),
             ("bias_row @ query_row", "bias_row.sum()"),
             hint=(
-                "You added the bias to the scores. It is added "
-                "to the keys, so the query multiplies it, too."
+                "You added the bias to the scores. It is added to the keys, so the query is "
+                "multiplied by it, too."
             ),
         ),
         change(
             "scores_with / 2**0.5",
             "scores_with",
-            hint="The scores are right. Before softmax they are divided by √d_k, and d_k is 2.",
+            hint="The scores are right. Before softmax, divide them by √d_k, where d_k is 2.",
             name="no-scale",
         ),
         change(
             ("(key_rows + bias_row) @ query_row", "key_rows @ query_row"),
             ("bias_row @ query_row", "0.0"),
-            hint="The *weights* do not change, and yours are right. But the scores do.",
+            hint="The *weights* do not change, and yours are right. But the scores do change.",
         ),
     ),
     fields=(

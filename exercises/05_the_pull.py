@@ -25,7 +25,7 @@ def checks(names, parameters):
         Clue("`pull(…)` has a number for each score", shaped),
         Clue("its numbers add up to 0", shaped and same(got.sum(), 0.0)),
         (
-            "the target's is below 0, so its score is to grow; the others are above 0",
+            "the target's number is below 0, so its score will grow; the others are above 0",
             shaped and bool((got[is_target] < 0).all() and (got[~is_target] > 0).all()),
         ),
         ("they are the gradients of the loss", same(got, right)),
@@ -40,10 +40,10 @@ EXERCISE = Exercise(
     points=3,
     text="""\
 The loss is −log of the weight of key `target`, in a row of `scores` that are divided by
-$\\sqrt{d_k}$. Write `pull(scores, d_k, target)`: the gradient of the loss at each score, by a
-rule that needs no `backward`. First nudge, for a row of your own, and guess the rule from the
-numbers: what pulls at the target's score, what at the others? *Expected: three lines in the
-function, one softmax.*""",
+$\\sqrt{d_k}$. Write `pull(scores, d_k, target)`, which computes the gradient of the loss at each
+score by a rule, without `backward`. First nudge the scores of a row of your own, and guess the rule
+from the numbers: how does the loss pull at the target's score, and how at the others? *Expected:
+three lines in the function, one softmax.*""",
     starter="""\
 def pull(scores, d_k, target):
     return ...""",
@@ -61,19 +61,25 @@ def pull(scores, d_k, target):
         change(
             "gradient / d_k**0.5",
             "gradient",
-            hint="Right for the *scaled* scores. A nudge of a score arrives there divided by √d_k.",
+            hint=(
+                "This is right for the *scaled* scores. A nudge of a score is divided by √d_k "
+                "before it gets there."
+            ),
         ),
         change(
             ("gradient = torch", "gradient = -torch"),
             ("-= 1", "+= 1"),
             hint=(
-                "The other way round: this raises the loss. A higher score of the target lowers it."
+                "The signs are reversed: this raises the loss. A higher score of the target "
+                "lowers it."
             ),
         ),
         change(
             "    gradient[target] -= 1\n",
             "",
-            hint="Right for all keys but the target, whose own score pulls the other way.",
+            hint=(
+                "This is right for all keys except the target, whose score is pulled the other way."
+            ),
         ),
         Mistake(
             """\
@@ -85,8 +91,10 @@ def pull(scores, d_k, target):
     gradient = torch.zeros_like(scores)
     gradient[target] = (weight - 1) / d_k**0.5
     return gradient""",
-            "Right for the target. But the other scores stand in the same sum, and the loss pulls "
-            "at them too.",
+            (
+                "This is right for the target. But the other scores are in the same sum, so the "
+                "loss pulls at them, too."
+            ),
         ),
     ),
     probes=lambda parameters: [(parameters["scores"].flip(0), 4, len(parameters["scores"]) - 1)],

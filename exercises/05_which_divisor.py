@@ -30,14 +30,14 @@ def checks(names, parameters):
 EXERCISE = Exercise(
     id="05-which-divisor",
     chapter="05",
-    title="By what did they divide?",
+    title="What did they divide by?",
     level=2,
     points=2,
     text="""\
-Someone prints a row of `scores` and its `weights`, and does not say by what the scores were
-divided. Was it $\\sqrt{d_k}$ or $\\sqrt{d_{model}}$? Write `divisor(scores, weights)`, which finds
-the number. *Expected: one or two lines in the function. Two keys are enough; softmax sees only
-differences, and what undoes exp is* `torch.log`.""",
+Someone prints a row of `scores` and its `weights`, but does not say what the scores were divided
+by. Was it $\\sqrt{d_k}$ or $\\sqrt{d_{model}}$? Write `divisor(scores, weights)`, which finds the
+number. *Expected: one or two lines in the function. Two keys are enough: softmax sees only
+differences, and the inverse of exp is* `torch.log`.""",
     starter="""\
 def divisor(scores, weights):
     return ...""",
@@ -55,22 +55,22 @@ def divisor(scores, weights):
             "(scores[0] - scores[1]) / (logs[0] - logs[1])",
             "scores[0] / logs[0]",
             hint=(
-                "The log of a weight is the scaled score less the same number "
-                "for the whole row. Take the difference of two, and it is gone."
+                "The log of a weight is the scaled score minus a number that is the same for the "
+                "whole row. In the difference of two logs, this number cancels."
             ),
         ),
         change(
             "torch.log(weights)",
             "weights",
             hint=(
-                "A difference of scores becomes a *ratio* "
-                "of weights. The log makes it a difference."
+                "A difference of scores becomes a *ratio* of weights. The log turns it back into "
+                "a difference."
             ),
         ),
         change(
             "(scores[0] - scores[1]) / (logs[0] - logs[1])",
             "(logs[0] - logs[1]) / (scores[0] - scores[1])",
-            hint="Upside down: this is the number that the scores were multiplied by.",
+            hint="This is upside down: it is the number that the scores were multiplied by.",
         ),
     ),
     probes=lambda parameters: [(parameters["scores"].flip(0), parameters["weights"].flip(0))],

@@ -78,12 +78,12 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text="""\
-Somebody hands you `attend`, a function from [T, 3] to [T, 3], and says that it is causal. Write
-`leaks(attend, x)`: True if the output of any word depends on a later word, else False. You cannot
-look inside; you can only call it. *Expected: four to six lines in the function, one loop. Try it
-with{% if chapter %}* `lambda x: attention(x, x, x, keep=causal())` *(from attn_core)
-{%- else %} a causal attention of your own{% endif %}, then with a mask that leaks in one cell
-only.*""",
+Someone gives you `attend`, a function from [T, 3] to [T, 3], and says that it is causal. Write
+`leaks(attend, x)`, which returns True if the output of any word depends on a later word, and False
+otherwise. You cannot look inside `attend`; you can only call it. *Expected: four to six lines in
+the function, one loop. Try it with{% if chapter %}* `lambda x: attention(x, x, x, keep=causal())`
+*(from attn_core) {%- else %} a causal attention of your own{% endif %}, then with a mask that leaks
+in only one cell.*""",
     starter="""\
 def leaks(attend, x):
     return ...""",
@@ -111,7 +111,7 @@ def leaks(attend, x):
     other = x.clone()
     other[-1] += 1
     return not torch.allclose(attend(other)[:-1], attend(x)[:-1])""",
-            "You changed only the last word. A first word that sees the second gets away.",
+            "You changed only the last word, so you miss a first word that sees the second.",
         ),
         change(
             "attend(other)[:t], output[:t]",
@@ -130,20 +130,20 @@ def leaks(attend, x):
     other = x.clone()
     other[1:] += 1
     return not torch.allclose(attend(other)[0], attend(x)[0])""",
-            "You watched only the first word. A later one can look ahead as well.",
+            "You watched only the first word. A later word can look ahead, too.",
         ),
         change(
             ("range(1, len(x))", "range(len(x) - 1)"),
             ("other[t:]", "other[t + 1]"),
             ("attend(other)[:t], output[:t]", "attend(other)[t], output[t]"),
-            hint="You looked at next neighbours only. A word can look further ahead.",
+            hint="You looked only at next neighbours. A word can look further ahead.",
         ),
         change(
             ("        other = x.clone()\n        other[t:] += 1\n", ""),
             ("attend(other)[:t], output[:t]", "attend(x[:t]), output[:t], atol=1.0"),
             hint=(
-                "To cut the sentence instead of changing it is a "
-                "good idea, but compare closely: a leak can be small."
+                "Cutting the sentence instead of changing it is a good idea, but compare "
+                "precisely: a leak can be small."
             ),
         ),
     ),

@@ -31,7 +31,7 @@ def checks(names, parameters):
             keeps and not bool((got & ~is_word).any()),
         ),
         (
-            "everything else is kept, also by the queries of the padding",
+            "everything else is kept, also for the queries of the padding",
             is_bool and torch.equal(got, ~future & is_word),
         ),
     ]
@@ -44,15 +44,14 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-A batch is padded on the *left*: sentence b has `lengths[b]` words, and they stand at the end of its
-`T` places.{% if chapter %} (`padding(lengths)` does not do this: it keeps the first places.)
-{%- endif %} Write `keep_left(lengths, T)`,
-the bool tensor [B, T, T] that keeps what is neither later nor padding; True keeps. Try it with
-{% if chapter %}`keep_left([6, 2], 6)`: its second table you have seen above.
-{%- else %}`keep_left(lengths, T)`.{% endif %} Where shapes differ, torch stretches
-an axis of size 1, or one that is missing in front, until it fits (*broadcasting*, 广播): [T] with
-[T, 1] gives [T, T], and [B, 1, 1] with [T] gives [B, 1, T].
-*Expected: three lines in the function. Compare numbers of places, and let shapes broadcast.*""",
+A batch is padded on the *left*: sentence b has `lengths[b]` words, which are at the end of its `T`
+places.{% if chapter %} (`padding(lengths)` does not do this: it keeps the first places.)
+{%- endif %} Write `keep_left(lengths, T)`, which returns the bool tensor [B, T, T] that is True for
+every key that is neither later nor padding. Try it with {% if chapter %}`keep_left([6, 2], 6)`: its
+second table is shown above. {%- else %}`keep_left(lengths, T)`.{% endif %} If shapes differ, torch
+stretches an axis of size 1, or one that is missing at the front, until it fits (*broadcasting*,
+广播): [T] with [T, 1] gives [T, T], and [B, 1, 1] with [T] gives [B, 1, T]. *Expected: three
+lines in the function. Compare numbers of places, and let shapes broadcast.*""",
     starter="""\
 def keep_left(lengths, T):
     return ...""",
@@ -70,7 +69,7 @@ def keep_left(lengths, T):
         change(
             "place >= T - torch",
             "place < torch",
-            hint="That is padding on the right: your words stand at the beginning.",
+            hint="That is padding on the right: your words are at the beginning.",
         ),
         change(
             "place >= T",
@@ -87,7 +86,7 @@ def keep_left(lengths, T):
         change(
             "is_word & (place <= place[:, None])",
             "is_word.expand(-1, T, -1)",
-            hint="The padding is hidden, but the future is not.",
+            hint="You hid the padding, but not the later words.",
         ),
     ),
     probes=lambda parameters: [([1], 1), ([2, 3, 1], 3)],

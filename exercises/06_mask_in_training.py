@@ -21,10 +21,10 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Somebody writes: "In training no mask is needed, for the whole sentence is known." In three or four
-sentences: what would a model without a mask learn to do, how would its loss look while it is
-trained, and what would happen when it has to write? Put them into the string `in_training`; a
-person reads it. *Expected: three or four sentences.*""",
+Someone writes: "In training no mask is needed, because the whole sentence is known." Answer in
+three or four sentences: what would a model without a mask learn to do, how would its loss develop
+during training, and what would happen when the model has to write? Put your answer into the string
+`in_training`. It is graded by hand. *Expected: three or four sentences.*""",
     starter='in_training = ""',
     solution="""\
 in_training = (

@@ -27,11 +27,11 @@ def checks(names, parameters):
     return [
         Clue("`to_add(keep)` has the shape of `keep`, and its numbers are floats", shaped),
         (
-            "it adds 0 to what is kept, and not to what is hidden",
+            "it adds 0 to what is kept, but not to what is hidden",
             shaped and bool(zeros[keep].all() and not zeros[~keep].any()),
         ),
         (
-            "it adds −∞ to what is hidden, and not to what is kept",
+            "it adds −∞ to what is hidden, but not to what is kept",
             shaped and bool(infinite[~keep].all() and not infinite[keep].any()),
         ),
         (
@@ -48,10 +48,10 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Find what is wrong, and mend it: "The mask is a triangle of ones and zeros, and it is *added* to the
-scores." A mask can be added, but not this one. Write `to_add(keep)`: from a bool tensor, True
-keeps, the tensor of floats that `scaled + to_add(keep)` needs, so that softmax gives the masked
-weights. Mind 0 · ∞. *Expected: one or two lines in the function.*""",
+Find what is wrong, and correct it: "The mask is a triangle of ones and zeros, and it is *added* to
+the scores." A mask can be added, but not this one. Write `to_add(keep)`, which turns a bool tensor,
+in which True keeps, into a tensor of floats, so that the softmax of `scaled + to_add(keep)` gives
+the masked weights. Beware of 0 · ∞. *Expected: one or two lines in the function.*""",
     starter="""\
 def to_add(keep):
     return ...""",
@@ -68,29 +68,34 @@ def to_add(keep):
             """\
 def to_add(keep):
     return keep.float()""",
-            "Ones and zeros hide nothing: what is kept weighs e times as much, and that is all.",
+            (
+                "Ones and zeros hide nothing. They only make the exponential of a kept score e "
+                "times as large."
+            ),
             name="mask-added",
         ),
         Mistake(
             """\
 def to_add(keep):
     return (~keep).float() * -1e9""",
-            "−1e9 hides as well as −∞ while a key is kept. In a row that keeps none it gives equal "
-            "weights to all that is forbidden.",
+            (
+                "−1e9 hides as well as −∞ if the row keeps a key. In a row that keeps none, it "
+                "gives equal weights to all hidden keys."
+            ),
             name="minus-1e9",
         ),
         change(
             "torch.zeros(keep.shape).masked_fill(~keep, -torch.inf)",
             "(~keep).float() * -torch.inf",
             hint=(
-                "0 · −∞ is `nan`, and it stands wherever "
-                "something is kept. Fill instead of multiply."
+                "0 · −∞ is `nan`, and this happens wherever a key is kept. Fill instead of "
+                "multiplying."
             ),
         ),
         change(
             "~keep",
             "keep",
-            hint="Turned round: you hid what True keeps.",
+            hint="Your mask is inverted: you hid what True keeps.",
             name="mask-turned",
         ),
     ),

@@ -27,10 +27,10 @@ def checks(names, parameters):
 
     return [
         Clue("`causal_weights(scaled)` has the shape of `scaled`", shaped),
-        Clue("no number of it is `nan`", shaped and not bool(got.isnan().any())),
-        Clue("what comes later has the weight 0", shaped and not bool(got[~lower].any())),
+        Clue("it contains no `nan`", shaped and not bool(got.isnan().any())),
+        Clue("later words have the weight 0", shaped and not bool(got[~lower].any())),
         Clue("every row adds up to 1", shaped and same(got.sum(dim=-1), torch.ones(len(got)))),
-        ("the weights are right where all scores are small", is_right(scaled.clamp(-2.0, 2.0))),
+        ("the weights are right if all scores are small", is_right(scaled.clamp(-2.0, 2.0))),
         ("the weights are right", is_right(scaled)),
     ]
 
@@ -42,10 +42,9 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Write `causal_weights(scaled)`: the weights under a causal mask, from the table of scaled scores of
-any sentence. Torch is all that it takes. It must hold for {% if chapter -%}
-`scaled = torch.tensor([[0.0, 200.0, 1.0],
-[0.0, 1.0, 200.0], [2.0, 1.0, 0.0]])`{% else -%}
+Write `causal_weights(scaled)`, which computes the weights under a causal mask from the table of
+scaled scores of any sentence. You need only torch. It must work for {% if chapter -%}
+`scaled = torch.tensor([[0.0, 200.0, 1.0], [0.0, 1.0, 200.0], [2.0, 1.0, 0.0]])`{% else -%}
 `scaled`, too, where one score is far above the others: try `causal_weights(scaled)`{% endif %}.
 *Expected: two lines in the function.*""",
     starter="""\
@@ -68,7 +67,7 @@ import torch
 
 def causal_weights(scaled):
     return torch.softmax(scaled, dim=-1).tril()""",
-            "The rows no longer add up to 1: what was hidden has taken its share along.",
+            "The rows no longer add up to 1: the shares of the hidden keys are missing.",
             name="mask-after-softmax",
         ),
         Mistake(
@@ -79,7 +78,7 @@ import torch
 def causal_weights(scaled):
     zeroed = torch.softmax(scaled, dim=-1).tril()
     return zeroed / zeroed.sum(dim=-1, keepdim=True)""",
-            "Way one: right on paper, but a large hidden score leaves 0/0. Mask before softmax.",
+            "This is right on paper, but a large hidden score leaves 0/0. Mask before softmax.",
         ),
         Mistake(
             """\
@@ -94,12 +93,14 @@ def causal_weights(scaled):
         change(
             "triu(diagonal=1)",
             "triu()",
-            hint="You hid the diagonal too: a word sees itself. The first row has nothing left.",
+            hint=(
+                "You hid the diagonal, too, but a word sees itself. Your first row has no key left."
+            ),
         ),
         change(
             "triu(diagonal=1)",
             "tril()",
-            hint="Turned round: you hid the past, and kept the future.",
+            hint="Your mask is inverted: you hid the past and kept the future.",
             name="upper-triangle-kept",
         ),
     ),

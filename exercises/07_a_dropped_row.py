@@ -24,13 +24,13 @@ def checks(names, parameters):
     shaped = got is not None
     return [
         Clue("`dropped_row(…)` has a number for each weight", shaped),
-        Clue("what does not survive is 0", shaped and bool((got[~survives] == 0).all())),
+        Clue("weights that do not survive are 0", shaped and bool((got[~survives] == 0).all())),
         (
-            "what survives is 1/(1 − p) times the weight",
+            "weights that survive are multiplied by 1/(1 − p)",
             shaped and same(got[survives], row[survives] / (1 - p)),
         ),
         (
-            "with p = 0.2, too, and all else is 0",
+            "this also holds with p = 0.2, and all other weights are 0",
             same(answer(row, survives, 0.2), torch.where(survives, row * 1.25, 0.0)),
         ),
     ]
@@ -43,12 +43,11 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Write `dropped_row(row, survives, p)`: a row of weights after dropout. `survives` is a row of True
-and False, p the probability of being dropped. Try it with {% if chapter -%}
-the row of *step*: in the chapter
-`dropped_row(weights[5], printed[5] > 0, 0.5)`, in the exercise notebook
-{% endif %}`dropped_row(row, survives, p)`.
-*Expected: one line in the function. True counts as 1.*""",
+Write `dropped_row(row, survives, p)`, which returns a row of weights after dropout. `survives` is a
+row of True and False, and p is the probability of being dropped. Try it with {% if chapter -%} the
+row of *step*: in the chapter `dropped_row(weights[5], printed[5] > 0, 0.5)`, in the exercise
+notebook {% endif %}`dropped_row(row, survives, p)`. *Expected: one line in the function. True
+counts as 1.*""",
     starter="""\
 def dropped_row(row, survives, p):
     return ...""",
@@ -61,7 +60,10 @@ def dropped_row(row, survives, p):
         change(
             "(1 - p)",
             "p",
-            hint="Divided by p. That is the same at p = 0.5 only; the chance to survive is 1 − p.",
+            hint=(
+                "You divided by p. That is the same only at p = 0.5; the chance to survive is 1 "
+                "− p."
+            ),
             name="dropout-over-p",
         ),
         change(
@@ -75,13 +77,15 @@ def dropped_row(row, survives, p):
 def dropped_row(row, survives, p):
     left = row * survives
     return left / left.sum()""",
-            "You made the row sum to 1 again. Every survivor grows by the same 1/(1 − p), in "
-            "every row; what the sum becomes is left to chance.",
+            (
+                "You made the row add up to 1 again. In every row, every survivor grows by the "
+                "same factor 1/(1 − p), so the sum is random."
+            ),
         ),
         change(
             "row * survives",
             "row * ~survives",
-            hint="The wrong way round: `survives` is True where a weight stays.",
+            hint="This is the wrong way round: `survives` is True where a weight stays.",
         ),
     ),
     probes=lambda parameters: [

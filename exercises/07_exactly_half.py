@@ -35,11 +35,11 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Find what is wrong, and show it: "With p = 0.5, half of the weights are set to zero." Each weight is
-tossed for on its own. A row has `n_weights` weights, each dropped with the probability `drop_p`.
-How probable is it that all of them survive (`all_stay`)? How probable that exactly `n_zeros` are
-dropped, no more and no less (`exactly`)? To three decimals or more. *Expected: two lines.
-`math.comb(n, k)` counts the ways to choose k of n.*""",
+Find what is wrong, and show it: "With p = 0.5, half of the weights are set to zero." For each
+weight there is a separate toss. A row has `n_weights` weights, each dropped with probability
+`drop_p`. How probable is it that all of them survive (`all_stay`)? How probable is it that exactly
+`n_zeros` are dropped, no more and no less (`exactly`)? Give both to three decimals or more.
+*Expected: two lines. `math.comb(n, k)` counts the ways to choose k of n.*""",
     starter="all_stay = ...\nexactly = ...",
     solution="""\
 import math
@@ -54,12 +54,15 @@ exactly = ways_to_choose * drop_p**n_zeros * (1 - drop_p) ** (n_weights - n_zero
             """\
 all_stay = 0.0
 exactly = 1.0""",
-            "This leaves nothing to chance: always the same number. The tosses are independent.",
+            (
+                "You assume that the same number is dropped every time. But the tosses are "
+                "independent."
+            ),
         ),
         change(
             "ways_to_choose * ",
             "",
-            hint="This is the probability of *one* choice of the dropped ones. Count the choices.",
+            hint="This is the probability of *one* choice of dropped weights. Count the choices.",
         ),
         change(
             "(1 - drop_p) ** n_weights\n",

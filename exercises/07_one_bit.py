@@ -27,10 +27,13 @@ def checks(names, parameters):
             "the first eight columns of the first row agree",
             agrees(p, seed, first, first, first, range(8)),
         ),
-        ("so do five columns of two more rows", agrees(p, seed, first, first, later, range(5))),
-        ("so do other heads", agrees(p, seed, first, later, first, range(6))),
-        ("so do other sequences of a batch", agrees(p, seed, later, first, first, range(6))),
-        ("so does a seed above 2**32", agrees(0.5, 2**40 + 3, first, first, range(2), range(8))),
+        ("five columns of two more rows agree", agrees(p, seed, first, first, later, range(5))),
+        ("other heads agree", agrees(p, seed, first, later, first, range(6))),
+        ("other sequences of a batch agree", agrees(p, seed, later, first, first, range(6))),
+        (
+            "the bits agree for a seed above 2**32",
+            agrees(0.5, 2**40 + 3, first, first, range(2), range(8)),
+        ),
     ]
 
 
@@ -41,14 +44,12 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text="""\
-Write `survives_at(p, seed, batch, head, row, column)`: whether one weight survives, by the rule of
-the library, from the words of `philox`, as its `Dropout` does it.
-`philox`{% if not chapter %}, from attn_core.dropout,{% endif %} takes a tuple of four tensors,
-such as `torch.tensor(5)`, and a tuple of two whole numbers. Try it
-{% if chapter %}on the weights worked out above{% else %}with `survives_at(p, seed, 0, 0, 0, 3)`
-{%- endif %}.
-*Expected: three or four lines in the function. For the key, mind a seed that is larger than a
-word.*""",
+Write `survives_at(p, seed, batch, head, row, column)`, which says whether one weight survives, by
+the rule of the library: use the words of `philox`, as its `Dropout` does.
+`philox`{% if not chapter %}, from attn_core.dropout,{% endif %} takes a tuple of four tensors, such
+as `torch.tensor(5)`, and a tuple of two whole numbers. Try it {% if chapter %}on the weights worked
+out above{% else %}with `survives_at(p, seed, 0, 0, 0, 3)` {%- endif %}. *Expected: three or four
+lines in the function. For the key, remember that a seed can be larger than a word.*""",
     starter="""\
 def survives_at(p, seed, batch, head, row, column):
     return ...""",
@@ -70,27 +71,27 @@ def survives_at(p, seed, batch, head, row, column):
         change(
             "words[column % 4] >=",
             "words[column % 4] <",
-            hint="The wrong way round: below the threshold a weight is dropped.",
+            hint="This is the wrong way round: below the threshold, a weight is dropped.",
         ),
         change(
             ("column // 4", "column"),
             ("words[column % 4]", "words[0]"),
             hint=(
-                "Random, but not these bits: four columns share "
-                "one counter, column // 4, and take one word each."
+                "These are random bits, but not the right ones: four columns share one counter, "
+                "column // 4, and take one word each."
             ),
         ),
         change(
             "(column // 4, row, head, batch)",
             "(batch, head, row, column // 4)",
-            hint="The four words of the counter come in this order: column // 4, row, head, batch.",
+            hint="The four words of the counter have this order: column // 4, row, head, batch.",
         ),
         change(
             "seed // 2**32",
             "0",
             hint=(
-                "Right for small seeds. What does not fit "
-                "into 32 bits is the second word of the key."
+                "This is right for small seeds. The part of the seed beyond 32 bits is the "
+                "second word of the key."
             ),
         ),
     ),

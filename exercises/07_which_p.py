@@ -35,11 +35,11 @@ def checks(names, parameters):
             finds((given, after, 1 - given[largest] / after[largest])),
         ),
         (
-            "also where all survive, with p = 0.1 or 0.4",
+            "it is also right if all survive, with p = 0.1 or 0.4",
             finds((weights, weights / 0.9, 0.1), (weights, weights / 0.6, 0.4)),
         ),
         (
-            "also where only one survives, with p = 0.75 or 0.5",
+            "it is also right if only one survives, with p = 0.75 or 0.5",
             finds((weights, last, 0.75), (weights, last / 2, 0.5)),
         ),
     ]
@@ -52,10 +52,10 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Someone shows a row of `weights`, and the same row `dropped`, and does not say which p was used.
-Write `rate(weights, dropped)`, which finds it; at least one weight has survived. Some weights may
-be 0 because a mask hides their key. *Expected: two lines in the function. One survivor is enough:
-by what was it multiplied?*""",
+Someone shows a row of `weights` and the same row after dropout, `dropped`, but does not say which p
+was used. Write `rate(weights, dropped)`, which finds p. At least one weight has survived. Some
+weights may be 0 because a mask hides their key. *Expected: two lines in the function. One survivor
+is enough: what was it multiplied by?*""",
     starter="""\
 def rate(weights, dropped):
     return ...""",
@@ -70,19 +70,19 @@ def rate(weights, dropped):
             """\
 def rate(weights, dropped):
     return (dropped == 0).float().mean()""",
-            "You counted the zeros. How many fall is left to chance, and the mask makes zeros too.",
+            "You counted the zeros. But their number is random, and the mask makes zeros, too.",
         ),
         change("1 - weights", "weights", hint="This is 1 − p, the chance to survive."),
         Mistake(
             """\
 def rate(weights, dropped):
     return 1 - dropped.sum() / weights.sum()""",
-            "The sum of a row stays the same on average only. A single survivor tells exactly.",
+            "The sum of a row stays the same only on average. A single survivor gives p exactly.",
         ),
         change(
             "dropped.argmax()",
             "0",
-            hint="Right if the first weight has survived. Else it is a division by 0.",
+            hint="This is right if the first weight has survived. Otherwise it divides by 0.",
         ),
     ),
     probes=lambda parameters: [

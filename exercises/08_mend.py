@@ -33,11 +33,11 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text=(
-        "Somebody split by `.view(b, h, n, d)` and threw the projection away; only `wrong` is "
-        "left. No number is lost. Write `mend(wrong)`, which gives what "
-        "`.view(b, n, h, d).transpose(1, 2)` would have given. Try it with "
-        "{% if chapter %}the `wrong` of this chapter{% else %}`mend(wrong)`{% endif %}. "
-        "*Expected: two lines in the function.*"
+        "Someone split the heads with `.view(b, h, n, d)` and threw the projection away; "
+        "only `wrong` is left. No number is lost. Write `mend(wrong)`, which returns what "
+        "`.view(b, n, h, d).transpose(1, 2)` would have given. Try it with {% if chapter "
+        "%}the `wrong` of this chapter{% else %}`mend(wrong)`{% endif %}. *Expected: two "
+        "lines in the function.*"
     ),
     starter="""\
 def mend(wrong):
@@ -53,25 +53,22 @@ def mend(wrong):
             "reshape(b, n, h, d).transpose(1, 2)",
             "transpose(1, 2).reshape(b, h, n, d)",
             hint=(
-                "You swapped the axes first. Go back to the strip first: "
-                "a view moves no number, so another view undoes it."
+                "You swapped the axes first. First go back to the strip: a view moves no number, "
+                "so another view undoes it."
             ),
         ),
         change(
             ".reshape(b, n, h, d)",
             "",
             hint=(
-                "This only exchanges the names of the two axes. In the wrong split "
-                "they do not stand for word and head at all; first view the strip anew."
+                "This only swaps the two axes. In the wrong split they are not word and head at "
+                "all. First view the strip again with the right shape."
             ),
         ),
         change(
             ".transpose(1, 2)",
             ".reshape(b, h, n, d)",
-            hint=(
-                "The second `reshape` takes the first one "
-                "back. To swap two axes you need `transpose`."
-            ),
+            hint=("The second `reshape` undoes the first. To swap two axes you need `transpose`."),
         ),
     ),
     probes=lambda parameters: [

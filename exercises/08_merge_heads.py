@@ -23,7 +23,7 @@ def checks(names, parameters):
     own = shaped and all(same(got[:, t].sort(dim=-1)[0], strip[:, t]) for t in range(n))
     return [
         Clue("`merge_heads(heads)` has the shape [b, n, h·d]", shaped),
-        ("each row holds the numbers of its own word", own),
+        ("each row holds the numbers of its word", own),
         ("head 0 comes first, each head in its own order", same(got, strip)),
     ]
 
@@ -35,14 +35,14 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text=(
-        "Write `merge_heads(heads)`: from [b, h, n, d], what attention gives, to [b, n, h·d], each "
-        "word's heads side by side. It takes no loop. Try it with {% if chapter %}"
-        "`right.contiguous()`, the same numbers on a strip of their own, head after head, as "
-        "attention gives them (in the exercise notebook: `heads`). It must give back the first "
-        "strip in three rows, 0 to 3, 4 to 7, 8 to 11"
-        "{% else %}`merge_heads(heads)`, where each number is its place on the strip that was "
-        "split into heads: row after row it must count from 0 on{% endif %}. "
-        "*Expected: two lines in the function.*"
+        "Write `merge_heads(heads)`, which turns the output of attention, [b, h, n, d], into "
+        "[b, n, h·d], with each word's heads side by side. You need no loop. Try it with {% "
+        "if chapter %}`right.contiguous()`, the same numbers on a separate strip, head after "
+        "head, as attention returns them (in the exercise notebook: `heads`). It must give "
+        "back the first strip in three rows, 0 to 3, 4 to 7, 8 to 11{% else "
+        "%}`merge_heads(heads)`, where each number is its place on the strip that was split "
+        "into heads: the rows must count from 0 on{% endif %}. *Expected: two lines in the "
+        "function.*"
     ),
     starter="""\
 def merge_heads(heads):
@@ -58,8 +58,8 @@ def merge_heads(heads):
             ".transpose(1, 2)",
             "",
             hint=(
-                "The shape is right, but the rows mix words: the wrong view once more, on the "
-                "way back. The word axis must stand before the head axis before you merge."
+                "The shape is right, but the rows mix words: this is the wrong view again, on "
+                "the way back. Before you merge, the word axis must come before the head axis."
             ),
             name="heads-merged-by-view",
         ),
@@ -67,16 +67,17 @@ def merge_heads(heads):
             "transpose(1, 2)",
             "permute(0, 2, 3, 1)",
             hint=(
-                "Each row holds its own word, but the heads are shuffled into each other: number "
-                "0 of every head, then number 1. `out_proj` expects one head after the other."
+                "Each row has the right word, but the heads are interleaved: number 0 of every "
+                "head, then number 1. `out_proj` expects one head after the other."
             ),
         ),
         change(
             "reshape",
             "view",
             hint=(
-                "The right idea, but `view` refuses: after `transpose` a word's numbers "
-                "do not lie together. `reshape` copies them, as `.contiguous().view` does."
+                "The idea is right, but `view` raises an error: after `transpose` a word's "
+                "numbers are not together in memory. `reshape` copies them, as "
+                "`.contiguous().view` does."
             ),
         ),
     ),

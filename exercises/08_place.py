@@ -36,7 +36,7 @@ def checks(names, parameters):
         Clue("head 0 of word 0 begins at place 0", given and places[0, 0, 0].item() == 0),
         ("every place is used once", given and same(places.flatten().sort()[0], strip)),
         ("each head gets some numbers of every word, in order", same(places, right)),
-        ("it holds for 4 words, 3 heads of 5 numbers, too", same(other, other_right)),
+        ("it is also right for 4 words and 3 heads of 5 numbers", same(other, other_right)),
     ]
 
 
@@ -47,12 +47,12 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text=(
-        "Write `place(h, t, i, heads, width)`: the place on the strip of number `i` of word `t` in "
-        "head `h`, after `.view(b, n, heads, width).transpose(1, 2)`, for the first text. `width` "
-        "is how many numbers a head has. {% if chapter %}With `heads` = 2 and `width` = 2 it must "
-        "give the first of the two tables.{% else %}Number 0 of word 1 in head 0 comes right "
-        "after all numbers of word 0: try `place(0, 1, 0, heads, width)`.{% endif %} "
-        "*Expected: one line in the function.*"
+        "Write `place(h, t, i, heads, width)`, which returns the place on the strip of "
+        "number `i` of word `t` in head `h`, after `.view(b, n, heads, width).transpose(1, "
+        "2)`, for the first text. `width` is how many numbers a head has. {% if chapter "
+        "%}With `heads` = 2 and `width` = 2 it must give the first of the two tables.{% else "
+        "%}Number 0 of word 1 in head 0 comes right after all numbers of word 0: try "
+        "`place(0, 1, 0, heads, width)`.{% endif %} *Expected: one line in the function.*"
     ),
     starter="""\
 def place(h, t, i, heads, width):
@@ -77,16 +77,17 @@ def place(h, t, i, heads, width):
             "h * width + i",
             "i * heads + h",
             hint=(
-                "Every word keeps its numbers, but you deal them out to the heads by turns. A "
-                "head's numbers lie together, where the product with its own matrix has put them."
+                "Every word keeps its numbers, but you deal them out to the heads in turn. A "
+                "head's numbers are together, where the product with the head's matrix has put "
+                "them."
             ),
         ),
         change(
             "t * heads * width",
             "t * width",
             hint=(
-                "From word to word you step over one head only; "
-                "a word's numbers for all heads lie between."
+                "From word to word you step over only one head, but a word has numbers for all "
+                "heads."
             ),
         ),
     ),

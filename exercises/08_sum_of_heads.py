@@ -38,11 +38,11 @@ def checks(names, parameters):
             same(ask(first, nothing), right(first, nothing)),
         ),
         (
-            "with heads of zeros it is the bias, once; with others it is not",
+            "with heads of zeros it is the bias, once; with other heads it is not",
             same(ask(torch.zeros_like(heads), bias), only_bias) and not same(got, only_bias),
         ),
         (
-            "it is what `out_proj` makes of the heads side by side",
+            "it equals `out_proj` of the heads side by side",
             same(got, wanted),
         ),
     ]
@@ -55,11 +55,12 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text=(
-        "Putting heads side by side and multiplying by one matrix is the same as multiplying each "
-        "head by a matrix of its own and *adding up*. Write `sum_of_heads(heads, weight, bias)`: "
-        "heads [b, h, n, d], weight and bias those of `out_proj`, result [b, n, h·d]. No head "
-        "needs to be merged with another. Mind that `nn.Linear` computes x · weightᵀ + bias. "
-        "*Expected: five lines in the function.*"
+        "Putting heads side by side and multiplying by one matrix is the same as multiplying "
+        "each head by a separate matrix and *adding up*. Write `sum_of_heads(heads, weight, "
+        "bias)`, which does the second. `heads` is [b, h, n, d], `weight` and `bias` are "
+        "those of `out_proj`, and the result is [b, n, h·d]. You don't merge any heads. "
+        "Remember that `nn.Linear` computes x · weightᵀ + bias. *Expected: five lines in the "
+        "function.*"
     ),
     starter="""\
 def sum_of_heads(heads, weight, bias):
@@ -78,21 +79,19 @@ def sum_of_heads(heads, weight, bias):
             "weight[:, h * d : (h + 1) * d].T",
             "weight[h * d : (h + 1) * d]",
             hint=(
-                "You took rows of `weight`. It is stored transposed: a head meets *columns* of it."
+                "You took rows of `weight`. It is stored transposed, so each head is multiplied "
+                "by *columns* of it."
             ),
         ),
         change(
             ("total = bias", "total = 0"),
             (".T", ".T + bias"),
-            hint="The bias comes in once, not once for each head.",
+            hint="Add the bias once, not once for each head.",
         ),
         change(
             "h * d : (h + 1) * d",
             "h :: heads.shape[1]",
-            hint=(
-                "You gave the heads every second column by "
-                "turns. Head h owns columns h·d to (h+1)·d."
-            ),
+            hint=("You gave the columns to the heads in turn. Head h has columns h·d to (h+1)·d."),
         ),
     ),
     probes=lambda parameters: [

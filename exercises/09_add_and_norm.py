@@ -40,9 +40,9 @@ EXERCISE = Exercise(
     points=1,
     text="""\
 A token goes through a sublayer and its residual in the order of the paper: LayerNorm(x +
-Sublayer(x)). `one_token` is x, and `from_sublayer` is what the sublayer makes of it. Give what is
-normed, `sum_row`, and what comes out, `normed_row`, with no gain, no bias and no eps, as lists, to
-two decimals or more. *Expected: two or three lines; on paper the first row takes a minute.*""",
+Sublayer(x)). `one_token` is x, and `from_sublayer` is the output of the sublayer. Give the input of
+the norm, `sum_row`, and its output, `normed_row`, without gain, bias and eps, as lists, to two
+decimals or more. *Expected: two or three lines; on paper the first row takes a minute.*""",
     starter="sum_row = ...\nnormed_row = ...",
     solution="""\
 import torch
@@ -65,17 +65,17 @@ import torch
 added = torch.tensor(from_sublayer)
 sum_row = torch.tensor(one_token) + added
 normed_row = torch.tensor(one_token) + (added - added.mean()) / added.var(correction=0).sqrt()""",
-            "You normed what the sublayer gave, and added then. In the paper the sum is normed.",
+            (
+                "You normalised the sublayer's output and then added. In the paper the sum is "
+                "normalised."
+            ),
         ),
         change(
             "torch.tensor(one_token) + ",
             "",
-            hint=(
-                "The residual is missing: the token itself "
-                "is added to what the sublayer makes of it."
-            ),
+            hint=("The residual is missing: add the token itself to the sublayer's output."),
         ),
-        change(".sqrt()", "", hint="You divided by the variance. Its root is missing."),
+        change(".sqrt()", "", hint="You divided by the variance. Divide by its root."),
     ),
     fields=(Field("sum_row", places=0), Field("normed_row")),
 )

@@ -26,9 +26,10 @@ def checks(names, parameters):
         Clue("`layer_norm(x)` has the shape of `x`", shaped),
         Clue("the mean of each row is 0", shaped and same(got.mean(-1), torch.zeros(3), 1e-4)),
         Clue("a row of equal numbers gives zeros", is_right(equal)),
-        ("it is torch's", is_right(x)),
+        ("it equals torch's layer norm", is_right(x)),
         (
-            "eps stands under the root: rows that hardly vary, and equal numbers, are right, too",
+            "eps is under the root: rows that hardly vary, and rows of equal numbers, are "
+            "right, too",
             is_right(x / 1000, atol=1e-3) and is_right(equal),
         ),
     ]
@@ -41,10 +42,11 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text=(
-        "Write `layer_norm(x)`: each row of a table brought to mean 0 and variance 1, with "
-        "`eps = 1e-5` under the root, no gain and no bias, from means and a root. (Torch's own is "
-        "there to compare with.) Try it with {% if chapter %}`layer_norm(rows)`, the three rows "
-        "from above{% else %}`layer_norm(x)`{% endif %}. *Expected: three lines in the function.*"
+        "Write `layer_norm(x)`, which brings each row of a table to mean 0 and variance 1, "
+        "with `eps = 1e-5` under the root, and without gain and bias. Compute it from means "
+        "and a root. (You can compare with torch's own.) Try it with {% if chapter "
+        "%}`layer_norm(rows)`, the three rows from above{% else %}`layer_norm(x)`{% endif "
+        "%}. *Expected: three lines in the function.*"
     ),
     starter="""\
 def layer_norm(x):
@@ -64,25 +66,25 @@ def layer_norm(x):
             """\
 def layer_norm(x):
     return (x - x.mean(dim=-1, keepdim=True)) / (x.std(dim=-1, keepdim=True) + 1e-5)""",
-            "`std` divides by n − 1. Layer norm divides by n, and its eps stands under the root.",
+            "`std` divides by n − 1. Layer norm divides by n, and its eps is under the root.",
             name="layer-norm-n-minus-1",
         ),
         change(
             "torch.sqrt(variance + 1e-5)",
             "(variance.sqrt() + 1e-5)",
-            hint="eps stands under the root: for rows that hardly vary this is another number.",
+            hint="eps belongs under the root: for rows that hardly vary, the result is different.",
         ),
         change(
             "torch.sqrt(variance + 1e-5)",
             "(variance + 1e-5)",
-            hint="You divided by the variance. Its root is missing.",
+            hint="You divided by the variance. Divide by its root.",
         ),
         change(
             ("x.mean(dim=-1", "x.mean(dim=0"),
             ("(distance**2).mean(dim=-1", "(distance**2).mean(dim=0"),
             hint=(
-                "That is the mean over the tokens, column "
-                "by column. Each token has its own: dim=-1."
+                "That is the mean over the tokens, column by column. Each token needs a separate "
+                "mean: dim=-1."
             ),
         ),
     ),

@@ -33,13 +33,13 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text=(
-        "Write `positions(length, width)`: a row for each position, sines in columns 0, 2, 4, …, "
-        "cosines in columns 1, 3, 5, …, as `sinusoids` does it. {% if chapter %}Compare "
-        "`positions(3, 4)` with `attn_core.layers.sinusoids(3, 4)`, and try a width of 6, "
-        "too.{% else %}(`sinusoids` "
-        "is in attn_core.) Try `positions(length, width)`, and other widths, too.{% endif %} "
-        "*Expected: five or six lines; two loops are "
-        "fine, none is faster. `table[:, 0::2]` is every second column.*"
+        "Write `positions(length, width)`, which returns a table with a row for each "
+        "position, sines in columns 0, 2, 4, …, and cosines in columns 1, 3, 5, …, as "
+        "`sinusoids` does. {% if chapter %}Compare `positions(3, 4)` with "
+        "`attn_core.layers.sinusoids(3, 4)`, and try a width of 6, too.{% else "
+        "%}(`sinusoids` is in attn_core.) Try `positions(length, width)`, and other widths, "
+        "too.{% endif %} *Expected: five or six lines; two loops are fine, but none at all "
+        "is faster. `table[:, 0::2]` is every second column.*"
     ),
     starter="""\
 def positions(length, width):
@@ -66,8 +66,10 @@ import torch
 def positions(length, width):
     angle = torch.arange(length)[:, None] * 10000 ** (-torch.arange(0, width, 2) / width)
     return torch.cat((angle.sin(), angle.cos()), dim=1)""",
-            "All sines stand first, then all cosines. Here they take turns. (Some libraries do "
-            "it your way; a model that was trained with one can't use the other.)",
+            (
+                "You put all sines first, then all cosines. Here they alternate. (Some libraries "
+                "do it your way; a model that was trained with one way can't use the other.)"
+            ),
         ),
         change(
             "-torch.arange",
@@ -88,7 +90,7 @@ def positions(length, width):
     table = angle.sin()
     table[:, 1::2] = angle[:, 1::2].cos()
     return table""",
-            "A sine and the cosine beside it share one rate. Yours differ.",
+            "A sine and the cosine beside it must have the same rate. Yours differ.",
         ),
         change(
             ("sin(position", "sin((position + 1)"),

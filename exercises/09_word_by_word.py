@@ -65,8 +65,8 @@ def checks(names, parameters):
         )
 
     return [
-        ("the first word is the likeliest after the start mark", writes(never, 1)),
-        ("it ends with the end mark, and has it as its last word", writes(soon, 20)),
+        ("the first word is the most likely one after the start mark", writes(never, 1)),
+        ("it stops at the end mark, which is the last word of the list", writes(soon, 20)),
         ("without an end mark it stops at `longest` words", writes(never, 6)),
     ]
 
@@ -78,17 +78,16 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text=(
-        "Write `write(decode, start, end, longest)`. `decode(ids)` takes the ids so far, a tensor "
-        "that begins with `start`, and gives a row of scores *for each of them*: row i is about "
-        "the word after word i. Return the list of ids that were written, without `start`; stop "
-        "after `end`, which is the last of the list, or at `longest` words. Try it: "
-        "{% if chapter %}"
-        "`decode = lambda ids: model.decode(ids[None], memory)[0]`, then `write(decode, 1, 2, 20)` "
-        "should give the ids of 汤姆 追逐 杰瑞 and the end mark, `[3, 17, 4, 2]`"
-        "{% else %}"
-        "`lambda ids: torch.eye(30)[ids + 1]` scores highest, after each word, the word with the "
-        "next number; so `write(lambda ids: torch.eye(30)[ids + 1], 1, 4, 20)` should give "
-        "`[2, 3, 4]`{% endif %}. *Expected: six lines in the function.*"
+        "Write `write(decode, start, end, longest)`. `decode(ids)` takes the ids so far, a "
+        "tensor that begins with `start`, and returns a row of scores *for each of them*: "
+        "row i is about the word after word i. Return the list of ids that were written, "
+        "without `start`. Stop after `end`, which is then the last id of the list, or at "
+        "`longest` words. Try it: {% if chapter %}`decode = lambda ids: "
+        "model.decode(ids[None], memory)[0]`, then `write(decode, 1, 2, 20)` should give the "
+        "ids of 汤姆 追逐 杰瑞 and the end mark, `[3, 17, 4, 2]`{% else %}`lambda ids: "
+        "torch.eye(30)[ids + 1]` scores highest, after each word, the word with the next "
+        "number; so `write(lambda ids: torch.eye(30)[ids + 1], 1, 4, 20)` should give `[2, "
+        "3, 4]`{% endif %}. *Expected: six lines in the function.*"
     ),
     starter="""\
 def write(decode, start, end, longest):
@@ -112,27 +111,27 @@ def write(decode, start, end, longest):
             "torch.tensor(ids)",
             "torch.tensor(ids[-1:])",
             hint=(
-                "You gave the decoder the last word only. It has no memory "
-                "of its own: each time it needs all the words so far."
+                "You gave the decoder only the last word. It keeps nothing between calls, so "
+                "each time it needs all the words so far."
             ),
         ),
         change(
             "scores[-1]",
             "scores[0]",
             hint=(
-                "Row 0 is about the word after the start mark, "
-                "again and again. The newest word's row is the last."
+                "Row 0 is always about the word after the start mark. Take the last row, which "
+                "belongs to the newest word."
             ),
         ),
         change(
             "        if ids[-1] == end:\n            break\n",
             "",
-            hint="It does not stop at the end mark.",
+            hint="Your loop does not stop at the end mark.",
         ),
         change(
             "len(ids) <= longest",
             "ids[-1] != end",
-            hint="A decoder may never choose the end mark. Stop at `longest` words, too.",
+            hint="A decoder may never choose the end mark. So stop at `longest` words, too.",
         ),
     ),
     probes=lambda parameters: [(decoder(parameters["table"]), 2, len(parameters["table"]), 9)],

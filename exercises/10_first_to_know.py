@@ -40,14 +40,14 @@ def checks(names, parameters):
     is_right = whole(first(rows, score, word)) == wanted
     later = torch.cat([rows[1:wanted], rows[wanted + 1 :]])
     return [
-        Clue("it gives a number of a row", whole(first(rows, score, word)) in range(len(rows))),
+        Clue("it returns the number of a row", whole(first(rows, score, word)) in range(len(rows))),
         ("from that row on every row says the word, and not from the one before", is_right),
         (
-            "it is right, too, when the first row and the one that it gave are taken out",
+            "it is also right without the first row, and without the row that it returned",
             whole(first(later, score, word)) == right(later, score, word),
         ),
         (
-            "None where the last row does not say the word",
+            "it returns None if the last row does not say the word",
             is_right and first(rows[:2], score, word) is None,
         ),
     ]
@@ -62,10 +62,10 @@ EXERCISE = Exercise(
     text="""\
 Write `first_to_know(rows, score, word)`. `rows`, [stations, width], holds one row of numbers for
 each station of a model, in the model's order; `score` is the last matrix, [words, width]; `word` is
-the number of a word. A row *says* the word whose score, `score @ row`, is highest. Give the number
-of the first row from which on **every** row says `word`, counted from 0, and None if the last row
-does not say it. (A row that says it by chance, while a later one loses it again, does not know it
-yet.) {% if chapter %}Try it on the decoder's rows of this chapter:
+the number of a word. A row *says* the word whose score, `score @ row`, is highest. Return the
+number of the first row, counted from 0, from which on **every** row says `word`, or None if the
+last row does not say it. (A row that says it by chance, while a later one loses it again, does not
+know it yet.) {% if chapter %}Try it on the decoder's rows of this chapter:
 `torch.stack([done.value(name)[0, 1] for name in stops])`, the matrix
 `model.words_out.weight.detach()` and `CHINESE.index("追逐")`. {% endif %}*Expected: seven lines in
 the function.*""",
@@ -93,17 +93,17 @@ def first_to_know(rows, score, word):
         change(
             "        elif known is None:",
             "        else:",
-            hint="You give the last row that says the word. Asked for is the first.",
+            hint="You return the last row that says the word. Return the first.",
         ),
         change(
             "            known = None\n        elif",
             "            known = n\n        elif",
-            hint="You give the last row that says another word. Asked for is the one after it.",
+            hint="You return the last row that says another word. Return the row after it.",
         ),
         change(
             "    return known",
             "    return n if known is None else known",
-            hint="Where the last row does not say the word, none knows it: give None.",
+            hint="If the last row does not say the word, no row knows it: return None.",
         ),
     ),
     probes=lambda parameters: [

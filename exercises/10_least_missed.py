@@ -47,11 +47,11 @@ def checks(names, parameters):
     given = bool(got) and all(isinstance(part, str) and part in parts for part in got)
     given = given and len(set(got)) == len(got)
     return [
-        Clue("`least_missed` gives a list of parts, none twice", given),
+        Clue("`least_missed` returns a list of parts, none of them twice", given),
         ("enough sentences stay right without them", given and count_right(got) >= least),
         ("each next part is the one that is least missed", given and got == wanted),
         (
-            "where more sentences have to stay right, one part fewer goes",
+            "if more sentences have to stay right, one part fewer is switched off",
             given and got == wanted and fewer == wanted[:-1],
         ),
     ]
@@ -65,11 +65,12 @@ EXERCISE = Exercise(
     points=3,
     text="""\
 Write `least_missed(count_right, parts, least)`. `count_right(off)` says how many sentences a model
-translates rightly while the parts in the list `off` are switched off. Begin with none off. Again
-and again switch off the part without which, beside those already off, most sentences stay right;
-of equal ones the first in `parts`. Stop before fewer than `least` would stay right, or when none is
-left, and give the list of the parts that are off, in their order. (Two parts may do the same work:
-either is not missed alone, both together are.) *Expected: about eight lines in the function.*""",
+translates correctly while the parts in the list `off` are switched off. Begin with no part off.
+Then, again and again, switch off one more part: the one that leaves most sentences right, together
+with those already off. If several are equal, take the first in `parts`. Stop before fewer than
+`least` sentences would stay right, or when no part is left. Return the list of parts that are off,
+in the order of switching. (Two parts may do the same work: neither is missed alone, but both
+together are.) *Expected: about eight lines in the function.*""",
     starter="def least_missed(count_right, parts, least):\n    return ...",
     solution="""\
 def least_missed(count_right, parts, least):
@@ -86,17 +87,17 @@ def least_missed(count_right, parts, least):
     mistakes=(
         change(
             ("max(left, key=lambda part: count_right([*off, part]))", "left[0]"),
-            hint="You take them in their order. Asked for is the one that is least missed.",
+            hint="You take the parts in their order. Take the part that is least missed.",
         ),
         change(
             "key=lambda part: count_right([*off, part])",
             "key=lambda part: -count_right([*off, part])",
-            hint="That is the part that is missed most.",
+            hint="You take the part that is missed most.",
         ),
         change(
             "key=lambda part: count_right([*off, part])",
             "key=lambda part: count_right([part])",
-            hint="You count for each part alone. Count for it beside those that are off already.",
+            hint="You count for each part alone. Count with those that are already off, too.",
         ),
     ),
     probes=lambda parameters: [

@@ -44,11 +44,11 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-A residual adds `added` = {{ added }}, what a sublayer made, to `word` = {{ word }}, what went in.
-Which share of the sum came from the word, and which from the sublayer? Give `share_of_word` and
-`share_of_added` to two decimals or more{% if chapter %}, as in the chapter{% endif %}: the dot
-product of each part with the sum, divided by that of the sum with itself. *Expected: three lines,
-or a minute on paper.*""",
+A residual connection adds `added` = {{ added }}, the output of a sublayer, to `word` = {{ word }},
+its input. Which share of the sum came from the word, and which from the sublayer? Give
+`share_of_word` and `share_of_added` to two decimals or more{% if chapter %}, as in the
+chapter{% endif %}: the dot product of each part with the sum, divided by that of the sum with
+itself. *Expected: three lines, or a minute on paper.*""",
     starter="share_of_word = ...\nshare_of_added = ...",
     solution="""\
 import torch
@@ -62,7 +62,7 @@ share_of_added = (torch.tensor(added) @ row / (row @ row)).item()""",
         change(
             "torch.tensor(word) @ row / (row @ row)",
             "torch.tensor(word).sum() / row.sum().clamp(min=1)",
-            hint="Sums of numbers say nothing of a direction: take dot products with the sum.",
+            hint="Sums of numbers say nothing about a direction: take dot products with the sum.",
         ),
         change(
             "torch.tensor(word) @ row / (row @ row)",
@@ -77,7 +77,10 @@ share_of_added = (torch.tensor(added) @ row / (row @ row)).item()""",
         change(
             "torch.tensor(word) @ row / (row @ row)",
             "torch.tensor(word) @ row / (torch.tensor(word) @ torch.tensor(word))",
-            hint="You divided by the word's product with itself. Divide by that of the sum.",
+            hint=(
+                "You divided by the word's product with itself. Divide by the sum's product with "
+                "itself."
+            ),
         ),
     ),
     fields=(Field("share_of_word"), Field("share_of_added")),

@@ -42,9 +42,9 @@ def checks(names, parameters):
         lost = [new for new, right in pairs if new != right]
     return [
         Clue("`step` and `head` name a head of the model", without is not None),
-        ("without it one word is another, and the rest as before", len(lost) == 1),
+        ("without it one word is different, and the others are the same", len(lost) == 1),
         (
-            "`written` is the word that then stands in its place",
+            "`written` is the word that replaces it",
             len(lost) == 1 and isinstance(names.get("written"), str) and names["written"] in lost,
         ),
     ]
@@ -58,14 +58,14 @@ EXERCISE = Exercise(
     points=2,
     text="""\
 The translator {% if chapter %}of this chapter{% else %}`transformer.stored()` of
-`attn_core.translators`{% endif %} translates *{{ english | join(" ") }}* rightly. Switch off one
-head of its 24, and one word comes out wrong, while all others stay. Find that head{% if chapter %},
-in the machine at the top or in Python{% endif %}. Give `step`, the name of its station in Python,
-such as `"encoder.0.attention"`; `head`, its number; and `written`, the Chinese word that the model
-then writes in the place of the right one. In Python
+`attn_core.translators`{% endif %} translates *{{ english | join(" ") }}* correctly. If you switch
+off one of its 24 heads, one word comes out wrong, while all others stay the same. Find that
+head{% if chapter %}, in the machine at the top or in Python{% endif %}. Give `step`, the name of
+its station in Python, such as `"encoder.0.attention"`; `head`, its number; and `written`, the
+Chinese word that the model then writes in place of the right one. In Python
 `transformer.translate(model, english, Changes(heads_off=[(step, head)])).words` is the translation
-without it; `Changes` is in `attn_core.steps`. *Expected: a loop over six stations and four heads,
-or some clicks.*""",
+without that head; `Changes` is in `attn_core.steps`. *Expected: a loop over six stations and four
+heads, or a few clicks.*""",
     starter="step = ...\nhead = ...\nwritten = ...",
     solution="""\
 from attn_core.steps import Changes
@@ -86,7 +86,7 @@ for one in [(kind.format(n), number) for kind in kinds for n in (0, 1) for numbe
         change(
             "step, head = one",
             'step, head = "encoder.0.attention", one[1]',
-            hint="Without that head the translation stays as it is. Look where the decoder reads.",
+            hint="Without that head the translation stays the same. Look where the decoder reads.",
         ),
         change(
             "[new for new",

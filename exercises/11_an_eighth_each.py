@@ -44,22 +44,24 @@ score_products = n_heads * n_tokens**2 * (width // n_heads)""",
             """\
 weights_in_all = n_tokens**2
 score_products = n_tokens**2 * width""",
-            "The multiply-adds are right. But the map is not shared out among the heads: each head "
-            "has a weight for every query with every key.",
+            (
+                "The multiply-adds are right. But the map is not divided among the heads: each "
+                "head has a weight for every query and every key."
+            ),
         ),
         change(
             "(width // n_heads)",
             "width",
             hint=(
-                "The weights are right. Each head's queries and keys are "
-                "narrower, by the number of heads, so its products are, too."
+                "The weights are right. But each head's queries and keys are narrower by a "
+                "factor of the number of heads, so each score takes fewer multiply-adds."
             ),
         ),
         Mistake(
             """\
 weights_in_all = n_tokens**2 // n_heads
 score_products = n_tokens**2 * width // n_heads""",
-            "What the heads share out is the width, not the map: each head weighs every pair.",
+            "The heads divide the width among them, not the map: each head weighs every pair.",
         ),
     ),
     fields=(Field("weights_in_all", places=0), Field("score_products", places=0)),

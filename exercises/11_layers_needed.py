@@ -23,11 +23,11 @@ def checks(names, parameters):
     wider = {(m, w): whole(answer(m, w)) for m in (48, 49, 50, 101) for w in (5, 7)}
     return [
         (
-            "it is right for kernels of three, as for 6, 7, 12, 24 and 48 words",
+            "it is right for kernels of three, for 6, 7, 12, 24 and 48 words",
             all(layers == right(m, 3) for m, layers in threes.items()),
         ),
-        ("it holds for wider kernels", all(wider[m, w] == right(m, w) for m, w in wider)),
-        ("it holds for another text and kernel, too", whole(answer(n, k)) == right(n, k)),
+        ("it is right for wider kernels", all(wider[m, w] == right(m, w) for m, w in wider)),
+        ("it is right for another text and kernel, too", whole(answer(n, k)) == right(n, k)),
     ]
 
 
@@ -39,12 +39,11 @@ EXERCISE = Exercise(
     points=2,
     text=(
         "A kernel of k words, k odd, reads the same number of neighbours to each side. Write "
-        "`layers_needed(n, k)`: how many layers until some place sees both the first and the last "
-        "of n words. For k = 3 it must give "
-        "{% if chapter %}the last column of the table above: 3, 6, 12, 24"
-        "{% else %}3, 6, 12 and 24 layers for 6, 12, 24 and 48 words: try `layers_needed(6, 3)`"
-        "{% endif %}. "
-        "*Expected: one line in the function; `math.ceil` rounds up.*"
+        "`layers_needed(n, k)`, which returns how many layers it takes until some place sees "
+        "both the first and the last of n words. For k = 3 it must give {% if chapter %}the "
+        "last column of the table above: 3, 6, 12, 24{% else %}3, 6, 12 and 24 layers for 6, "
+        "12, 24 and 48 words: try `layers_needed(6, 3)`{% endif %}. *Expected: one line in "
+        "the function; `math.ceil` rounds up.*"
     ),
     starter="""\
 def layers_needed(n, k):
@@ -62,24 +61,24 @@ def layers_needed(n, k):
             "ceil((n - 1) / (k - 1))",
             "ceil(n / k)",
             hint=(
-                "A layer does not add k places to the field: the middle one is there "
-                "already. It adds k − 1, and the first place of the field comes for free."
+                "A layer adds k − 1 places to the field, not k, because the middle place is "
+                "already in it. And the field begins with one place."
             ),
         ),
         change(
             "ceil((n - 1) / (k - 1))",
             "(n - 1) // (k - 1)",
             hint=(
-                "When it does not come out even you round down, "
-                "and the last word is not yet in the field."
+                "If the division has a remainder, you round down, and the last word is not yet "
+                "in the field."
             ),
         ),
         change(
             "ceil((n - 1) / (k - 1))",
             "n - 1",
             hint=(
-                "That is the way from one end to the *other end*, and "
-                "for kernels of three only. Both ends meet in the middle."
+                "That is the way from one end to the *other end*, and only for kernels of three. "
+                "But both ends meet in the middle."
             ),
         ),
     ),

@@ -25,7 +25,7 @@ def checks(names, parameters):
         Clue("`multiply_adds(n, d)` gives one whole number", whole(answer(10, 20)) is not None),
         ("from 10 to 20 words: n² shows", is_right((10, 20), (20, 20))),
         ("from a width of 20 to one of 40: d² shows", is_right((10, 20), (10, 40))),
-        ("it holds for another text and width, too", is_right((n, d), (d, n))),
+        ("it is right for another text and width, too", is_right((n, d), (d, n))),
     ]
 
 
@@ -36,12 +36,12 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text=(
-        "Write `multiply_adds(n, d)`: how many multiply-adds an attention layer does for n words "
-        "of width d: the scores, the output, and the four matrices of d · d, each of which meets "
-        "every word. {% if chapter %}In the table below, where d is 512, it is the sum of *four "
-        "matrices* and *scores, output*."
-        "{% else %}Try `multiply_adds(n, d)`, and twice the words, and twice the width.{% endif %} "
-        "*Expected: one line in the function.*"
+        "Write `multiply_adds(n, d)`, which returns how many multiply-adds an attention "
+        "layer does for n words of width d. Count the scores, the output, and the four "
+        "matrices of d · d, each of which multiplies every word. {% if chapter %}In the "
+        "table below, where d is 512, it is the sum of *four matrices* and *scores, "
+        "output*.{% else %}Try `multiply_adds(n, d)`, and twice the words, and twice the "
+        "width.{% endif %} *Expected: one line in the function.*"
     ),
     starter="""\
 def multiply_adds(n, d):
@@ -55,7 +55,7 @@ def multiply_adds(n, d):
         change(
             "4 * n * d * d",
             "3 * n * d * d",
-            hint="Query, key, value: three. `out_proj` is the fourth matrix.",
+            hint="You counted three matrices, for query, key and value. `out_proj` is the fourth.",
         ),
         change(
             "2 * n * n * d",
@@ -68,7 +68,10 @@ def multiply_adds(n, d):
         change(
             "4 * n * d * d",
             "4 * d * d",
-            hint="You multiplied one word by the four matrices. Every word meets them.",
+            hint=(
+                "You multiplied only one word by the four matrices. Every word is multiplied by "
+                "them."
+            ),
         ),
     ),
     probes=lambda parameters: [(1, 1), (131072, 64)],

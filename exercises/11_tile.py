@@ -63,7 +63,7 @@ def checks(names, parameters):
         ("a tile on the diagonal", on),
         Clue("a tile above the diagonal, all zeros", above),
         (
-            "right numbers from no row of q or k that the tile does not need",
+            "right numbers, without reading a row of q or k that the tile does not need",
             below and on and below_is_bare and on_is_bare,
         ),
     ]
@@ -76,16 +76,15 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text="""\
-A record with one head and a causal mask is too long to lie in memory. `read(name, places)` fetches
-a few rows of it: `read("q", [7, 8])` gives rows 7 and 8 of q, [2, D], and `"k"` those of k;
-`"row_max"` and `"row_sum"` give two numbers, [2]. Write `weights_tile(read, rows, cols)`: the
-weights of these rows and columns (two `range`s), with the scale 1/√D, from no row that the tile
-does not need: what is not read, nobody can multiply. {% if chapter -%}
-Try it with the record from above:
+A record with one head and a causal mask is too long to fit in memory. `read(name, places)` fetches
+a few rows of it: `read("q", [7, 8])` returns rows 7 and 8 of q, [2, D], and `"k"` those of k;
+`"row_max"` and `"row_sum"` give two numbers, [2]. Write `weights_tile(read, rows, cols)`, which
+returns the weights of these rows and columns (two `range`s), with the scale 1/√D. Read only the
+rows that the tile needs. {% if chapter -%} Try it with the record from above:
 `read = lambda name, places: getattr(record, name)[0, 0][places]`, then
 `weights_tile(read, range(1899, 1902), range(775, 780))`; the cells must be those of `record.tile`.
 {% endif %}*Expected: about six lines in the function.
-`torch.tensor(rows)[:, None] >= torch.tensor(cols)` says who may see whom.*""",
+`torch.tensor(rows)[:, None] >= torch.tensor(cols)` says which query may see which key.*""",
     starter="""\
 def weights_tile(read, rows, cols):
     return ...""",
@@ -107,8 +106,8 @@ def weights_tile(read, rows, cols):
             "torch.exp(masked - row_max[:, None]) / row_sum[:, None]",
             "torch.softmax(masked, dim=-1)",
             hint=(
-                "The softmax of a tile knows nothing of the rest of the "
-                "row. The row's own maximum and sum are in the record."
+                "A softmax over the tile knows nothing about the rest of the row. The maximum "
+                "and the sum of the whole row are in the record."
             ),
         ),
         change(
@@ -131,8 +130,10 @@ def weights_tile(read, rows, cols):
     scaled = q @ k.T / q.shape[-1] ** 0.5
     hidden = torch.ones_like(scaled).triu(1).bool()
     return torch.softmax(scaled.masked_fill(hidden, -torch.inf), dim=-1)[i][:, j]""",
-            "Right numbers, but you made the map of all words so far to look at a corner of it. "
-            "Read the rows of q and of k that the tile is made of, and no others.",
+            (
+                "The numbers are right, but you computed the map of all words so far to get a "
+                "corner of it. Read only the rows of q and k that the tile needs."
+            ),
         ),
         change(
             " / q.shape[-1] ** 0.5",

@@ -61,15 +61,14 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Write `cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each)`: how many bytes the cache
-of a language model takes for a text. Each of its layers has `heads` heads of queries and `kv_heads`
-heads of keys and values; a head has `head_dim` numbers for each token, and a number takes
-`bytes_each` bytes. Try it with
-{% if chapter %}Llama-3-8B, which has 32 layers, 32 heads of queries, 8 heads of keys and values,
-and 128 numbers a head, for 8,192 tokens in bfloat16, 2 bytes a number
-{%- else %}the sizes of {{ model }}:
-`cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each)`{% endif %}.
-*Expected: one line in the function.*""",
+Write `cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each)`, which returns how many
+bytes the cache of a language model takes for a text. Each layer of the model has `heads` heads of
+queries and `kv_heads` heads of keys and values; a head has `head_dim` numbers for each token, and a
+number takes `bytes_each` bytes. Try it with {% if chapter %}Llama-3-8B, which has 32 layers, 32
+heads of queries, 8 heads of keys and values, and 128 numbers a head, for 8,192 tokens in bfloat16,
+2 bytes a number {%- else %}the sizes of {{ model }}:
+`cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each)`{% endif %}. *Expected: one line
+in the function.*""",
     starter="""\
 def cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each):
     return ...""",
@@ -82,9 +81,9 @@ def cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each):
         change(
             "* kv_heads *",
             "* heads *",
-            hint="You counted the heads of queries. Only keys and values are cached.",
+            hint="You counted the query heads. Only keys and values are cached.",
         ),
-        change("2 * layers", "layers", hint="Half is missing: keys are cached, and so are values."),
+        change("2 * layers", "layers", hint="Half is missing: both keys and values are cached."),
         change(
             "2 * layers *",
             "2 *",
@@ -93,12 +92,15 @@ def cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each):
         change(
             " * bytes_each",
             "",
-            hint="You counted numbers. Each of them takes `bytes_each` bytes.",
+            hint="You counted numbers. Each number takes `bytes_each` bytes.",
         ),
         change(
             "* tokens *",
             "* tokens * tokens *",
-            hint="The cache has no map of weights. Each token adds one key and one value a head.",
+            hint=(
+                "The cache contains no map of weights. Each token adds one key and one value for "
+                "each head."
+            ),
         ),
     ),
     probes=lambda parameters: [(1, 4, 1, 8, 7, 2), (48, 40, 10, 96, 4096, 4)],

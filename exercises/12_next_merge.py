@@ -58,9 +58,12 @@ def checks(names, parameters):
             isinstance(pair, list) and pair in [[*known] for known in counted(words)],
         ),
         ("a pair counts as often as its words occur", is_right(words, spelled)),
-        ("a pair that a word has twice counts twice", is_right(repeated, {**repeated, **spelled})),
         (
-            "of pairs that are equally frequent it is the first",
+            "a pair that occurs twice in a word counts twice",
+            is_right(repeated, {**repeated, **spelled}),
+        ),
+        (
+            "of equally frequent pairs it is the first",
             is_right(tied, dict(reversed(tied.items()))),
         ),
         ("pieces of several letters are merged, too", is_right(MERGED, {("t", "he"): 2})),
@@ -74,11 +77,12 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Write `next_merge(words)`: the two neighbouring pieces that byte-pair encoding merges next, the most
-frequent pair. `words` is a dict from the pieces of each word to how often the word occurs
-{%- if chapter %}; the toy text from above is one{% endif %}. If several pairs are equally frequent,
-take the first one in `words`. Try it with `next_merge(words)`. *Expected: five lines in
-the function. `zip(pieces, pieces[1:])` gives the neighbours in a word.*""",
+Write `next_merge(words)`, which returns the two neighbouring pieces that byte-pair encoding merges
+next, the most frequent pair. `words` is a dict whose keys are the pieces of each word, and whose
+values say how often the word occurs {%- if chapter %}; the toy text from above is one{% endif %}.
+If several pairs are equally frequent, take the first one in `words`. Try it with
+`next_merge(words)`. *Expected: five lines in the function. `zip(pieces, pieces[1:])` gives the
+neighbours in a word.*""",
     starter="""\
 def next_merge(words):
     return ...""",
@@ -108,12 +112,12 @@ def next_merge(words):
         change(
             "max(counts, key=counts.get)",
             "max(reversed(counts), key=counts.get)",
-            hint="Of several pairs that are equally frequent you took the last one.",
+            hint="Of several equally frequent pairs you took the last one. Take the first.",
         ),
         change(
             "zip(pieces, pieces[1:])",
             'zip("".join(pieces), "".join(pieces)[1:])',
-            hint="You took the words apart into letters again. What is merged stays one piece.",
+            hint="You split the words into letters again. Merged letters stay one piece.",
         ),
         Mistake(
             """\

@@ -52,9 +52,9 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Write `rms_norm(x, gain, eps)`: each row of the table `x` divided by the root of its mean square,
-with `eps` added under the root; then each column times its number in `gain`. Try it with
-{% if chapter %}`x = torch.tensor([[1.0, 3.0, 3.0, 9.0], [14.0, 2.0, 10.0, 10.0]])`,
+Write `rms_norm(x, gain, eps)`, which divides each row of the table `x` by the root of its mean
+square, with `eps` added under the root, and then multiplies each column by its number in `gain`.
+Try it with {% if chapter %}`x = torch.tensor([[1.0, 3.0, 3.0, 9.0], [14.0, 2.0, 10.0, 10.0]])`,
 `gain = torch.tensor([1.0, 2.0, 1.0, 0.5])` and a small eps{% else %}`rms_norm(x, gain, 1e-5)`
 {%- endif %}. *Expected: two lines in the function.*""",
     starter="""\
@@ -75,18 +75,18 @@ def rms_norm(x, gain, eps):
         change(
             "(dim=-1, keepdim=True)",
             "()",
-            hint="That is one mean square for the whole sentence. Each row has its own.",
+            hint="You took one mean square for the whole sentence. Take one for each row.",
         ),
         change(
             "(mean_square + eps) ** 0.5",
             "(mean_square**0.5 + eps)",
             hint="You added eps to the root. Add it to the mean square, under the root.",
         ),
-        change(" * gain", "", hint="The rows are right. Multiply the columns by their gain."),
+        change(" * gain", "", hint="The rows are right. Now multiply each column by its gain."),
         change(
             " ** 0.5",
             "",
-            hint="You divided by the mean square. Its root is missing.",
+            hint="You divided by the mean square. Divide by its root.",
         ),
         change(
             ".mean(",

@@ -50,7 +50,7 @@ def checks(names, parameters):
             is_right((x, positions, rates), (x.flip(1), positions, rates)),
         ),
         (
-            "each row is rotated by its own position",
+            "each row is rotated by its position",
             is_right((x, positions.flip(0), rates), (x, 2 * positions, rates)),
         ),
     ]
@@ -63,13 +63,13 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Write `rotate(x, positions, rates)`: rotary positions for `x` [T, D], the queries or the keys of one
-head. The pairs are interleaved: pair i of a row is columns 2i and 2i + 1. In row t it is rotated by
-the angle `positions[t] * rates[i]`, in radians, so that a pair (1, 0) moves towards (0, 1).
-{% if chapter %}Compare with attn_core: `Rotary(4, pairing="interleaved")` has the list `rates`, of
-which `torch.tensor` makes a tensor, and `rotate(x)` for the positions `torch.arange(len(x))`.
-{%- else %}Try it with `rotate(x, positions, rates)`.{% endif %} *Expected: six lines in the
-function. `x[:, 0::2]` has the first number of every pair.*""",
+Write `rotate(x, positions, rates)`, which applies rotary positions to `x` [T, D], the queries or
+the keys of one head. The pairs are interleaved: pair i of a row is columns 2i and 2i + 1. In row t
+it is rotated by the angle `positions[t] * rates[i]`, in radians, so that a pair (1, 0) moves
+towards (0, 1). {% if chapter %}Compare with attn_core: `Rotary(4, pairing="interleaved")` has the
+list `rates`, which `torch.tensor` turns into a tensor, and `rotate(x)` for the positions
+`torch.arange(len(x))`. {%- else %}Try it with `rotate(x, positions, rates)`.{% endif %} *Expected:
+six lines in the function. `x[:, 0::2]` has the first number of every pair.*""",
     starter="""\
 def rotate(x, positions, rates):
     return ...""",
@@ -102,7 +102,7 @@ def rotate(x, positions, rates):
         change(
             ("angle.cos() - second", "angle.cos() + second"),
             ("first * angle.sin() + second", "-first * angle.sin() + second"),
-            hint="You rotated the other way, as if the positions were negative.",
+            hint="You rotated in the opposite direction, as if the positions were negative.",
         ),
         change(
             "positions[:, None]",
@@ -131,7 +131,7 @@ def rotate(x, positions, rates):
                 "rotated = x.clone()\n    first, second = rotated[:, 0::2], rotated[:, 1::2]",
             ),
             hint=(
-                "The second number of each pair was computed from a first one that is already "
+                "You computed the second number of each pair from a first number that is already "
                 "rotated: `first` is a view of the table that you write into."
             ),
         ),

@@ -42,7 +42,7 @@ def checks(names, parameters):
             ),
         ),
         (
-            "each word of each head keeps its own share, each head has its own sink",
+            "each word of each head keeps a different share, and each head has a different sink",
             is_right((output, lse, sink), (output, lse, sink.flip(0))),
         ),
         (
@@ -60,13 +60,13 @@ EXERCISE = Exercise(
     points=3,
     text="""\
 A head with a sink has one more score in the softmax of each of its rows. The sink has no value: its
-weight is lost, and the others add up to less than 1. But a fast kernel that shows no weights has
-computed these heads without their sinks. It gives `output` [H, T, D] and, for each row,
-`lse` [H, T]: the log of the sum of exp(scaled score) over all keys. Write
-`with_sink(output, lse, sink)`: the output of the same heads with the learned scores `sink` [H], one
-for each head. It must hold for an `lse` in the thousands, too. {% if chapter %}Compare with
-attn_core: for q, k and v [B, H, T, D], `trace(q, k, v)` has `output` and `lse` without the sinks,
-and `attention(q, k, v, sinks=sink)` is the output with them.{% else %}Try it with
+weight is lost, and the others add up to less than 1. But a fast kernel, which shows no weights, has
+computed these heads without their sinks. It returns `output` [H, T, D] and, for each row, `lse` [H,
+T]: the log of the sum of exp(scaled score) over all keys. Write `with_sink(output, lse, sink)`,
+which returns the output of the same heads with the learned scores `sink` [H], one for each head. It
+must also work if `lse` is in the thousands. {% if chapter %}Compare with attn_core: for q, k and v
+[B, H, T, D], `trace(q, k, v)` has `output` and `lse` without the sinks, and
+`attention(q, k, v, sinks=sink)` is the output with them.{% else %}Try it with
 `with_sink(output, lse, sink)`.{% endif %} *Expected: two lines in the function. Write one weight
 with the sink and one without it as fractions, and divide.*""",
     starter="""\
@@ -85,17 +85,20 @@ def with_sink(output, lse, sink):
         change(
             "lse - sink[:, None]",
             "sink[:, None] - lse",
-            hint="That is the share that the sink takes. The output keeps what is left.",
+            hint="That is the share of the sink. The output keeps the rest.",
         ),
         change(
             "torch.sigmoid(lse - sink[:, None])",
             "lse.exp() / (lse.exp() + sink[:, None].exp())",
-            hint="Right on paper, but exp(1000) is `inf`. Subtract the two before you take exp.",
+            hint=(
+                "This is right on paper, but exp(1000) is `inf`. Subtract the two before you "
+                "take exp."
+            ),
         ),
         change(
             "torch.sigmoid(lse - sink[:, None])",
             "lse.exp() / (lse.exp() + sink[:, None])",
-            hint="The sink is a score. Like every score in a softmax it needs its exp.",
+            hint="The sink is a score. Take exp of it, as of every score in a softmax.",
         ),
         change(
             "torch.sigmoid(lse - sink[:, None])",
@@ -105,12 +108,12 @@ def with_sink(output, lse, sink):
         change(
             "sink[:, None]",
             "sink",
-            hint="You gave each word a sink. They belong to the heads: H is the first axis.",
+            hint="You gave each word a sink. The sinks belong to the heads: H is the first axis.",
         ),
         change(
             "output * gate[..., None]",
             "output * gate[..., None] + (1 - gate[..., None]) * sink[:, None, None]",
-            hint="You added the sink to the output. It has no value: its share is lost.",
+            hint="You added the sink to the output. A sink has no value, so its share is lost.",
         ),
     ),
     probes=lambda parameters: [

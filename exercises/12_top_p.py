@@ -48,12 +48,13 @@ def checks(names, parameters):
         Clue("`top_p(probabilities, p)` has a number for each token", shaped),
         Clue("they add up to 1", shaped and same(got.sum(), 1.0)),
         (
-            "the others are 0: the fewest likeliest tokens are kept that have `p` together",
+            "the others are 0: as few of the most likely tokens as possible are kept, with a "
+            "sum of `p` or more",
             shaped and same((got > 0).double(), (right(probabilities, p) > 0).double()),
         ),
         ("each token has its own new probability", is_right((probabilities, p))),
         (
-            "it holds for other values of p and for tokens in another order",
+            "it is right for other values of p and for tokens in another order",
             is_right((probabilities, 0.3), (probabilities, 0.9), (probabilities.flip(0), p)),
         ),
     ]
@@ -66,10 +67,10 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Write `top_p(probabilities, p)`: what top-p sampling makes of the probabilities of the next token,
-one for each token of the vocabulary. The likeliest tokens are kept: as few as it takes to have `p`
-or more together. All others get 0, and those that are kept are divided by their sum. Every token
-stays at its place. Try it with
+Write `top_p(probabilities, p)`, which applies top-p sampling to the probabilities of the next
+token, one for each token of the vocabulary. It keeps the most likely tokens, as few as possible
+with a sum of `p` or more. All other probabilities become 0, and those that are kept are divided by
+their sum. Every token stays in its place. Try it with
 {% if chapter %}`probabilities = torch.tensor([0.14, 0.34, 0.1, 0.22, 0.2])` and p = {{ p }}
 {%- else %}`top_p(probabilities, p)`{% endif %}. *Expected: five lines in the function.
 `probabilities.sort(descending=True)` gives the sorted numbers and their places.*""",
@@ -92,32 +93,47 @@ def top_p(probabilities, p):
         change(
             "(before < p)",
             "(ordered.cumsum(dim=-1) <= p)",
-            hint="One is missing: yours have less than p together. Keep the token that reaches p.",
+            hint=(
+                "One token is missing: the sum of yours is below p. Keep the token that reaches "
+                "p, too."
+            ),
         ),
         change(
             " / kept.sum()",
             "",
-            hint="The right tokens are kept, but no longer add up to 1: divide by their sum.",
+            hint=(
+                "You kept the right tokens, but their probabilities no longer add up to 1: "
+                "divide by their sum."
+            ),
         ),
         change(
             "kept[places]",
             "kept[:]",
-            hint="Your probabilities are still sorted. Put each back to the place of its token.",
+            hint="Your probabilities are still sorted. Put each back in the place of its token.",
         ),
         change(
             "(before < p)",
             "(ordered >= 1 - p)",
-            hint="You looked at each probability alone. Add them up, from the likeliest token on.",
+            hint=(
+                "You looked at each probability alone. Add them up, beginning with the most "
+                "likely token."
+            ),
         ),
         change(
             "(before < p)",
             "(ordered >= p * ordered[0])",
-            hint="That is min-p: it compares each token with the likeliest. Top-p adds them up.",
+            hint=(
+                "That is min-p, which compares each token with the most likely one. Top-p adds "
+                "the probabilities up."
+            ),
         ),
         change(
             "probabilities.sort(descending=True)",
             "(probabilities, torch.arange(len(probabilities)))",
-            hint="You added up the tokens as they come. Begin with the likeliest: sort them.",
+            hint=(
+                "You added up the tokens in their given order. Sort them first, and begin with "
+                "the most likely."
+            ),
         ),
     ),
     probes=lambda parameters: [

@@ -56,11 +56,11 @@ EXERCISE = Exercise(
     points=1,
     text="""\
 A row of attention has the weights `row_weights` for three keys, whose values are the numbers
-`row_values`. Its output should be `row_target`, and the loss is half the square of the error. On
-paper, in fractions: the gradients of the three weights, `row_dP`; the number `row_r`, which is dO
-times the output; the gradients of the three scores, `row_dS`. (Do those three add up to 0? Which
-score will rise?) Fractions are welcome, `from fractions import Fraction`, and so are decimals, two
-or more of them. *Expected: three lines.*""",
+`row_values`. Its output should be `row_target`, and the loss is half the square of the error. Work
+out on paper, in fractions, the gradients of the three weights, `row_dP`; the number `row_r`, which
+is dO times the output; and the gradients of the three scores, `row_dS`. (Do the last three add up
+to 0? Which score will rise?) You may give fractions, `from fractions import Fraction`, or decimals,
+to two places or more. *Expected: three lines.*""",
     starter="row_dP = ...\nrow_r = ...\nrow_dS = ...",
     solution="""\
 import torch
@@ -77,22 +77,25 @@ row_dS = P * (row_dP - row_r)""",
         change(
             "dO = output - row_target",
             "dO = row_target - output",
-            hint="All signs are turned round: dO is the output less the target.",
+            hint="All signs are reversed: dO is the output minus the target.",
         ),
         change(
             "P * (row_dP - row_r)",
             "P * row_dP",
-            hint="The gradients of the scores lack r. Yours do not add up to 0.",
+            hint=(
+                "You did not subtract r from the gradients of the scores, so yours do not add up "
+                "to 0."
+            ),
         ),
         change(
             "P * (row_dP - row_r)",
             "row_dP - row_r",
-            hint="dP and r are right. A score moves the loss only as far as its weight lets it.",
+            hint="dP and r are right. But the gradient of each score has its weight as a factor.",
         ),
         change(
             "row_r = dO * output",
             "row_r = row_dP.mean()",
-            hint="r is the mean of dP by the weights, not the plain mean.",
+            hint="r is the mean of dP weighted by the attention weights, not the plain mean.",
         ),
     ),
     fields=(Field("row_dP"), Field("row_r"), Field("row_dS")),

@@ -60,9 +60,9 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Write `adamw(w, gradients, lr, decay)`: the list of what AdamW makes of the weight `w`, a number
-after each of the `gradients`, with 0.9 and 0.999 for the running means and `eps = 1e-8`.
-{% if chapter %}`adamw(2.0, [0.5, -0.5, 0.5], 0.1, 0.1)` gives the weights from above
+Write `adamw(w, gradients, lr, decay)`, which returns a list of the values that AdamW gives the
+weight `w`, one after each of the `gradients`, with 0.9 and 0.999 for the running means and
+`eps = 1e-8`. {% if chapter %}`adamw(2.0, [0.5, -0.5, 0.5], 0.1, 0.1)` gives the weights from above
 {%- else %}Try it with `adamw(start, slopes, lr, decay)`{% endif %}. *Expected: nine lines in the
 function.*""",
     starter="""\
@@ -85,12 +85,17 @@ def adamw(w, gradients, lr, decay):
         change(
             "m / (1 - 0.9**step), v / (1 - 0.999**step)",
             "m, v",
-            hint="Both means begin at 0 and are too small at first: divide m by 1 − 0.9ᵗ, v alike.",
+            hint=(
+                "Both means begin at 0 and are too small at first: divide m by 1 − 0.9ᵗ, and v "
+                "likewise."
+            ),
         ),
         change(
             "m / (1 - 0.9**step), v / (1 - 0.999**step)",
             "m / (1 - 0.9), v / (1 - 0.999)",
-            hint="Only the first step is right: what the means lack shrinks with each step.",
+            hint=(
+                "Only the first step is right: the correction of the means changes with each step."
+            ),
         ),
         change(
             (
@@ -104,12 +109,12 @@ def adamw(w, gradients, lr, decay):
         change(
             "lr * decay * w",
             "decay * w",
-            hint="The decay is multiplied by the learning rate, too.",
+            hint="Multiply the decay by the learning rate, too.",
         ),
         change(
             "v_hat**0.5",
             "v_hat",
-            hint="m̂ is divided by the *root* of v̂: the first step must be as large as `lr`.",
+            hint="Divide m̂ by the *root* of v̂: the first step must be as large as `lr`.",
         ),
         change(
             "0.001 * gradient**2",

@@ -72,13 +72,13 @@ def checks(names, parameters):
 
     later = [step + 1000 for step in steps]
     return [
-        Clue("it gives one of the steps", whole(answer(film, steps, letters)) in steps),
+        Clue("it returns one of the steps", whole(answer(film, steps, letters)) in steps),
         (
             "it is the first step at which all repeated letters are copied",
             is_right((film, steps, letters), (film[1:], later[1:], letters)),
         ),
         (
-            "it is right, too, when that frame is taken out, or is the first",
+            "it is also right if that frame is removed, or comes first",
             is_right(
                 (
                     torch.cat([film[:place], film[place + 1 :], film[-1:]]),
@@ -100,11 +100,11 @@ EXERCISE = Exercise(
     text="""\
 Write `first_copy(film, steps, letters)`. `film` [frames, T, T] has the map of one head at each of
 the `steps`, and `letters` is the text that it reads. A row *copies* if its letter has occurred
-before and the row's largest weight is on a letter that came right after such an occurrence. Give
-the first step at which every row whose letter has occurred before copies; there is one.
+before and the row's largest weight is on a letter that came right after such an occurrence. Return
+the first step at which every row whose letter has occurred before copies. There is such a step.
 {% if chapter %}Try it with
-`first_copy(torch.stack([frames[step][1] for step in frames]), list(frames), text)`, where `text`
-is `"".join(task.vocabulary[i] for i in longest.ids[0].tolist())`. {% else %}Try it with
+`first_copy(torch.stack([frames[step][1] for step in frames]), list(frames), text)`, where `text` is
+`"".join(task.vocabulary[i] for i in longest.ids[0].tolist())`. {% else %}Try it with
 `first_copy(film, steps, letters)`. {% endif %}*Expected: eight lines in the function.
 `letters[place]` is a letter of the text.*""",
     starter="""\
@@ -136,7 +136,7 @@ def first_copy(film, steps, letters):
         change(
             "    for step, weights in zip(steps, film):",
             "    for step, weights in enumerate(film):",
-            hint="You gave the number of the frame, not its step.",
+            hint="You returned the number of the frame, not its step.",
         ),
         change(
             "[place + 1 for place in range(row) if letters[place] == letter]",

@@ -37,13 +37,13 @@ def checks(names, parameters):
             "`grad_scaled(scaled, keep, v, grad_output)` is a table like `scaled`",
             has_shape(answer(scaled, keep, v, grad_output), scaled.shape),
         ),
-        ("it is right where nothing is hidden", is_right((scaled, everything, v, grad_output))),
+        ("it is right if nothing is hidden", is_right((scaled, everything, v, grad_output))),
         (
             "it is right under a causal mask",
             is_right((scaled, causal, v, grad_output), (scaled.flip(0), causal, v, grad_output)),
         ),
         (
-            "a row that sees nothing gets 0, and no `nan`",
+            "a row that sees nothing gets 0, not `nan`",
             is_right((scaled, keep, v, grad_output), (scaled, keep, v + 1, grad_output.flip(0))),
         ),
     ]
@@ -56,12 +56,13 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Write `grad_scaled(scaled, keep, v, grad_output)`: the gradient of the scaled scores [T, T] of one
-head, from its values `v` [T, Dv] and the gradient of its outputs `grad_output` [T, Dv]. `keep`
-[T, T] is True where a query sees a key. A hidden cell gets 0, and so does a whole row that sees
-nothing, as that of a padding token. Try it with {% if chapter %}the table `scaled =
-torch.tensor([[0.0, 0.0], [0.0, 0.0]])`, the mask `keep = torch.tensor([[False, False], [False,
-True]])`, `v` from above and `grad_output = torch.ones(2, 1).double()`: all four are 0
+Write `grad_scaled(scaled, keep, v, grad_output)`, which computes the gradient of the scaled scores
+[T, T] of one head from its values `v` [T, Dv] and the gradient of its outputs `grad_output` [T,
+Dv]. `keep` [T, T] is True where a query sees a key. A hidden cell gets 0, and so does a whole row
+that sees nothing, such as the row of a padding token. Try it with {% if chapter %}the table
+`scaled = torch.tensor([[0.0, 0.0], [0.0, 0.0]])`, the mask
+`keep = torch.tensor([[False, False], [False, True]])`, `v` from above and
+`grad_output = torch.ones(2, 1).double()`: all four are 0
 {%- else %}`grad_scaled(scaled, keep, v, grad_output)`{% endif %}. *Expected: four lines in the
 function.*""",
     starter="""\
@@ -87,22 +88,27 @@ def grad_scaled(scaled, keep, v, grad_output):
         change(
             ("-torch.inf", "-1e9"),
             ("    weights = weights.masked_fill(~keep, 0)\n", ""),
-            hint="In a row that sees nothing, −1e9 everywhere gives equal weights, and gradients.",
+            hint=(
+                "In a row that sees nothing, −1e9 everywhere gives equal weights, and so "
+                "gradients that are not 0."
+            ),
         ),
         change(
             " - (weights * grad_weights).sum(dim=-1, keepdim=True)",
             "",
-            hint="What the mixture does already is missing: subtract r from each row.",
+            hint="You left out what the mixture already does: subtract r from each row.",
         ),
         change(
             "(weights * grad_weights).sum(dim=-1, keepdim=True)",
             "grad_weights.mean(dim=-1, keepdim=True)",
-            hint="r is the mean by the weights, not the plain mean over all keys.",
+            hint=(
+                "r is the mean weighted by the attention weights, not the plain mean over all keys."
+            ),
         ),
         change(
             "(weights * grad_weights).sum(dim=-1, keepdim=True)",
             "(weights * grad_weights).sum(dim=0, keepdim=True)",
-            hint="You took r along the columns. Each query, a row, has its own r.",
+            hint="You took r along the columns. Each query has one r, and a query is a row.",
         ),
         change(
             "weights * (grad_weights",

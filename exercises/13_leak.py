@@ -60,7 +60,7 @@ def checks(names, parameters):
             "it is a list of names of `runs`",
             isinstance(got, list) and len(got) > 0 and all(name in [*runs] for name in got),
         ),
-        ("it names the runs that leak, and no other", is_right((runs, count, size))),
+        ("it names the runs that leak, and no others", is_right((runs, count, size))),
         (
             "it is right for other runs: in another order, longer ones, and one that is fair",
             is_right((turned, count, size), ({**runs, **fair}, count, size))
@@ -76,11 +76,12 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text="""\
-Each text begins with `segment` different letters out of `letters`, all equally likely. Somebody has
-trained several models and shows, for each, a curve: the mean loss, in nats, over the places that
-predict the second letter, the third, and so on to the last one of the segment. `runs` is a dict
-from the name of a model to its curve. Write `leaking(runs, letters, segment)`: the names of the
-models whose curve falls, at any point, below what is possible, in the order of `runs`. Try it with
+Each text begins with `segment` different letters out of `letters`, all equally likely. Someone has
+trained several models and shows a curve for each: the mean loss (with natural logarithms) over the
+places that predict the second letter, the third, and so on to the last letter of the segment.
+`runs` is a dict from the name of a model to its curve. Write `leaking(runs, letters, segment)`,
+which returns the names of the models whose curve drops below what is possible at any point, in the
+order of `runs`. Try it with
 {% if chapter %}`leaking({"a": [2.2, 2.31, 2.05, 1.93], "b": [2.19, 1.5, 0.62, 0.04]}, 8, 5)`
 {%- else %}`leaking(runs, count, size)`{% endif %}. *Expected: two lines in the function. How many
 letters are left after one, after two, …?*""",
@@ -100,22 +101,25 @@ def leaking(runs, letters, segment):
         change(
             "sum(math.log(letters - said) for said in range(1, segment)) / (segment - 1)",
             "math.log(letters)",
-            hint="A model may know which letters have been said: fewer are left than `letters`.",
+            hint="A model may know which letters have already come: fewer than `letters` are left.",
         ),
         change(
             "min(losses)",
             "losses[-1]",
-            hint="One run leaks and then gets worse. Look at the whole curve.",
+            hint="One run leaks and then gets worse again. Look at the whole curve.",
         ),
         change(
             "sum(math.log(letters - said) for said in range(1, segment)) / (segment - 1)",
             "math.log(letters - segment)",
-            hint="You took the letters that are left at the end for all places. Take the mean.",
+            hint=(
+                "You used the number of letters that are left at the end for all places. Take "
+                "the mean over the places."
+            ),
         ),
         change(
             "if min(losses) < possible",
             "if min(losses) > possible",
-            hint="These are the fair ones. What is too good leaks.",
+            hint="These are the fair models. The ones that are too good leak.",
         ),
     ),
     probes=lambda parameters: [

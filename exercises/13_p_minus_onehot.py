@@ -38,9 +38,9 @@ def checks(names, parameters):
             "`grad_scores(scores, right)` is a table like `scores`",
             has_shape(answer(scores, words), scores.shape),
         ),
-        ("one row: it is p, less 1 at the right word", is_right((scores[:1], words[:1]))),
+        ("for one row it is p, minus 1 at the right word", is_right((scores[:1], words[:1]))),
         (
-            "several rows: the loss is their mean",
+            "for several rows the loss is their mean",
             is_right((scores, words), (scores.flip(0), words), (scores.flip(1), words)),
         ),
         (
@@ -57,11 +57,12 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Write `grad_scores(scores, right)`: the gradient of the cross-entropy at `scores`, [N, words]. Row n
-has a score for each word, the right word of row n is number `right[n]`, and the loss is the mean
-over the N rows. It must hold for scores in the thousands, too. {% if chapter %}Compare with torch:
-the table `word_scores = torch.tensor([[9.0, 4.0, 1.0], [1.0, 1.0, 2.0]]).log()` with the right
-words `torch.tensor([1, 2])` has the first row (9, −10, 1)/28.{% else %}Try it with
+Write `grad_scores(scores, right)`, which computes the gradient of the cross-entropy at `scores`,
+[N, words]. Row n has a score for each word, the right word of row n is number `right[n]`, and the
+loss is the mean over the N rows. It must also work for scores in the thousands.
+{% if chapter %}Compare with torch: the table
+`word_scores = torch.tensor([[9.0, 4.0, 1.0], [1.0, 1.0, 2.0]]).log()` with the right words
+`torch.tensor([1, 2])` has the first row (9, −10, 1)/28.{% else %}Try it with
 `grad_scores(word_scores, right_words)`.{% endif %} *Expected: three lines in the function.*""",
     starter="""\
 def grad_scores(scores, right):
@@ -85,22 +86,27 @@ def grad_scores(scores, right):
         change(
             "return gradient / len(right)",
             "return -gradient / len(right)",
-            hint="The signs are turned round: the score of the right word must rise in a step.",
+            hint="The signs are reversed: the score of the right word must rise in a step.",
         ),
         change(
             "torch.softmax(scores, dim=-1)",
             "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
-            hint="Right on paper, but exp(1000) is `inf`: use a softmax that holds.",
+            hint=(
+                "This is right on paper, but exp(1000) is `inf`: use a numerically stable softmax."
+            ),
         ),
         change(
             "    gradient[torch.arange(len(right)), right] -= 1\n",
             "",
-            hint="Those are the probabilities. At the right word 1 has to be taken away.",
+            hint="Those are the probabilities. Subtract 1 at the right word.",
         ),
         change(
             "torch.softmax(scores, dim=-1)",
             "scores.clone()",
-            hint="You took 1 from the scores. Softmax makes probabilities of them first.",
+            hint=(
+                "You subtracted 1 from the scores. Softmax has to turn them into probabilities "
+                "first."
+            ),
         ),
         change(
             "dim=-1",

@@ -51,12 +51,12 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text="""\
-Write `is_sound(weights, keep)`, True or False: can this be a table of weights under this mask? It
-gets no scores, so it cannot tell whether the weights are *right*. But it must let right ones pass,
-and catch the mask after softmax, the mask multiplied in, no mask, softmax over queries, division by
-the sum, and `nan`. Here every query keeps a key. Yours may also allow for a query that keeps none,
-whose weights are all 0. *Expected: three or four lines in the function. Sums of floats are rarely 1
-exactly.*""",
+Write `is_sound(weights, keep)`, which returns True if `weights` can be a table of weights under
+this mask, and False otherwise. The function gets no scores, so it cannot tell whether the weights
+are *right*. But it must accept right weights, and catch a mask after softmax, a mask multiplied in,
+a missing mask, softmax over queries, division by the sum, and `nan`. Here every query keeps a key.
+Your function may also accept a query that keeps none, whose weights are all 0. *Expected: three or
+four lines in the function. Sums of floats are rarely exactly 1.*""",
     starter="""\
 def is_sound(weights, keep):
     return ...""",
@@ -73,27 +73,30 @@ def is_sound(weights, keep):
             """\
 def is_sound(weights, keep):
     return bool(((weights.sum(dim=-1) - 1).abs() < 1e-5).all() and (weights >= 0).all())""",
-            "Its rows add up to 1, and yet it may look ahead. Look at what the mask hides, too.",
+            "The rows add up to 1, but a query may still look ahead. Check the hidden keys, too.",
         ),
         Mistake(
             """\
 def is_sound(weights, keep):
     return bool((weights[~keep] == 0).all() and (weights >= 0).all())""",
-            "Nothing hidden has a weight; but what is left must add up to 1 in every row.",
+            "No hidden key has a weight, but the rest must add up to 1 in every row.",
         ),
         Mistake(
             """\
 def is_sound(weights, keep):
     adds_up = (weights.sum(dim=-1) == 1).all()
     return bool(adds_up and (weights[~keep] == 0).all() and (weights >= 0).all())""",
-            "Right weights fail: a sum of floats is 1 only up to a rounding. Allow for it.",
+            (
+                "Right weights fail your check: a sum of floats is 1 only up to rounding. Allow "
+                "for this."
+            ),
         ),
         Mistake(
             """\
 def is_sound(weights, keep):
     adds_up = ((weights.sum(dim=-1) - 1).abs() < 1e-5).all()
     return bool(adds_up and (weights[~keep] == 0).all())""",
-            "Positive and negative shares can add up to 1 as well. Look at the signs.",
+            "Positive and negative shares can add up to 1, too. Check the signs.",
         ),
     ),
     fields=(

@@ -62,12 +62,11 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-`wrong_tables` holds four tables of weights. All are made of the same `score_table`, with d_k = 4
-and no mask, and each is wrong in another way: `"no-scale"`, `"scale-after-softmax"`,
+`wrong_tables` holds four tables of weights. All are computed from the same `score_table`, with d_k
+= 4 and without a mask, and each is wrong in a different way: `"no-scale"`, `"scale-after-softmax"`,
 `"softmax-over-queries"` or `"divided-by-sum"`. Look at the signs and at the sums, and write the
-names into the list `what_went_wrong`, in the order of the tables.
-{%- if chapter %} Both stand above.{% endif %}
-*Expected: three sums and one look.*""",
+names into the list `what_went_wrong`, in the order of the tables. {%- if chapter %} Both are shown
+above.{% endif %} *Expected: three sums and one look.*""",
     starter="what_went_wrong = ...",
     solution="""\
 import torch
@@ -92,8 +91,8 @@ what_went_wrong = [name_of(table) for table in wrong_tables]""",
             ('"no-scale"', '"scale-after-softmax"'),
             ('"scale-after-softmax"', '"no-scale"'),
             hint=(
-                "The two tables that are too sharp have changed places. "
-                "What is scaled after softmax no longer adds up to 1."
+                "You swapped the two tables that are too sharp. After scaling behind softmax, "
+                "the rows no longer add up to 1."
             ),
         ),
         change(
@@ -107,7 +106,7 @@ what_went_wrong = [name_of(table) for table in wrong_tables]""",
         Mistake(
             'what_went_wrong = ["no-scale", "scale-after-softmax", "softmax-over-queries", '
             '"divided-by-sum"]',
-            "That is the order of the text. The tables come in another one.",
+            "That is the order in the text. The tables come in a different order.",
         ),
     ),
 )

@@ -65,24 +65,27 @@ if_after = (one + two) / (one + two + hidden)""",
     mistakes=(
         Mistake(
             "if_added = 0.0\nif_multiplied = 0.0\nif_after = 1.0",
-            "That is what a right mask gives. What do these three leave of the hidden key?",
+            (
+                "That is the result of a right mask. What do these three wrong ways give the "
+                "hidden key?"
+            ),
         ),
         change(
             "1 / (one + two + 1)",
             "0.0",
-            hint="A *score* of 0 is no weight of 0: exp(0) = 1. Look at `if_multiplied` again.",
+            hint="A *score* of 0 is not a weight of 0: exp(0) = 1. Look at `if_multiplied` again.",
         ),
         change(
             "e * one + e * two + hidden",
             "one + two + hidden",
-            hint="In `if_added` the mask has done nothing. It adds 1 to the scores that stay.",
+            hint="In your `if_added` the mask does nothing. But it adds 1 to the scores that stay.",
         ),
         change(
             "(one + two) / (one + two + hidden)",
             "1.0",
             hint=(
-                "After softmax nobody divides again: what "
-                "the hidden key had is missing from the row."
+                "After softmax nothing is divided again, so the weight of the hidden key is "
+                "missing from the row."
             ),
         ),
     ),
