@@ -15,7 +15,7 @@ def not_taken(value: Any, wants_text: bool = False) -> str:
     """Why a value is in no form that is taken, in one sentence; "" if nothing is wrong with it.
 
     >>> not_taken({0.5, 0.2}), not_taken([0.5, "0.2"])
-    ('a set has no order: make it a list', 'a text is no number: leave out the quotation marks')
+    ('a set has no order: make it a list', 'a text is not a number: leave out the quotation marks')
     >>> not_taken([0.5, 0.2]), not_taken("0.2", wants_text=True)
     ('', '')
 
@@ -29,14 +29,14 @@ def not_taken(value: Any, wants_text: bool = False) -> str:
     if isinstance(value, torch.Tensor) and value.is_meta:
         return sentence("a tensor on the meta device has no numbers")
     if isinstance(value, str | bytes) and not wants_text and is_number(value):
-        return sentence("a text is no number: leave out the quotation marks")
+        return sentence("a text is not a number: leave out the quotation marks")
     if isinstance(value, set | frozenset):
         return sentence("a set has no order: make it a list")
     if isinstance(value, complex | torch.Tensor) and torch.is_complex(torch.as_tensor(value)):
-        return sentence("a complex number with an imaginary part is no real one")
+        return sentence("a complex number with an imaginary part is not a real number")
     if isinstance(value, dict) and listed(value) is None:
         return sentence(
-            "a dict has names and no places: make it a list, or give what is asked for by name"
+            "a dict has names but no places: make it a list, or use the requested names"
         )
     if isinstance(value, list | tuple):
         return next(filter(None, (not_taken(part, wants_text) for part in value)), "")

@@ -46,7 +46,7 @@ def check(name: str, names: Names | None = None) -> None:
       ✓ head 0 of word 0 begins at place 0
       ✓ every place is used once
       ✗ each head gets some numbers of every word, in order
-      ✗ it holds for 4 words, 3 heads of 5 numbers, too
+      ✗ it is also right for 4 words and 3 heads of 5 numbers
     It looks like heads split by view alone. This is the wrong view for three words: head 1 begins
     in the middle of the sentence. From word to word it is `heads * width` places, from head to head
     only `width`.
@@ -80,7 +80,7 @@ def feedback(exercise: Exercise, names: Names, _: Messages = ENGLISH) -> str:
             return "\n".join([first, *hint(recognise(exercise, other, seed), _)])
     lines = [_("{id}: right.").format(id=exercise.id)]
     if seen.changed:
-        lines.append(_("It writes into what it is given, which its caller may still need."))
+        lines.append(_("It changes its input, which the caller may still need."))
     return "\n".join(lines)
 
 

@@ -179,7 +179,7 @@ def test_check_prints_in_chinese_for_the_cell_that_calls(capsys):
     ("code", "why"),
     [
         ("place = lambda *_: {1, 2}", "a set has no order: make it a list"),
-        ("place = lambda *_: '12'", "a text is no number: leave out the quotation marks"),
+        ("place = lambda *_: '12'", "a text is not a number: leave out the quotation marks"),
     ],
 )
 def test_check_says_in_chinese_what_it_cannot_take(code, why):
