@@ -1,4 +1,4 @@
-"""One pass over the keys in blocks, with a highest score and a total that are corrected on the way."""
+"""One pass over the keys in blocks: a highest score and a total are corrected on the way."""
 
 from __future__ import annotations
 
