@@ -16,8 +16,6 @@ from bs4 import BeautifulSoup, Tag
 from publishing.paper.sheet import UNKNOWN, place
 
 KIND = re.compile(r"^(.+?)(?:\(\))? ?\((?:\w+ )*?(?:in module |in )?([\w.]+)(?: \w+)?\)$")
-
-
 REFERENCE = "book/api"
 
 

@@ -44,7 +44,10 @@ BLANK = "☐"  # where a reader writes a number
 BLOCKS = ["p", "li", "td", "th", "dd", "dt"]
 QUOTED = ("“", "《", "「", "‘")
 NO_PROSE = ["pre", "code", "svg", "math", "script", "style"]
-CAPTION = "div.cell:has(img, svg.drawing) + p:has(> em:first-child)"
+CAPTION = (
+    "div.cell:has(img, svg.drawing) + p:has(> em:first-child), "
+    "div.cell:has(img, svg.drawing) > p:has(> em:first-child)"
+)
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 SHAPE = re.compile(r"[(\[][^()\[\]\s]{1,7}(?:, [^()\[\]\s]{1,7}){1,4}[)\]]")  # (2, 3, 4)
 DOTS = re.compile(r"^ (?=[●○])")  # how difficult a chapter is, behind its label

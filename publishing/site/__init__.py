@@ -9,6 +9,7 @@ EXTENSIONS = (
     "formulas",
     "code_breaks",
     "units",
+    "code_folds",
     "page_script",
     "paste_box",
     "exercise_boxes",

@@ -66,8 +66,6 @@ def configure(app: Sphinx, config) -> None:
     options = config.html_theme_options
     options["search_bar_text"] = said(options["search_bar_text"])
     options["logo"] = {**options["logo"], "text": said(options["logo"]["text"])}
-    config.nb_code_prompt_show = said(config.nb_code_prompt_show)
-    config.nb_code_prompt_hide = said(config.nb_code_prompt_hide)
     folder = Path(app.doctreedir).parent / "scripts"
     folder.mkdir(parents=True, exist_ok=True)
     for path in Path(app.srcdir, "book", "_static").glob("*.js"):
@@ -116,15 +114,6 @@ def put_notebooks(app: Sphinx, exception: Exception | None) -> None:
         return
     for path in notebooks(app).rglob("*.ipynb"):
         shutil.copy(path, Path(app.outdir, "_sources", path.relative_to(notebooks(app))))
-
-
-def name_kinds(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Say what a fold hides: myst-nb has a place for it in its words, and one language for it."""
-    for prompt in (app.config.nb_code_prompt_show, app.config.nb_code_prompt_hide):
-        for kind in ("outputs", "output", "source", "content"):
-            shown = prompt.replace("{type}", kind)
-            said_so = prompt.replace("{type}", said(kind))
-            context["body"] = context.get("body", "").replace(shown, said_so)
 
 
 def mark_emphasis(app: Sphinx, doctree: nodes.document) -> None:
@@ -200,7 +189,6 @@ def setup(app: Sphinx) -> dict:
         app.connect("build-finished", put_notebooks)
         app.connect("build-finished", label)
         app.add_css_file(SHEET.name)
-        app.connect("html-page-context", name_kinds)
         app.connect("doctree-read", mark_emphasis)
         # Before the exercises get their fields.
         app.connect("source-read", on_source_read, priority=100)

@@ -36,17 +36,8 @@ FEEDBACK = ("grading/templates/feedback_page/*.j2",)
 CALLED = {"_": None, "sentence": None}
 SCRIPTS = ("book/_static/*.js", "publishing/site/answer.js", "attn_core/views/drawings/*.js")
 TEMPLATES = ("publishing/site/slide_deck.html",)
-# What the theme and myst-nb say, where they have no Chinese for it.
 KINDS = ("values", "function", "text")  # of an exercise's answer
-THEIRS = (
-    "Show code cell {type}",
-    "Hide code cell {type}",
-    "source",
-    "output",
-    "outputs",
-    "content",
-)
-# Said in attributes of their templates, without a catalogue's help.
+# Said in attributes of the theme's and myst-nb's templates, without a catalogue's help.
 THEIR_LABELS = (
     "Main",
     "Page",
@@ -93,7 +84,6 @@ def of_settings() -> Iterator[tuple[str, str]]:
 
 def of_site() -> Iterator[tuple[str, str]]:
     yield from of_settings()
-    yield from ((text, "myst-nb") for text in THEIRS)
     yield from ((text, "a label of the theme") for text in THEIR_LABELS)
     yield from ((text, "kind of an exercise") for text in KINDS)
     yield from ((text, "reveal.js") for text in REVEALS)

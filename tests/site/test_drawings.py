@@ -139,3 +139,12 @@ def test_arrows_are_moved_by_a_pointer_and_by_keys(open_page, site, edition):
     page.mouse.up()
     page.mouse.move(x, y)
     expect(svg.locator(".says-0")).to_have_text("(4, 3)")
+
+
+def test_the_code_of_a_picture_is_below_its_caption(open_page, site, edition):
+    page = open_page(f"{site}/{edition}chapters/09_transformer.html")
+    picture, caption, fold = page.locator("div.cell:has(> .above-input)").first.locator("> *").all()
+    expect(picture.locator("svg.drawing")).to_be_visible()
+    expect(caption.locator("> em").first).to_be_visible()
+    expect(fold).to_have_js_property("open", False)
+    expect(fold.locator("summary")).to_have_text("代码" if edition else "Code", use_inner_text=True)
