@@ -15,7 +15,8 @@ from bs4 import BeautifulSoup, Tag
 
 from publishing.paper.sheet import UNKNOWN, place
 
-KIND = re.compile(r"^(.+?)(?:\(\))? ?\((?:\w+ )*?(?:in module |in )?([\w.]+)(?: \w+)?\)$")
+# "ablate() (attn_core.watching.Seen method)", in any language.
+NAME = re.compile(r"^([\w.]+)(?:\(\))? ?[(（].*?(attn_core[\w.]*).*[)）]$")
 REFERENCE = "book/api"
 
 
@@ -24,10 +25,10 @@ def named(text: str) -> str:
 
     >>> named("ablate() (attn_core.watching.Seen method)"), named("AdamW (class in attn_core)")
     ('ablate (Seen)', 'AdamW')
-    >>> named("alibi() (in module attn_core)"), named("causal mask")
-    ('alibi', 'causal mask')
+    >>> named("alibi()（在 attn_core 模块中）"), named("值（value）")
+    ('alibi', '值（value）')
     """
-    found = KIND.match(text)
+    found = NAME.match(text)
     if not found:
         return text
     name, owner = found[1], found[2].rpartition(".")[2]
@@ -50,8 +51,8 @@ def of_item(item: Tag, printed: set[str]) -> list[tuple[str, str]]:
     links = [(link.get_text(), *target(link)) for link in item.select("a[href]")]
     (first, page, _), *_ = links
     if page == REFERENCE:
-        told = [first, *(f"{first.partition('(')[0]}() {text}" for text, _, _ in links[1:])]
-        names = [named(text) for text in told]
+        name = re.match(r"[\w.]+", first)[0]
+        names = [named(first), *(named(f"{name} {text}") for text, _, _ in links[1:])]
     else:
         names, links = [first] * len(links), [*links[1:], links[0]]
     return [(name, at) for name, (_, page, at) in zip(names, links, strict=True) if page in printed]
