@@ -126,7 +126,8 @@ def in_truetype(source: Path, target: Path) -> None:
 
 
 def of_site(site: Path, characters: set[str]) -> tuple[str, set[str]]:
-    """The style sheet of the fonts that print these characters of a site, and those they have.
+    """The style sheet of the fonts that print these characters of a language's site, and those they
+    have.
 
     The fonts are cut once for all documents of a site: that takes longer than to print a chapter.
     """

@@ -69,7 +69,7 @@ def make(
     documents = documents_of(book, every, only)
     made: list[Path] = []
     characters = set().union(*(document.text for document in documents.values()))
-    rules, known = fonts.of_site(site, characters)
+    rules, known = fonts.of_site(book.site, characters)
     if lacking := fonts.lacking(characters, known):
         sys.exit(f"no font of the paper has a sign for {lacking}")
     with tempfile.TemporaryDirectory() as scratch:

@@ -305,7 +305,8 @@ def test_no_part_of_the_book_is_wider_than_its_paper(chromium, tmp_path, languag
     """The same, asked of the document before it is printed: in Chinese, too."""
     book, every = book_of(HTML, language, "public", "a4")
     document = whole_book(book, every).text
-    rules, _ = fonts.of_site(HTML, set(document))
+    rules, known = fonts.of_site(book.site, set(document))
+    assert fonts.lacking(set(document), known) == ""
     (tmp_path / "book.html").write_text(document.replace("/* fonts */", rules), encoding="utf-8")
     width = round((210 - 2 * MARGINS[0]) / 25.4 * 96)
     page = chromium.new_page(viewport={"width": width, "height": 900})
