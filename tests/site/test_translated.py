@@ -49,7 +49,8 @@ def unsaid(page: str, known: str) -> list[str]:
     article = BeautifulSoup(page, "lxml", parse_only=SoupStrainer(["article", "footer"]))
     for apart in article.select(APART):
         apart.decompose()
-    texts = [text for text in article.find_all(string=True) if not isinstance(text, Comment)]
+    strings = [text for text in article.find_all(string=True) if not isinstance(text, Comment)]
+    texts = [text.replace("\N{NO-BREAK SPACE}", " ") for text in strings]
     return [
         text.strip()
         for text in texts
