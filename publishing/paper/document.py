@@ -140,8 +140,7 @@ def html(book: Book, title: str, texts: dict[str, tuple[str, str]], front: str) 
         if (book.site / "_static" / name).is_file()
     )
     heads = "\n".join(
-        running_heads(ident(place), "" if of == book.title else book.title, of)
-        for place, (of, _) in texts.items()
+        running_heads(ident(place), book.title, of) for place, (of, _) in texts.items()
     )
     body = "\n".join(
         (EMPTY.format(f' data-before="{escape(place)}" hidden') if front else "")
