@@ -17,9 +17,10 @@ from functools import cache
 from pathlib import Path
 
 from fontTools import subset
+from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.cu2quPen import Cu2QuPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
-from fontTools.ttLib import TTFont, newTable
+from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
 from attn_core.views.pixels import file_of
@@ -28,24 +29,6 @@ HAN = "U+3000-303F, U+3400-9FFF, U+FF00-FFEF"  # as in site.css
 QUOTES = "U+2018-2019, U+201C-201D"  # as wide as a character in Chinese, narrow in English
 
 FIGURES = "lnum", "tnum"  # what paper.css asks for beside the usual features
-
-# What a TrueType font's table "maxp" has beside the number of glyphs: limits of instructions, which
-# ours lack, and sizes that are counted when it is saved.
-LIMITS = (
-    "maxPoints",
-    "maxContours",
-    "maxCompositePoints",
-    "maxCompositeContours",
-    "maxZones",
-    "maxTwilightPoints",
-    "maxStorage",
-    "maxFunctionDefs",
-    "maxInstructionDefs",
-    "maxStackElements",
-    "maxSizeOfInstructions",
-    "maxComponentElements",
-    "maxComponentDepth",
-)
 
 CURVES = 1.0  # units of a font's thousand: how far a curve may be from that of the original
 
@@ -102,24 +85,20 @@ def cut(face: Face, characters: frozenset[str], target: Path) -> set[str]:
 
 def in_truetype(source: Path, target: Path) -> None:
     """Write a font whose outlines are cubic curves (CFF) with quadratic ones (TrueType)."""
-    with TTFont(source) as font:
-        order, outlines = font.getGlyphOrder(), font.getGlyphSet()
-        glyphs = {}
-        for name in order:
+    with TTFont(source, recalcTimestamp=False) as font:
+        outlines, glyphs = font.getGlyphSet(), {}
+        for name in font.getGlyphOrder():
             pen = TTGlyphPen(outlines)
             outlines[name].draw(Cu2QuPen(pen, CURVES, reverse_direction=True))
             glyphs[name] = pen.glyph()
-        font["loca"], font["glyf"] = newTable("loca"), newTable("glyf")
-        font["glyf"].glyphOrder, font["glyf"].glyphs = order, glyphs
-        for name, glyph in glyphs.items():
-            glyph.recalcBounds(font["glyf"])
-            font["hmtx"][name] = font["hmtx"][name][0], getattr(glyph, "xMin", 0)
         for table in ("CFF ", "VORG"):
             del font[table]
-        most = font["maxp"] = newTable("maxp")
-        most.tableVersion = 0x00010000
-        for limit in LIMITS:
-            setattr(most, limit, 1 if limit == "maxZones" else 0)
+        builder = FontBuilder(font=font)
+        builder.isTTF = True
+        builder.setupGlyf(glyphs)
+        builder.setupMaxp()
+        for name, glyph in glyphs.items():
+            font["hmtx"][name] = font["hmtx"][name][0], getattr(glyph, "xMin", 0)
         font["post"].formatType = 3.0
         font.flavor, font.sfntVersion = None, "\0\1\0\0"
         font.save(target)

@@ -336,8 +336,7 @@ def test_a_sheet_begins_on_a_right_page_without_a_running_head(printed):
             if not text.count_chars():  # before a sheet
                 wrong += [] if number + 1 in openings else [number]
                 continue
-            inner = (0, width / 2) if number % 2 else (width / 2, width)
-            left, right = inner
+            left, right = (0, width / 2) if number % 2 else (width / 2, width)  # the inner half
             head = text.get_text_bounded(bottom=height - TOP + 4)
             foot = text.get_text_bounded(top=BOTTOM - 4)
             inside = text.get_text_bounded(left=left, right=right, top=BOTTOM - 4)
