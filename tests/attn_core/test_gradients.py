@@ -239,7 +239,7 @@ def test_tiles_and_overviews_are_parts_of_the_stage(name):
     width = whole.shape[1]
     rows, cols = range(3, 500, 5), slice(1, width - 1)
     tile = grads.tile(name, rows, cols, batch=1, head=2)
-    assert torch.equal(tile, whole[3:500:5, 1:-1])
+    assert_same(tile, whole[3:500:5, 1:-1], 1e-12)  # a product of other rows may round otherwise
     size = (6, 5)
     blocks = whole.unflatten(0, (6, 100)).unflatten(2, (5, -1))
     for how, wanted in (("mean", blocks.mean((1, 3))), ("max", blocks.amax((1, 3)))):
