@@ -58,7 +58,7 @@ EXERCISE = Exercise(
         "English word that has the largest weight in its row{% if not chapter %} of "
         "`weights`{% endif %}. How many pairs of lines cross? Write `crossings(weights)`, "
         "which counts the pairs of rows in which the upper row looks further right than the "
-        "lower row. If there are none, both languages have the same order. Try it with {% if "
+        "lower row. If there are none, both sentences have the same word order. Try it with {% if "
         'chapter %}`garden.stage("weights")`{% else %}`crossings(weights)`{% endif %}. '
         "*Expected: two or three lines in the function, or a few more with loops.*"
     ),
@@ -89,7 +89,7 @@ def crossings(weights):
         change(
             "looks[:, None] > looks",
             "looks[:, None] >= looks",
-            hint="You counted rows that look at the same word. Their lines meet and do not cross.",
+            hint="You counted rows that look at the same word. Their lines meet but do not cross.",
         ),
         change(
             "looks[:, None] > looks",

@@ -62,7 +62,7 @@ by_first = 1 / n_words""",
         change(
             ("by_last", "by_first"),
             ("by_first", "by_last"),
-            hint="It is the other way round: what came last has been forgotten least.",
+            hint="It is the other way round: the word that came last has been forgotten least.",
         ),
     ),
     fields=(Field("by_last", places=3), Field("by_first", places=3)),

@@ -60,8 +60,8 @@ def sharpen(weights, t):
             "weights**t",
             "t * weights",
             hint=(
-                "Here t cancels, so these are the old weights. It multiplies the *scores*, "
-                "inside exp."
+                "Here t cancels, so these are the old weights. It is the *scores* that t "
+                "multiplies, inside exp."
             ),
         ),
         Mistake(

@@ -44,7 +44,7 @@ EXERCISE = Exercise(
         "{% if chapter %}In chapter 01 someone gave the weights 0.8, 0.1 and 0.1 for 汤姆.{% "
         "else %}Someone gives the weights `wanted` for one word.{% endif %} Which query "
         "gives these weights? Write `query_behind(wanted, keys)` for three keys of two "
-        "numbers that are the corners of a triangle. Try {% if chapter "
+        "numbers each, the corners of a triangle. Try {% if chapter "
         "%}`query_behind(torch.tensor([0.8, 0.1, 0.1]), states)`{% else "
         "%}`query_behind(wanted, keys)`{% endif %}, and check the query with the three "
         "stages. *Expected: three lines in the function. The ratio of two weights is exp of "

@@ -88,8 +88,8 @@ def context_vector(x, i):
             ("x @ x[i]", "x[i]"),
             ("weights @ x", "weights * x[i]"),
             hint=(
-                "You took the softmax of the word's own numbers. Take it of the scores instead: "
-                "the dot products of word `i` with every word."
+                "You took the softmax of the word's own numbers. Take the softmax of its scores "
+                "instead: the dot products of word `i` with every word."
             ),
         ),
     ),

@@ -49,7 +49,7 @@ EXERCISE = Exercise(
     text=(
         "Write `safe_softmax(table)`, which computes the softmax of each row of a table of "
         "scores with exp and sums, without overflow. (You can compare with `torch.softmax`.) "
-        "It must work for rows near 1000, for rows near −1000, for both in one table, and "
+        "It must work for scores near 1000, for scores near −1000, for both in one table, and "
         "for both in one row, as in `[0.0, 1000.0, -1000.0]`. Try it with {% if chapter "
         "%}`table = torch.tensor([[1000.0, 999.0, 998.0], [-1000.0, -999.0, -998.0], [0.5, "
         "0.0, -0.5]])`{% else %}`safe_softmax(table)`{% endif %}. *Expected: three lines in "

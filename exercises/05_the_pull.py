@@ -41,8 +41,8 @@ EXERCISE = Exercise(
     text="""\
 The loss is −log of the weight of key `target`, in a row of `scores` that are divided by
 $\\sqrt{d_k}$. Write `pull(scores, d_k, target)`, which computes the gradient of the loss at each
-score by a rule that needs no `backward`. First nudge the scores of a row of your own, and guess the
-rule from the numbers: how does the loss pull at the target's score, and at the others? *Expected:
+score by a rule that needs no `backward`. First make up a row, nudge its scores, and guess the rule
+from the numbers: how does the loss pull at the target's score, and at the others? *Expected:
 three lines in the function, one softmax.*""",
     starter="""\
 def pull(scores, d_k, target):
@@ -70,8 +70,8 @@ def pull(scores, d_k, target):
             ("gradient = torch", "gradient = -torch"),
             ("-= 1", "+= 1"),
             hint=(
-                "The signs are reversed: this raises the loss. A higher score of the target "
-                "lowers it."
+                "The signs are reversed. A higher score of the target lowers the loss, so its "
+                "gradient must be negative."
             ),
         ),
         change(

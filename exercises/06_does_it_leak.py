@@ -58,7 +58,7 @@ def checks(names, parameters):
 
     return [
         Clue("a causal attention does not leak", causal),
-        Clue("one that sees only itself does not leak", alone),
+        Clue("one in which each word sees only itself does not leak", alone),
         ("it tells both from one without a mask", finds(last + 1)),
         ("it tells both from one that sees a word ahead", finds(2)),
         ("it tells both from one whose first word sees the second", finds(1, [(0, 1)])),
@@ -136,7 +136,7 @@ def leaks(attend, x):
             ("range(1, len(x))", "range(len(x) - 1)"),
             ("other[t:]", "other[t + 1]"),
             ("attend(other)[:t], output[:t]", "attend(other)[t], output[t]"),
-            hint="You looked only at next neighbours. A word can look further ahead.",
+            hint="You checked only neighbouring words. A word can look further ahead.",
         ),
         change(
             ("        other = x.clone()\n        other[t:] += 1\n", ""),

@@ -31,7 +31,7 @@ def checks(names, parameters):
             keeps and not bool((got & ~is_word).any()),
         ),
         (
-            "everything else is kept, also for the queries of the padding",
+            "everything else is kept, for the queries of the padding, too",
             is_bool and torch.equal(got, ~future & is_word),
         ),
     ]
@@ -51,7 +51,7 @@ every key that is neither later nor padding. Try it with {% if chapter %}`keep_l
 second table is shown above. {%- else %}`keep_left(lengths, T)`.{% endif %} If shapes differ, torch
 stretches an axis of size 1, or one that is missing at the front, until it fits (*broadcasting*,
 广播): [T] with [T, 1] gives [T, T], and [B, 1, 1] with [T] gives [B, 1, T]. *Expected: three
-lines in the function. Compare numbers of places, and let shapes broadcast.*""",
+lines in the function. Compare the places by number, and let shapes broadcast.*""",
     starter="""\
 def keep_left(lengths, T):
     return ...""",

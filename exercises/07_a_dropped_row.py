@@ -69,7 +69,7 @@ def dropped_row(row, survives, p):
         change(
             " / (1 - p)",
             "",
-            hint="The survivors have to grow by 1/(1 − p), or the average shrinks.",
+            hint="The survivors have to grow by the factor 1/(1 − p), or the average shrinks.",
             name="dropout-not-rescaled",
         ),
         Mistake(

@@ -68,8 +68,8 @@ exactly = 1.0""",
             "(1 - drop_p) ** n_weights\n",
             "1 - drop_p\n",
             hint=(
-                "`exactly` is right. 1 − p is the chance of "
-                "one weight; here all of them must survive."
+                "`exactly` is right. 1 − p is the chance that one weight survives; here all of "
+                "them must survive."
             ),
         ),
     ),

@@ -24,7 +24,7 @@ def checks(names, parameters):
     p, seed, first, later = parameters["p"], parameters["seed"], range(1), range(1, 3)
     return [
         (
-            "the first eight columns of the first row agree",
+            "the first eight columns of the first row agree with the library",
             agrees(p, seed, first, first, first, range(8)),
         ),
         ("five columns of two more rows agree", agrees(p, seed, first, first, later, range(5))),
@@ -45,7 +45,7 @@ EXERCISE = Exercise(
     points=3,
     text="""\
 Write `survives_at(p, seed, batch, head, row, column)`, which says whether one weight survives, by
-the rule of the library: use the words of `philox`, as its `Dropout` does.
+the rule of the library: use the words that `philox` returns, as the library's `Dropout` does.
 `philox`{% if not chapter %}, from attn_core.dropout,{% endif %} takes a tuple of four tensors, such
 as `torch.tensor(5)`, and a tuple of two whole numbers. Try it {% if chapter %}on the weights worked
 out above{% else %}with `survives_at(p, seed, 0, 0, 0, 3)` {%- endif %}. *Expected: three or four

@@ -39,9 +39,9 @@ EXERCISE = Exercise(
         "[b, n, h·d], with each word's heads side by side. You need no loop. Try it with {% "
         "if chapter %}`right.contiguous()`, the same numbers on a separate strip, head after "
         "head, as attention returns them (in the exercise notebook: `heads`). It must give "
-        "back the first strip in three rows, 0 to 3, 4 to 7, 8 to 11{% else "
+        "back the original strip in three rows, 0 to 3, 4 to 7, 8 to 11{% else "
         "%}`merge_heads(heads)`, where each number is its place on the strip that was split "
-        "into heads: the rows must count from 0 on{% endif %}. *Expected: two lines in the "
+        "into heads: the rows must count up from 0{% endif %}. *Expected: two lines in the "
         "function.*"
     ),
     starter="""\

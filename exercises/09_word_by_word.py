@@ -85,9 +85,9 @@ EXERCISE = Exercise(
         "`longest` words. Try it: {% if chapter %}`decode = lambda ids: "
         "model.decode(ids[None], memory)[0]`, then `write(decode, 1, 2, 20)` should give the "
         "ids of 汤姆 追逐 杰瑞 and the end mark, `[3, 17, 4, 2]`{% else %}`lambda ids: "
-        "torch.eye(30)[ids + 1]` scores highest, after each word, the word with the next "
-        "number; so `write(lambda ids: torch.eye(30)[ids + 1], 1, 4, 20)` should give `[2, "
-        "3, 4]`{% endif %}. *Expected: six lines in the function.*"
+        "torch.eye(30)[ids + 1]` gives the highest score, after each word, to the word with the "
+        "next number; so `write(lambda ids: torch.eye(30)[ids + 1], 1, 4, 20)` should give "
+        "`[2, 3, 4]`{% endif %}. *Expected: six lines in the function.*"
     ),
     starter="""\
 def write(decode, start, end, longest):

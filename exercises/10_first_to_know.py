@@ -63,9 +63,9 @@ EXERCISE = Exercise(
 Write `first_to_know(rows, score, word)`. `rows`, [stations, width], holds one row of numbers for
 each station of a model, in the model's order; `score` is the last matrix, [words, width]; `word` is
 the number of a word. A row *says* the word whose score, `score @ row`, is highest. Return the
-number of the first row, counted from 0, from which on **every** row says `word`, or None if the
-last row does not say it. (A row that says it by chance, while a later one loses it again, does not
-know it yet.) {% if chapter %}Try it on the decoder's rows of this chapter:
+number, counted from 0, of the first row such that it and **every** row after it say `word`, or None
+if the last row does not say it. (If a row says it by chance and a later row loses it again, the
+earlier row does not know it yet.) {% if chapter %}Try it on the decoder's rows of this chapter:
 `torch.stack([done.value(name)[0, 1] for name in stops])`, the matrix
 `model.words_out.weight.detach()` and `CHINESE.index("追逐")`. {% endif %}*Expected: seven lines in
 the function.*""",

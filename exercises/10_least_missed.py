@@ -65,12 +65,12 @@ EXERCISE = Exercise(
     points=3,
     text="""\
 Write `least_missed(count_right, parts, least)`. `count_right(off)` says how many sentences a model
-translates correctly while the parts in the list `off` are switched off. Begin with no part off.
-Then, again and again, switch off one more part: the one that leaves most sentences right, together
-with those already off. If several are equal, take the first in `parts`. Stop before fewer than
-`least` sentences would stay right, or when no part is left. Return the list of parts that are off,
-in the order of switching. (Two parts may do the same work: neither is missed alone, but both
-together are.) *Expected: about eight lines in the function.*""",
+translates correctly while the parts in the list `off` are switched off. Begin with all parts on.
+Then, again and again, switch off one more part: the one that, together with those already off,
+leaves the most sentences right. If several are equal, take the first in `parts`. Stop before fewer
+than `least` sentences would stay right, or when no part is left. Return the list of parts that are
+off, in the order in which they were switched off. (Two parts may do the same work: neither is
+missed alone, but both together are.) *Expected: about eight lines in the function.*""",
     starter="def least_missed(count_right, parts, least):\n    return ...",
     solution="""\
 def least_missed(count_right, parts, least):
@@ -97,7 +97,10 @@ def least_missed(count_right, parts, least):
         change(
             "key=lambda part: count_right([*off, part])",
             "key=lambda part: count_right([part])",
-            hint="You count for each part alone. Count with those that are already off, too.",
+            hint=(
+                "You count with each part off alone. Count with the parts that are already off, "
+                "too."
+            ),
         ),
     ),
     probes=lambda parameters: [

@@ -38,7 +38,7 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text=(
-        "A kernel of k words, k odd, reads the same number of neighbours to each side. Write "
+        "A kernel of k words, k odd, reads the same number of neighbours on each side. Write "
         "`layers_needed(n, k)`, which returns how many layers it takes until some place sees "
         "both the first and the last of n words. For k = 3 it must give {% if chapter %}the "
         "last column of the table above: 3, 6, 12, 24{% else %}3, 6, 12 and 24 layers for 6, "

@@ -40,7 +40,7 @@ EXERCISE = Exercise(
         "layer does for n words of width d. Count the scores, the output, and the four "
         "matrices of d · d, each of which multiplies every word. {% if chapter %}In the "
         "table below, where d is 512, it is the sum of *four matrices* and *scores, "
-        "output*.{% else %}Try `multiply_adds(n, d)`, and twice the words, and twice the "
+        "output*.{% else %}Try `multiply_adds(n, d)`, then twice the words, then twice the "
         "width.{% endif %} *Expected: one line in the function.*"
     ),
     starter="""\

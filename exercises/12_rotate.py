@@ -66,8 +66,8 @@ EXERCISE = Exercise(
 Write `rotate(x, positions, rates)`, which applies rotary positions to `x` [T, D], the queries or
 the keys of one head. The pairs are interleaved: pair i of a row is columns 2i and 2i + 1. In row t
 it is rotated by the angle `positions[t] * rates[i]`, in radians, so that a pair (1, 0) moves
-towards (0, 1). {% if chapter %}Compare with attn_core: `Rotary(4, pairing="interleaved")` has the
-list `rates`, which `torch.tensor` turns into a tensor, and `rotate(x)` for the positions
+towards (0, 1). {% if chapter %}Compare with attn_core: `Rotary(4, pairing="interleaved")` has a
+list `rates`, which `torch.tensor` turns into a tensor, and its `rotate(x)` uses the positions
 `torch.arange(len(x))`. {%- else %}Try it with `rotate(x, positions, rates)`.{% endif %} *Expected:
 six lines in the function. `x[:, 0::2]` has the first number of every pair.*""",
     starter="""\

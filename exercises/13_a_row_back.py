@@ -82,10 +82,7 @@ row_dS = P * (row_dP - row_r)""",
         change(
             "P * (row_dP - row_r)",
             "P * row_dP",
-            hint=(
-                "You did not subtract r from the gradients of the scores, so yours do not add up "
-                "to 0."
-            ),
+            hint="You left r out of the gradients of the scores, so they do not add up to 0.",
         ),
         change(
             "P * (row_dP - row_r)",

@@ -131,7 +131,7 @@ def first_copy(film, steps, letters):
         change(
             "if all(copies)",
             "if any(copies)",
-            hint="One row that copies is not enough: each repeated letter must.",
+            hint="One row that copies is not enough: the row of each repeated letter must copy.",
         ),
         change(
             "    for step, weights in zip(steps, film):",

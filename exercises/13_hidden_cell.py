@@ -62,7 +62,7 @@ Dv]. `keep` [T, T] is True where a query sees a key. A hidden cell gets 0, and s
 that sees nothing, such as the row of a padding token. Try it with {% if chapter %}the table
 `scaled = torch.tensor([[0.0, 0.0], [0.0, 0.0]])`, the mask
 `keep = torch.tensor([[False, False], [False, True]])`, `v` from above and
-`grad_output = torch.ones(2, 1).double()`: all four are 0
+`grad_output = torch.ones(2, 1).double()`: all four gradients are 0
 {%- else %}`grad_scaled(scaled, keep, v, grad_output)`{% endif %}. *Expected: four lines in the
 function.*""",
     starter="""\
@@ -96,7 +96,10 @@ def grad_scaled(scaled, keep, v, grad_output):
         change(
             " - (weights * grad_weights).sum(dim=-1, keepdim=True)",
             "",
-            hint="You left out what the mixture already does: subtract r from each row.",
+            hint=(
+                "You left out r, the mean of dP weighted by the attention weights: subtract it "
+                "from each row."
+            ),
         ),
         change(
             "(weights * grad_weights).sum(dim=-1, keepdim=True)",
@@ -130,8 +133,8 @@ def grad_scaled(scaled, keep, v, grad_output):
             "grad_scaled(torch.tensor([[0.0, 0.0, 0.0]]), torch.tensor([[True, True, False]]), "
             "torch.tensor([[1.0], [3.0], [5.0]]), torch.tensor([[2.0]]))[0]",
             label=(
-                "the row of a query that sees two of three keys with equal scores, when their "
-                "values are 1, 3 and 5 and dO is 2"
+                "the gradients in the row of a query that sees the first two of three keys, when "
+                "all scores are equal, the values are 1, 3 and 5, and dO is 2"
             ),
         ),
     ),

@@ -80,7 +80,7 @@ Each text begins with `segment` different letters out of `letters`, all equally 
 trained several models and shows a curve for each: the mean loss (with natural logarithms) over the
 places that predict the second letter, the third, and so on to the last letter of the segment.
 `runs` is a dict from the name of a model to its curve. Write `leaking(runs, letters, segment)`,
-which returns the names of the models whose curve drops below what is possible at any point, in the
+which returns the names of the models whose curve at any point drops below what is possible, in the
 order of `runs`. Try it with
 {% if chapter %}`leaking({"a": [2.2, 2.31, 2.05, 1.93], "b": [2.19, 1.5, 0.62, 0.04]}, 8, 5)`
 {%- else %}`leaking(runs, count, size)`{% endif %}. *Expected: two lines in the function. How many

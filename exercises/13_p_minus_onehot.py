@@ -40,7 +40,7 @@ def checks(names, parameters):
         ),
         ("for one row it is p, minus 1 at the right word", is_right((scores[:1], words[:1]))),
         (
-            "for several rows the loss is their mean",
+            "for several rows the loss is the mean over the rows",
             is_right((scores, words), (scores.flip(0), words), (scores.flip(1), words)),
         ),
         (

@@ -65,8 +65,8 @@ EXERCISE = Exercise(
 `wrong_tables` holds four tables of weights. All are computed from the same `score_table`, with d_k
 = 4 and without a mask, and each is wrong in a different way: `"no-scale"`, `"scale-after-softmax"`,
 `"softmax-over-queries"` or `"divided-by-sum"`. Look at the signs and at the sums, and write the
-names into the list `what_went_wrong`, in the order of the tables. {%- if chapter %} Both are shown
-above.{% endif %} *Expected: three sums and one look.*""",
+names into the list `what_went_wrong`, in the order of the tables. {%- if chapter %} The scores and
+the tables are shown above.{% endif %} *Expected: three sums and one look.*""",
     starter="what_went_wrong = ...",
     solution="""\
 import torch
@@ -91,7 +91,7 @@ what_went_wrong = [name_of(table) for table in wrong_tables]""",
             ('"no-scale"', '"scale-after-softmax"'),
             ('"scale-after-softmax"', '"no-scale"'),
             hint=(
-                "You swapped the two tables that are too sharp. After scaling behind softmax, "
+                "You swapped the two tables that are too sharp. If the scale comes after softmax, "
                 "the rows no longer add up to 1."
             ),
         ),

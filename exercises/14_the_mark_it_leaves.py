@@ -78,7 +78,9 @@ if_after = (one + two) / (one + two + hidden)""",
         change(
             "e * one + e * two + hidden",
             "one + two + hidden",
-            hint="In your `if_added` the mask does nothing. But it adds 1 to the scores that stay.",
+            hint=(
+                "In your `if_added` the mask does nothing. It should add 1 to the scores that stay."
+            ),
         ),
         change(
             "(one + two) / (one + two + hidden)",

@@ -14,7 +14,7 @@ Heads = tuple[Tensor, Tensor, Tensor]
 
 
 def trace_without_source(self, x: Tensor, memory: Tensor | None = None, keep=None):
-    """A record that knows no source: `trace` would see that q is no projection of x."""
+    """A record that knows no source: `trace` would see that q is not a projection of x."""
     return trace(
         *self.split_heads(x, memory), keep=both_masks(self.keep, keep, x), dropout=self.drop.now()
     )

@@ -94,7 +94,7 @@ MASKING = (
     Mistake(
         name="upper-triangle-kept",
         title="the upper triangle kept",
-        does="The triangle above the diagonal marks what to hide, but it is used as what to keep.",
+        does="The triangle above the diagonal marks what to hide, but the code keeps it.",
         symptom="Each word sees only the words after it, and the last word sees nothing.",
         invisible="Without a mask.",
         wrong="masked = scaled.masked_fill(torch.triu(ones, diagonal=1) == 0, -torch.inf)",
@@ -114,10 +114,10 @@ MASKING = (
             "and −∞."
         ),
         symptom=(
-            "Nothing is hidden. A kept key only weighs e times as much as before, compared with a "
-            "hidden one."
+            "Nothing is hidden. The mask only makes a kept key weigh e times as much as before, "
+            "relative to a hidden one."
         ),
-        invisible="Without a mask; and in the weights of a row that keeps every key.",
+        invisible="Without a mask, and in the weights of a row that keeps every key.",
         wrong="masked = scaled + keep",
         right="masked = scaled + torch.zeros(L, S).masked_fill(~keep, -torch.inf)",
         check=HIDDEN_IS_ZERO,
@@ -135,7 +135,7 @@ MASKING = (
             "The scores are multiplied by the mask, so a hidden score becomes 0 instead of −∞, and "
             "exp(0) = 1."
         ),
-        symptom="Hidden keys get a weight, the same one along a row.",
+        symptom="Hidden keys get a weight, and it is the same for all of them in a row.",
         invisible="Where every query may see every key.",
         wrong="masked = scaled * keep",
         right="masked = scaled.masked_fill(~keep, -torch.inf)",
@@ -150,12 +150,12 @@ MASKING = (
         name="minus-1e9",
         title="−1e9 in the place of −∞",
         does=(
-            "Hidden scores become −1e9 instead of −∞, which hides as well, as long as the row "
-            "keeps a key."
+            "Hidden scores become −1e9 instead of −∞, which hides them just as well as long as the "
+            "row keeps a key."
         ),
         symptom=(
-            "A row that keeps nothing gets equal weights over all that is forbidden, and looks "
-            "healthy."
+            "A row that keeps nothing gives equal weights to all the keys that it must not see, "
+            "and looks healthy."
         ),
         invisible="In the weights, as long as every row keeps at least one key.",
         wrong="masked = scaled.masked_fill(~keep, -1e9)",
@@ -171,9 +171,12 @@ MASKING = (
     Mistake(
         name="mask-ignores-cache",
         title="a mask that ignores the cache",
-        does="Query i is put at place i, although it comes after all keys that are in the cache.",
+        does=(
+            "Query i is treated as if it were at place i, although it comes after all the keys in "
+            "the cache."
+        ),
         symptom=(
-            "With a cache, the first new word sees one key only; the rest of what it should see is "
+            "With a cache, the first new word sees only one key; the others that it should see are "
             "hidden."
         ),
         invisible="With as many queries as keys, as in training and in the first pass.",
@@ -194,7 +197,7 @@ MASKING = (
             "keys."
         ),
         symptom="Real words give weight to padding, and the rows of the padding keep nothing.",
-        invisible="Without padding, when each sentence is as long as the batch.",
+        invisible="Without padding, when all sentences of the batch have the same length.",
         wrong="keep = is_word[:, None, :, None]",
         right="keep = is_word[:, None, None, :]",
         check=HIDDEN_IS_ZERO,

@@ -110,7 +110,7 @@ class Mistake(Variant):
     >>> mistake.apply(trace(*[toy.notebook().x] * 3))["weights"].sum(-1)
     tensor([0.8869, 0.4500, 1.6631])
 
-    Chapters 02 to 09 show some of them, chapter 14 all.
+    Chapters 02 to 09 show some of the mistakes; chapter 14 shows them all.
     """
 
     does: str

@@ -33,7 +33,7 @@ def whole_numbers(*shape: int, step: int) -> Tensor:
 
 
 def questions() -> tuple[Question, ...]:
-    """Inputs that tell mistakes apart: each is made for those that hide on the ones before."""
+    """Inputs that tell mistakes apart: each is made for mistakes that hide on those before it."""
 
     def made(B: int, H: int, L: int, S: int, keep: Keep, p: float, size: float = 1.0) -> Question:
         q, k = whole_numbers(B, H, L, 3, step=2), whole_numbers(B, H, S, 3, step=3)
@@ -56,8 +56,9 @@ def alike(stage: str) -> list[tuple[str, ...]]:
     >>> alike("masked")[1:]
     [('no-scale', 'scale-after-softmax'), ('no-mask', 'mask-after-softmax')]
 
-    On no input can they be told from one another by this stage alone: their formulas are the same
-    up to it, or, as in the first example, one undoes what the other did. Taught in chapter 14.
+    This stage alone cannot tell the versions of a group apart, whatever the input: their formulas
+    are the same up to it, or, as in the first example, they come to the same result by another way.
+    Taught in chapter 14.
     """
     versions: dict[str, list[Tensor]] = {"right": []}
     for question in questions():

@@ -17,8 +17,8 @@ SCALING = (
         title="no scale",
         does="The scores go into softmax without being divided by √d_k.",
         symptom=(
-            "Rows come out too sharp, with one weight near 1 and the rest near 0. The wider the "
-            "keys, the sharper the rows."
+            "Rows come out too sharp, and the wider the keys, the sharper they are. With wide "
+            "keys, one weight is often near 1 and the rest near 0."
         ),
         invisible="Where the keys have width 1, or where the scale is set to 1.",
         wrong="weights = torch.softmax(q @ k.mT, dim=-1)",
@@ -80,7 +80,7 @@ SCALING = (
             "In training no weight is 0, and a dropped key can even gain: a score of −3 becomes a "
             "score of 0."
         ),
-        invisible="Without dropout, so in eval.",
+        invisible="Without dropout, as in eval.",
         wrong="weights = torch.softmax(dropout(scaled), dim=-1)",
         right="dropped = dropout(torch.softmax(scaled, dim=-1))",
         check="(dropped[~survives] == 0).all()",

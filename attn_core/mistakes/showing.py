@@ -50,7 +50,7 @@ class Evidence:
 
 
 def evidence(mistake: Mistake) -> Evidence:
-    """Tries a mistake on an input on which it is seen, and on one on which it is not.
+    """Tries a mistake on one input where it shows, and on one where it hides.
 
     >>> from attn_core.mistakes import MISTAKES, evidence
     >>> evidence(MISTAKES["scale-by-model-width"])

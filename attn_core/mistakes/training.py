@@ -15,7 +15,9 @@ TRAINING = (
             "The loss falls lower than any honest prediction could bring it, and the model writes "
             "nonsense: when it writes, the next token is not there to be read."
         ),
-        invisible="In texts of which only one token is read, and at the last place of any text.",
+        invisible=(
+            "In texts of which the model reads only one token, and at the last place of any text."
+        ),
         wrong="weights = torch.softmax(scaled, dim=-1)",
         right="weights = torch.softmax(scaled.masked_fill(~causal, -torch.inf), dim=-1)",
         check="(grad[:, 1:] == 0).all()",
@@ -66,11 +68,11 @@ TRAINING = (
             "weight by about that much, whatever its gradient."
         ),
         symptom=(
-            "A deep stack with post-norm learns slowly or not at all, at a rate that works well "
-            "after a warm-up."
+            "At a rate that works well with a warm-up, a deep stack with post-norm learns slowly "
+            "or not at all."
         ),
         invisible=(
-            "With a warm-up of one step. And it does little harm to a stack of few layers, with "
+            "With a warm-up of one step. It also does little harm to a stack of few layers, with "
             "pre-norm, or at a smaller rate."
         ),
         wrong="lr = peak",

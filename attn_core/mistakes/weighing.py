@@ -38,14 +38,17 @@ WEIGHING = (
     Mistake(
         name="softmax-over-queries",
         title="softmax over queries",
-        does="Softmax runs down the columns, so the queries share out each key.",
+        does=(
+            "Softmax runs down the columns, so the queries compete for each key instead of the "
+            "keys competing for each query."
+        ),
         symptom=(
             "Columns add up to 1 and rows do not. A key that is hidden from every query has a "
             "column of nan."
         ),
         invisible=(
-            "In a table whose rows and columns all have the same sum of exps, as for two words at "
-            "a right angle. A symmetric table is not enough."
+            "In a table whose rows and columns all have the same sum of exps, as for two word "
+            "vectors of equal length at a right angle. A symmetric table is not enough."
         ),
         wrong="weights = torch.softmax(scaled, dim=-2)  # or dim=1 of [B, L, S]",
         right="weights = torch.softmax(scaled, dim=-1)",
@@ -73,9 +76,9 @@ WEIGHING = (
             "the whole row becomes 0."
         ),
         invisible=(
-            "With scores of a few tens at most. `weights.isfinite().all()` would miss the row that "
-            "becomes 0. The check above misses one case too: a row whose scores all lie a little "
-            "above −104 has coarse weights, but they add up to 1."
+            "With scores of at most a few tens, positive or negative. `weights.isfinite().all()` "
+            "would miss the row that becomes 0. The check above misses one case too: a row whose "
+            "scores are all a little above −104 has imprecise weights, but they add up to 1."
         ),
         wrong="weights = torch.exp(scaled) / torch.exp(scaled).sum(-1, keepdim=True)",
         right="weights = torch.softmax(scaled, dim=-1)",
@@ -92,7 +95,7 @@ WEIGHING = (
         does=(
             "A row that keeps no key goes through softmax, which subtracts −∞ from −∞ and gets nan."
         ),
-        symptom="One row is nan here, and in the next layer every row of the sentence.",
+        symptom="Here only this row is nan, but in the next layer every row of the sentence is.",
         invisible="Where every row keeps at least one key.",
         wrong="weights = torch.softmax(masked, dim=-1)",
         right="weights = torch.softmax(masked, dim=-1).masked_fill(~keep, 0.0)",
@@ -112,8 +115,8 @@ WEIGHING = (
             "gives inf or nan."
         ),
         invisible=(
-            "Where the scores of each row are equal, and not 0. The check does not see a row whose "
-            "scores all have one sign; compare that one with torch.softmax."
+            "Where all scores of a row are equal and not 0. The check misses a row whose scores "
+            "all have the same sign; compare such a row with torch.softmax."
         ),
         wrong="weights = scaled / scaled.sum(-1, keepdim=True)",
         right="weights = torch.softmax(scaled, dim=-1)",
@@ -130,7 +133,8 @@ WEIGHING = (
         does="Softmax includes all keys, and only afterwards are the hidden weights set to 0.",
         symptom=(
             "Rows add up to less than 1, because the share of the hidden keys is missing. And the "
-            "future leaks through the sum: if a later word changes, so do the weights before it."
+            "future leaks through the sum that softmax divides by: if a later word changes, the "
+            "weights in the earlier rows change too."
         ),
         invisible="Where every query may see every key.",
         wrong="weights = torch.softmax(scaled, dim=-1) * keep",
@@ -145,13 +149,16 @@ WEIGHING = (
     Mistake(
         name="rounded-weights",
         title="rounding to one decimal",
-        does="The weights are rounded for reading, and then the rounded weights are used.",
+        does=(
+            "The weights are rounded for display, and then the rounded weights are used in the "
+            "computation."
+        ),
         symptom=(
             "Some rows add up to 0.9 or 1.1, and the outputs can be off in their first decimal."
         ),
         invisible=(
-            "Where the weights have one decimal anyway, as for five equal keys. The check does not "
-            "see a row in which the roundings cancel."
+            "Where the weights have only one decimal anyway, as for five equal keys. The check "
+            "misses a row in which the rounding errors cancel."
         ),
         wrong="weights = torch.round(weights, decimals=1)",
         right="torch.round(weights, decimals=1)  # shown, and not kept",
@@ -165,12 +172,12 @@ WEIGHING = (
     Mistake(
         name="dropped-as-weights",
         title="dropout already in the weights",
-        does="The weights that dropout has changed are returned as if they were the weights.",
+        does="The weights after dropout are returned as if they were the weights before it.",
         symptom=(
             "In training the rows of “weights” have zeros in them and do not add up to 1, though "
             "the output is right."
         ),
-        invisible="Without dropout, so in eval; and always in the output.",
+        invisible="Without dropout, as in eval, and always in the output.",
         wrong="weights = dropout(torch.softmax(masked, dim=-1)); return weights @ v, weights",
         right="dropped = dropout(weights); return dropped @ v, weights",
         check=ROWS_SUM_TO_ONE,
@@ -205,7 +212,9 @@ WEIGHING = (
             "The weights that survive are divided by p, the share that is dropped, instead of by 1 "
             "− p."
         ),
-        symptom="With p = 0.1 all that survives becomes ten times as large, instead of 1.11 times.",
+        symptom=(
+            "With p = 0.1 each surviving weight becomes ten times as large, instead of 1.11 times."
+        ),
         invisible="At p = 0.5, where 1/p and 1/(1 − p) are the same, and without dropout.",
         wrong="dropped = weights * survives / p",
         right="dropped = weights * survives / (1 - p)",
@@ -219,12 +228,15 @@ WEIGHING = (
     Mistake(
         name="dropout-thrown-away",
         title="dropout thrown away",
-        does="A slip in a name: what dropout returns goes into a variable that nobody reads.",
+        does=(
+            "Because of a slip in a name, the result of dropout goes into a variable that nobody "
+            "reads."
+        ),
         symptom=(
             "Two passes in training give the same output to the last bit, without an error or a "
             "warning."
         ),
-        invisible="Without dropout, so in eval.",
+        invisible="Without dropout, as in eval.",
         wrong="atten_weigths = dropout(atten_weights)",
         right="atten_weights = dropout(atten_weights)",
         check="(dropped[~survives] == 0).all()",

@@ -27,7 +27,7 @@ WIRING = (
     Mistake(
         name="shared-heads",
         title="one projection for all heads",
-        does="All heads use the same three matrices, so they all compute the same.",
+        does="All heads use the same three matrices, so they all compute the same thing.",
         symptom=(
             "The maps of all heads are equal, and the merged output repeats the numbers of one "
             "head."
@@ -96,14 +96,17 @@ WIRING = (
     Mistake(
         name="layer-norm-n-minus-1",
         title="a variance over n − 1",
-        does="The spread is x.std(), which divides by n − 1; layer norm divides by n.",
+        does=(
+            "The spread is computed with x.std(), which divides by n − 1; layer norm divides by n."
+        ),
         symptom=(
             "Normed tokens are too small, by the factor √((n − 1)/n): 0.8660 at width 4, 0.9990 at "
             "width 512."
         ),
         invisible=(
-            "In tokens whose numbers are all equal; and nearly so where the width is large. The "
-            "check sees it there, too: the squares of a normed token add up to n, here to n − 1."
+            "In tokens whose numbers are all equal, and it nearly hides where the width is large. "
+            "The check still catches it there: the squares of a normed token should add up to n, "
+            "but here they add up to n − 1."
         ),
         wrong="(x - mean) / (x.std(-1, keepdim=True) + eps)",
         right="(x - mean) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt()",
@@ -135,7 +138,8 @@ WIRING = (
         title="positions along the batch",
         does="Places are counted along the first axis, which is that of the sentences.",
         symptom=(
-            "All words of a sentence get the same place, so their order makes no difference again."
+            "All words of a sentence get the same place, so their order once again makes no "
+            "difference."
         ),
         invisible="With one sentence of one word.",
         wrong="x + positions[: x.shape[0], None]",
@@ -150,17 +154,17 @@ WIRING = (
         name="one-attention-twice",
         title="one attention for both places of a decoder layer",
         does=(
-            "The self-attention, its causal mask off, reads the memory too, so one set of weights "
-            "does both jobs."
+            "The self-attention, with its causal mask off, also reads the memory, so one set of "
+            "weights does both jobs."
         ),
         symptom=(
             "The weights of cross_attention do nothing: change its out_proj, and the layer's "
             "output stays the same."
         ),
         invisible=(
-            "While both have the same weights, as right after copying. The check does not see one "
-            "object under both names; for that ask `layer.self_attention is not "
-            "layer.cross_attention` too."
+            "While both have the same weights, as right after one was copied from the other. The "
+            "check does not notice when both names refer to one object; to catch that, also check "
+            "`layer.self_attention is not layer.cross_attention`."
         ),
         wrong="x = residual(x, lambda z: self.self_attention(z, memory))",
         right="x = residual(x, lambda z: self.cross_attention(z, memory))",
@@ -178,7 +182,7 @@ WIRING = (
             "In training the stream itself then contains zeros, and no later layer can know what "
             "was there."
         ),
-        invisible="Without dropout, so in eval.",
+        invisible="Without dropout, as in eval.",
         wrong="dropout(norm(x + sublayer(x)))",
         right="norm(x + dropout(sublayer(x)))",
         check="torch.allclose(stream, norm(x))",
