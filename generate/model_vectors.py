@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
+from attn_core.arithmetic import Term
 from attn_core.language import LanguageLayer
 from attn_core.layers import DecoderLayer, EncoderLayer, WordEmbedding
 from attn_core.masks import Keep, causal, window
@@ -31,7 +33,7 @@ from attn_core.modules import (
 )
 from attn_core.pretrained import all_minilm
 from attn_core.rotary import Rotary
-from attn_core.steps import Changes, Pass, Step, Steps, recording, run, workings
+from attn_core.steps import Changes, Pass, Step, Steps, backward, recording, run, workings
 from attn_core.steps.operation import REQUIRED, Operation, Setting
 from attn_core.steps.operations import OPERATIONS
 from attn_core.transformer import Transformer
@@ -42,6 +44,7 @@ from attn_core.views.model_pass import word_ids
 from attn_core.views.model_payload import model_payload
 
 STORED = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "model-vectors.json"
+ROUNDING = 1e-12
 MARKS = {"start": START, "end": END, "pad": PAD}
 WORDS = {
     "source": [PAD, START, END, "Tom", "Jerry", "chases"],
@@ -207,10 +210,19 @@ def lines(done: Pass, names: list[str], each: int = 1) -> list[dict]:
     made = []
     for name, stage, index in addresses(done, names, each):
         term = workings(done, name, index, stage)
+        if is_rounding(term):
+            continue
         parts = [f"{part.name}{list(part.index)}" for part in term.parts]
         place = {"step": name, "stage": stage, "index": index}
         made.append({**place, "text": term.text, "parts": parts})
     return made
+
+
+def is_rounding(term: Term) -> bool:
+    """Whether its terms cancel, so that it is what this processor's rounding leaves."""
+    if abs(term.value) >= ROUNDING:
+        return False
+    return any(abs(part.value) >= ROUNDING or is_rounding(part) for part in term.parts)
 
 
 def a_pass(
@@ -223,14 +235,30 @@ def a_pass(
 ) -> dict:
     changes = changes or Changes()
     done = run(steps, changes, source=source, target=target)
+    loss, index = list(steps)[-1], [len(target) - 1, 3]
+    gradients = backward(done, (loss, index))
     names = list(steps) if names is None else names
+    back = [name for name in gradients.steps if name not in done.steps and names_of(name) in names]
     return {
         "source": source,
         "target": target,
         "changes": changes.to_json(),
         "values": values(done, names),
         "lines": lines(done, names, each),
+        "loss": {"step": loss, "index": index},
+        # Of the weights, at the end of every way back; a line says the number of each other stage.
+        "gradients": values(gradients, [name for name in back if name.endswith(".grad")]),
+        "gradient_lines": lines(gradients, back, each),
     }
+
+
+def names_of(name: str) -> str:
+    """The step of the forward pass that a step of the backward pass belongs to.
+
+    >>> names_of("words_out.backward"), names_of("words_out.weight.grad")
+    ('words_out', 'words_out')
+    """
+    return re.sub(r"\.(backward|grad_output|\w+\.grad)$", "", name)
 
 
 def touched(changes: Changes) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from attn_core.steps.changes import KINDS
-from attn_core.steps.operation import Operation, Parameter, Setting
+from attn_core.steps.operation import Backward, Operation, Parameter, Setting
 from attn_core.steps.operations import OPERATIONS
 from attn_core.steps.operations.leaves import WORDS
 from attn_core.views.model_payload import MOST_LONGEST
@@ -58,6 +58,17 @@ HEAD = """\
  * @property {Record<string, Setting>} settings
  * @property {Record<string, Record<string, any> | null>} switches what a change sets; null: one
  * head at a time
+ * @property {Backward} [backward]
+ *
+ * inputs: for each input the stage of the backward step that is its gradient, counted where there
+ * may be any number of inputs; null: it has none. stages: what is computed before these.
+ * statistics: numbers of each row. reads: what it takes of the forward step, "inputs" and stages.
+ *
+ * @typedef {object} Backward
+ * @property {(string | null)[]} inputs
+ * @property {string[]} stages
+ * @property {string[]} statistics
+ * @property {string[]} reads
  */
 
 """
@@ -68,7 +79,7 @@ OF_PYTHON = {"name", "formula", "line", "label", "is_on_page", "backward", "of"}
 USUAL = replace(WORDS, takes=(1, 1), settings={})
 
 
-def said(thing: Operation | Setting | Parameter, usual: object | None = None) -> dict:
+def said(thing: Operation | Setting | Parameter | Backward, usual: object | None = None) -> dict:
     """The fields that a page gets, those that differ from the usual ones, as JSON can hold them."""
     values = {
         field.name: getattr(thing, field.name)
@@ -88,6 +99,8 @@ def declared(operation: Operation) -> dict:
     for name, usual in (("settings", Setting("")), ("parameters", Parameter(""))):
         if name in entry:
             entry[name] = {key: said(value, usual) for key, value in entry[name].items()}
+    if isinstance(operation.backward, Backward):
+        entry["backward"] = said(operation.backward)
     return entry
 
 

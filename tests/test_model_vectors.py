@@ -19,9 +19,10 @@ def test_the_vectors_are_those_of_attn_core():
 
 
 def test_an_operation_that_no_model_has_gets_vectors_by_itself(monkeypatch):
-    of = OPERATIONS["layer_norm"]
-    monkeypatch.setattr(model_vectors, "OPERATIONS", {"other_norm": replace(of, name="other_norm")})
-    monkeypatch.setitem(OPERATIONS, "other_norm", model_vectors.OPERATIONS["other_norm"])
+    other = replace(OPERATIONS["layer_norm"], name="other_norm")
+    monkeypatch.setattr(model_vectors, "OPERATIONS", {"other_norm": other})
+    for each in (other, other.backward_operation()):
+        monkeypatch.setitem(OPERATIONS, each.name, each)
     monkeypatch.setattr(model_vectors, "MODELS", {})
     [(name, made)] = model_vectors.models().items()
     assert name == "other_norm"

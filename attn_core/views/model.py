@@ -14,11 +14,13 @@ from torch import nn
 from attn_core.checks import brief, check_whole
 from attn_core.steps import Steps, recording
 from attn_core.steps.explaining import RecordingError
+from attn_core.steps.passes import exact
+from attn_core.steps.terms import check_address
 from attn_core.views import script
 from attn_core.views.explorer import check_name
 from attn_core.views.markup import element
 from attn_core.views.model_pass import read_and_written, side_of, word_ids, written
-from attn_core.views.model_payload import LONGEST, check_longest, model_payload
+from attn_core.views.model_payload import LONGEST, MOST_LONGEST, check_longest, model_payload
 from attn_core.views.shown import Shown
 from attn_core.views.table import table
 
@@ -30,7 +32,8 @@ MARKS = {"start": "<start>", "end": "<end>", "pad": "<pad>"}
 # What a page can leave out.
 PARTS = ("sentence", "translation", "likeliest", "steps", "plan", "station", "switches")
 # What a reader chooses, by the names that an address has for it.
-CHOSEN = ("say", "taken", "written", "off", "temperature", "at", "stage", "head", "select")
+CHOSEN = ("say", "taken", "written", "off", "temperature", "loss")
+CHOSEN += ("at", "stage", "head", "select")
 
 
 class OpenModel(Shown):
@@ -39,6 +42,7 @@ class OpenModel(Shown):
     say: the sentence. taken: words taken instead of the likeliest, "1:猫". written: how many words
     of the translation are written, 0 for all. off: what is switched off, as the address has it,
     "heads_off:encoder.0.attention.2". temperature: what scores are divided by before the softmax.
+    loss: the number whose gradients are shown instead of the numbers, "probabilities:2,7", or "".
     at: the station that is shown, stage: which of its arrays, "" for its output, head: of an
     attention, which head, select: the place of the number whose arithmetic is open, or None. The
     page says what it cannot take.
@@ -54,6 +58,7 @@ class OpenModel(Shown):
     written = traitlets.Int(0, min=0, max=LONGEST).tag(sync=True)
     off = traitlets.Unicode("").tag(sync=True)
     temperature = traitlets.Float(1.0).tag(sync=True)
+    loss = traitlets.Unicode("").tag(sync=True)
     at = traitlets.Unicode("").tag(sync=True)
     stage = traitlets.Unicode("").tag(sync=True)
     head = traitlets.Int(0, min=0).tag(sync=True)
@@ -115,6 +120,7 @@ def open_model(
     stage: str = "",
     select: Sequence[int] | None = None,
     off: str = "",
+    loss: tuple[str, Sequence[int]] | None = None,
     examples: Sequence[str] = (),
     switched: Mapping[str, Any] | None = None,
     show: Sequence[str] = PARTS,
@@ -140,6 +146,8 @@ def open_model(
     at: the step that is shown at first, the last attention unless given. stage: one of its arrays.
     select: the place of the number whose arithmetic is open at first, [row, column] or, of a head,
     [head, row, column]. off: what is switched off at first, as the address has it.
+    loss: (step, [row, column]) of a number that comes out of a step, whose gradients are shown at
+    first instead of the numbers, as `attn_core.steps.backward` takes it.
     examples: sentences to press. switched: what came of the model with one thing after the other
     switched off, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2": {"words": 8,
     "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}: of the trained ones
@@ -176,6 +184,7 @@ def open_model(
         "written": 0,
         "off": off,
         "temperature": 1.0,
+        "loss": "" if loss is None else loss_text(steps, loss),
         "at": at,
         "stage": stage,
         "head": int(select[0]) if select is not None and len(select) == 3 else 0,
@@ -207,6 +216,21 @@ def open_model(
     payload = model_payload(steps, marks, longest)
     payload |= {"form": "model", "name": check_name(name), "view": view}
     return OpenModel(steps, payload)
+
+
+def loss_text(steps: Steps, loss: tuple[str, Sequence[int]]) -> str:
+    """A number of an output as an address has it.
+
+    The rows are those of a sentence, which the page decides; it says where a sentence has too few.
+    """
+    if not isinstance(loss, (tuple, list)) or len(loss) != 2:
+        raise TypeError(f"loss must be (step, [row, column]), got {brief(loss)}")
+    name, index = loss
+    if name not in steps or steps[name].operation == "words":
+        raise ValueError(f"loss must name a step that makes numbers, got {brief(name)}")
+    width = exact(steps).value(name).shape[-1]
+    row, column = check_address(name, index, (MOST_LONGEST, width))
+    return f"{name}:{row},{column}"
 
 
 def steps_of(

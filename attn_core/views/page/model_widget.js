@@ -5,7 +5,7 @@ import { Problem } from "./core/problem.js";
 import { live } from "./features/live.js";
 import { fail, speakAs } from "./main.js";
 
-const TRAITS = ["say", "taken", "written", "off", "temperature", "at", "stage", "head", "select"];
+const TRAITS = ["say", "taken", "written", "off", "temperature", "loss", "at", "stage", "head", "select"];
 
 /** @param {{ model: any, el: HTMLElement }} widget see anywidget */
 export function render({ model, el }) {

@@ -6,10 +6,21 @@ import { test } from "node:test";
 import { Machine } from "../core/model/machine.js";
 import { nextPlace } from "../ui/model/roving.js";
 import { countedText } from "../ui/model/switches.js";
+import { GRADIENT_WORDS } from "../words/gradients.js";
+import { LAB_WORDS } from "../words/lab.js";
 import { MACHINE_WORDS } from "../words/machine.js";
 import { MACHINE_CHINESE } from "../words/machine_zh.js";
 import { MODEL_WORDS } from "../words/model.js";
-import { addWords } from "../words/words.js";
+import { addWords, WORDS } from "../words/words.js";
+
+test("no key has two phrases where the parts of one page share their words", () => {
+  const all = { ...WORDS };
+  for (const words of [LAB_WORDS, GRADIENT_WORDS, MODEL_WORDS, MACHINE_WORDS]) {
+    for (const [key, phrase] of Object.entries(words))
+      assert.ok((all[key] ?? phrase) === phrase, `${key}: ${all[key]}`);
+    Object.assign(all, words);
+  }
+});
 
 addWords(MACHINE_WORDS);
 addWords(MODEL_WORDS);

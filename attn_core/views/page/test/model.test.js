@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { Attention } from "../core/attention.js";
 import { Data } from "../core/data.js";
 import { written } from "../core/digits.js";
+import { Gradients } from "../core/model/backward/gradients.js";
 import { changesIn, changesOf, changesText, isNone, isOff, switched } from "../core/model/changes.js";
 import { DECLARED, KINDS } from "../core/model/declared.js";
 import { Machine } from "../core/model/machine.js";
@@ -81,6 +82,36 @@ for (const [model, { program, passes }] of Object.entries(vectors)) {
         for (const part of [term, ...terms]) {
           assert.equal(part.value, pass.value(part.step, part.index, part.stage), place(part));
           assert.equal(lineText(part.line), lineText(workings(pass, part.step, part.index, part.stage).line));
+        }
+      }
+    }
+  });
+}
+
+// A tensor in lists as deep as its shape.
+function nested(tensor, index = []) {
+  if (index.length === tensor.shape.length) return tensor.at(...index);
+  return Array.from({ length: tensor.shape[index.length] }, (_, n) => nested(tensor, [...index, n]));
+}
+
+for (const [model, { program, passes }] of Object.entries(vectors)) {
+  const machine = new Machine(program);
+
+  test(`gradients, and their arithmetic line by line: ${model}`, () => {
+    const place = ({ name, index }) => `${name}[${index.join(", ")}]`;
+    for (const { source, target, changes, loss, gradients: wanted, gradient_lines: lines } of passes) {
+      const pass = machine.read({ source, target, changes });
+      const gradients = new Gradients(pass, loss.step, loss.index);
+      for (const [name, { output }] of Object.entries(wanted)) {
+        near(nested(gradients.tensor({ name, stage: "output" })), output, name);
+      }
+      for (const { step, stage, index, text, parts } of lines) {
+        const term = gradients.workings({ name: step, stage }, index);
+        assert.equal(lineText(term.line), text);
+        const terms = term.parts?.() ?? [];
+        assert.deepEqual(terms.map(place), parts, text);
+        for (const part of [term, ...terms]) {
+          assert.equal(part.value, gradients.value(part.step, part.index, part.stage), place(part));
         }
       }
     }

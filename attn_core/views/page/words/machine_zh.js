@@ -107,6 +107,21 @@ export const MACHINE_CHINESE = {
   arcShare: "从 {word} 取走 {share}",
   arcTable: "这些份额的数值",
 
+  askGradients: "什么会改变这个数？",
+  gradients: "梯度",
+  gradient: "梯度",
+  gradientsOf: "显示的是这个数的梯度：",
+  gradientColours:
+    "现在每一站显示的都是梯度：这里的数变大，那个数也变大，就是红色；那个数变小，就是蓝色；影响越强，颜色越深。要看数本身，按一下按钮就回去。",
+  backToNumbers: "回到数本身",
+  gradientsWait: "这些词里没有 {name} 这个数，所以不显示它的梯度。",
+  gradientIs: "梯度是 {number}：如果这个数增加 0.01，{name} 大约改变 {change}。",
+  gradientIsZero: "梯度是 0：这个数稍微变一点，{name} 不变。",
+  partIs: "{stage} 是 {number}，是 {name} 的梯度的一部分。",
+  noGradient: "{name} 不取决于这一站的数，所以它们的梯度都是 0。",
+  rowHead: "行 ↓",
+  lossForm: "loss 必须是某个步骤的输出里的一个数，例如 probabilities:2,7",
+
   ways: "这些数从哪里来，到哪里去",
   madeOf: "来自",
   goesInto: "去往",
@@ -151,7 +166,7 @@ export const MACHINE_CHINESE = {
   nextHead: "下一个词 →",
   wordHead: "词 ↓",
   hintNumber: "选择一个数，就能读到它的算式；算式里的每个数都通到算出它的地方。",
-  number: "在 {word} 这一行，{column}是 {number}。",
+  numberIs: "在 {word} 这一行，{column}是 {number}。",
   numberWas: "在 {word} 这一行，{column}是 {number}；全部打开时是 {was}。",
   hintLine: "按一行，看它由哪些数组成；按 →，到算出这个数的那一站。",
   trail: "从你选的数到这个数",
@@ -168,6 +183,6 @@ export const MACHINE_CHINESE = {
   stageForm: "它的一个数组的名字",
   viewForm: "它的视图必须给出句子、模型的一个步骤和要显示的内容",
   viewHas: "它的视图里，{name} 不能是 {value}",
-  placeForm: "两个或三个整数，例如 1,0",
+  selectForm: "两个或三个整数，例如 1,0",
   trailForm: "各部分的位置；all 表示写出一个和的所有项，例如 2,all,0",
 };

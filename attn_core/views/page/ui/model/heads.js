@@ -1,8 +1,9 @@
 // An attention station: the explorer of one attention, fed by the machine.
 
-import { views } from "../../core/parts.js";
+import { parts, views } from "../../core/parts.js";
 import { Explorer } from "../../explorer.js";
 import { make } from "../dom.js";
+import { OF_OUTPUT } from "./gradients.js";
 
 /**
  * @typedef {import("../../core/model/program.js").Step} Step
@@ -21,9 +22,9 @@ const HIDDEN = ["scale", "mask", "inputs", "link", "all", "arithmetic"];
 function isSame(a, b) {
   if (a === b) return true;
   const said = ({ scale, keepJson, queries, keys }) => JSON.stringify([scale, keepJson, queries, keys]);
-  const numbers = ({ q, k, v }) => [q, k, v].map((array) => array.numbers);
+  const numbers = ({ q, k, v, gradOutput }) => [q, k, v, gradOutput].map((array) => array?.numbers ?? []);
   const others = numbers(b);
-  return said(a) === said(b) && numbers(a).every((all, n) => all.every((x, i) => x === others[n][i]));
+  return said(a) === said(b) && isAlike(a, b) && numbers(a).every((all, n) => all.every((x, i) => x === others[n][i]));
 }
 
 /**
@@ -31,8 +32,8 @@ function isSame(a, b) {
  * @type {(a: Data, b: Data, payload?: any) => boolean}
  */
 export function isAlike(a, b, payload = {}) {
-  const form = ({ B, H, D, Dv, scale, keepJson, dropout, headNames, view, q, source }) =>
-    JSON.stringify([B, H, D, Dv, scale, keepJson, dropout, headNames, view, q.dtype, !source]);
+  const form = ({ B, H, D, Dv, scale, keepJson, dropout, headNames, view, q, source, further }) =>
+    JSON.stringify([B, H, D, Dv, scale, keepJson, dropout, headNames, view, q.dtype, !source, Object.keys(further)]);
   return form(a) === form(b) && ![a, b].some((data) => views.some((view) => view.fits(data, payload)));
 }
 
@@ -45,14 +46,32 @@ export class Heads {
     this.step = null;
     /** @type {Data | null} */
     this.data = null;
+    /** With the gradients of a number. @type {{ of: object, name: string, data: Data } | null} */
+    this.back = null;
     this.element.addEventListener("ax-point", () => {
       const { point, state } = this.explorer;
       model.plan.point(point && { name: model.state.at, row: point[0], head: state.head });
     });
   }
 
-  /** What the explorer is to show. @param {Step} step @returns {State} */
-  wanted(step) {
+  /** Of its heads, with what flows back through them while that is shown. @param {Step} step @returns {Data} */
+  dataOf(step) {
+    const { gradients, pass } = this.model;
+    if (!gradients?.address(step.name) || !parts.gradients) return pass.data(step.name);
+    if (this.back?.of !== gradients || this.back.name !== step.name) {
+      const { shape, numbers } = gradients.tensor({ name: `${step.name}.backward`, stage: "grad_output" });
+      const sent = { dtype: "float64", shape: [1, ...shape], numbers };
+      const data = parts.gradients.dataOf({ ...pass.payload(step.name), grad_output: sent });
+      this.back = { of: gradients, name: step.name, data };
+    }
+    return this.back.data;
+  }
+
+  /** The stage that is shown unless another is asked for. @param {Data} data */
+  usual = (data) => ("grad_scores" in data.further ? "grad_scores" : "weights");
+
+  /** What the explorer is to show. @param {Step} step @param {Data} data @returns {State} */
+  wanted(step, data) {
     const { stage, select, head } = this.model.state;
     const place = select && select.length === 3 ? select.slice(1) : null;
     if (select?.length === 2) {
@@ -60,14 +79,14 @@ export class Heads {
       const width = step.width / step.settings.num_heads;
       return { stage: "output", head: Math.floor(select[1] / width), select: [select[0], select[1] % width] };
     }
-    return { stage: stage && stage !== "merged" ? stage : "weights", head, select: place };
+    const isNamed = stage && stage !== "merged" && stage !== OF_OUTPUT && data.stages.includes(stage);
+    return { stage: isNamed ? stage : this.usual(data), head, select: place };
   }
 
   /** @param {Step} step */
   render(step) {
-    const { model } = this;
-    const data = model.pass.data(step.name);
-    const wanted = this.wanted(step);
+    const data = this.dataOf(step);
+    const wanted = this.wanted(step, data);
     if (!this.data || !isSame(data, this.data)) this.take(step, data, wanted);
     else if (!this.shows(wanted)) this.explorer.apply(wanted);
   }
@@ -76,6 +95,20 @@ export class Heads {
   shows(wanted) {
     const { state } = this.explorer;
     return Object.keys(wanted).every((name) => String(wanted[name]) === String(state[name]));
+  }
+
+  /** The selected gradient as a number of the step's way back; null for what is not of it. @param {Step} step */
+  backPlace(step) {
+    const { select, stage } = this.model.state;
+    const data = this.dataOf(step);
+    const named = stage in data.further ? stage : this.usual(data);
+    if (!(named in data.further) || select?.length !== 3) return null;
+    const address = { name: `${step.name}.backward`, stage: named };
+    const side = /** @type {import("../../core/data.js").Side | undefined} */ (/^grad_([qkv])$/.exec(named)?.[1]);
+    if (!side) return { address, index: select };
+    // There the heads are side by side.
+    const [head, row, column] = select;
+    return { address, index: [row, data.headOf(side, head) * data.columns(named) + column] };
   }
 
   /** @param {Step} step @param {Data} data @param {State} start */
@@ -95,7 +128,11 @@ export class Heads {
     this.element.replaceChildren();
     /** @param {State} state */
     const chosen = ({ stage, head, select }) => {
-      const wanted = { stage: stage === "weights" ? "" : stage, head, select: select ? [head, ...select] : null };
+      const wanted = {
+        stage: stage === this.usual(data) ? "" : stage,
+        head,
+        select: select ? [head, ...select] : null,
+      };
       // A stage as it is shown, with a number in it, has its name.
       if (select) wanted.stage = stage;
       model.choose(wanted, true);

@@ -13,7 +13,7 @@ const AT_ONCE = 16; // rows by which a canvas grows: one that has room is not ma
 
 /**
  * What comes out, a row for each word.
- * @type {(pass: Pass, step: Step) => { columns: number, cells: Float64Array, end: number }}
+ * @type {(pass: Pass, step: Step, gradients?: any) => { columns: number, cells: Float64Array, end: number }}
  */
 function outputs(pass, step) {
   const [rows, columns] = [pass.length(step.name), step.width];
@@ -25,6 +25,14 @@ function outputs(pass, step) {
     for (const x of row) if (Math.abs(x) > end) end = Math.abs(x);
   }
   return { columns, cells, end: end || 1 };
+}
+
+/** Gradients of what comes out; zeros where there are none. @type {typeof outputs} */
+function slopes(pass, step, gradients) {
+  const [rows, columns] = [pass.length(step.name), step.width];
+  const address = gradients.address(step.name);
+  const cells = address ? gradients.tensor(address).numbers : new Float64Array(rows * columns);
+  return { columns, cells, end: cells.reduce((most, x) => Math.max(most, Math.abs(x)), 0) || 1 };
 }
 
 /** @type {(element: HTMLElement, height: number) => void} */
@@ -53,10 +61,12 @@ function maps(pass, step) {
  * @param {Pass} pass
  * @param {Step} step
  * @param {import("../pixels.js").Shades} colours
+ * @param {import("../../core/model/backward/gradients.js").Gradients | null} gradients if they are to be shown
  */
-export function ink(canvas, pass, step, colours) {
+export function ink(canvas, pass, step, colours, gradients) {
   const rows = pass.length(step.name);
-  const { columns, cells, end } = (step.kind.isOfHeads ? maps : outputs)(pass, step);
+  const numbers = gradients ? slopes : step.kind.isOfHeads ? maps : outputs;
+  const { columns, cells, end } = numbers(pass, step, gradients);
   const room = AT_ONCE * Math.ceil(rows / AT_ONCE);
   if (canvas.width !== columns) canvas.width = columns;
   if (canvas.height !== room) canvas.height = room;

@@ -6,6 +6,7 @@ import { listOf } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
 import { crumbs } from "./crumbs.js";
+import { stationOf } from "./gradients.js";
 
 /** @typedef {import("../../core/model/place.js").Term} Term */
 
@@ -64,23 +65,40 @@ export class Lines {
   }
 
   /** The place of a term, as the drawing marks it. @param {Term} term */
-  placeOf({ step, index }) {
+  placeOf({ step, stage, index }) {
+    const { gradients, machine } = this.model;
+    const name = machine.byName.has(step) ? step : stationOf(gradients, step, stage).at;
     const head = index.length === 3 ? index[0] : undefined;
-    return { name: step, row: index.length === 3 ? index[1] : index[0], head };
+    return { name, row: index.length === 3 ? index[1] : index[0], head };
+  }
+
+  /** Where a term is made, as a state. @param {Term} term */
+  stationOf({ step, stage, index }) {
+    const { gradients, machine } = this.model;
+    if (!machine.byName.has(step)) {
+      const found = stationOf(gradients, step, stage);
+      const { kind, heads, keyHeads } = machine.step(found.at);
+      const side = kind.isOfHeads && /^grad_[qkv]$/.test(stage);
+      if (!side) return { ...found, select: index, head: index.length === 3 ? index[0] : undefined };
+      // The explorer has a table for each head.
+      const { shape } = gradients.tensor({ name: step, stage });
+      const count = stage === "grad_q" ? heads : keyHeads;
+      const each = shape[1] / count;
+      const head = (Math.floor(index[1] / each) * heads) / count;
+      return { ...found, select: [head, index[0], index[1] % each], head };
+    }
+    const { stages, kind } = machine.step(step);
+    const isLast = stage === stages.at(-1);
+    const head = kind.isOfHeads && index.length === 3 ? index[0] : undefined;
+    return { at: step, stage: isLast && !gradients ? "" : stage, select: kind.isOfWords ? null : index, head };
   }
 
   /** @param {Term} term */
   lead(term) {
     const { model } = this;
     const go = () => {
-      const { stages, kind } = model.machine.step(term.step);
-      const isLast = term.stage === stages.at(-1);
-      const head = kind.isOfHeads && term.index.length === 3 ? { head: term.index[0] } : {};
-      model.go(term.step, {
-        stage: isLast ? "" : term.stage,
-        select: kind.isOfWords ? null : term.index,
-        ...head,
-      });
+      const { at, stage, select, head } = this.stationOf(term);
+      model.go(at, { stage, select, ...(head === undefined ? {} : { head }) });
       model.station.focus();
     };
     return make(

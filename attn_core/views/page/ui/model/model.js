@@ -1,19 +1,22 @@
 // A model to play with: a sentence, the machine that reads and writes, and one of its stations.
 
+import { Gradients } from "../../core/model/backward/gradients.js";
 import { changesIn, isNone, isOff, switchesOf } from "../../core/model/changes.js";
 import { Machine } from "../../core/model/machine.js";
 import { idsOf, wordsIn } from "../../core/model/sentence.js";
 import { translate } from "../../core/model/translate.js";
 import { parts } from "../../core/parts.js";
+import { Problem } from "../../core/problem.js";
 import { accepted } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
 import { ALL_CONTROLS, withParts } from "../loading.js";
 import { Tip } from "../tip.js";
 import { Arcs } from "./arcs.js";
+import { Followed, isOfRows, shownOf } from "./gradients.js";
 import { fullName, groupName, groupsOf, labelOf } from "./places.js";
 import { Plan } from "./plan.js";
-import { checkView, settingsOf, takenIn } from "./settings.js";
+import { checkView, lossIn, settingsOf, takenIn } from "./settings.js";
 import { StationPanel } from "./station.js";
 import { flipped, Offs } from "./switches.js";
 import { Typed } from "./typed.js";
@@ -40,11 +43,15 @@ const TOGETHER = "attention-together";
 /** The number that is selected, by its name. @type {(state: State) => string} */
 const selectedIn = ({ at, stage, select }) => `${at}.${stage}.${select}`;
 
+/** @type {(gradients: Gradients, name: string, index: number[]) => boolean} */
+const numbersAre = (gradients, name, index) => gradients.name === name && `${gradients.index}` === `${index}`;
+
 export class Model {
   /** @type {Translation} what is shown */ translation;
   /** @type {Translation | null} the same sentence with everything on, if something is off or was taken */ right = null;
   /** @type {Map<string, Translation>} the last ones, by what they were made of */ made = new Map();
   /** @type {Pass | null} the same words read with everything on, if something is off */ plain = null;
+  /** @type {Gradients | null} those that are shown */ gradients = null;
   /** @type {{ at: string, stage: string, select: number[] } | null} a number that these words do not have */
   waiting = null;
   /** @type {Map<string, string>} how far each number was opened */ trails = new Map();
@@ -80,6 +87,7 @@ export class Model {
     this.typed = new Typed(this);
     this.written = new Written(this);
     this.offs = new Offs(this);
+    this.followed = new Followed(this);
     this.plan = new Plan(this);
     this.arcs = this.payload.view.arcs ? new Arcs(this) : null;
     this.station = new StationPanel(this);
@@ -102,6 +110,7 @@ export class Model {
       this.written.heard,
       this.noticeLine,
       this.offs.element,
+      this.followed.element,
       drawn,
       this.station.element,
       this.foot,
@@ -247,12 +256,51 @@ export class Model {
     this.right = isSpoiled ? this.translate({ ...state, off: "", taken: "", written: 0 }) : null;
     const { source, target, changes } = this.pass;
     this.plain = isNone(changes) ? null : this.machine.read({ source, target });
+    this.gradients = this.gradientsOf(state.loss);
+    if (state.loss && !this.gradients) notice ||= say("gradientsWait", { name: state.loss.replace(":", " ") });
+    // The explorer of an attention has its gradients in a script that few pages need.
+    if (this.gradients && !parts.gradients) {
+      withParts(
+        ["gradients"],
+        () => this.render(),
+        ({ message }) => {
+          this.noticeLine.textContent = `${message}.`;
+        },
+      );
+    }
     this.keepInside();
     state.trail = this.trails.get(selectedIn(state)) ?? "";
     this.noticeLine.textContent = notice;
     this.shared.textContent = "";
     this.tip.hide(); // it may tell of other words
     this.render();
+  }
+
+  /**
+   * The gradients of a number; null where there is none, or these words do not have it.
+   *
+   * @param {string} text
+   */
+  gradientsOf(text) {
+    if (!text) return null;
+    const { name, index } = lossIn(this.machine, text);
+    if (index[0] >= this.pass.length(name)) return null;
+    if (this.gradients?.pass === this.pass && numbersAre(this.gradients, name, index)) return this.gradients;
+    try {
+      return new Gradients(this.pass, name, index).whole();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return null;
+    }
+  }
+
+  /**
+   * What a station shows of the numbers, or of their gradients.
+   *
+   * @param {import("./places.js").Step} step
+   */
+  shown(step) {
+    return shownOf(step, this.state.at === step.name ? this.state.stage : "", this.gradients);
   }
 
   /** The pass that is shown. */
@@ -306,7 +354,8 @@ export class Model {
   /** The row of the number that is selected, and its head. */
   selectedRow() {
     const { select } = this.state;
-    if (!select) return {};
+    const step = this.machine.step(this.state.at);
+    if (!select || !isOfRows(step, this.shown(step).stage)) return {};
     return { row: select.at(-2) ?? select[0], head: select.length === 3 ? select[0] : undefined };
   }
 
@@ -317,24 +366,38 @@ export class Model {
 
   // A selection outside the station's numbers waits until a longer sentence has them again.
   keepInside() {
-    const { state, pass, machine } = this;
+    const { state, machine } = this;
     const step = machine.step(state.at);
     state.head = Math.min(state.head, (step.settings.num_heads ?? 1) - 1);
-    if (!step.stages.includes(state.stage)) state.stage = "";
+    const back = this.gradients?.stagesOf(state.at) ?? [];
+    if (![...step.stages, ...back].includes(state.stage)) state.stage = "";
     const { at, stage } = state;
     const select =
       state.select ?? (this.waiting?.at === at && this.waiting.stage === stage ? this.waiting.select : null);
     if (!select) return;
-    const shape = pass.shape(at, stage || undefined);
+    const shape = this.shapeOf(step);
     const fits = select.length === shape.length && select.every((n, axis) => n < shape[axis]);
     state.select = fits ? select : null;
     this.waiting = fits ? null : { at, stage, select };
+  }
+
+  /** The sizes of what a station shows; of heads as their explorer has them. @param {import("./places.js").Step} step */
+  shapeOf(step) {
+    const { stage, isBack, address } = this.shown(step);
+    if (!isBack) return this.pass.shape(step.name, this.state.stage || undefined);
+    if (step.kind.isOfHeads) {
+      const data = this.station.heads.dataOf(step);
+      const known = stage in data.further ? stage : "weights";
+      return [step.heads, data.rowsIn(known), data.columns(known)];
+    }
+    return address ? this.gradients.tensor(address).shape : this.pass.shape(step.name);
   }
 
   render() {
     this.typed.render();
     this.written.render();
     this.offs.render();
+    this.followed.render();
     if (this.arcs) this.arcs.render();
     else if (this.hasPlan) this.plan.render();
     this.station.render();

@@ -2,6 +2,7 @@
 
 import { say } from "../../words/words.js";
 import { make, token } from "../dom.js";
+import { GRADIENT_HEAT } from "../heat.js";
 import { isDark, onTheme, shades } from "../pixels.js";
 import { distance, ink } from "./ink.js";
 import { fullName, labelOf, titleOf } from "./places.js";
@@ -213,9 +214,9 @@ export class Plan {
   }
 
   render() {
-    const { state } = this.model;
+    const { state, gradients } = this.model;
     this.mode ||= isDark(this.element) ? "dark" : "light";
-    const colours = shades(this.mode);
+    const colours = gradients ? shades(this.mode, GRADIENT_HEAT) : shades(this.mode);
     for (const station of this.stations.values()) this.draw(station, colours);
     this.roving.stopAt(this.stations.get(state.at).button);
     this.light();
@@ -224,7 +225,7 @@ export class Plan {
   /** @param {Station} station @param {import("../pixels.js").Shades} colours */
   draw(station, colours) {
     const { step, group, button, canvas, strip, change } = station;
-    const { pass, plain, state } = this.model;
+    const { gradients, pass, plain, state } = this.model;
     const isOff = this.model.isOff(step);
     const far = plain ? distance(pass, plain, step) : 0;
     const isOther = far > LEAST_CHANGE;
@@ -237,10 +238,10 @@ export class Plan {
     change.hidden = !plain;
     change.style.width = `${Math.min(100, 100 * far)}%`;
     // Rows that a pass took over from one before are painted already.
-    const rows = pass.kept[step.at];
+    const rows = gradients ?? pass.kept[step.at];
     if (station.inked?.rows === rows && station.inked.colours === colours) return;
     station.inked = { rows, colours };
-    if (canvas) return ink(canvas, pass, step, colours);
+    if (canvas) return ink(canvas, pass, step, colours, gradients);
     strip.dataset.marks = "anew";
     return strip.replaceChildren(...pass.labels(step.name).flatMap((label) => [token(label, "q"), " "]));
   }

@@ -44,6 +44,19 @@ export const takenText = (machine, taken) =>
     .join(",");
 
 /**
+ * The number whose gradients are shown: "probabilities:2,7".
+ *
+ * @param {Machine} machine
+ * @param {string} text
+ */
+export function lossIn(machine, text) {
+  const [, name, row, column] = /^([^:]+):(\d{1,3}),(\d{1,5})$/.exec(text) ?? [];
+  const step = machine.byName.get(name);
+  if (!step || step.kind.isOfWords || Number(column) >= step.width) throw new Problem(say("lossForm"));
+  return { name, index: [Number(row), Number(column)] };
+}
+
+/**
  * What a model shows at first must be there, or a sentence says what is not.
  *
  * @param {Machine} machine
@@ -53,7 +66,7 @@ export function checkView(machine, view) {
   if (typeof view?.say !== "string" || !machine.byName.has(view.at)) throw new Problem(say("viewForm"));
   const { examples = [], arcs, explorer = {}, select = null, show = [], together = "" } = view;
   const isText = (text) => typeof text === "string";
-  const texts = ["taken", "off", "stage"].map((name) => view[name] ?? "");
+  const texts = ["taken", "off", "stage", "loss"].map((name) => view[name] ?? "");
   const isRight = [
     Array.isArray(examples) && Array.isArray(show),
     [...[examples, show].flat(), ...texts, together].every(isText),
@@ -102,6 +115,7 @@ export function settingsOf(machine, view) {
       fits: (text) => changesIn(machine, text),
       alters: true,
     },
+    loss: { first: view.loss ?? "", fits: (text) => text === "" || lossIn(machine, text) },
     temperature: {
       first: view.temperature ?? 1,
       read: numberIn,
@@ -120,7 +134,7 @@ export function settingsOf(machine, view) {
       first: view.select ?? null,
       read: numbersIn,
       fits: (place) => place === null || (place.length <= 3 && place.every((n) => Number.isInteger(n) && n >= 0)),
-      must: ["placeForm"],
+      must: ["selectForm"],
     },
     // The parts that were opened one in the other, below the selected number: lines.js.
     trail: { first: "", fits: (text) => TRAIL.test(text), must: ["trailForm"] },

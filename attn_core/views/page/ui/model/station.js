@@ -1,10 +1,12 @@
 // The station that is chosen: what it does, its numbers, large and alive, and the arithmetic of one of them.
 
-import { fixed } from "../../core/digits.js";
+import { fixed, plain } from "../../core/digits.js";
+import { lastStage } from "../../core/model/place.js";
 import { workings } from "../../core/model/workings.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
 import { refillFor } from "../refill.js";
+import { numberName, OF_OUTPUT } from "./gradients.js";
 import { Heads } from "./heads.js";
 import { Lines } from "./lines.js";
 import { Numbers } from "./numbers.js";
@@ -28,6 +30,7 @@ export class StationPanel {
     this.numbers = make("div", { class: "am-numbers" });
     this.sentence = make("p", { class: "ax-sentence am-sentence", role: "status" });
     this.lines = new Lines(model);
+    this.ask = make("button", { type: "button", class: "am-ask", onclick: () => this.follow() }, say("askGradients"));
     this.hint = make("p", { class: "am-look" }, say("hintNumber"));
     this.why = make("p", { class: "am-look am-why" });
     this.top = make("div", {}, this.name, this.code, this.does, this.ways, this.switches.element, this.stages);
@@ -39,6 +42,7 @@ export class StationPanel {
       this.why,
       this.sentence,
       this.lines.element,
+      this.ask,
       this.hint,
       this.switches.counted,
     );
@@ -111,28 +115,32 @@ export class StationPanel {
     refillFor(this.ways, step.name, ways);
   }
 
-  // The arrays that a step makes, if they are several: those of an attention stand in its explorer.
+  // The arrays that a step makes, if they are several, and the gradients on the way back through it: those of an
+  // attention stand in its explorer.
   renderStages(step) {
     const { model } = this;
-    this.stages.hidden = step.stages.length < 2 || step.kind.isOfHeads;
+    const { gradients } = model;
+    const back = gradients && !step.kind.isOfWords ? [OF_OUTPUT, ...gradients.stagesOf(step.name)] : [];
+    this.stages.hidden = step.stages.length + back.length < 2 || step.kind.isOfHeads;
     if (this.stages.hidden) return;
-    const last = step.stages.at(-1);
+    const usual = gradients ? OF_OUTPUT : lastStage(step);
+    const { stage: shown } = model.shown(step);
     const button = (stage) =>
       make(
         "button",
         {
           type: "button",
-          "aria-pressed": String(stage === (model.state.stage || last)),
-          onclick: () => model.choose({ stage: stage === last ? "" : stage, select: null }, true),
+          "aria-pressed": String(stage === shown),
+          onclick: () => model.choose({ stage: stage === usual ? "" : stage, select: null }, true),
         },
-        say(`array_${stage}`),
+        stage === OF_OUTPUT ? say("gradient") : back.includes(stage) ? stage : say(`array_${stage}`),
       );
-    refillFor(this.stages, `${step.name}.${model.state.stage}`, () => step.stages.map(button));
+    refillFor(this.stages, [step.name, shown, ...back].join(), () => [...step.stages, ...back].map(button));
   }
 
   /** @param {Step} step */
   renderNumbers(step) {
-    const { pass, state } = this.model;
+    const { pass } = this.model;
     this.element.classList.toggle("am-of-heads", step.kind.isOfHeads);
     if (step.kind.isOfHeads) {
       this.put(this.heads.element);
@@ -143,7 +151,7 @@ export class StationPanel {
       this.ids.textContent = ids.join(" · ");
     } else {
       this.put(this.table.element);
-      this.table.render(step, state.stage || step.stages.at(-1));
+      this.table.render(step);
     }
   }
 
@@ -154,23 +162,76 @@ export class StationPanel {
 
   /** @param {Step} step */
   renderWorkings(step) {
-    const { state, pass } = this.model;
-    const isShown = !!state.select && !step.kind.isOfWords;
+    const { state, pass, gradients } = this.model;
+    const shown = this.model.shown(step);
+    const isKnown = !!state.select && !step.kind.isOfWords;
+    const term = isKnown ? (shown.isBack ? this.backTerm(step, shown) : undefined) : null;
+    const isShown = isKnown && term !== null;
     this.sentence.hidden = this.lines.element.hidden = !isShown;
     this.hint.hidden = isShown || step.kind.isOfWords || step.kind.isOfHeads;
+    this.ask.hidden = !isShown || shown.isBack || !this.model.hasPlan || !this.followedBy(step);
     if (!isShown) return;
-    const term = workings(pass, step.name, state.select, state.stage || undefined);
-    this.lines.render(term);
-    this.sentence.textContent = this.sayNumber(step, term.value);
+    const written = term ?? workings(pass, step.name, state.select, state.stage || undefined);
+    this.lines.render(written);
+    this.sentence.textContent =
+      shown.isBack && gradients ? this.sayGradient(shown, written.value) : this.sayNumber(step, written.value);
+  }
+
+  /**
+   * The arithmetic of a gradient; null where there is none.
+   *
+   * @param {Step} step
+   * @param {import("./gradients.js").Shown} shown
+   */
+  backTerm(step, { address, stage }) {
+    const { gradients, state } = this.model;
+    const place = step.kind.isOfHeads ? this.heads.backPlace(step) : address && { address, index: state.select };
+    return place && stage ? gradients.workings(place.address, place.index) : null;
+  }
+
+  /** The selected number as one whose gradients can be shown: its place in what comes out. @param {Step} step */
+  followedBy(step) {
+    const { stage, select } = this.model.state;
+    const last = lastStage(step);
+    if (select.length === 2 && (!stage || stage === last)) return select;
+    if (!step.kind.isOfHeads || stage !== "output") return null;
+    const [head, row, column] = select;
+    return [row, (head * step.width) / step.heads + column];
+  }
+
+  // The gradients of the number whose arithmetic is open.
+  follow() {
+    const { model, step } = this;
+    const index = this.followedBy(step);
+    if (!index) return;
+    model.choose({ loss: `${step.name}:${index}`, stage: "", select: null }, true);
+    model.followed.element.scrollIntoView({ block: "nearest" });
   }
 
   /** Why the chances on the words above are other numbers than this station's. @param {Step} step */
   whyOther(step) {
-    const { machine, pass, state, translation } = this.model;
-    if (step !== machine.steps.at(-1)) return "";
+    const { gradients, machine, pass, state, translation } = this.model;
+    if (gradients && !step.kind.isOfWords && !gradients.address(step.name)) {
+      return say("noGradient", { name: numberName(gradients.name, gradients.index) });
+    }
+    if (gradients || step !== machine.steps.at(-1)) return "";
     if (state.temperature !== 1) return say("chancesAtOne", { t: state.temperature });
     const isOther = ({ id, probability }, n) => Math.abs(probability - pass.value(step.name, [n, id])) > 1e-9;
     return translation.words.some(isOther) ? say("chancesThen") : "";
+  }
+
+  /**
+   * What a step of the selected number would do to the one that is followed.
+   *
+   * @param {import("./gradients.js").Shown} shown
+   * @param {number} value
+   */
+  sayGradient({ stage }, value) {
+    const { index, name } = this.model.gradients;
+    const isOfNumber = stage === OF_OUTPUT || stage.startsWith("grad_");
+    const key = !isOfNumber ? "partIs" : value ? "gradientIs" : "gradientIsZero";
+    const change = plain(value / 100, 6);
+    return say(key, { name: numberName(name, index), stage, number: fixed(value, 4), change });
   }
 
   // A number, and what it is with everything on, in a sentence.
@@ -180,7 +241,7 @@ export class StationPanel {
     const words = model.pass.labels(step.name);
     const column = select.at(-1);
     const was = model.plain?.value(step.name, select, stage || undefined);
-    const key = was === undefined || was === value ? "number" : "numberWas";
+    const key = was === undefined || was === value ? "numberIs" : "numberWas";
     return say(key, {
       word: words[Math.min(select.at(-2) ?? 0, words.length - 1)],
       column: this.table.isOfWords(step) ? model.machine.words.target[column] : say("column", { n: column }),

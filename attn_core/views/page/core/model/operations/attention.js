@@ -26,7 +26,7 @@ function looksBack(keep) {
 }
 
 /** @type {(step: Step, head: number) => number} */
-const keyHeadOf = (step, head) => Math.floor((head * step.keyHeads) / step.heads);
+export const keyHeadOf = (step, head) => Math.floor((head * step.keyHeads) / step.heads);
 
 /** Those of one head: [head, row, column]. */
 class HeadWorkings extends RowWorkings {

@@ -54,8 +54,8 @@ function layerNormed(x, gain, bias, eps) {
  */
 const shortest = (x) => (x && x < 1e-4 ? x.toExponential().replace(/e-(\d)$/, "e-0$1") : `${x}`);
 
-/** @type {(place: import("../place.js").Place, square: number) => string} */
-const rootOf = ({ step }, square) => `√(${written(square)} + ${shortest(step.settings.eps)})`;
+/** What a number is divided by. @type {(step: import("../program.js").Step, square: number) => string} */
+export const rootOf = ({ settings }, square) => `√(${written(square)} + ${shortest(settings.eps)})`;
 
 /**
  * The line of what comes out: times a gain, plus a bias if there is one.
@@ -96,7 +96,7 @@ export const layerNorm = {
       const [x] = place.inputs;
       const [[mean], [variance]] = [place.own("mean"), place.own("variance")];
       const above = `(${written(place.row(x)[place.col])} - ${signed(mean)})`;
-      const text = `${above} / ${rootOf(place, variance)}`;
+      const text = `${above} / ${rootOf(place.step, variance)}`;
       const parts = () => [place.number(x), place.ofStage("mean", 0), place.ofStage("variance", 0)];
       return [equals(text, place.value), parts];
     },
@@ -126,7 +126,7 @@ export const rmsNorm = {
     normed(place) {
       const [x] = place.inputs;
       const [meanSquare] = place.own("mean_square");
-      const text = `${signed(place.row(x)[place.col])} / ${rootOf(place, meanSquare)}`;
+      const text = `${signed(place.row(x)[place.col])} / ${rootOf(place.step, meanSquare)}`;
       return [equals(text, place.value), () => [place.number(x), place.ofStage("mean_square", 0)]];
     },
 

@@ -6,7 +6,7 @@ import { equals, switchedOff } from "./lines.js";
 import { rowOf, USUAL } from "./operation.js";
 
 /** @type {(step: import("../program.js").Step) => Rotary} */
-const ruleOf = ({ settings }) => new Rotary(/** @type {any} */ (settings));
+export const ruleOf = ({ settings }) => new Rotary(/** @type {any} */ (settings));
 
 /** @type {import("./operation.js").Operation} */
 export const rotary = {
