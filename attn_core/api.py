@@ -40,34 +40,35 @@ def attention(
     >>> attention(x, x, x, scale=1.0)[1]
     tensor([0.4419, 0.6515, 0.5683])
 
-    q [*, L, D], k [*, S, D], v [*, S, Dv]: [T, D] is one sequence, [B, T, D] a batch with one
-        head, [B, H, T, D] the full form; further leading axes are batch. Floats of one dtype on
-        one device, all finite. k and v may have fewer heads, if their number divides H: each then
-        serves as many neighbouring heads of q.
+    q [*, L, D], k [*, S, D], v [*, S, Dv]: [T, D] is one sequence, [B, T, D] a batch with one head,
+        [B, H, T, D] the full form; further leading axes are batch. Floats of one dtype on one
+        device, all finite. k and v may have fewer heads, if their number divides H: each of them
+        then serves a group of neighbouring heads of q.
     keep: which keys a query may see (True = keep): a bool tensor that broadcasts to [*, L, S], or
         causal(), window(), padding(), prefill(), or several of them joined by &. As always in
-        torch, sizes are matched from the right: over [B, H, L, S], [B, L, S] is a table a head.
-        A table a sentence is keep[:, None], a tokenizer's [B, S] is keep[:, None, None].
-    scale: what the scores are multiplied by; 1/√D unless given.
+        torch, sizes are matched from the right: over [B, H, L, S], a table [B, L, S] is read as one
+        for each head. For one table per sentence pass keep[:, None]; for a tokenizer's [B, S] pass
+        keep[:, None, None].
+    scale: what the scores are multiplied by. Defaults to 1/√D.
     dropout: Dropout(p, seed), or None.
     bias: what is added to the scaled scores: a float tensor that broadcasts to [*, L, S], or
         alibi(), relative() or buckets(), or a sum of them.
     softcap: scaled scores are softcap · tanh(scaled / softcap), before the bias is added.
-    sinks: a score more for each head, [H]: it has no key and no value, and takes its share of
-        each row's sum, so that the weights may add up to less than 1.
+    sinks: an additional score for each head, [H]. It has no key and no value, and takes its share
+        of each row's sum, so the weights may add up to less than 1.
 
-    Gives [*, L, Dv] in the dtype of v. A query that keeps nothing gets 0. ValueError or TypeError
-    with one sentence for what does not fit. Vaswani et al., "Attention Is All You Need" (2017),
-    equation 1. Taught in chapter 03.
+    Returns [*, L, Dv] in the dtype of v. A query that keeps nothing gets 0. Raises ValueError or
+    TypeError with one sentence if something does not fit. Vaswani et al., "Attention Is All You
+    Need" (2017), equation 1. Taught in chapter 03.
 
-    Which code computes: up to 65,536 cells the six formulas on whole maps. Above it torch's
-    scaled_dot_product_attention, in float32 at least, if v is as wide as k and there is no dropout:
-    under any mask, of which some rows at a time are written out where torch does not know it. Else
-    tiles in torch's operations. Whatever computes the output computes its gradients, too. On a GPU
-    all this is done by kernels of Triton; by torch's attention, in the dtype of q, where nothing
-    but the output is asked for, without gradients or dropout, and torch knows the mask; float64 and
-    heads wider than 256 take torch's operations. All of them agree up to rounding.
-    `engines.choose` has the table.
+    Which code computes depends on the call. Up to 65,536 cells, the six formulas run on whole maps.
+    Above that, torch's scaled_dot_product_attention computes, in float32 at least, if v is as wide
+    as k and there is no dropout. It serves any mask; one that torch does not know is written out
+    some rows at a time. All other calls take tiles in torch's operations. Whatever computes the
+    output also computes its gradients. On a GPU, kernels of Triton do all this. torch's attention
+    replaces them, in the dtype of q, if only the output is requested, without gradients or dropout,
+    and torch knows the mask; float64 and heads wider than 256 take torch's operations. All of them
+    agree up to rounding. `engines.choose` has the table.
 
     Second derivatives and forward mode take whole maps, and are refused above 2**26 cells. Under
     torch.vmap each sample is computed by itself. torch.compile runs the call as it stands, between
@@ -100,7 +101,7 @@ def trace(
     sinks: Tensor | None = None,
     source: Projection | None = None,
 ) -> AttentionTrace:
-    """The record of one attention: its output, and every stage on demand.
+    """The record of one attention call: its output, and every stage on demand.
 
     >>> from attn_core import toy, trace
     >>> x = toy.journey().x
@@ -108,9 +109,10 @@ def trace(
     tensor([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
 
     source: Projection(x, w_query, w_key, w_value, biases) from which q, k and v were made, so that
-        arithmetic and editing reach down to x; None ends them at q, k and v. It may rotate queries
-        and keys (rotary=). One projection of x for all three: self-attention only. Under
-        torch.autocast the record has x and the matrices as autocast multiplies them, in its dtype.
+        arithmetic and editing reach down to x; without it, they end at q, k and v. It may rotate
+        queries and keys (rotary=). It projects one x for all three, so it is for self-attention
+        only. Under torch.autocast, the record has x and the matrices in autocast's dtype, as they
+        are multiplied.
     All other arguments, the errors and the paper are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)

@@ -18,11 +18,11 @@ MOST_TERMS = 16
 
 @dataclass(frozen=True)
 class Term:
-    """One number with its arithmetic: `name` and `index` say which, `parts` what it is made of.
+    """One number with its arithmetic: `name` and `index` identify it, `parts` make it up.
 
-    `str()` writes `levels` of the tree below it, or all of it, one line a number, each part under
-    the number that it feeds. Parts are made when they are asked for: the tree of a model's number
-    has no end that one would wait for.
+    `str()` writes `levels` levels of the tree below it, or the whole tree, with one line for each
+    number and each part under the number that it feeds. Parts are made on demand, because the whole
+    tree of a model's number would take too long.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Term:
         return f"{self.name}[{index}] = {self.how}"
 
     def written(self, levels: int | None = None) -> str:
-        """This line and those of so many levels below it; None: of all."""
+        """This line and those of so many levels below it, or of all levels if None."""
         lines = [self.text]
         if levels != 0:
             below = None if levels is None else levels - 1
@@ -66,7 +66,7 @@ def workings(
     batch: int | None = None,
     head: int | None = None,
 ) -> Term:
-    """How one number of a record comes about, as a tree down to the inputs.
+    """How one number of a record is computed, as a tree down to the inputs.
 
     >>> from attn_core import toy, trace, workings
     >>> x = toy.journey().x
@@ -77,9 +77,9 @@ def workings(
         k[0] = (0.43, 0.15, 0.89)
 
     row and col count from 0; for "output" the column is that of the values. A record with several
-    heads needs head, one with several sequences batch. Everything is computed in float64 from the
-    stored numbers: exact for small whole numbers up to the exponential. With a `source` the tree
-    goes on below q, k and v to x and the matrices. Taught in chapter 04.
+    heads needs `head`, and one with several sequences needs `batch`. Everything is computed in
+    float64 from the stored numbers: exact for small whole numbers up to the exponential. With a
+    `source` the tree goes on below q, k and v to x and the matrices. Taught in chapter 04.
     """
     check_stage(stage)
     B, H, L, _ = record.shape

@@ -34,7 +34,8 @@ class Bias:
             [-1.0000, -0.5000,  0.0000]])
 
     Query i of L has position i + (S − L) among the S keys, as for masks: the last query is at the
-    last key. A rule makes any part of itself, so no table of L×S numbers is stored. `+` adds two.
+    last key. A rule computes any part of the bias on demand, so no table of L×S numbers is stored.
+    `+` adds two biases.
     Taught in chapter 06.
     """
 
@@ -136,7 +137,7 @@ class Bias:
         return list(self.tensors()) == ["table"]
 
     def largest(self, shape: tuple[int, int]) -> float:
-        """What no cell of a map of `shape` is larger than; NaN or inf if one is not finite."""
+        """An upper bound for the cells of a map of `shape`; NaN or inf if one is not finite."""
         away = {"slopes": max(shape)}
         ends = {name: tensor.detach().aminmax() for name, tensor in self.tensors().items()}
         sizes = {name: max(-low.item(), high.item()) for name, (low, high) in ends.items()}
@@ -230,15 +231,16 @@ def of_table(table: Float[Tensor, "..."]) -> Bias:
 
 
 def alibi(slopes: Sequence[float] | Float[Tensor, "H"]) -> Bias:
-    """Attention with linear biases: −slope · |distance of key and query|, a slope a head.
+    """Attention with linear biases: −slope · |distance of key and query|, one slope for each head.
 
     >>> alibi([1.0, 0.5]).dense(1, 3)
     tensor([[[[-2.0000, -1.0000,  0.0000]],
     <BLANKLINE>
              [[-1.0000, -0.5000,  0.0000]]]])
 
-    slopes: one finite number a head; for 8 heads the paper takes 1/2, 1/4, … 1/256. Some models add
-        slope · key instead, which shifts each row by one number and leaves the weights as they are.
+    slopes: one finite number for each head; for 8 heads the paper takes 1/2, 1/4, … 1/256. Some
+        models add slope · key instead, which shifts each row by one number and leaves the weights
+        as they are.
 
     Press, Smith and Lewis, "Train Short, Test Long" (2022), section 3. Taught in chapter 06.
     """
@@ -246,7 +248,7 @@ def alibi(slopes: Sequence[float] | Float[Tensor, "H"]) -> Bias:
 
 
 def relative(values: Float[Tensor, "H n"]) -> Bias:
-    """A number for each distance of key and query, a row a head.
+    """A number for each distance of key and query, with a row for each head.
 
     >>> relative(torch.tensor([[-1.0, 0.0, 2.0]])).dense(3, 3)[0, 0]
     tensor([[ 0.,  2.,  2.],
@@ -268,13 +270,14 @@ def relative(values: Float[Tensor, "H n"]) -> Bias:
 def buckets(
     weight: Float[Tensor, "buckets H"], *, max_distance: int = 128, bidirectional: bool = True
 ) -> Bias:
-    """T5's bias: near distances have a number each, far ones share one in buckets that widen.
+    """T5's bias: a number for each near distance, and for far ones a number for each bucket.
 
     >>> weight = torch.arange(4.0)[:, None]
     >>> buckets(weight, max_distance=4, bidirectional=False).dense(1, 5)[0, 0]
     tensor([[3., 3., 2., 1., 0.]])
 
-    weight: a row a bucket, a column a head, as `relative_attention_bias.weight` of T5.
+    weight: a row for each bucket and a column for each head, as in T5's
+        `relative_attention_bias.weight`.
     max_distance: from this distance on, all keys share the last bucket.
     bidirectional: half of the buckets are for keys after the query; otherwise these keys share the
         first bucket.

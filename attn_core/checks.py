@@ -24,7 +24,7 @@ def shape_of(tensor: Tensor) -> tuple[int, ...]:
 
 
 def check_scale(scale: float | None, q: Tensor) -> float:
-    """The scale as a float; 1/√D unless given."""
+    """The scale as a float. Defaults to 1/√D."""
     if scale is None:
         return 1 / math.sqrt(q.shape[-1])
     if not is_number(scale):

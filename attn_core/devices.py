@@ -1,4 +1,4 @@
-"""All that a notebook makes, on another device: ATTN_DEVICE=cuda before it imports attn_core."""
+"""A notebook's tensors on another device: set ATTN_DEVICE=cuda before it imports attn_core."""
 
 import torch
 from torch import Tensor

@@ -13,8 +13,8 @@ def fixed(x: float, places: int = PLACES, most: float = 1e6) -> str:
     >>> fixed(0.125, 2), fixed(-0.00001, 2), fixed(0.000006)
     ('0.12', '-1e-05', '6.0e-06')
 
-    What would print as zero and isn't, and what reaches a million (or `most`), is written with a
-    power of ten. Taught in chapter 04.
+    A number that would print as zero but isn't, or that reaches a million (or `most`), is written
+    with a power of ten. Taught in chapter 04.
     """
     if not math.isfinite(x):
         return str(x)
@@ -27,7 +27,7 @@ def fixed(x: float, places: int = PLACES, most: float = 1e6) -> str:
 
 
 def plain(x: float, places: int = PLACES, most: float = 1e6) -> str:
-    """`fixed` without the zeros that say nothing, when the text is the number itself.
+    """`fixed` without its trailing zeros, if the text is then exactly the number.
 
     >>> plain(11.0), plain(0.5), plain(0.43), plain(1 / 3)
     ('11', '0.5', '0.43', '0.3333')

@@ -77,7 +77,7 @@ class Dropout:
         object.__setattr__(self, "seed", seed)
 
     def step(self, count: int) -> "Dropout":
-        """The same p with bits of their own for each step of a training; step 0 is itself.
+        """The same p with different bits for each training step; step 0 is this Dropout itself.
 
         >>> Dropout(0.5, seed=7).step(0), Dropout(0.5, seed=7).step(1)
         (Dropout(p=0.5, seed=7), Dropout(p=0.5, seed=2735368061540708))

@@ -1,4 +1,4 @@
-"""The layers of chapter 09, a sentence of the paper each, around the attention of chapter 08."""
+"""The layers of chapter 09, each a sentence of the paper, around the attention of chapter 08."""
 
 import math
 from collections.abc import Callable
@@ -54,12 +54,12 @@ def sinusoids(length: int, width: int) -> Float[Tensor, "length width"]:
 
 
 class ActivationDropout(nn.Module):
-    """Dropout of single numbers of [B, T, E], with the bits of `Dropout`.
+    """Drops single numbers of [B, T, E], with the bits of `Dropout`.
 
     >>> ActivationDropout(0.5, seed=7)(torch.ones(1, 1, 6))
     tensor([[[2., 2., 0., 0., 0., 2.]]])
 
-    ValueError for other numbers of axes, in eval too. It counts its steps as StepDropout does.
+    ValueError if x has another number of axes, in eval too. It counts steps as StepDropout does.
     Taught in chapter 07.
     """
 
@@ -78,16 +78,16 @@ class ActivationDropout(nn.Module):
 
 
 class PositionalEncoding(nn.Module):
-    """Adds to each word the row of its position, then drops out.
+    """Adds to each word the row of its position, then applies dropout.
 
     >>> PositionalEncoding(4, longest=10)(torch.zeros(1, 2, 4))[0, 1]
     tensor([0.8415, 0.5403, 0.0100, 0.9999])
 
-    Added, not concatenated.
+    The row is added, not concatenated.
 
-    positions: the position of each word, whole numbers [T] or [B, T]; 0, 1, 2, … unless given.
-        After padding on the left they are (is_word.cumsum(1) - 1).clamp(0), where is_word [B, T]
-        is True for words.
+    positions: the position of each word, whole numbers [T] or [B, T]. Defaults to 0, 1, 2, … After
+        padding on the left they are (is_word.cumsum(1) - 1).clamp(0), where is_word [B, T] is True
+        for words.
 
     ValueError if x is not [B, T, width], or if a position is not below `longest`. Vaswani et al.
     (2017), 3.5 and 5.4. Taught in chapter 09.
@@ -114,9 +114,9 @@ class LayerNorm(nn.Module):
     >>> LayerNorm(4)(torch.tensor([1.0, 2.0, 3.0, 4.0])).detach()
     tensor([-1.3416, -0.4472,  0.4472,  1.3416])
 
-    The variance divides by n, not by n − 1; eps stands under the root. Variance and root are
-    computed in float32 at least: in float16 the square of 256 is infinite, and an eps of 1e-12
-    is 0. Ba, Kiros, Hinton, "Layer Normalization" (2016), equation 4. Taught in chapter 09.
+    The variance divides by n, not by n − 1; eps is added under the root. Variance and root are
+    computed in float32 at least: in float16 the square of 256 is infinite, and an eps of 1e-12 is
+    0. Ba, Kiros, Hinton, "Layer Normalization" (2016), equation 4. Taught in chapter 09.
     """
 
     def __init__(self, width: int, eps: float = 1e-5) -> None:
@@ -161,7 +161,7 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """x plus what a sublayer makes of it, with a norm after the sum (post) or before (pre).
+    """x plus a sublayer's output, with a norm after the sum (post) or before the sublayer (pre).
 
     >>> Residual(4)(torch.zeros(1, 2, 4), lambda x: x + 1).shape
     torch.Size([1, 2, 4])
@@ -197,8 +197,8 @@ class EncoderLayer(nn.Module):
     >>> EncoderLayer(8, num_heads=2, hidden=32)(torch.zeros(1, 5, 8)).shape
     torch.Size([1, 5, 8])
 
-    `keep` says which tokens may be seen; as a rule it hides the padding. Its shapes are those of
-    `MultiHeadAttention`. Vaswani et al. (2017), 3.1. Taught in chapter 09.
+    `keep` says which tokens may be seen; usually it hides the padding. It takes the shapes that
+    `MultiHeadAttention` takes. Vaswani et al. (2017), 3.1. Taught in chapter 09.
     """
 
     def __init__(

@@ -17,15 +17,15 @@ from attn_core.checks import check_dense, check_no_sample, check_whole, shape_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Keep:
-    """A mask by its rule: it makes any part of itself, and no L×S tensor unless asked to.
+    """A mask by its rule: it computes any part of itself, and makes no L×S tensor unless asked to.
 
     >>> (causal() & padding([2])).dense(3, 3).int()[0, 0]
     tensor([[1, 0, 0],
             [1, 1, 0],
             [1, 1, 0]], dtype=torch.int32)
 
-    Query i of L stands at position i + (S − L) among the S keys: the last query sees the last
-    key, also when the two lengths differ. A key is kept if no field hides it; None hides nothing.
+    Query i of L is at position i + (S − L) among the S keys: the last query sees the last key, even
+    when the two lengths differ. A key is kept if no field hides it; None hides nothing.
     Taught in chapter 06.
     """
 
@@ -298,9 +298,10 @@ def causal() -> Keep:
     tensor([[1, 1, 1, 1, 0],
             [1, 1, 1, 1, 1]], dtype=torch.int32)
 
-    2 queries over 5 keys: aligned to the bottom right, so the last query sees the last key.
-    (torch's `is_causal` is aligned to the top left.) 5 queries over 2 keys: the first three rows
-    keep nothing. Vaswani et al., "Attention Is All You Need" (2017), 3.2.3. Taught in chapter 06.
+    With 2 queries over 5 keys, the mask is aligned to the bottom right, so the last query sees the
+    last key. (torch's `is_causal` is aligned to the top left.) With 5 queries over 2 keys, the
+    first three rows keep nothing. Vaswani et al., "Attention Is All You Need" (2017), 3.2.3.
+    Taught in chapter 06.
     """
     return Keep(after=0)
 
@@ -351,7 +352,7 @@ def prefill(cached: int) -> Keep:
             [1, 1, 1, 1, 0],
             [1, 1, 1, 1, 1]], dtype=torch.int32)
 
-    cached: how many keys stand in the cache, at least 0; S must be cached + L. Taught in
+    cached: how many keys are in the cache, at least 0; S must be cached + L. Taught in
     chapter 06.
     """
     return Keep(after=0, cached=check_whole("cached", cached))

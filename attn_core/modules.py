@@ -24,17 +24,17 @@ def each(parts: nn.ModuleList, kind: type[Part]) -> list[Part]:
 
 
 class StepDropout(nn.Module):
-    """A Dropout for each step of a training, counted in a buffer; none in eval.
+    """A Dropout for each training step, counted in a buffer; none in eval.
 
     >>> drop = StepDropout(0.5, seed=7)
     >>> drop(), drop.eval()()
     (Dropout(p=0.5, seed=7), None)
 
     Unlike nn.Dropout it hands out the rule and not a tensor with zeros in it: the kernel applies
-    the rule to the weights. Each call in training counts as a step, also one that only computes a
-    pass again: with torch's checkpoint the gradients would be those of other bits, and no error
-    says so. In that case pass `same_steps` as its context_fn, or switch dropout off. Taught in
-    chapter 07.
+    the rule to the weights. Each call in training counts as a step, even one that only computes a
+    pass again. So with torch's checkpoint the gradients would be those of other bits, and no error
+    would say so. In that case, pass `same_steps` as its context_fn, or switch dropout off.
+    Taught in chapter 07.
     """
 
     steps: Tensor
@@ -141,7 +141,7 @@ class SelfAttentionV1(Head):
 
 
 class SelfAttention(Head):
-    """Self-attention with three nn.Linear, whose start suits training.
+    """Self-attention with three nn.Linear, whose initial weights suit training.
 
     >>> SelfAttention(3, 2)(torch.zeros(2, 6, 3)).shape
     torch.Size([2, 6, 2])
@@ -220,9 +220,10 @@ class MultiHeadAttention(nn.Module):
     batch of one sentence.
 
     keep: a rule such as padding(), or a bool tensor: [S] or [L, S] for all sentences alike,
-        [B, 1, L, S] for a table a sentence, and [B, 1, 1, S] for a row a sentence, such as a
-        tokenizer's mask, keep[:, None, None]. What can be read in two ways is refused with both:
-        three axes, and two where B = L. The mask of a call is joined by & to the module's own.
+        [B, 1, L, S] for one table per sentence, and [B, 1, 1, S] for one row per sentence, such as
+        a tokenizer's mask, keep[:, None, None]. A mask that can be read in two ways is refused, and
+        the error names both: one of three axes, and one of two where B = L. The mask of a call is
+        joined by & to the module's own.
 
     Vaswani et al., "Attention Is All You Need" (2017), 3.2.2. Taught in chapters 08 and 09.
     """

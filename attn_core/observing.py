@@ -1,4 +1,4 @@
-"""Who is told of each attention that `attention` computes, while it wants to know."""
+"""Observers, which are told of each attention that `attention` computes while they are open."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

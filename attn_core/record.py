@@ -19,23 +19,23 @@ from attn_core.traced import Traced
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionTrace(Traced):
-    """One attention, from which every number of every stage can be had again.
+    """One attention call, from which every number of every stage can be computed again.
 
     >>> from attn_core import toy, trace
     >>> record = trace(*[toy.journey().x] * 3, scale=1.0)
     >>> record.tile("weights", slice(1, 2), slice(0, 3))
     tensor([[0.1385, 0.2379, 0.2333]])
 
-    It costs O(T·D) memory: `row_max` and `row_sum` are the two numbers a row that turn any score
+    It costs O(T·D) memory: `row_max` and `row_sum` are the two numbers per row that turn any score
     into its weight, exp(masked − row_max)/row_sum. Those of a long head are computed when one of
     its weights is first asked for. The fields have 4 axes; `output`, `lse` and `stage` answer in
     the rank that was traced. Rabe and Staats, "Self-attention Does Not Need O(n²) Memory" (2021).
 
-    Each answer is a copy that you may write into. A write into q, k, v or the mask's cells after
-    the trace is noticed: the next question raises RuntimeError. torch does not count writes into
-    tensors made under torch.inference_mode, so the record copies them: they take twice their
-    memory and, from 512 tokens on, add less than a tenth to the trace's time. Other settings need
-    another trace: dataclasses.replace raises ValueError. Taught in chapter 03.
+    Each answer is a copy that you may write into. If q, k, v or the mask's cells are written into
+    after the trace, the next question raises RuntimeError. torch does not count writes into tensors
+    made under torch.inference_mode, so the record copies them: they take twice their memory and,
+    from 512 tokens on, add less than a tenth to the trace's time. Other settings need another
+    trace: dataclasses.replace raises ValueError. Taught in chapter 03.
     """
 
     @property
@@ -83,7 +83,7 @@ class AttentionTrace(Traced):
                 [4.0249, 3.5777,   -inf],
                 [4.9193, 4.0249, 7.1554]])
 
-        Refused above 2**26 cells: take `tile` or `pooled` then.
+        Refused above 2**26 cells; use `tile` or `pooled` instead.
         """
         check_stage(name)
         if name == "output":
@@ -165,8 +165,8 @@ class AttentionTrace(Traced):
         tensor([-0.0456, -0.0945,  0.1401])
 
         grad_output: the gradient of a number, such as a loss, with respect to `output`
-            [*lead, L, Dv]. All finite; ValueError or TypeError with one sentence if it does not
-            fit.
+            [*lead, L, Dv]. All its numbers must be finite; ValueError or TypeError with one
+            sentence if it does not fit.
 
         Taught in chapter 13.
         """
@@ -194,15 +194,14 @@ class AttentionTrace(Traced):
                 [0., 0., 0.],
                 [0., 0., 0.]])
 
-        grad_output: of that number, with respect to `output` [*lead, L, Dv].
+        grad_output: the gradient of that number with respect to `output` [*lead, L, Dv].
         rows, cols, batch, head: a tile [rows, cols] of one head, as in `tile`; without any of them
-            it is whole, [*lead, L, S]. Refused above 2**26 cells.
+            the result is whole, [*lead, L, S]. Refused above 2**26 cells.
 
         No map has to be made in the forward pass: the output is dropped · V, so the gradient is
         grad_output · Vᵀ, and 0 for a weight that was dropped. Mask, bias, softcap and sinks make no
-        difference to it. What torch dropped while `watch` looked on is not known, so call
-        model.eval() before. ValueError if the shape is not that of the output. Taught in
-        chapter 10.
+        difference to it. What torch dropped during a `watch` is not known, so call model.eval()
+        first. ValueError if the shape is not that of the output. Taught in chapter 10.
         """
         return asked(self.gradients(grad_output), "grad_weights", rows, cols, batch, head)
 

@@ -24,7 +24,7 @@ class Rotary:
             [-0., 1.]])
 
     The product of a rotated query and a rotated key depends on how far apart they are, not on where
-    they stand: (R_m q)·(R_n k) = q·R_{n−m} k. Values are not rotated.
+    they are: (R_m q)·(R_n k) = q·R_{n−m} k. Values are not rotated.
 
     head_dim: numbers of one head, an even number.
     base: pair 0 rotates by one radian from position to position, the last by about 1 / base.
@@ -79,8 +79,8 @@ class Rotary:
         """x with each pair of each head rotated.
 
         x: [*B, T, n·head_dim], of one head (n = 1) or of several side by side.
-        positions: the place of each row, [T], or [B, T] for one row of places a sentence; they
-            need not be whole. 0, 1, 2, … unless given.
+        positions: the place of each row, [T], or [B, T] for one row of places per sentence; they
+            need not be whole. Defaults to 0, 1, 2, …
         """
         check_tensor("x", x)
         if x.ndim < 2 or x.shape[-1] % self.head_dim:

@@ -17,12 +17,12 @@ from attn_core.rotary import Rotary
 class Projection:
     """Where q, k and v come from: x and the three matrices, so that arithmetic reaches down to x.
 
-    x [*B, T, E]; w_query, w_key [E, H·D]; w_value [E, H·Dv]; biases: None, or the three biases
-    of query, key and value [H·D], [H·D], [H·Dv]. Head h owns columns h·D to (h+1)·D − 1; with
-    fewer heads of keys than of queries, w_key and w_value have as many columns less.
+    x [*B, T, E]; w_query, w_key [E, H·D]; w_value [E, H·Dv]; biases: None, or the three biases of
+    query, key and value [H·D], [H·D], [H·Dv]. Head h owns columns h·D to (h+1)·D − 1; with fewer
+    heads of keys than of queries, w_key and w_value have correspondingly fewer columns.
 
-    rotary: what rotates queries and keys after the projection, if something does.
-    positions: the place of each row of x, [T] or [B, T]; 0, 1, 2, … unless given.
+    rotary: what rotates queries and keys after the projection, if anything does.
+    positions: the place of each row of x, [T] or [B, T]. Defaults to 0, 1, 2, …
 
     Taught in chapters 04, 05 and 12.
     """

@@ -29,7 +29,7 @@ def scaled(
     softcap: float | None = None,
     bias: Float[Tensor, "*#B #L #S"] | None = None,
 ) -> Map:
-    """The scores times one number, 1/√D as a rule, so that they don't grow with the width D.
+    """The scores times one number, usually 1/√D, so that they don't grow with the width D.
 
     >>> scaled(torch.tensor([[11.0, 2.0]]), 0.5)
     tensor([[5.5000, 1.0000]])
@@ -55,7 +55,7 @@ def masked(scaled: Map, keep: Bool[Tensor, "*#B #L #S"] | None) -> Map:
 
 
 def row_statistics(masked: Map, sinks: Float[Tensor, "*#B #L"] | None = None) -> tuple[Rows, Rows]:
-    """Two numbers a row from which its softmax follows: the maximum, and Σ exp(masked − maximum).
+    """Two numbers per row from which its softmax follows: the maximum and Σ exp(masked − maximum).
 
     >>> row_statistics(torch.tensor([[1.0, 1.0, -torch.inf]]))
     (tensor([1.]), tensor([2.]))
@@ -64,7 +64,7 @@ def row_statistics(masked: Map, sinks: Float[Tensor, "*#B #L"] | None = None) ->
     softmax, so no gradient flows through it. Milakov and Gimelshein, "Online normalizer
     calculation for softmax" (2018). Taught in chapter 03.
 
-    sinks: a score more for each row, with no key and no value, which takes its share of the sum.
+    sinks: an additional score for each row, with no key or value, which takes its share of the sum.
     Taught in chapter 06.
     """
     highest = masked.detach().amax(-1)

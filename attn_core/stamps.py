@@ -1,4 +1,4 @@
-"""Whether a tensor was written into since: torch counts it."""
+"""Whether a tensor has been written into since: torch counts the writes."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""One attention under many settings at once, each part of it computed as often as it differs."""
+"""One attention under many settings at once; what several settings share is computed once."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def sweep(
     keep: Sequence[Tensor | Keep | None] = (None,),
     dropout: Sequence[Dropout | None] = (None,),
 ) -> Sweep:
-    """Every scale with every mask with every dropout, as `trace` gives them one by one.
+    """Every scale with every mask and every dropout, as `trace` gives them one by one.
 
     >>> from attn_core import causal, sweep, toy
     >>> x = toy.journey().x
@@ -52,12 +52,12 @@ def sweep(
     tensor([[0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581],
             [0.0489, 0.4253, 0.3932, 0.0314, 0.0182, 0.0830]])
 
-    scale, keep, dropout: lists of what `trace` takes; all else is as there, the errors too.
+    scale, keep, dropout: lists of what `trace` takes; all else, errors included, is as in `trace`.
 
     The scores are computed once, the weights once for each different pair of scale and mask, and
     dropout's random words once for each different seed. Up to 65,536 cells of B·H·L·S the weights
     equal those of `trace` bit for bit; above it, and in the output, a sum may be taken in another
-    order, which is a rounding. All settings together may have 2**26 weights. Taught in chapter 05.
+    order, which is a rounding. In all, there may be at most 2**26 weights. Taught in chapter 05.
     """
     for name, settings in (("scale", scale), ("keep", keep), ("dropout", dropout)):
         check_settings(name, settings)

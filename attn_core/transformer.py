@@ -20,7 +20,7 @@ from attn_core.masks import Keep, in_four_axes
 
 
 class Written(NamedTuple):
-    """The ids of the words that were written, and at each the probabilities of all words."""
+    """The ids of the words that were written, and for each the probabilities of all words."""
 
     ids: list[int]
     probabilities: Float[Tensor, "T words"]
@@ -33,8 +33,7 @@ class Transformer(nn.Module):
     >>> model(torch.tensor([[3, 4, 5]]), torch.tensor([[1, 2]])).shape
     torch.Size([1, 2, 9])
 
-    Each layer has weights of its own from the start; with norm_first a last norm closes each
-    stack.
+    Each layer has its own weights from the start; with norm_first, a final norm closes each stack.
 
     source_keep, target_keep: masks that hide padding, in the shapes of `MultiHeadAttention`.
     source_positions, target_positions: those of `PositionalEncoding`. After padding on the left
@@ -123,9 +122,9 @@ class Transformer(nn.Module):
     def generate(
         self, source: Int[Tensor, "1 S"], *, start: int, end: int, longest: int = 60
     ) -> Written:
-        """Writes the likeliest next word, again and again: until the end mark, or `longest` words.
+        """Writes the likeliest next word again and again, up to the end mark or `longest` words.
 
-        The end mark is among the words. To be called in eval: dropout would draw the words anew.
+        The end mark is one of the words. Call it in eval, since dropout would change the words.
         ValueError if `longest` is below 1, or for more than one sentence.
         """
         check_whole("longest", longest, least=1)

@@ -36,8 +36,8 @@ EXERCISE = Exercise(
 Find what is wrong, and show it: "The weight of each position is independent of the others." A query
 has the scores in `three_scores`. Then the first score grows by `raised_by`, and the other two stay
 the same. Give the three weights before and after, `row_before` and `row_after`, as lists, to two
-decimals or more. How much have the last two weights lost, and to which? What has stayed the same,
-their ratio or their difference? *Expected: two lines.*""",
+decimals or more. How much have the last two weights lost, and to which one? What has stayed
+the same, their ratio or their difference? *Expected: two lines.*""",
     starter="row_before = ...\nrow_after = ...",
     solution="""\
 import torch

@@ -31,7 +31,7 @@ def checks(names, parameters):
         ("`row` does both at once", with_root and without),
         (
             "`other_row` has different numbers but the same weights, with √d_k and without; "
-            "they are not all equal",
+            "the numbers in each are not all equal",
             both
             and not torch.allclose(row, other)
             and bool((row - row[0]).any())

@@ -59,13 +59,13 @@ def checks(names, parameters):
     return [
         Clue("a causal attention does not leak", causal),
         Clue("one in which each word sees only itself does not leak", alone),
-        ("it tells both from one without a mask", finds(last + 1)),
-        ("it tells both from one that sees a word ahead", finds(2)),
-        ("it tells both from one whose first word sees the second", finds(1, [(0, 1)])),
-        ("it tells both from one whose first word sees the last", finds(1, [(0, last)])),
-        ("it tells both from one whose second word sees the third", finds(1, [(1, 2)])),
+        ("it tells both apart from one without a mask", finds(last + 1)),
+        ("it tells both apart from one that sees one word ahead", finds(2)),
+        ("it tells both apart from one whose first word sees the second", finds(1, [(0, 1)])),
+        ("it tells both apart from one whose first word sees the last", finds(1, [(0, last)])),
+        ("it tells both apart from one whose second word sees the third", finds(1, [(1, 2)])),
         (
-            "it tells both from one whose last word but one sees the last",
+            "it tells both apart from one whose last word but one sees the last",
             finds(1, [(last - 1, last)]),
         ),
     ]

@@ -112,7 +112,7 @@ def leaking(runs, letters, segment):
             "sum(math.log(letters - said) for said in range(1, segment)) / (segment - 1)",
             "math.log(letters - segment)",
             hint=(
-                "You used the number of letters that are left at the end for all places. Take "
+                "For every place, you used the number of letters that are left at the end. Take "
                 "the mean over the places."
             ),
         ),

@@ -48,12 +48,12 @@ rounded in float64 and hand it out as float32: then every processor gives the sa
 An answer is what the starter's names hold in the end: values, functions, or a text (a string; the
 exercise has a `rubric`, and a person grades it). Two exercises of a chapter share no such name.
 
-`text` is what stands in the chapter and, with other numbers, in a student's handout. So a number
-that the parameters hold is written as `{{ token }}`, and what only the chapter has, a name or a
-table above, between `{% if chapter %}` and `{% else %}` or `{% endif %}` (the marks are Jinja's). A
-number in it that is the same for all students stands in `CONSTANTS` of
-`tests/grading/test_handouts.py`. The text forbids nothing that no check enforces: whoever calls
-`torch.softmax` in a softmax is not caught.
+`text` appears in the chapter and, with different numbers, in a student's handout. So a number that
+the parameters hold is written as `{{ token }}`, and what only the chapter has, such as a name or a
+table above, goes between `{% if chapter %}` and `{% else %}` or `{% endif %}` (these are Jinja's
+marks). A number in the text that is the same for all students is listed in `CONSTANTS` of
+`tests/grading/test_handouts.py`. The text should not forbid what no check enforces: an answer that
+calls `torch.softmax` to compute a softmax is not caught.
 
 `checks(names, parameters)` gets all names that the answer left behind. The answer's functions are
 there even where the answer lacks them, and one that raises answers None; each gets copies of what
@@ -66,10 +66,11 @@ leading axis of 1 too many, unless the text asks for a form. So compare with wha
 function that gives several values has their names in the exercise's `parts`, as in
 `03_shuffled_weights.py`: an answer may give them by these names, too.
 
-Each check is worth the same share of the points, but for a `Clue`, which is told and earns nothing:
-what an answer passes that computes nothing, as zeros of the right shape. `exercises.idle` has such
-answers, and measures what they earn; a check with one fixed right value is passed by that value, so
-ask for two at least. Checks are what a reader sees; grading runs the same ones with numbers that
+Each check is worth the same share of the points, except a `Clue`, which is shown but earns nothing:
+a check that an answer can pass without computing anything, for example with zeros of the right
+shape. `exercises.idle` has such answers, and measures what they earn. A check with one fixed right
+value is passed by an answer that always gives that value, so ask for at least two. A reader sees
+the checks; grading runs the same ones with numbers that
 nobody has seen, and asks the first function for the `probes` too, whose right answers are the
 solution's; they count as one check more. To that end a function may be called with numbers,
 strings, tensors, ranges, lists, tuples and dicts of these, and with `Handed` functions, and with
@@ -77,10 +78,10 @@ nothing else, and the parameters hold nothing that the answer is to find. What a
 is counted in such a function, which stays out of its reach: `11-tile` counts what is read.
 
 A known mistake is written as what differs from the solution: `change("old", "new", hint="…")`. The
-old text stands in the solution once; where one text is not enough, several such pairs stand in
+old text occurs in the solution once; where one text is not enough, several such pairs stand in
 parentheses. A mistake that shares little with the solution is a `Mistake("its code", "its hint")`.
-Either loses a check, and is told from the others by what it says: for every seed it must say
-something else than the solution and than each other mistake. If it is one of attn_core.mistakes,
+Either kind must fail a check, and is recognised by its answers: for every seed they must differ
+from those of the solution and of every other mistake. If it is one of attn_core.mistakes,
 it has its `name`.
 
 `near(got, wanted)` compares typed numbers to two decimals, or to as many `places` as asked for.

@@ -25,7 +25,7 @@ def not_taken(value: Any, wants_text: bool = False) -> str:
     if hides_numbers(value):
         return sentence("some of the numbers are masked: fill them in")
     if isinstance(value, torch.Tensor) and value.is_nested:
-        return sentence("a nested tensor has no one shape: make it a list")
+        return sentence("a nested tensor has no single shape: make it a list")
     if isinstance(value, torch.Tensor) and value.is_meta:
         return sentence("a tensor on the meta device has no numbers")
     if isinstance(value, str | bytes) and not wants_text and is_number(value):

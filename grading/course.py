@@ -160,7 +160,7 @@ class Course:
                 file.seek(0)
                 raise CannotGrade(
                     f"{file.read().strip() or 'another command'} is at work in this course: wait "
-                    "for its end, or stop it"
+                    "until it ends, or stop it"
                 ) from None
             file.truncate(0)
             file.write(f"`make {what}` (process {os.getpid()})")
@@ -238,7 +238,7 @@ def start(folder: Path, chapters: list[str], language: str = "en") -> None:
         about_language=_('of handouts, feedback, keys and tables: "en" or "zh"'),
         about_numbers=_('each student\'s own; "class": the same for all'),
         about_limits=_(
-            "of one submission: seconds and bytes; these are what holds without this section"
+            "for one submission, in seconds and bytes; these are the defaults without this section"
         ),
         assignments="\n".join(wanted),
         cell=limits.cell,

@@ -27,7 +27,7 @@ BROKEN = (
     "from the stored results, and from the points by hand that the last `make grade` saw"
 )
 
-BUSY = "another program is writing to gradebook.db: wait for its end, and grade again"
+BUSY = "another program is writing to gradebook.db: wait until it ends, and grade again"
 
 Hand = dict[str, dict]  # by the name of a cell: points, extra points, a comment
 

@@ -113,7 +113,7 @@ def newest(submitted: Path, student: str, assignment: str) -> HandIn | None:
         chosen = right if name == right else sentence("the newest")
         flags.append(
             sentence(
-                "{0} notebooks in one folder: graded is {1}",
+                "{0} notebooks in one folder: the one graded is {1}",
                 len(notebooks),
                 chosen,
             )

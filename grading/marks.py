@@ -19,7 +19,7 @@ from exercises.recognise import Seen, holds, observe, recognise
 from grading.inside.border import FORGED, Kind, Other, Unreadable
 from grading.remote import Gone
 
-PROBES = sentence("it is right for inputs that stand nowhere in the exercise")
+PROBES = sentence("it is right for inputs that appear nowhere in the exercise")
 
 
 @dataclass
@@ -171,7 +171,7 @@ def judge(outcome: Mark, exercise: Exercise, answer: Answer, seed: int, said: Sa
     if answer.raised:
         outcome.flags.append(sentence("raised {0}", answer.raised))
     if answer.late:
-        outcome.flags.append(sentence("needs what stands further down"))
+        outcome.flags.append(sentence("needs something that is defined further down"))
     if answer.changes:
         outcome.status, outcome.score = "changes", 0.0
     elif outcome.status != "right" and is_blank(exercise, own.said, said.names):

@@ -76,7 +76,7 @@ def code(source: str, name: str, **more):
 def grade_cell(exercise: Exercise, _: Messages = ENGLISH):
     """The locked cell in which a score and its reasons will stand."""
     names = _(", ").join(f"`{name}`" for name in exercise.answers)
-    source = _("# Graded here: {names}. Nothing is to do in this cell.").format(names=names)
+    source = _("# Graded here: {names}. There is nothing to do in this cell.").format(names=names)
     return titled(exercise, code(source, f"grade-{exercise.id}", grade=True, **worth(exercise)))
 
 
@@ -110,7 +110,7 @@ def head(course: Course, assignment: Assignment) -> str:
     text = _(
         "Each exercise has a cell with its numbers, if it has any, and a cell for your answer. "
         "Keep the names\nthat the exercise asks for; write as many cells as you like. Before you "
-        "hand in: *Restart* the\nkernel, *Run All*, save. The notebook must bear the name "
+        "hand in: *Restart* the\nkernel, *Run All*, save. The notebook must be named "
         "`{name}.ipynb`."
     )
     return f"# {title}\n\n{text.format(name=assignment.name)}"
@@ -205,7 +205,7 @@ def noted(places: Places, cells: list[Handed]) -> list[str]:
     for index in places.broken:
         notes.append(
             sentence(
-                "cell {0} can't be read by Python {1}, which grades: look at its line {2}",
+                "cell {0} can't be read by the grader's Python, {1}: look at its line {2}",
                 index + 1,
                 version,
                 broken_line(cells[index].text),
@@ -214,13 +214,13 @@ def noted(places: Places, cells: list[Handed]) -> list[str]:
     for index in places.later:
         notes.append(
             sentence(
-                "cell {0} answers it, too, and does not count: it stands under another exercise",
+                "cell {0} answers it, too, but does not count: it is under another exercise",
                 index + 1,
             )
         )
     for index in places.texts:
         notes.append(
-            sentence("cell {0} is a text and is not run: make it a cell of code", index + 1)
+            sentence("cell {0} is a text cell and is not run: make it a code cell", index + 1)
         )
     return notes
 
@@ -327,7 +327,7 @@ def is_picture(png: bytes) -> bool:
 
 def report(mark: Mark, _: Messages = ENGLISH) -> str:
     """What feedback says of one question: never a hidden input."""
-    first = _("By the checks {score} of {points}: {status}")
+    first = _("From the checks: {score} of {points} ({status})")
     score = f"{mark.score:g}"
     lines = [first.format(score=score, points=points(mark.points, _), status=_(mark.status))]
     lines += [f"{'✓' if passed else '✗'} {_.tell(text)}" for text, passed in mark.checks]

@@ -40,8 +40,8 @@ MOST_BACK = 4096  # numbers that an answer may hand to one of our functions
 OWN = sentence("an error of its own")  # what an exception is called whose name is the student's
 NEVER = sentence("the notebook ended before it")
 # Which error it was, or why it was stopped, would tell of an input that nobody may know.
-ERROR = sentence("an error on inputs that stand nowhere in the exercise")
-ASKED = sentence("on inputs that stand nowhere in the exercise")
+ERROR = sentence("an error on inputs that appear nowhere in the exercise")
+ASKED = sentence("on inputs that appear nowhere in the exercise")
 
 
 class Gone(Exception):

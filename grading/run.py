@@ -37,7 +37,7 @@ TRIES = 5  # sandboxes for one notebook
 SLOWEST = 4  # the clock on the wall may show so many times the limits of cells and calls
 MESSAGE = 1000  # bytes of output that a message counts for, beside its picture
 UNFINISHED = sentence(
-    "the notebook was not run to its end: the time of the whole submission is used up"
+    "the notebook was not run to its end: the time for the whole submission was used up"
 )
 
 
@@ -130,7 +130,7 @@ class Run:
             for index in late:
                 self.errors[index] = self.cell(index)
                 if self.errors[index] != "NameError":
-                    self.flag(sentence("cells in another order than they run"))
+                    self.flag(sentence("cells are not in the order in which they run"))
                 self.keep_all(index)
             for exercise in self.exercises:
                 self.keep(exercise)

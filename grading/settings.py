@@ -166,7 +166,7 @@ def roster(folder: Path) -> dict[str, Student]:
         if not student.id:
             raise CannotGrade(f"{where}: there is no id")
         if student.id in students:
-            raise CannotGrade(f"{where}: the id {student.id!r} stands there twice")
+            raise CannotGrade(f"{where}: the id {student.id!r} is there twice")
         if not is_folder(student.id):
             raise CannotGrade(
                 f"{where}: an id is a folder's name, without / * ? [ and no dot first, of at most "

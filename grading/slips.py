@@ -41,7 +41,7 @@ def misplaced(course: Course) -> list[tuple[str, str]]:
             slips += [(name, text) for text in of_student(course, submitted, name)]
         elif not stat.S_ISDIR(status.st_mode):
             if handins.is_notebook(name):
-                loose = sentence("{0} lies loose: move it to submitted/<id>/<assignment>/", where)
+                loose = sentence("{0} is misplaced: move it to submitted/<id>/<assignment>/", where)
                 slips.append(("", loose))
         elif name in course.assignments:
             for student, status in contents(submitted, name).items():
@@ -80,7 +80,7 @@ def of_student(course: Course, submitted: Path, student: str) -> list[str]:
                 right = right.replace("<assignment>", stem) if stem in course.assignments else right
                 sentences.append(
                     sentence(
-                        "{0} lies one folder too high: move it to {1}",
+                        "{0} is one folder too high: move it to {1}",
                         where,
                         right,
                     )
@@ -107,7 +107,7 @@ def meant(name: str, course: Course) -> str:
     for student in course.roster:
         if unicodedata.normalize("NFC", student) == unicodedata.normalize("NFC", name):
             return sentence(
-                ", which is {0} in other characters of Unicode: rename the folder",
+                ", which is {0} in different Unicode characters: rename the folder",
                 repr(student),
             )
     return instead(name, course.roster)

@@ -51,15 +51,15 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     yours: a tensor, a NumPy array or nested lists, as large as a stage, or as the output with all
         heads in one table; axes of size 1 in front make no difference.
     trace: the record of the same q, k and v.
-    stage: what yours should be, if it should be one stage only: "weights".
+    stage: the one stage that yours should be, such as "weights".
 
     Two numbers are the same if they differ by no more than a few roundings of the coarser dtype;
-    for weights the roundings of their scores count as well. If all of yours have three to five
-    decimals, half of the last is granted, too. Every mistake that gives these numbers is named, and
-    if there are several, `tell_apart` is an input on which they differ. It never guesses.
-    Beside the mistakes of the gallery it knows some slips, as softmax taken twice; one head alone,
-    the mean of the heads and their sum; and weights of which dropout, left on, took a part away.
-    Taught in chapters 03 and 14.
+    for weights the roundings of their scores count as well. If all your numbers have three to five
+    decimals, they may also be off by half of the last decimal. Every mistake that gives these
+    numbers is named, and if there are several, `tell_apart` is an input on which they differ.
+    `diagnose` never guesses. Besides the mistakes of the gallery, it recognises some slips, such as
+    softmax taken twice; one head alone, the mean of the heads and their sum; and weights of which
+    dropout, left on, has removed a part. Taught in chapters 03 and 14.
     """
     check_made_by_trace("trace", trace, AttentionTrace)
     trace.check_plain("trace")

@@ -17,7 +17,7 @@ from attn_core.precision import float_type
 def check_numbers(call: Call) -> float:
     """`check_finite` and `check_scores`, in one pass over each tensor as long as all is well.
 
-    Gives what no number of v is larger than, which `check_output` wants.
+    Returns an upper bound for the numbers of v, which `check_output` needs.
     """
     sizes = at_most(lengths_of(call.q, call.k, call.v))
     info = torch.finfo(call.float_type)
@@ -81,7 +81,7 @@ def lengths_of(*tensors: Tensor) -> Tensor:
 
 
 def at_most(lengths: Tensor) -> list[float]:
-    """What no number of tensors of these lengths is larger than.
+    """An upper bound for the numbers of tensors of these lengths.
 
     It is not finite if one of them isn't, or if squares overflow; with room for rounding and for
     squares below the smallest float. A GPU is waited for, once.
@@ -94,7 +94,7 @@ def check_output(
 ) -> None:
     """Averages of finite values are finite, up to what dropout's 1/(1 − p) makes of them.
 
-    size: what no value is larger than. dtype: in which the output is handed out.
+    size: an upper bound for the values. dtype: that of the output that is returned.
     """
     dtype = output.dtype if dtype is None else dtype
     if size / (1 - (dropout.p if dropout else 0.0)) < torch.finfo(dtype).max:

@@ -32,7 +32,7 @@ class Engine:
     def forward(self, call: Call) -> tuple[Heads, RowPair | None]:
         """The output in the dtype of v; row_max and row_sum, without gradient, if on the way.
 
-        One sentence is raised if q, k or v holds what is no finite number, or if they give such.
+        Raises one sentence if q, k or v holds a number that is not finite, or if they produce one.
         """
         return whole_and_checked(call)
 

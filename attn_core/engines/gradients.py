@@ -144,8 +144,8 @@ def through_tiles(
     w · (the weight's − g·output), as the softmax demands. The bias has the gradient of the masked
     score, a sink −(its share of the row) · g·output.
 
-    On a GPU torch.set_float32_matmul_precision holds for these products, as for all of torch's, and
-    not for those of the pass.
+    On a GPU, torch.set_float32_matmul_precision applies to these products, as to all of torch's,
+    but not to those of the pass.
     """
     grad_q = torch.zeros_like(call.q, dtype=output.dtype)
     sums, work = shares(call)

@@ -1,4 +1,4 @@
-"""A mask laid into a part of a map: what no row sees left out, and cells looked at at its edge."""
+"""A mask laid into a part of a map: what no row sees is left out, cells are checked at its edge."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -47,9 +47,9 @@ def mask_(
     tensor([[[[1., -inf, -inf],
               [1., 1., -inf]]]])
 
-    part: the batches, heads, rows and columns of the cells in a map of `size` (L, S). least: what
-    no cell is below, −inf for scores, 0 for their exponentials. The mask is asked only about
-    columns that not all of these rows see. Taught in chapter 06.
+    part: the batches, heads, rows and columns of the cells in a map of `size` (L, S). least: a
+    lower bound for the cells, −inf for scores, 0 for their exponentials. The mask is asked only
+    about columns that not all of these rows see. Taught in chapter 06.
     """
     if keep is None:
         return cells

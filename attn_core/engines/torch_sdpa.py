@@ -1,8 +1,8 @@
 """torch's own attention under any mask, with its own backward pass; it saves its row statistics.
 
 It knows "all keys", "no later key" of a square map, and numbers that are added to the scores. A
-mask that is the same for all rows costs nothing, [B, 1, 1, S]; of others some rows at a time are
-written out, for the keys that these rows may see.
+mask that is the same for all rows, [B, 1, 1, S], costs nothing; other masks are written out some
+rows at a time, for the keys that these rows may see.
 """
 
 from collections.abc import Iterator, Sequence

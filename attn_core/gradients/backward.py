@@ -33,7 +33,7 @@ from attn_core.traced import Traced
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionGradients:
-    """What flows back through one attention, from the gradient of its output.
+    """What flows back through one attention call, from the gradient of its output.
 
     >>> from attn_core import trace
     >>> q = torch.tensor([[3.0], [1.0]]).log()
@@ -54,14 +54,14 @@ class AttentionGradients:
     grad_scores. Each is the gradient with respect to the stage of that name. From grad_masked on, a
     hidden key and a row that keeps nothing have exactly 0.
 
-    It costs O(T·D) memory at any length: on its way back a softmax needs one number a row,
+    It costs O(T·D) memory at any length: on its way back a softmax needs one number for each row,
     `row_dot` = grad_output · output, and the weights are derived from q and k again. Dao,
     "FlashAttention-2" (2023), algorithm 2.
 
     Numbers are computed in float32 at least and have the rank that was traced; each answer is a
     copy. What the record does not have, such as sinks, has the gradient None. Second derivatives
-    are left to torch.autograd: no gradient flows through these numbers. A write into q, k, v or
-    grad_output is noticed: the next question raises RuntimeError. Taught in chapter 13.
+    are left to torch.autograd: no gradient flows through these numbers. If q, k, v or grad_output
+    is written into, the next question raises RuntimeError. Taught in chapter 13.
     """
 
     record: Traced
@@ -148,7 +148,7 @@ class AttentionGradients:
     def stage(self, name: str) -> Float[Tensor, "*lead L cols"]:
         """A whole stage: [*, L, S], grad_output [*, L, Dv].
 
-        Refused above 2**26 cells: take `tile` or `pooled` then.
+        Refused above 2**26 cells; use `tile` or `pooled` instead.
         """
         check_stage(name, STAGES)
         check_cells(name, self.record.shape)
@@ -216,7 +216,7 @@ class AttentionGradients:
         batch: int | None = None,
         head: int | None = None,
     ) -> Term:
-        """How one number comes about, as a tree down to grad_output, q, k and v.
+        """How one number is computed, as a tree down to grad_output, q, k and v.
 
         >>> from attn_core import toy, trace
         >>> x = toy.notebook().x
@@ -229,7 +229,8 @@ class AttentionGradients:
         name: a stage, "row_dot" (row alone), "grad_q", "grad_k" or "grad_v". With a source also
             "grad_x", "grad_w_query", "grad_w_key" and "grad_w_value"; "grad_bias_query",
             "grad_bias_key" and "grad_bias_value", whose row is the bias's column.
-        batch, head: needed where there are several; for grad_k and grad_v a head of the keys.
+        batch, head: needed if there are several; for grad_k and grad_v, `head` is a head of the
+            keys.
 
         Computed in float64 from the stored numbers. Lines of the forward pass are those of
         `attn_core.workings`, and with a source go on to x and the matrices. Taught in chapter 13.
@@ -270,7 +271,7 @@ class AttentionGradients:
 
     @cached_property
     def _grad_output(self) -> Float[Tensor, "B H L Dv"]:
-        """In the dtype in which all is derived."""
+        """In the dtype in which everything is derived."""
         return self.grad_output_4d.to(self.record.float_type)
 
     @cached_property

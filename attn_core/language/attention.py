@@ -19,7 +19,7 @@ from attn_core.steps.rules import attention_settings
 
 @dataclass
 class Cache:
-    """The keys and values of one attention for all tokens so far; a call adds those of new ones.
+    """The keys and values of one attention layer for all tokens so far; a call adds new ones.
 
     >>> cache = Cache()
     >>> attention = GroupedQueryAttention(8, num_heads=2, num_kv_heads=1)
@@ -28,8 +28,8 @@ class Cache:
     >>> len(cache), cache.k.shape
     (6, torch.Size([1, 1, 6, 4]))
 
-    k, v: [B, num_kv_heads, T, head_dim]; None while it is empty. Keys are kept as they were
-    rotated. Taught in chapter 12.
+    k, v: [B, num_kv_heads, T, head_dim]; None while it is empty. Keys are stored after their
+    rotation. Taught in chapter 12.
     """
 
     k: Tensor | None = None
@@ -58,12 +58,13 @@ class GroupedQueryAttention(nn.Module):
     (torch.Size([1, 5, 12]), 4)
 
     Query head h reads key head h // (num_heads / num_kv_heads); nothing is copied. With as many
-    heads of keys as of queries it is multi-head attention, with one multi-query attention.
+    heads of keys as of queries, it is multi-head attention; with one head of keys, it is
+    multi-query attention.
 
     num_kv_heads: must divide num_heads.
-    head_dim: numbers of one head; width / num_heads unless given.
-    rotary: rotates queries and keys, not values; None: they have no positions.
-    keep: which keys a query may see; causal() unless given, window(W - 1) for a sliding window.
+    head_dim: the width of one head. Defaults to width / num_heads.
+    rotary: rotates queries and keys, not values. With None, they have no positions.
+    keep: which keys a query may see. Defaults to causal(); window(W - 1) is a sliding window.
 
     Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head
     Checkpoints" (2023), 2.2. Taught in chapter 12.
@@ -99,9 +100,9 @@ class GroupedQueryAttention(nn.Module):
         positions: Shaped[Tensor, "*P L"] | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "B L E"]:
-        """x [B, L, width]: of all tokens, or of those that are new if the cache holds the others.
+        """x [B, L, width]: all tokens, or only the new ones if the cache holds the others.
 
-        positions: the place of each row, [L] or [B, L]; those behind the cache unless given.
+        positions: the place of each row, [L] or [B, L]. Defaults to the places after the cache.
         """
         q, k, v = self.split_heads(x, positions, len(cache or ()))
         if cache is not None:

@@ -18,8 +18,8 @@ class RMSNorm(nn.Module):
     >>> RMSNorm(4)(torch.tensor([1.0, 3.0, 3.0, 9.0])).detach()
     tensor([0.2000, 0.6000, 0.6000, 1.8000])
 
-    Unlike LayerNorm it takes no mean away and adds no bias: adding 1 to all numbers changes the
-    result. eps stands under the root, which is computed in float32 at least. Zhang and Sennrich,
+    Unlike LayerNorm, it subtracts no mean and adds no bias, so adding 1 to all numbers changes the
+    result. eps is added under the root, which is computed in float32 at least. Zhang and Sennrich,
     "Root Mean Square Layer Normalization" (2019), equation 4. Taught in chapter 12.
     """
 
@@ -41,14 +41,14 @@ def of_norm(module: RMSNorm, call: ModuleCall, value: object, child: str | None)
 
 
 class SwiGLU(nn.Module):
-    """A feed-forward with a gate: down(silu(gate(x)) · up(x)), number by number.
+    """A feed-forward network with a gate: down(silu(gate(x)) · up(x)), number by number.
 
     >>> SwiGLU(4, 16)(torch.zeros(1, 2, 4)).shape
     torch.Size([1, 2, 4])
 
-    silu(x) = x / (1 + exp(−x)). Three matrices instead of two, so `hidden` is often 8/3 of the
-    width instead of 4 times it. Shazeer, "GLU Variants Improve Transformer" (2020), equation 6.
-    Taught in chapter 12.
+    silu(x) = x / (1 + exp(−x)). It has three matrices instead of two, so `hidden` is often 8/3 of
+    the width instead of 4 times the width. Shazeer, "GLU Variants Improve Transformer" (2020),
+    equation 6. Taught in chapter 12.
     """
 
     def __init__(self, width: int, hidden: int, *, bias: bool = False) -> None:

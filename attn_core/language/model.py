@@ -27,10 +27,11 @@ class LanguageModel(nn.Module):
     There is no encoder and no cross-attention: prompt and answer share one stream, and every row
     predicts the token after it.
 
-    rotary: rotates the queries and keys of each layer; Rotary(width // num_heads) unless given.
-    keeps: a mask for each layer, such as window(127) for some and causal() for others; causal() in
-        all unless given.
-    is_tied: the scores are products with the embedding's rows; else they have a matrix.
+    rotary: rotates the queries and keys of each layer. Defaults to Rotary(width // num_heads).
+    keeps: a mask for each layer, such as window(127) for some and causal() for others. Defaults to
+        causal() in all layers.
+    is_tied: if True, the scores are products with the embedding's rows; otherwise they have a
+        matrix.
 
     Touvron et al., "LLaMA" (2023), 2.2; Press and Wolf, "Using the Output Embedding to Improve
     Language Models" (2017). Taught in chapter 12.
@@ -83,11 +84,11 @@ class LanguageModel(nn.Module):
         positions: Shaped[Tensor, "*P T"] | None = None,
         caches: Sequence[Cache] | None = None,
     ) -> Float[Tensor, "B T words"]:
-        """The score of each token to come after each of the ids.
+        """For each of the ids, the score of every token to come next.
 
-        keep: a mask that hides padding; each layer joins its own. positions: the place of each
-        token, 0, 1, 2, … or those behind the caches unless given. caches: of `caches()`; ids are
-        then the tokens that are new.
+        keep: a mask that hides padding; each layer joins it with the layer's own mask. positions:
+        the place of each token. Defaults to 0, 1, 2, … or to the places after those in the caches.
+        caches: what `caches()` returns; ids are then the new tokens only.
         """
         if ids.ndim != 2:
             raise ValueError(
@@ -108,12 +109,12 @@ class LanguageModel(nn.Module):
         sampling: Sampling = GREEDY,
         ends: Sequence[int] = (),
     ) -> Written:
-        """Writes on: one token after the other, until one of `ends` or `longest` tokens.
+        """Continues the text token by token, up to one of `ends` or to `longest` tokens.
 
         ids: the prompt, [1, T]. It is read in one pass (prefill); each further pass reads the one
         new token and finds the others' keys and values in the caches (decode). Returns the ids of
-        the new tokens, the end among them, and at each the probabilities of all tokens before
-        sampling.
+        the new tokens, including the end, and for each of them the probabilities of all tokens
+        before sampling.
         """
         check_whole("longest", longest, least=1)
         if ids.ndim != 2 or len(ids) != 1 or not ids.numel():

@@ -22,17 +22,17 @@ class Sampling:
     >>> Sampling(top_p=0.9).probabilities(scores)
     tensor([0.6923, 0.3077, 0.0000], dtype=torch.float64)
 
-    temperature: the scores are divided by it; 0: always the likeliest token (greedy).
-    top_k: only so many of the likeliest tokens are left.
-    top_p: only the fewest likeliest tokens that have at least this probability together.
-    min_p: only tokens with at least this share of the likeliest one's probability.
+    temperature: what the scores are divided by; 0 always takes the likeliest token (greedy).
+    top_k: how many of the likeliest tokens are left.
+    top_p: leaves the fewest of the likeliest tokens that together have at least this probability.
+    min_p: leaves the tokens with at least this share of the likeliest one's probability.
     seed: a whole number below 2**53. Token n of a text is drawn by number n of Philox under this
         seed, the same on every machine.
 
-    The order matters: at temperature 2 top_p=0.9 keeps all three of 9 : 4 : 1; cut first, two would
-    be left. Holtzman et al., "The Curious Case of Neural Text Degeneration" (2020), 3.1 (top-p);
-    Fan et al., "Hierarchical Neural Story Generation" (2018), 5.1 (top-k); Nguyen et al., "Turning
-    Up the Heat: Min-p Sampling" (2024), 3. Taught in chapter 12.
+    The order matters: at temperature 2, top_p=0.9 keeps all three tokens of 9 : 4 : 1; if top-p
+    came first, two would be left. Holtzman et al., "The Curious Case of Neural Text Degeneration"
+    (2020), 3.1 (top-p); Fan et al., "Hierarchical Neural Story Generation" (2018), 5.1 (top-k);
+    Nguyen et al., "Turning Up the Heat: Min-p Sampling" (2024), 3. Taught in chapter 12.
     """
 
     temperature: float = 1.0
@@ -56,7 +56,7 @@ class Sampling:
             raise ValueError(f"seed must be below 2**53, got {self.seed}")
 
     def probabilities(self, scores: Float[Tensor, "*B words"]) -> Float[Tensor, "*B words"]:
-        """The probability of each token to be chosen, in float64; rows add up to 1."""
+        """The probability that each token is chosen, in float64; rows add up to 1."""
         check_tensor("scores", scores)
         if scores.ndim < 1 or not scores.numel():
             raise ValueError(f"scores must be [*, words], at least one, got {shape_of(scores)}")
@@ -106,7 +106,7 @@ def rescaled(shares: Float[Tensor, "*B words"]) -> Float[Tensor, "*B words"]:
 
 
 def uniform(n: int, seed: int) -> float:
-    """A number from 0 on and below 1, drawn for token n: 53 bits of Philox."""
+    """A number of at least 0 and below 1, drawn for token n: 53 bits of Philox."""
     words = (torch.tensor(word) for word in (n & LOW_32, n >> 32, 0, 0))
     c0, c1, c2, c3 = words
     high, low = (int(w) for w in philox((c0, c1, c2, c3), (seed & LOW_32, seed >> 32))[:2])

@@ -1,4 +1,4 @@
-"""A small language model that learns before one's eyes, and films of any other one that learns."""
+"""A small language model that learns before your eyes, and films of any other model that learns."""
 
 from attn_core.learning.film import Film, watch_training
 from attn_core.learning.measures import Shares, shares

@@ -33,7 +33,7 @@ class Film(Mapping[int, Frame]):
     layers.1.attention  1 × 1 × 5 × 5
 
     A frame holds a map [*lead, L, S] in float32 for each module that attends, by its path; a module
-    that attends several times has one for each time. `watch_training` makes a film of a loop with
+    that attends several times has a map for each time. `watch_training` makes a film of a loop with
     an optimizer of torch; without one, call `look` after each step.
 
     model: any nn.Module whose attention `watch` sees.

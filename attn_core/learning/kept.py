@@ -1,4 +1,4 @@
-"""What is kept of a training at some of its steps, within a bound: the longer it is, the fewer."""
+"""Items kept at some steps of a training, up to a bound: the longer it runs, the sparser."""
 
 from typing import Generic, TypeVar
 

@@ -12,9 +12,10 @@ from attn_core.learning.task import Batch
 class Shares(NamedTuple):
     """How much weight a map gives, on average, to the places that matter.
 
-    previous: the weight of the place before, over all letters but the first.
-    copied: the weight of the letters to copy, those that followed earlier ones like the query's,
-        over the repeats. An induction head has much of it: Olsson et al. (2022).
+    previous: the weight of the previous place, over all letters but the first.
+    copied: the weight of the letters to copy, that is, those that followed earlier occurrences of
+        the query's letter, over the repeats. It is large in an induction head: Olsson et al.
+        (2022).
     start_at_first: the weight of the start token, over places that predict a letter for the first
         time; 0 without a start token.
     start_at_repeats: the same over the repeats.

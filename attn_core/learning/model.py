@@ -32,7 +32,7 @@ class AttentionLayer(nn.Module):
     >>> AttentionLayer(16)(torch.zeros(1, 5, 16)).shape
     torch.Size([1, 5, 16])
 
-    keep: which keys a query may see; causal() unless given.
+    keep: which keys a query may see. Defaults to causal().
 
     Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021). Taught in chapter 13.
     """
@@ -62,9 +62,10 @@ class AttentionOnly(nn.Module):
 
     vocabulary: how many tokens there are.
     longest: how many places have a position.
-    keep: which keys a query may see, causal() unless given; Keep() hides nothing.
-    seed: draws the first weights, a whole number below 2**53. Each is a sum of twelve uniform
-        numbers, which is nearly normal, with mean 0 and variance 1/width; no processor rounds it.
+    keep: which keys a query may see. Defaults to causal(); Keep() hides nothing.
+    seed: draws the first weights, a whole number below 2**53. Each weight is a sum of twelve
+        uniform numbers, which is nearly normal, with mean 0 and variance 1/width; no processor
+        rounds it.
 
     Weights are float64. `recording` knows the model, so every number of a pass can be opened.
     Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021). Taught in chapter 13.
@@ -100,7 +101,7 @@ class AttentionOnly(nn.Module):
             weight.copy_(drawn(weight, seed, number))
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T words"]:
-        """The score of each token to come after each of the ids."""
+        """For each of the ids, the score of every token to come next."""
         x = self.placed(ids)
         for layer in self.layers:
             x = layer(x)

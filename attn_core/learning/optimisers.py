@@ -25,8 +25,8 @@ class Update(NamedTuple):
     """One update of a weight, part by part, each in the shape of the weight.
 
     after = before − decayed − moved, where decayed is lr·weight_decay·before and moved is
-    lr·gradient, or of AdamW lr·ratio with ratio = m_hat / (√v_hat + eps). SGD has no moments, no
-    m_hat, v_hat or ratio. Taught in chapter 13.
+    lr·gradient, or, for AdamW, lr·ratio with ratio = m_hat / (√v_hat + eps). SGD has no moments,
+    and no m_hat, v_hat or ratio. Taught in chapter 13.
     """
 
     before: Numbers

@@ -61,10 +61,10 @@ class RepeatedSegments:
     >>> [task.written(task.text(seed=1, number=n)) for n in range(2)]
     ['H E F D G B H E F D G B', 'B A C H F B A C H F B A']
 
-    letters: how many different ones there are, A, B, C, …
+    letters: how many different letters there are, A, B, C, …
     places: letters of a text that the model reads.
     shortest: the fewest letters of a segment.
-    longest: the most. If both are the same, one layer can copy by position alone.
+    longest: the most letters. If both are the same, one layer can copy by position alone.
     has_start: whether each text begins with a start token (BOS), the last of the vocabulary.
 
     A text follows from the seed and its number by Philox, the same on every machine and in the

@@ -1,4 +1,4 @@
-"""A small model that learns: each step can be opened, and gone back to."""
+"""A small model that learns: you can open each step, and go back to it."""
 
 import math
 from collections.abc import Iterator
@@ -65,10 +65,10 @@ class Training:
     >>> training.count
     1
 
-    task: where the texts come from; RepeatedSegments() unless given.
-    model: the model that learns; a new AttentionOnly for the task unless given. With
-        AttentionOnly(8, 12, num_layers=1) it has one layer, with keep=Keep() no mask.
-    optimiser: AdamW() unless given. Assign training.optimiser to change it for later steps.
+    task: where the texts come from. Defaults to RepeatedSegments().
+    model: the model that learns. Defaults to a new AttentionOnly for the task.
+        AttentionOnly(8, 12, num_layers=1) has one layer; with keep=Keep() it has no mask.
+    optimiser: defaults to AdamW(). Assign training.optimiser to change it for later steps.
     seed: draws the texts, and the first weights of a new model.
     texts: how many texts a step has.
 
@@ -78,7 +78,7 @@ class Training:
 
     Page and Python stay within 1e-9 of each other over 600 steps with the default settings. With
     others they may diverge earlier: near the largest learning rate that is stable, training
-    multiplies the last bits in which two machines differ. Taught in chapter 13.
+    amplifies the last bits, in which two machines differ. Taught in chapter 13.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Training:
         self.changes[self.count] = self.snapshot()
 
     def batch(self, step: int | None = None) -> Batch:
-        """The texts of a step, counted from 1; of the next step unless given."""
+        """The texts of a step, counted from 1. Defaults to the next step."""
         number = self.count + 1 if step is None else check_whole("step", step, least=1)
         if number * self.texts > MOST_TEXTS:
             raise ValueError(f"step must be at most {MOST_TEXTS // self.texts}, got {number}")
@@ -189,12 +189,12 @@ class Training:
 
     @torch.no_grad()
     def maps(self, batch: Batch | None = None) -> list[Float[Tensor, "B T T"]]:
-        """The attention map of each layer: of the example unless a batch is given."""
+        """The attention map of each layer for a batch. Defaults to the example."""
         ids = (self.example if batch is None else batch).ids
         return [record.stage("weights")[:, 0] for record in self.model.traces(ids)]
 
     def shares(self, batch: Batch | None = None) -> list[Shares]:
-        """Where the attention of each layer goes in a batch; that of the next step unless given."""
+        """Where the attention of each layer goes in a batch. Defaults to the next step's batch."""
         batch = self.batch() if batch is None else batch
         return [shares(weights, batch) for weights in self.maps(batch)]
 

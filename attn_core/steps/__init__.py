@@ -1,4 +1,4 @@
-"""A pass written down: its steps, there and back, in float64, each number with its lines."""
+"""A pass written down: its steps, forward and back, in float64, each number with its lines."""
 
 from attn_core.steps.changes import Changes
 from attn_core.steps.explaining import ModuleCall

@@ -1,4 +1,4 @@
-"""What one may switch off in a pass, to see what breaks: settings of its steps."""
+"""What you may switch off in a pass, to see what breaks: settings of its steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -17,11 +17,11 @@ class Changes:
     >>> Changes(heads_off=[("encoder.0.attention", 2)], mask_off=["decoder.0.self_attention"])
     Changes(heads_off=[('encoder.0.attention', 2)], mask_off=['decoder.0.self_attention'])
 
-    heads_off: (step, head): what the head gives is 0, its columns of `merged`.
+    heads_off: (step, head): the head's output, its columns of `merged`, is 0.
     positions_off: the words go on without their positions.
-    residuals_off: the sum is what the sublayer made, alone.
+    residuals_off: the sum is only what the sublayer made.
     norms_off: the rows go on as they are.
-    mask_off: attention to everything.
+    mask_off: every row may see everything.
     scale_off: the scores are taken as they are, times 1.
 
     Taught in chapter 10.

@@ -26,7 +26,7 @@ class RecordingError(RuntimeError):
 
 
 def explain(kind: type[nn.Module]) -> Callable[[Rule], Rule]:
-    """Says for one kind of module which steps it takes: a rule, called for what no step has made.
+    """Registers the rule that says which steps one kind of module takes.
 
     >>> class Doubled(nn.Module):
     ...     def forward(self, x):
@@ -42,10 +42,11 @@ def explain(kind: type[nn.Module]) -> Callable[[Rule], Rule]:
     x = given() [1, 2, 3]
     add = add(x, x) [1, 2, 3]
 
-    The rule gets four things. `module`: who computes. `call`: its call, by which steps are added.
-    `value`: a tensor that no step has made yet. `child`: the part that it has reached inside this
-    module; None: it is what the module gave. A rule that adds no step leaves the value unknown:
-    whoever calls the module may know it. Kinds that inherit from this one have its rule, too.
+    The rule is called for a tensor that no step has made yet. It gets four arguments: `module` is
+    the module that computes, `call` is its call, to which steps are added, and `value` is the
+    tensor. `child` is the part inside this module that the tensor has reached, or None if the
+    module returned it. A rule that adds no step leaves the value unknown: the module's caller may
+    know it. Subclasses of this kind have its rule, too.
     Taught in chapter 10.
     """
 
@@ -134,7 +135,7 @@ class ModuleCall:
         return next(iter(self.arguments.values()))
 
     def argument(self, name: str | None = None) -> str:
-        """The step that made an argument, the first one unless named."""
+        """The step that made an argument. Defaults to the first argument."""
         if name is None:
             name = next(iter(self.arguments))
         return (self.parent or self).name_of(self.arguments[name], self.name)

@@ -42,8 +42,8 @@ class Gradients(Pass):
         """The gradient with respect to the output of a step, or to one of its stages.
 
         name: a step of the forward pass.
-        stage: one whose gradient its backward step computes, such as the weights of an attention;
-            the output unless given.
+        stage: one whose gradient its backward step computes, such as the weights of an attention.
+            Defaults to the output.
 
         Zeros where the number does not depend on the output.
         """

@@ -46,7 +46,7 @@ class Setting:
 
     kind: "number", "whole", "flag", "choice", "mask", "text", or a list of whole numbers, which is
         "heads" or an "index".
-    default: what it is where a step does not say it; without a default each step must.
+    default: its value where a step gives none; without a default, each step must give one.
     least: the smallest number that it may be.
     choices: what a choice is one of.
     is_switch: a program never has it; switching something off sets it.
@@ -142,7 +142,7 @@ class Operation:
     formula: makes each stage from the inputs, the parameters by their roles, and the settings, in
         which defaults stand where a step says nothing.
     line: writes out any number of a step.
-    takes: the least and the most inputs; None: any number.
+    takes: the smallest and the largest number of inputs; None means any number.
     stages: the arrays that it makes, the last being the step's output.
     statistics: numbers of each row that the stages follow from.
     switches: what may be switched off, a field of `Changes`, and which settings that sets; None:

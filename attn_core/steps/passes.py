@@ -32,9 +32,9 @@ class Pass:
         self.made: dict[str, Made] = {}
 
     def value(self, name: str, stage: str | None = None) -> Shaped[Tensor, "B ..."]:
-        """All numbers of a stage, of the output if none is named: [B, T, E], of a head [B, H, ·].
+        """All numbers of a stage, [B, T, E], or [B, H, ·] for heads. Defaults to the output.
 
-        Of words their ids [B, T].
+        For words, these are their ids [B, T].
         """
         step = self.steps[name]
         return self.stages(name)[check_stage(step, stage)]
@@ -96,10 +96,10 @@ def run(steps: Steps, changes: Changes = NOTHING, **inputs: Input) -> Pass:
 
     changes: what is switched off.
     inputs: what goes in, by the names of the leaves: ids of words [T] or [B, T], rows [T, E] or
-        [B, T, E]; what was recorded unless given.
+        [B, T, E]. Defaults to what was recorded.
 
-    The same formulas as in the page, from the same numbers. ValueError for a name that is no leaf,
-    and for an id without a row. Taught in chapter 10.
+    The formulas and the numbers are those of the page. ValueError for a name that is no leaf, and
+    for an id without a row. Taught in chapter 10.
     """
     leaves = {step.name: step for step in steps.values() if OPERATIONS[step.operation].is_leaf}
     for name in inputs:

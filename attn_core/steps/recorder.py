@@ -31,10 +31,10 @@ def recording(
 
     words: the vocabularies of what goes in, {"source": ENGLISH}, so that lines can name words.
 
-    It takes the model, as steps have the names of its modules and parameters; the modules
-    themselves know nothing of it. After each step its formula must give what the model computed.
-    RuntimeError with one sentence for a module that is not known, for one that is called twice,
-    and for dropout in training. Taught in chapter 10.
+    It takes the model because steps have the names of the model's modules and parameters; the
+    modules themselves know nothing of the recording. After each step its formula must give what the
+    model computed. RuntimeError with one sentence for a module that is not known, for one that is
+    called twice, and for dropout in training. Taught in chapter 10.
     """
     recorder = Recorder(model, Steps(words=words))
     handles = []

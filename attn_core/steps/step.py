@@ -27,8 +27,8 @@ class Step:
 
     operation: what is done, one of `operations.OPERATIONS`, which says what each takes.
     inputs: "norm" is the output of the step norm, "norm.normed" a stage before it.
-    settings: small values of it, such as an eps or a mask.
-    value: what the model computed, in its dtype and in the caller's rank; of an attention its
+    settings: small values of the operation, such as an eps or a mask.
+    value: what the model computed, in its dtype and in the caller's rank; for an attention, its
         record.
 
     Taught in chapter 10.
@@ -98,7 +98,7 @@ class Steps(Mapping[str, Step]):
     (['x', 'made'], ('x',))
 
     weights: the parameters and buffers that they name, as the model holds them.
-    words: of each leaf of words its vocabulary, where it is known.
+    words: the vocabulary of each leaf of words, where it is known.
 
     `recording` makes them. Taught in chapter 10.
     """
@@ -155,7 +155,7 @@ class Steps(Mapping[str, Step]):
         return value
 
     def with_softmax(self, name: str = "probabilities") -> "Steps":
-        """The same and one step more: the softmax over the numbers of the last."""
+        """The same steps and one more: the softmax over the numbers of the last one."""
         last = list(self)[-1]
         return self.replaced([*self.values(), Step(name, "softmax", (last,))])
 
@@ -166,7 +166,7 @@ class Steps(Mapping[str, Step]):
         ignored: int | None = None,
         words: Sequence[str] | None = None,
     ) -> "Steps":
-        """The same and two steps more: the targets, and the loss of the last scores.
+        """The same steps and two more: the targets, and the loss of the last scores.
 
         >>> import torch
         >>> steps = Steps([Step("scores", "given", value=torch.tensor([[[9.0, 4.0, 1.0]]]).log())])

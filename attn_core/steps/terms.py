@@ -18,7 +18,7 @@ def workings(
     *,
     batch: int = 0,
 ) -> Term:
-    """How one number of a pass comes about; its parts are numbers of earlier steps.
+    """How one number of a pass is computed; its parts are numbers of earlier steps.
 
     >>> import torch
     >>> from attn_core.layers import LayerNorm
@@ -33,12 +33,12 @@ def workings(
     layer_norm.mean[0, 0] = (1 + 2 + 3 + 4) / 4 = 2.5
 
     steps: what was recorded, or a pass of it that `run` gave.
-    index: (row, column), of a stage of an attention (head, row, column), of words (place,).
+    index: (row, column); for a stage of an attention (head, row, column), for words (place,).
     stage: one of the step's stages, or row_max and row_sum of an attention (head, row) or of a
-        softmax (row,); the step's output unless given.
+        softmax (row,). Defaults to the step's output.
 
-    Everything is computed in float64 from the weights and what went in. Written with one level of
-    parts; `written(levels)` has more or fewer. Taught in chapter 10.
+    Everything is computed in float64 from the weights and what went in. The result prints one level
+    of parts; `written(levels)` has more or fewer. Taught in chapter 10.
     """
     run = pass_of(steps)
     step = run.steps[name]

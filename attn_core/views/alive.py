@@ -15,10 +15,10 @@ def stay_alive(is_on: bool = True) -> HTML | None:
     >>> stay_alive(False)
 
     Call it in the first cell, as its last line. Its output is the script of all explorers, 0.3
-    megabytes, and what is shown after it has all of its data inside, however large. The page
-    then needs no network. Without it the page has a coloured table of each explorer.
+    megabytes; every explorer shown after it contains all of its data, however large. The page
+    then needs no network. Without this call, the page has a coloured table for each explorer.
 
-    is_on: False ends that. Taught in chapter 10.
+    is_on: False turns this off again. Taught in chapter 10.
     """
     Shown.is_alone = is_on
     if not is_on:

@@ -113,9 +113,10 @@ def described(read: list[str], wrote: list[str], within: list[list[float]]) -> s
     most = [words_taken(read, row) for row in within]
     pairs = ", ".join(f"{word} from {taken}" for word, taken in zip(read, most, strict=True))
     return (
-        f"The sentence {' '.join(read)} under arcs, which show what each word takes from each in "
-        f"one head: most, {pairs}. Below it the translation {' '.join(wrote)}, each word "
-        "joined to those that it was made of. Beside it the head's weights as numbers."
+        f"The sentence {' '.join(read)} under arcs, which show what each word takes from every "
+        f"word in one head; it takes most: {pairs}. Below it is the translation {' '.join(wrote)}, "
+        "each word joined to those that it was made from. Beside it are the head's weights as "
+        "numbers."
     )
 
 

@@ -67,7 +67,7 @@ class Attentions(Sequence[Explorer]):
         title: str = "Attention of a model",
         most: float = MOST_MEGABYTES,
     ) -> Path:
-        """Writes one HTML file that is alive without a network, as from mail or a disk.
+        """Writes one HTML file that works without a network, for example from an email or a disk.
 
         title: the heading of the page. most: how many megabytes the file may have; ValueError if it
         would have more, and nothing is written.
@@ -116,7 +116,7 @@ def open_attention(
     tokens: strings; or what a tokenizer gave, if it has tokens(); or a list of such, as of a
         sentence and its translation: the rows and the columns of a map each get the list whose
         length is theirs. All sequences of a batch have the same ones.
-    tokenizer: writes the ids among the inputs as strings, unless tokens are given. Of a batch it
+    tokenizer: writes the ids among the inputs as strings, unless tokens are given. For a batch, it
         writes the first sequence.
     only: the modules to show, as for `watch`.
     store: "float16" or "float32" sends the numbers in fewer bits, None as they are; "auto" takes
@@ -129,13 +129,14 @@ def open_attention(
     image, grid: the image whose patches are the keys, and their rows and columns, as for `explore`;
         attentions over other keys do without it.
     other: what `watch` saw of another run, or of a model whose modules have the same paths, on as
-        many tokens. Each map stands beside the other's and their difference; run_names: what the
-        two runs are called. What has no counterpart of its size is shown alone, with a warning.
+        many tokens. Each map is shown beside its counterpart and their difference; run_names: the
+        names of the two runs. A map without a counterpart of its size is shown alone, with a
+        warning.
 
     Attentions that differ only in their layer share one explorer, with a row of small maps for
     each layer, which can be sorted by what the heads do. "Lines" draws a head's weights between
-    two columns of tokens. TypeError or ValueError with one sentence for what does not fit; what
-    was not seen is a warning. Taught in chapter 10.
+    two columns of tokens. TypeError or ValueError with one sentence for what does not fit;
+    a warning for attention that was not seen. Taught in chapter 10.
     """
     check_inputs(model, inputs)
     seen = model if isinstance(model, Seen) else watched(model, args, inputs, only)

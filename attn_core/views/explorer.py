@@ -69,16 +69,16 @@ def explore(
 
     record: of `trace` or `watch`. Or weights alone: a tensor [L, S], [H, L, S] or [B, H, L, S], or
         what a model gives by output_attentions, a tuple with one [B, H, L, S] a layer. Then the
-        arithmetic of each number ends at the number, and the explorer says so. Rows that add up to
-        less than 1 are said, too; more than 1 is a ValueError, unless dropout has changed the
-        weights: stage="dropped".
-    tokens: one string a query; key_tokens: one a key, the same as tokens unless given. All
+        arithmetic of each number ends at the number, and the explorer says so. It also says
+        where rows add up to less than 1; more than 1 is a ValueError, unless dropout has changed
+        the weights: stage="dropped".
+    tokens: one string a query; key_tokens: one a key, by default the same as tokens. All
         sequences of a batch have the same ones.
-    name: what the address calls it, letters, digits and hyphens; each on a page needs its own.
+    name: its name in the address, of letters, digits and hyphens; unique on a page.
     select: (row, column) of the number whose arithmetic is open at first.
-    head: which one is shown at first; head_names: one name a head, "head 0" and so on unless given;
+    head: which one is shown at first; head_names: one name a head, by default "head 0" and so on;
     names such as "layer 3, head 5" put the small maps in a row for each layer.
-    Of more than 12 heads, or of long ones, only this head's values are sent to a page, unless
+    With more than 12 heads, or long ones, only this head's values are sent to a page, unless
     all_values is True.
     stages: which of the six are shown; hide: which controls are left out, of strip, formula,
     scale, mask, head, batch, legend, vectors. "All controls" opens the rest, unless hidden too
@@ -86,17 +86,17 @@ def explore(
     draw, dropout, compare, table, link, inputs. places: decimals.
     store: "float16" or "float32" sends the numbers in fewer bits, and says below the figure by how
     much a weight is off at most; the arithmetic then ends at q, k and v.
-    mistakes: names of attn_core.mistakes that the reader can put in the place of the right formula;
-    a mistake of a module as a pair of its name and the record that the wrong module traced.
+    mistakes: names of attn_core.mistakes that the reader can put in place of the right formula;
+    a mistake of a module is a pair of its name and the record that the wrong module traced.
     image: the image whose patches are the keys, after a class token if there is one: of PIL, or an
         array or a tensor [h, w], [h, w, 3] or [3, h, w], as the model got it. The weights are laid
-        on it. grid: rows and columns of the patches, unless they are a square or about as wide as
-        high.
+        on it. grid: rows and columns of the patches; not needed if they form a square, or if the
+        patches are about as wide as high.
     other: a second run, or another model's, of the same shape: a record, or weights if those are
         given. The page has both maps and the first minus the second, in colours for each sign, and
         the arithmetic of each. run_names: what the two are called.
     grad_output: the gradient of a loss with respect to the record's output, of its shape. The page
-        then has the way back, too, beside the six stages: those of `record.gradients`, and grad_q,
+        then shows the way back as well as the six stages: those of `record.gradients`, and grad_q,
         grad_k and grad_v, with the arithmetic of each number. They follow what the reader changes,
         while grad_output stays as it is. The values of all heads are sent. `stage`, which is shown
         first, is one of the six.

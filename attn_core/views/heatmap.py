@@ -51,7 +51,7 @@ def figure(
     >>> figure(trace(words.x, words.x, words.x), tokens=words.tokens, select=(1, 0))
     Figure: weights, 6 queries × 6 keys, 1 head
 
-    tokens: one string a query; key_tokens: one a key, the same as tokens unless given.
+    tokens: one string a query; key_tokens: one a key, by default the same as tokens.
     head: which one; None draws all of them, small, under their `head_names`.
     select: (row, column) of a number to be framed, with a sentence about it.
     how: above 256 rows or columns it draws blocks of cells, their "mean" or their "max".

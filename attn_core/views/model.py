@@ -142,29 +142,29 @@ def open_model(
     weights are numbers that float16 holds, or ValueError says which are not.
     words: the vocabularies, "source" and "target", with a word for each row of their tables. say:
     the sentence that it reads at first, as one may type it on the page: "tom chases Jerry." will
-    do. name: what the address calls it; each on a page needs its own.
-    at: the step that is shown at first, the last attention unless given. stage: one of its arrays.
+    do. name: its name in the address, unique on a page.
+    at: the step that is shown at first, by default the last attention. stage: one of its arrays.
     select: the place of the number whose arithmetic is open at first, [row, column] or, of a head,
     [head, row, column]. off: what is switched off at first, as the address has it.
     loss: (step, [row, column]) of a number that comes out of a step, whose gradients are shown at
     first instead of the numbers, as `attn_core.steps.backward` takes it.
-    examples: sentences to press. switched: what came of the model with one thing after the other
+    examples: sentences to press. switched: the translations with one thing after another
     switched off, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2": {"words": 8,
-    "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}: of the trained ones
+    "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}: for the trained models,
     `attn_core.translators.switched.switched` has it.
-    show: which of "sentence" (the field to type in; without it the sentence stands as text),
+    show: which of "sentence" (the field to type in; without it the sentence is plain text),
     "translation", "likeliest" (words to take), "steps" (word by word, temperature), "plan" (the
     drawing), "station" and "switches" there are. together: models of one page with the same name
     here read the same sentence. explorer: what the explorer of an attention hides and shows, as
     the view of `explore` has it: {"hide": ["head"], "stages": ["weights"]}.
-    arcs: ((step, head) within the sentence, (step, head) from the translation to it): in the place
-    of the drawing of the machine, the sentence with arcs of these weights.
+    arcs: ((step, head) within the sentence, (step, head) from the translation to it): instead
+    of the drawing of the machine, the sentence with arcs of these weights is shown.
     marks: the words that mean start, end and pad. longest: how many words a sentence may have, 512
-    at most. longest_trained: how many words the longest sentence of its training had; of a longer
-    one the page says so.
+    at most. longest_trained: how many words the longest sentence of its training had; if one is
+    longer, the page says so.
 
     The page gets the weights, the words and the steps, and computes everything else itself.
-    TypeError or ValueError says what it cannot take, such as a module that is called otherwise, or
+    TypeError or ValueError says what it cannot take, such as a module that is called differently or
     an operation for which the page has no formula.
     Taught in chapter 10.
     """

@@ -99,9 +99,9 @@ def open_prompts(
     The capital of France is Paris 77.3 %, without head 4 of layer 23 14.1 %
 
     model: a LanguageModel with a tokenizer, as `pretrained.smollm2()`, with a causal mask.
-    texts: of the same number of tokens; a reader chooses one. head: the layer, and the head of
-    queries in it, that can be switched off. name: what the address calls it; each on a page needs
-    its own. select: (row, column) of the weight that is open at first. stages: which of the head's
+    texts: all with the same number of tokens; a reader chooses one. head: the layer, and the head
+    of queries in it, that can be switched off. name: its name in the address, unique on a
+    page. select: (row, column) of the weight that is open at first. stages: which of the head's
     are shown. count: how many next tokens are listed. places: decimals of the weights.
 
     The model is computed in float64, once with the head and once without. A page gets the head's

@@ -68,7 +68,7 @@ def described(prompts: dict, text: dict, words: list[str], row: list[float], at:
     best, on, off = best_of(text)
     return (
         f"The text {text['text']}. In head {head} of layer {layer}, {words[at]} takes most from "
-        f"{words_taken(words, row)}, {fixed(max(row), 2)}. Likeliest to come next is "
+        f"{words_taken(words, row)}, {fixed(max(row), 2)}. The likeliest next word is "
         f"{best.strip()}, {percent(on)}, and without this head {percent(off)}. Beside it "
         "the head's weights as numbers."
     )

@@ -60,7 +60,7 @@ class Shown(anywidget.AnyWidget):
     def save(
         self, path: str | PathLike, *, title: str | None = None, most: float = MOST_MEGABYTES
     ) -> Path:
-        """Writes one HTML file that is alive without a network, as from mail or a disk.
+        """Writes one HTML file that works without a network, for example from an email or a disk.
 
         >>> import tempfile
         >>> from attn_core import toy, trace

@@ -83,10 +83,10 @@ def open_training(training: Training | None = None, *, name: str = "training") -
     Training to play with: 2,496 weights, 2 layers
 
     training: the page starts from the same task, seed, first weights and optimiser, and computes
-        the same numbers; Training() unless given. Paper shows the film of what it has learned so
+        the same numbers; by default Training(). Paper gets the film of what it has learned so
         far. Its model must be an AttentionOnly of one or two layers, with the weights that the seed
         draws and a causal mask or Keep(); ValueError otherwise.
-    name: what the address calls it, letters, digits and hyphens; each on a page needs its own.
+    name: its name in the address, of letters, digits and hyphens; unique on a page.
 
     A reader can change the learning rate, the optimiser, the seed and the number of layers, remove
     the mask, and put a start token first. Python does not see these changes.

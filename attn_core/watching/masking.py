@@ -85,7 +85,7 @@ def filled_with(value: float) -> Tensor:
 def opened(
     cells: Tensor, masks: Sequence[tuple[Tensor, Tensor]], shape: tuple[int, ...]
 ) -> tuple[Tensor, list[Tensor]]:
-    """Rows that finite numbers hide whole: softmax shares them out among what was hidden least."""
+    """Rows hidden entirely by finite numbers: softmax prefers what was hidden least."""
     dead = ~cells.any(-1, keepdim=True)
     if not bool(dead.any()):
         return cells, []

@@ -1,4 +1,4 @@
-"""What a watcher itself computes is not taken for an attention of the model by any watcher."""
+"""No watcher takes what a watcher itself computes for an attention of the model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

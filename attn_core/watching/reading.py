@@ -141,7 +141,7 @@ def arguments_of(chain: Chain, values: Labelled, heads: int | None) -> Arguments
 
 
 def counts(table: Tensor, k: Tensor) -> bool:
-    """Whether a softmax sees it: not what is the same for all keys of a row."""
+    """Whether it changes a softmax, which ignores what is the same for all keys of a row."""
     return table.shape[-1] > 1 and k.shape[-2] > 1
 
 

@@ -31,10 +31,10 @@ class Seen:
 
     `seen["layers.0.self_attn"]` is the record of a module that attended once. A module that
     attended more often has a list of records, `seen.all("layers.0.self_attn")`. If a model
-    generates with a cache that only grows, all steps of a module become one record, a row for each
-    token. `seen[0]` is the first attention of the model, `seen[-1]` the last. A record is computed
-    when it is first asked for, and refuses to answer if the model has written into its tensors
-    since.
+    generates with a cache that only grows, all steps of a module become one record, with a row for
+    each token. `seen[0]` is the first attention of the model, `seen[-1]` the last. A record is
+    computed when it is first asked for, and refuses to answer if the model has written into its
+    tensors since.
 
     unseen: what was not recorded, as tuples (path, why, what_to_do).
     """
@@ -70,7 +70,7 @@ class Seen:
         return [one.record for one in (self.captured if path is None else self._of(path))]
 
     def ablate(self, heads: HeadsByPath) -> AbstractContextManager[None]:
-        """While it is open, the model that was watched runs without the outputs of these heads.
+        """Inside the block, the watched model runs without the outputs of these heads.
 
         >>> import torch
         >>> from torch import nn
@@ -89,15 +89,15 @@ class Seen:
             inside the block. No gradient passes through what became 0.
 
         KeyError if a path was not seen, ValueError if a head is not there. RuntimeError after the
-        block if one of the modules did not attend in it. A `watch` that is open beside it records
-        what each head computed, before its output is changed. Michel, Levy and Neubig, "Are Sixteen
-        Heads Really Better than One?" (2019). Taught in chapter 10.
+        block if one of the modules did not attend in it. A `watch` that is open at the same time
+        records what each head computed, before its output is changed. Michel, Levy and Neubig, "Are
+        Sixteen Heads Really Better than One?" (2019). Taught in chapter 10.
         """
         return self._editing({named(path): zeros(path, some, self._of(path))
                               for path, some in checked(heads)})  # fmt: skip
 
     def patch(self, other: "Seen", heads: HeadsByPath) -> AbstractContextManager[None]:
-        """While it is open, the outputs of these heads are those of another run.
+        """Inside the block, the outputs of these heads are those of another run.
 
         >>> import torch
         >>> from torch import nn
@@ -138,9 +138,9 @@ class Seen:
         torch.Size([1, 2, 5, 5])
 
         number: one number that was computed from the model's output, such as a logit, with
-            gradients. Its graph is kept, so that another number can be asked.
+            gradients. Its graph is kept, so that you can ask about another number.
 
-        By the path of each module a tensor [*lead, L, S], or a list of them for a module that
+        Returns, by the path of each module, a tensor [*lead, L, S], or a list of them if the module
         attended several times; 0 where the number does not depend on an attention. Each is
         `record.attribution` with the gradient that reached the output of the attention.
         RuntimeError if the model ran without gradients or with dropout. Chefer, Gur and Wolf,
@@ -179,7 +179,7 @@ class Seen:
         return any(one.path == path for one in self.captured)
 
     def __repr__(self) -> str:
-        """A table: what of a column is said nowhere is left out."""
+        """A table; a column without entries is left out."""
         head = ("path", "seen as", "heads", "queries × keys", "mask", "bias", "softcap", "sinks")
         rows = [(*head, "dropout"), *map(row, self.captured)]
         lines = in_columns(rows)

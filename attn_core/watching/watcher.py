@@ -46,29 +46,30 @@ def watch(
         flex_attention, `attention`, and any product of queries and keys that passes through a
         softmax to a product with values; a scale, a mask, a bias, a softcap, sinks and grouped keys
         may come in between.
-    strict: True makes an attention that could not be recorded an error. By default it is a warning.
-    check: True compares every row of the model's output with the record, which computes each
-        attention twice. By default a few rows are compared. An attention whose output differs by
+    strict: if True, an attention that could not be recorded is an error. By default it is a
+        warning.
+    check: if True, every row of the model's output is compared with the record, which computes each
+        attention twice. By default, a few rows are compared. An attention whose output differs by
         more than rounding is not recorded.
     only: the modules to record: a path, several paths, or a function that takes a path and says
         True or False. A path includes the modules inside it.
 
-    Gives a `Seen`: records by the path of the module that attended, and in `seen.unseen` what was
+    Returns a `Seen`: records by the path of the module that attended, and in `seen.unseen` what was
     not recorded and why. RuntimeError with one sentence if no attention was recorded. An error of
     the model passes through.
 
-    Memory is that of q, k and v, in the model's own tensors. No map is made; a mask or a bias that
-    no rule gives is kept as the table that it is. A tensor that the model writes into, such as a
+    The memory used is that of q, k and v, in the model's own tensors. No map is made; a mask or a
+    bias that follows no rule is kept as a table. A tensor that the model writes into, such as a
     cache, is copied, and so are k and v that repeat heads for a group, without the repetitions.
-    Under torch.no_grad() nothing else is kept. With gradients q, k and v stay in the model's graph,
-    so torch.autograd.grad reaches its parameters through a record, and the graph lives as long as
-    `seen`. What a checkpoint computes again is recorded once. Of dropout by torch a record has the
-    weights before it. Under autocast q, k and v have its dtype. A model compiled by torch.compile
-    runs uncompiled inside the block.
+    Under torch.no_grad() nothing else is kept. With gradients, q, k and v stay in the model's
+    graph, so torch.autograd.grad reaches its parameters through a record, and the graph lives as
+    long as `seen`. What a checkpoint computes again is recorded once. If torch applies dropout, a
+    record has the weights before it. Under autocast q, k and v have its dtype. A model compiled by
+    torch.compile runs uncompiled inside the block.
 
-    Not seen are a softmax written with exp and sum, products written as multiplications with
-    broadcasting, linear attention, kernels of other packages, and modules that run in another
-    thread: `seen.unseen` lists these if their class or path says attention. Taught in chapter 10.
+    `watch` does not see a softmax written with exp and sum, products written as multiplications
+    with broadcasting, linear attention, kernels of other packages, or modules that run in another
+    thread. `seen.unseen` lists these if their class or path says attention. Taught in chapter 10.
     """
     check_model(model)
     watcher = Watcher(model, check, only)
@@ -94,7 +95,7 @@ class Watcher(Following):
             self.called.setdefault(path, "here" if self.is_here else "elsewhere")
 
     def safely(self, told: Callable, *args: Any) -> None:
-        """Whatever goes wrong in here is nothing to the model."""
+        """Whatever goes wrong in here does not affect the model."""
         try:
             with quietly():
                 told(*args)

@@ -66,5 +66,5 @@ def test_lines_are_the_survivors():
 
 def test_another_p_has_another_factor():
     record = trace(X, X, X, dropout=Dropout(0.1, seed=7))
-    assert "grows by 1/(1 − p) = 1.1111" in drawings.dropout(record, WORDS).alt
+    assert "is multiplied by 1/(1 − p) = 1.1111" in drawings.dropout(record, WORDS).alt
     assert torch.equal(record.stage("weights"), trace(X, X, X).stage("weights"))

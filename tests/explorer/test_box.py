@@ -228,8 +228,8 @@ UNREAD = [
     ("", "yours must hold numbers, got nothing."),
     ("tensor()", "yours must hold numbers, got nothing."),
     ("[[1, two]]", "yours must hold numbers, got 'two'."),
-    ("[[1, 2]", "yours must close the brackets that it opens, got 1 [ more."),
-    ("[1, 2]]", "yours must close the brackets that it opens, got one ] more."),
+    ("[[1, 2]", "yours must close the brackets that it opens, got 1 [ too many."),
+    ("[1, 2]]", "yours must close the brackets that it opens, got one ] too many."),
     ("[1, 2] [3, 4]", "yours must be one array, got 2."),
     ("[[1, 2], [3]]", "yours must have rows of one length, got a ragged list."),
     ("1 2 3\n4 5", "yours must have rows of one length, got a ragged list."),
@@ -243,7 +243,7 @@ UNREAD = [
     (" " * 100_000 + "one", "yours must hold numbers, got 'one'."),
     (
         "[[1," + " " * 190_000 + "2)",
-        "yours must close the brackets that it opens, got 2 [ more.",
+        "yours must close the brackets that it opens, got 2 [ too many.",
     ),
     ("1 " * 90_000, "yours must have the shape of a stage, (6, 6) or (6, 3), got (1, 90000)."),
     (", dtype" * 20_000, "yours must hold numbers, got 'dtype'."),
@@ -270,7 +270,7 @@ def test_a_reader_is_told_the_mistake_and_an_input_that_tells_more(opened):
     expect(box.locator(".ax-input")).to_have_text(question_text(said.tell_apart))
     box = ask(opened, "causal", str(record.stage("weights")))
     expect(box.locator(".ax-right")).to_contain_text("right: these are the weights")
-    expect(box.locator("summary").first).to_have_text("Which would not be seen here")
+    expect(box.locator("summary").first).to_have_text("Which mistakes would go unnoticed here")
     unseen = diagnose(record.stage("weights"), record).unseen
     titles = "; ".join(MISTAKES[name].title for name in unseen)
     expect(box.locator("details p").first).to_have_text(f"{titles}.")

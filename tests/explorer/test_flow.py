@@ -129,7 +129,7 @@ def test_a_weight_is_its_part_of_one(bare):
     page = bare.open(view)
     assert parts(page) == pytest.approx(view.record.stage("weights")[1].tolist(), abs=0.01)
     assert page.locator(".ax-share.ax-here").all_text_contents() == ["starts"]
-    said = "The row of journey is 1 in all; the marked part goes to starts."
+    said = "The row of journey adds up to 1; the marked part goes to starts."
     expect(page.locator(".ax-bars")).to_contain_text(said)
 
 

@@ -143,7 +143,8 @@ def test_a_number_opens_down_to_a_stored_weight_and_a_link_to_it(visit):
             expect(said).to_contain_text("eight standard deviations")
     stored = page.locator(".lm-arithmetic .ax-leaf").first
     expect(stored).to_contain_text("w_query.weight[16, 0] = ")
-    expect(stored).to_contain_text("(stored in 4 bits: scale · number + minimum of its 32)")
+    bits = "(stored in 4 bits: scale · number + minimum, those of its block of 32)"
+    expect(stored).to_contain_text(bits)
     other = load(visit(fragment="#" + page.url.partition("#")[2]))
     expect(other.locator(".lm-arithmetic .am-line")).to_have_text(line.text_content())
     other.locator(".am-crumb").first.click()
@@ -217,14 +218,14 @@ def test_bad_texts_are_said_and_nothing_is_lost(visit):
     page = load(visit())
     page.locator(".lm-input").fill("q" * 200)
     notice = page.locator(".lm-top .ax-notice")
-    expect(notice).to_have_text("a text may have up to 128 tokens, this one has 200.")
+    expect(notice).to_have_text("a text may have up to 128 tokens; this one has 200.")
     page.locator(".lm-input").fill("")
     expect(notice).to_have_text("a text must have a token.")
     page.locator(".lm-input").fill("the 😀 cat")
     expect(page.locator(".lm-token")).to_have_text(["th", "e", "␣", "␣c", "at"])
     read(page)
     other = load(visit(fragment="#x-small?text=cat&off=9.9&layer=1&head=3&trail=x"))
-    expect(other.locator(".lm-top .ax-notice")).to_contain_text("Not taken: what is off is a head")
+    expect(other.locator(".lm-top .ax-notice")).to_contain_text("Not taken: off must name a head")
     assert written(other) == ["c", "at"]
 
 

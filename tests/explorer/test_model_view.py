@@ -212,8 +212,8 @@ def test_the_still_is_the_drawing():
     assert picture.width > picture.height > 400
     assert len(picture.convert("RGB").getcolors(1 << 24)) > 100
     assert metadata["image/png"]["alt"] == (
-        "A model of 45,824 weights reads Tom chases Jerry and writes after <start> 汤姆 追逐 杰瑞: "
-        "the numbers of its 70 steps as strips of ink, a row for each word."
+        "A model of 45,824 weights reads Tom chases Jerry and goes on after <start> 汤姆 追逐 "
+        "杰瑞. The numbers of its 70 steps are strips of ink, with a row for each word."
     )
     assert data["text/plain"] == "Model: 45,824 weights, 70 steps, Tom chases Jerry"
 

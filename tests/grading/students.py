@@ -155,12 +155,12 @@ def honest(of: Class) -> None:
     add("shadows", cells=[SHADOWS])
     add("scratch", cells=[SCRATCH], at=-1)
     add("helper", cells=["shifted = None"], at=-1, softmax=HELPED)
-    below = "needs what stands further down"
+    below = "needs something that is defined further down"
     add("helper below", None, RIGHT, below, cells=[HELPER], at=-1, softmax=HELPED_LATE)
     add("reset", cells=["%reset -f"], at=-1)
     add("leaves", cells=["exit()", "quit()", "import sys\nsys.exit()"])
     # What cannot be read, or is not graded, is said.
-    add("newer", None, WRONG, "which grades: look at its line 3", softmax=NEWER)
+    add("newer", None, WRONG, ": look at its line 3", softmax=NEWER)
     add("generic", None, WRONG, "can't be read by Python", softmax=GENERIC)
     spaced = WRONG_SOFTMAX.replace(" ", "\xa0")
     add("no-break", None, WRONG, "look at its line 1", softmax=spaced)
@@ -168,7 +168,7 @@ def honest(of: Class) -> None:
     add("corrected", None, WRONG, below, cells=[HELPED], at=-1, softmax=WRONG_SOFTMAX)
     text = solved("text")
     text.cells[index_of(text, EXERCISES[1])].cell_type = "markdown"
-    add("text", text, ("right", "blank", "right"), "cell 8 is a text and is not run")
+    add("text", text, ("right", "blank", "right"), "cell 8 is a text cell and is not run")
     magic = solved("magic")
     softmax = magic.cells[index_of(magic, EXERCISES[1])]
     softmax.source = f"%%time\n{softmax.source}"

@@ -148,10 +148,12 @@ def test_a_key_says_nothing_in_english(exercise):
 def test_feedback_is_told_by_the_messages():
     say = Messages(
         {
-            "By the checks {score} of {points}: {status}": "得 {score}，满分 {points}：{status}",
+            "From the checks: {score} of {points} ({status})": (
+                "得 {score}，满分 {points}：{status}"
+            ),
             "{count} points": "{count} 分",
             "partly": "部分正确",
-            "it is right for inputs that stand nowhere in the exercise": "别的输入也正确",
+            "it is right for inputs that appear nowhere in the exercise": "别的输入也正确",
             "Note: {flag}": "标注：{flag}",
             "Hint: {hint}": "提示：{hint}",
             "stopped: {0}": "中止：{0}",
@@ -268,7 +270,7 @@ def test_from_an_empty_folder_to_feedback_in_chinese(tmp_path):
     assert rows["ada"][ZH("status")] == rows["bob"][ZH("status")] == ZH("graded")
     assert ended in rows["ada"][ZH("flags")]
     where = (f"submitted/bob/{name}.ipynb", f"submitted/bob/{name}/")
-    high = "{0} lies one folder too high: move it to {1}"
+    high = "{0} is one folder too high: move it to {1}"
     assert ZH(high).format(*where) in rows["bob"][ZH("flags")]
     moodle = (folder / "grades" / f"{name}-moodle.csv").read_text(encoding="utf-8")
     assert ZH("graded") in moodle

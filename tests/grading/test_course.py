@@ -267,7 +267,7 @@ def test_only_text_and_pictures_reach_a_graders_browser(course):
 
 def test_feedback_has_the_hint_and_the_sentences():
     mark = Mark("x", 2.0, 1.0, "partly", ["a flag"], [("yes", True), ("no", False)], "a hint")
-    said = "By the checks 1 of 2 points: partly\n✓ yes\n✗ no\nNote: a flag\nHint: a hint\n"
+    said = "From the checks: 1 of 2 points (partly)\n✓ yes\n✗ no\nNote: a flag\nHint: a hint\n"
     assert report(mark) == said
 
 

@@ -34,11 +34,11 @@ def test_the_notebook_by_its_name_or_the_newest(submitted):
     (folder / "new.IPYNB").write_bytes(b"new")
     os.utime(folder / "old.ipynb", (1, 1))
     handed = hand_in(submitted, "ada", "week")
-    newest = "2 notebooks in one folder: graded is the newest"
+    newest = "2 notebooks in one folder: the one graded is the newest"
     assert (handed.raw, handed.flags) == (b"new", ["the file has another name", newest])
     (folder / "week.ipynb").write_bytes(b"right")
     handed = hand_in(submitted, "ada", "week")
-    by_name = "3 notebooks in one folder: graded is week.ipynb"
+    by_name = "3 notebooks in one folder: the one graded is week.ipynb"
     assert (handed.raw, handed.flags) == (b"right", [by_name])
 
 
@@ -79,7 +79,7 @@ def test_what_we_may_not_read_is_our_problem(submitted):
 
 
 SLIPS = {
-    "bob/class.ipynb": ("bob", "submitted/bob/class.ipynb lies one folder too high: move it to "
+    "bob/class.ipynb": ("bob", "submitted/bob/class.ipynb is one folder too high: move it to "
                         "submitted/bob/class/"),
     "bob/homework.ipynb": ("bob", "move it to submitted/bob/<assignment>/"),
     "class/bob/class.ipynb": ("bob", "submitted/class/bob is the wrong way round: make it "
@@ -88,7 +88,7 @@ SLIPS = {
     "bob/class/solution.zip": ("bob", "/bob/class has no notebook in it, only solution.zip"),
     "bob/class/class/class.ipynb": ("bob", "submitted/bob/class has no notebook in it, only class"),
     "bobby/class/class.ipynb": ("", "not on the roster, so not graded: bobby; did you mean 'bob'?"),
-    "class.ipynb": ("", "submitted/class.ipynb lies loose"),
+    "class.ipynb": ("", "submitted/class.ipynb is misplaced"),
     "bob": ("bob", "submitted/bob is not a folder: the notebook belongs in a folder of this name"),
     "bob/class": ("bob", "submitted/bob/class is not a folder"),
 }  # fmt: skip
@@ -126,7 +126,7 @@ def test_an_id_in_other_characters_of_unicode_is_said(tmp_path):
     name = unicodedata.normalize("NFD", "zoë")
     (course.folder / "submitted" / name / "class").mkdir(parents=True)
     ((_, words),) = misplaced(course)
-    assert "in other characters of Unicode: rename the folder" in words
+    assert "in different Unicode characters: rename the folder" in words
 
 
 def test_what_lies_right_is_no_slip(course):

@@ -118,7 +118,7 @@ def test_a_cell_that_came_too_early_is_run_again_and_then_read():
     cells = ("x = y + 1", "y = 1", "x = 0")
     with run(*cells, places={"x": 0}, x="x = ...") as ran, asked(ran) as answer:
         assert answer.value("x") == 2
-        assert ran.flags == ["cells in another order than they run"]
+        assert ran.flags == ["cells are not in the order in which they run"]
 
 
 def test_nothing_of_ours_is_among_the_names_and_nothing_of_theirs_is_used():

@@ -82,7 +82,7 @@ ROSTERS = [
     (b"id|name|email\nada|Ada|\n", "line 1: it must be id,name,email, with commas"),
     (b"ada,Ada,\n", "line 1: it must be id,name,email"),
     (b"id,name\nada,Lovelace, Ada\n", "line 2: more cells than columns"),
-    (b"id,name\nada,Ada\n\nbob,Bob\nada,Ada\n", "line 5: the id 'ada' stands there twice"),
+    (b"id,name\nada,Ada\n\nbob,Bob\nada,Ada\n", "line 5: the id 'ada' is there twice"),
     (b"id,name\n,Ada\n", "line 2: there is no id"),
     (b"id,name\n../ada,Ada\n", "line 2: an id is a folder's name"),
     (b"id,name\n.ada,Ada\n", "line 2: an id is a folder's name"),

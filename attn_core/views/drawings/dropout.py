@@ -62,14 +62,14 @@ up to 1. 2: A coin for each cell, p = 0.5: 21 of 36 fall. ...
             ),
             (
                 drawn(grown, now),
-                f"What stays grows by 1/(1 − p) = {factor}. The row of {most} now adds up to "
-                f"{fixed(sums.max().item(), 2)}, that of {least} to "
+                f"What stays is multiplied by 1/(1 − p) = {factor}. The row of {most} now adds up "
+                f"to {fixed(sums.max().item(), 2)}, that of {least} to "
                 f"{fixed(sums.min().item(), 2)}.",
             ),
             (
                 drawn(again, then),
-                "The next step of the training tosses anew: other cells fall, other sums come "
-                "out, around 1.",
+                "The next training step tosses the coins again. Other cells fall; the sums are "
+                "different, but still around 1.",
             ),
             (
                 drawn(average, everywhere),

@@ -74,7 +74,7 @@ def right_way(strip: Strip) -> list[tuple[Drawing, str]]:
         ),
         (
             strip.drawn(cuts, filled=[0, 1], walking=[1]),
-            f"Head 1 walks just so, {part} places further on. Each row holds its own word.",
+            f"Head 1 walks in the same way, {part} places further on. Each row holds its own word.",
         ),
     ]
 

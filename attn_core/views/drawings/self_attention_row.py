@@ -55,13 +55,13 @@ def self_attention_row(x: Tensor, query: int, tokens: Sequence[str]) -> Steps:
     products = " + ".join(f"{fixed(p, 2)}·{fixed(q, 2)}" for p, q in pairs)
     result = ", ".join(map(fixed, context.tolist()))
     sentences = (
-        f"“{name}” asks: its row, lifted out, is to meet the row of every word, its own too.",
+        f"“{name}” asks: its row is lifted out, and meets the row of every word, even its own.",
         f"The first score: {products} = {fixed(float(scores[0]))}. The others likewise.",
         f"exp of each score less the largest, {fixed(float(largest))}. "
-        f"Together they are {fixed(float(total))}.",
-        f"Each divided by {fixed(float(total))}: the weights, shares that together are 1.",
-        "Each word's row times its weight: every word puts in its share.",
-        f"Added up: ({result}), the context vector of “{name}”. Compare with the row on top.",
+        f"They add up to {fixed(float(total))}.",
+        f"Dividing each by {fixed(float(total))} gives the weights, shares that add up to 1.",
+        "Each word's row is multiplied by its weight: every word puts in its share.",
+        f"The sum, ({result}), is the context vector of “{name}”. Compare it with the top row.",
     )
     steps = []
     for step, says in enumerate(sentences, 1):

@@ -148,7 +148,7 @@ test("a text as long as may be", async () => {
   engine.cut(0);
   engine.read(long.slice(0, 100));
   assert.deepEqual(engine.read(long.slice(100)), scores);
-  assert.throws(() => engine.read([1]), new Problem("a text may have up to 256 tokens, this one has 257"));
+  assert.throws(() => engine.read([1]), new Problem("a text may have up to 256 tokens; this one has 257"));
 });
 
 test("rows of the embedding come in parts, and twice does no harm", async () => {
@@ -179,7 +179,7 @@ test("what cannot be is said in a sentence", async () => {
   const said = (what, sentence) =>
     assert.throws(what, (error) => error instanceof Problem && error.message === sentence);
   said(() => engine.read([]), "a text must have a token");
-  said(() => engine.read(new Array(9).fill(1)), "a text may have up to 8 tokens, this one has 9");
+  said(() => engine.read(new Array(9).fill(1)), "a text may have up to 8 tokens; this one has 9");
   said(() => engine.read([40]), "the id of a token must be a whole number below 40, got 40");
   said(() => engine.read([0.5]), "the id of a token must be a whole number below 40, got 0.5");
   said(() => engine.read([1]), "layer 1 of the model is not there yet: wait until it has loaded");
@@ -192,8 +192,11 @@ test("what cannot be is said in a sentence", async () => {
   said(() => weights.addRows(0, few), `${many} 67 bytes from token 0 on`);
   said(() => weights.addRows(1, rows), `${many} 2720 bytes from token 1 on`);
   said(() => engine.cut(1), "what is kept must be a whole number of tokens from 0 to 0, got 1");
-  said(() => engine.switch({ heads_off: [[2, 0]] }), "a head is a layer below 2 and a head below 4, got 2,0");
-  said(() => engine.switch({ heads_off: [3] }), "a head is a layer below 2 and a head below 4, got 3");
+  said(
+    () => engine.switch({ heads_off: [[2, 0]] }),
+    "a head must be given as a layer below 2 and a number below 4, got 2,0",
+  );
+  said(() => engine.switch({ heads_off: [3] }), "a head must be given as a layer below 2 and a number below 4, got 3");
   said(() => engine.switch({ sink_off: [2] }), "the model has layers 0 to 1, got 2");
   said(() => engine.switch({ sink_off: 1 }), "there is nothing to switch called sink_off: 1");
   said(() => engine.switch({ sinks_off: [] }), "there is nothing to switch called sinks_off");

@@ -54,9 +54,9 @@ test("arrow keys go to the nearest button that way, the ends by Home and End", (
 
 test("what was counted of a switch", () => {
   const of = (words, order, endless) => countedText({ words, order, endless }, 300);
-  assert.equal(of(0, 0, 0), "Alone, it changes none of 300 translations.");
-  assert.equal(of(52, 0, 0), "Off alone, it changes 52 of 300 translations: to other words.");
-  const both = "Off alone, it changes 285 of 300 translations: 258 to other words, 27 to one without an end.";
+  assert.equal(of(0, 0, 0), "Switched off alone, it changes none of 300 translations.");
+  assert.equal(of(52, 0, 0), "Switched off alone, it changes 52 of 300 translations: the words are different.");
+  const both = "Switched off alone, it changes 285 of 300 translations: 258 to other words, 27 to one without an end.";
   assert.equal(of(258, 0, 27), both);
   assert.equal(countedText(undefined, 300), "");
 });

@@ -292,7 +292,7 @@ test("a sentence is made of known words", () => {
     "the model does not know the word elephants": ["elephants"],
     "the model does not know the word <pad>": ["<pad>"],
     "a sentence must have a word": [],
-    "a sentence may have up to 64 words, this one has 65": Array(65).fill("Tom"),
+    "a sentence may have up to 64 words; this one has 65": Array(65).fill("Tom"),
   };
   for (const [message, words] of Object.entries(refused)) assert.throws(() => idsOf(machine, words), { message });
   assert.equal(machine.read({ source: idsOf(machine, Array(64).fill("Tom")) }).length("source"), 64);
@@ -316,7 +316,7 @@ test("what an address may ask for and cannot have", () => {
     "step source has no stage called weights": () => pass.row("source", "weights"),
     "step target has no row 3": () => pass.row("target", "output", 3),
     "step encoder.0.attention has no head 4": () => pass.row("encoder.0.attention", "weights", 0, 4),
-    "step source is no attention": () => pass.data("source"),
+    "step source is not an attention": () => pass.data("source"),
     "there is no number source_words[0,32]": () => workings(pass, "source_words", [0, 32]),
     "there is no number source_words[0]": () => workings(pass, "source_words", [0]),
     "there is no number words_out[-1,0]": () => pass.value("words_out", [-1, 0]),
@@ -324,7 +324,7 @@ test("what an address may ask for and cannot have", () => {
     "there is no number encoder.0.attention.weights[0,0,3]": () =>
       workings(pass, "encoder.0.attention", [0, 0, 3], "weights"),
     "a sentence must have a word": () => machine.read({ source: [] }),
-    "a sentence may have up to 64 words, this one has 65": () => machine.read({ source: Array(65).fill(3) }),
+    "a sentence may have up to 64 words; this one has 65": () => machine.read({ source: Array(65).fill(3) }),
     "the number of a word must be a whole number below 31, got 31": () => machine.read({ source: [31] }),
     "the number of a word must be a whole number below 32, got 1.5": () => machine.read({ source: [3], target: [1.5] }),
   };

@@ -212,7 +212,7 @@ test("without SIMD it says so", async () => {
 
 test("too long a text is said, and an empty one", async () => {
   const { session } = await whole();
-  await assert.rejects(read(session, "q".repeat(200)), /a text may have up to 128 tokens, this one has 200/);
+  await assert.rejects(read(session, "q".repeat(200)), /a text may have up to 128 tokens; this one has 200/);
   await assert.rejects(read(session, ""), /a text must have a token/);
   assert.ok((await read(session, "the cat")).likeliest.length);
 });

@@ -77,7 +77,7 @@ test("what is off is read from an address, in one order, and said if it cannot b
   assert.deepEqual(offsIn("s18,18.6,rotary,18.6,a3", sizes), ["18.6", "a3", "rotary", "s18"]);
   assert.deepEqual(offsIn("", sizes), []);
   for (const text of ["18.9", "30.0", "a30", "s", "18", "a3.1", "x", "Rotary"]) {
-    assert.throws(() => offsIn(text, sizes), /what is off is a head as 18\.6/, text);
+    assert.throws(() => offsIn(text, sizes), /off must name a head such as 18\.6/, text);
   }
   assert.equal(flipped(["a3"], "18.6"), "18.6,a3");
   assert.equal(flipped(["18.6", "a3"], "a3"), "18.6");

@@ -212,7 +212,7 @@ test("going back is exact, with the optimiser of that step", () => {
   assert.deepEqual([training.count, training.history.length, [...training.film.items.keys()]], [13, 13, [0, 10]]);
   training.rewind(0);
   assert.deepEqual(training.state.weights, initialWeights(training.shape, 1));
-  assert.throws(() => training.update("positions", 0, 0), /no step was done yet/);
+  assert.throws(() => training.update("positions", 0, 0), /no step has been taken yet/);
 });
 
 test("an overflow is said, changes nothing, and one can go back", () => {
@@ -222,7 +222,7 @@ test("an overflow is said, changes nothing, and one can go back", () => {
   assert.throws(() => {
     for (let n = 0; n < 9; n++) training.step();
   }, new Problem(
-    "training overflowed at step 5 with the learning rate 1e+300: go back to an earlier step and take a smaller one",
+    "training overflowed at step 5 with the learning rate 1e+300: go back to an earlier step and choose a smaller learning rate",
   ));
   assert.equal(training.count, 4);
   assert.ok(training.state.weights.every(Number.isFinite));
@@ -274,7 +274,7 @@ test("what is not there", () => {
   training.step();
   assert.throws(() => training.update("positions", 12, 0), new Problem("there is no weight positions[12, 0]"));
   assert.throws(() => training.update("bias", 0, 0), new Problem("there is no weight bias[0, 0]"));
-  assert.throws(() => training.rewind(2), new Problem("one can go back to a step from 0 to 1, got 2"));
+  assert.throws(() => training.rewind(2), new Problem("the step to go back to must be from 0 to 1, got 2"));
 });
 
 /** A session, and what it told; each look at the clock takes as long as a slice. */

@@ -16,7 +16,7 @@ export const BOX_WORDS = {
   anyStage: "any stage",
   ask: "Which mistake is it?",
   example: "Try an example",
-  notSeen: "Which would not be seen here",
+  notSeen: "Which mistakes would go unnoticed here",
   showsMore: "An input that shows more",
   tellsApart: "An input on which they differ",
   stop: "{text}.",
@@ -72,8 +72,8 @@ export const BOX_WORDS = {
   more: "more",
   quoted: "'{text}'",
   nanAt: "nan at {place}",
-  closed: "one ] more",
-  open: "{count} [ more",
+  closed: "one ] too many",
+  open: "{count} [ too many",
   ragged: "a ragged list",
 };
 

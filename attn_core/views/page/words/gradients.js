@@ -10,8 +10,8 @@ export const GRADIENT_WORDS = {
   grad_q: "grad_q",
   grad_k: "grad_k",
   grad_v: "grad_v",
-  meansGrad_output: "the gradient of the output, which was given: by how much the loss grows with each number",
-  meansGrad_dropped: "each row of grad_output · each of the {values}: by how much the loss grows with the weight",
+  meansGrad_output: "the gradient of the output, as it was given: how fast the loss grows with each number",
+  meansGrad_dropped: "each row of grad_output · each of the {values}: how fast the loss grows with the weight",
   meansGrad_weights: "grad_dropped / (1 − p) where the weight survives dropout, 0 where it does not",
   meansGrad_masked: "weight · (grad_weights − row_dot), where row_dot = grad_output · output of the row",
   meansGrad_scaled: "grad_masked where the mask keeps, 0 where it does not",
@@ -29,5 +29,5 @@ export const GRADIENT_WORDS = {
   stepLowers: ": a step against it makes the number smaller",
   stepRaises: ": a step against it makes the number larger",
   stepLeaves: ", so a step leaves the number as it is",
-  legendSigns: "Where a gradient is negative, a step raises the number; where it is positive, the number falls.",
+  legendSigns: "Where a gradient is negative, a step raises the number; where it is positive, a step lowers it.",
 };

@@ -19,7 +19,7 @@ export const LAB_WORDS = {
   copied: "The link is copied.",
   copyThis: "This link opens what you see:",
   sendFile:
-    "This page is a file on your device, so its address works nowhere else. Send the file, and this text, which belongs at the end of the file's address:",
+    "This page is a file on your device, so its address works nowhere else. Send the file together with the text below, which belongs at the end of the file's address:",
   theSeed: "the seed",
   theDropout: "dropout",
   original: "original",
@@ -32,7 +32,8 @@ export const LAB_WORDS = {
   wrongGives: "With the mistake: {number}.",
   differs: "First stage that differs: {stage}.",
   same: "There is no difference on this input.",
-  computedBefore: "The wrong side was computed before; your changed numbers are left out of both sides.",
+  computedBefore:
+    "The side with the mistake was computed in advance, so the numbers that you changed are left out on both sides.",
 
   linesOf:
     "Lines from {rows} queries on the left to {width} keys on the right, wider and darker the larger the weight.",
@@ -53,7 +54,7 @@ export const LAB_WORDS = {
     "Press a head to lay its lines over the others, in its colour; press it twice, or with Shift, to see it alone.",
   linesListed: ", ",
   inputsHint:
-    "Drag a number to the left or right, or choose a number or a token and type. Enter takes it, Escape leaves it as it was. In the arithmetic the numbers with a dotted line can be changed too.",
+    "Drag a number to the left or right, or choose a number or a token and type. Enter takes it, Escape leaves it as it was. In the arithmetic, you can also change the numbers with a dotted line.",
   was: "was {value}",
   part: "a part of {size}",
   token: "the token {name} (now {now})",

@@ -10,11 +10,11 @@ export const TRAINING_WORDS = {
   segmentMust:
     "the longest segment must have at least the {shortest} letters of the shortest one, and at most {letters}, got {value}",
   notTrained: "no training has begun",
-  noStepYet: "no step was done yet",
-  cannotRewind: "one can go back to a step from 0 to {most}, got {value}",
+  noStepYet: "no step has been taken yet",
+  cannotRewind: "the step to go back to must be from 0 to {most}, got {value}",
   noWeightOf: "there is no weight {name}[{index}]",
   overflowed:
-    "training overflowed at step {step} with the learning rate {lr}: go back to an earlier step and take a smaller one",
+    "training overflowed at step {step} with the learning rate {lr}: go back to an earlier step and choose a smaller learning rate",
   trainingFailed: "the script that trains the model has stopped",
 };
 

@@ -26,11 +26,11 @@ export const TRAINING_VIEW_WORDS = {
   tr_saidRunning: "Running.",
   tr_saidBegan: "A new training has begun, at step 0.",
   tr_saidChanged: "The steps from here on use the new setting.",
-  tr_saidMost: "{most} steps are done; go back, or begin anew.",
+  tr_saidMost: "All {most} steps are done. Go back, or begin again.",
   tr_rateForm: "a number of at least 0",
   tr_seedForm: "a whole number of at least 0",
-  tr_weightForm: "the place of a weight, as positions/3,5",
-  tr_placeForm: "the place of a number, as 2,0",
+  tr_weightForm: "the place of a weight, such as positions/3,5",
+  tr_placeForm: "the place of a number, such as 2,0",
 
   tr_curve: "Loss over the {texts} texts of each step",
   tr_curveFirst: "first-time letters",
@@ -38,7 +38,7 @@ export const TRAINING_VIEW_WORDS = {
   tr_curvePossible: "the least that is possible for first-time letters",
   tr_curveAlt:
     "The losses up to step {count}: on first-time letters {first}, on repeats {repeats}. The least that is possible for first-time letters is {possible}.",
-  tr_curveNone: "The losses over the steps; no step is done yet.",
+  tr_curveNone: "The losses over the steps. No step has been taken yet.",
 
   tr_film: "Film of the attention maps",
   tr_filmLayer: "layer {layer}",
@@ -61,14 +61,14 @@ export const TRAINING_VIEW_WORDS = {
   tr_overflowedNow: "The weights of this step are too large to show. Go back to an earlier step.",
 
   tr_headOf: "Layer {layer} at step {step}, number by number",
-  tr_headHint: "Press a number: its score and its weight open, and what comes back to it.",
+  tr_headHint: "Press a number to open its score, its weight, and what comes back to it.",
   tr_backOf: "What comes back to the score of {query} at place {row} with {key} at place {column}:",
   tr_backMasked: "The mask hides this key: its weight is 0, and nothing comes back.",
   tr_backUp: "The gradient is negative: a step raises this score.",
   tr_backDown: "The gradient is positive: a step lowers this score.",
   tr_backNone: "The gradient is 0: no step on this text moves the score.",
   line_dP: "more weight here changes the loss by",
-  line_r: "the mean of its row, by the weights",
+  line_r: "the mean of its row, weighted by the attention weights",
   line_dS: "the gradient of the score",
 
   tr_weights: "All {count} weights",

@@ -72,17 +72,17 @@ export const WORDS = {
   theMask: "the mask",
 
   hint: "Select a number to see what it is made of, and to read its arithmetic.",
-  hintGiven: "Select a number to read whose it is.",
+  hintGiven: "Select a number to read which query gives it to which key.",
   vectors: "vectors",
   bars: "All {count} numbers as bars, and what their products add up to.",
   barsOf: "The first {count} of {all} numbers as bars, and what all products add up to.",
-  shares: "The row of {query} is 1 in all; the marked part goes to {key}.",
-  sharesSink: "The row of {query} and the sink are 1 in all; the marked part goes to {key}.",
+  shares: "The row of {query} adds up to 1; the marked part goes to {key}.",
+  sharesSink: "The row of {query} and the sink add up to 1; the marked part goes to {key}.",
   sharesSinkDropped:
-    "The row of {query} before dropout and the sink are 1 in all; hatched is what dropout takes away, marked the part of {key}.",
+    "Before dropout, the row of {query} and the sink add up to 1. The hatched part is what dropout takes away; the marked part is that of {key}.",
   sink: "sink",
   sharesDropped:
-    "The row of {query} before dropout is 1 in all; hatched is what dropout takes away, marked the part of {key}.",
+    "Before dropout, the row of {query} adds up to 1. The hatched part is what dropout takes away; the marked part is that of {key}.",
   close: "close",
   closeLabel: "Close the arithmetic",
   nextFigure: "Next figure",
@@ -114,7 +114,7 @@ export const WORDS = {
 
   cannotStart: "This explorer cannot start: {why}.",
   unreadable: "its data cannot be read",
-  noValues: "Only the values of head {heads} were sent: others have no output.",
+  noValues: "Only the values of head {heads} were sent, so the other heads have no output here.",
   notTaken: "Not taken: {list}. The rest is shown.",
   andMore: "and {count} more",
   mustBe: "{name} must be {must}, got {value}",
@@ -125,7 +125,7 @@ export const WORDS = {
   fits: "a number that fits {dtype}",
   maskForm: "given, none, causal, window:2,0, padding:3 (one a sequence), or some joined by +",
   rowBelow: "a row below {rows} and a column below {width}",
-  names: "names of controls, as mask,scale",
+  names: "names of controls, such as mask,scale",
   overflowBias: "q, k, v, scale and bias must give numbers below {most}, the largest {dtype}",
   overflow: "q, k, v and scale must give numbers below {most}, the largest {dtype}",
 };
