@@ -64,7 +64,8 @@ def test_payload_arrays_are_compared_as_numbers():
         # Units of the last place of the largest number around.
         ("float32", [1.0, 1e-3], [1.0, 1e-3 + 1.8e-6], True),
         ("float32", [1.0, 1e-3], [1.0, 1e-3 + 2e-6], False),
-        ("float64", [1.0, 1e-3], [1.0, 1e-3 + 1e-9], False),
+        ("float64", [1.0, 1e-3], [1.0, 1e-3 + 5e-12], True),
+        ("float64", [1.0, 1e-3], [1.0, 1e-3 + 2e-9], False),
         ("float16", [1.0, 0.5], [1.0, 0.5 + 2**-10], True),
         ("float32", [float("nan"), 2.0], [float("nan"), 2.0], True),
         ("float32", [float("-inf"), 2.0], [float("-inf"), 2.0], True),

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attn_core.digits import fixed
-from attn_core.steps import Changes, workings
+from attn_core.steps import Changes, backward, workings
 from attn_core.translators.grammar import CHINESE, ENGLISH
 from tests.explorer.conftest import faults
 from tests.explorer.models import CROSS, SAY, opened, passed, percent, translated
@@ -246,6 +246,77 @@ def test_the_heads_side_by_side_lead_to_the_head(play):
     expect(page.locator(".am-explorer [aria-selected=true]")).to_have_attribute("data-col", "5")
 
 
+def gradients_shown(page, name, index):
+    """Python's gradients of a number of the pass that is shown."""
+    return backward(passed(SAY, words(page)[:-1]), (name, index))
+
+
+def test_a_number_shows_what_would_change_it(play):
+    page = play("#x-translator?at=words_out&select=1,17")
+    page.get_by_role("button", name="What would change this number?").click()
+    back = gradients_shown(page, "words_out", (1, 17))
+    expect(page.locator(".am-followed")).to_contain_text("words_out[1, 17] = 11.4683")
+    station(page, NORM).click()
+    wanted = written(back.of(NORM)[0])
+    assert cells(page) == wanted
+    page.locator('.am-table [data-row="1"][data-col="3"]').click()
+    expect(page.locator(".am-sentence")).to_contain_text(f"The gradient is {wanted[1][3]}: if")
+    term = workings(back, *back_address(back, NORM))
+    assert lines(page)[0] == term.written(0)
+    assert state(page)["loss"] == "words_out:1,17"
+    page.reload()
+    assert cells(page) == wanted
+    page.get_by_role("button", name="Back to the numbers").click()
+    assert cells(page) == written(passed(SAY, words(page)[:-1]).value(NORM)[0])
+    expect(page.locator(".am-followed")).to_be_hidden()
+
+
+def back_address(back, name, index=(1, 3)):
+    """What `workings` takes for a gradient of a step's output."""
+    step, stage = back.address(name)
+    return step, index, stage
+
+
+def test_a_weight_has_its_gradient_and_leads_down_to_it(play):
+    page = play("#x-translator?at=source_words&loss=words_out:1,17")
+    page.get_by_role("button", name="grad_weight").click()
+    back = gradients_shown(page, "words_out", (1, 17))
+    assert cells(page) == written(back.value("source_words.backward", "grad_weight")[0])
+    page.locator('.am-table [data-row="4"][data-col="5"]').click()
+    [line, part] = lines(page)
+    assert line.startswith("source_words.backward.grad_weight[4, 5] = ")
+    page.locator(".am-lead").click()
+    expect(page.locator(".am-name")).to_contain_text("+ place")
+    assert lines(page)[0] == part
+    station(page, "words_out").click()
+    page.get_by_role("button", name="grad_bias").click()
+    page.locator('.am-table [data-row="0"][data-col="17"]').click()
+    assert lines(page)[0] == "words_out.backward.grad_bias[17] = 0 + 1 + 0 + 0 = 1"
+
+
+def test_the_explorer_of_an_attention_shows_the_way_back(play):
+    page = play(f"#x-translator?at={CROSS}&loss=words_out:1,17")
+    back = gradients_shown(page, "words_out", (1, 17))
+    shown = page.locator(".am-explorer")
+    expect(shown.get_by_role("radio", name="grad_scores")).to_be_checked()
+    for stage, index in (("grad_scores", (0, 1, 1)), ("grad_k", (1, 1)), ("grad_q", (1, 1))):
+        shown.get_by_role("radio", name=stage).check(force=True)
+        shown.locator('[data-row="1"][data-col="1"]').first.click()
+        assert lines(page)[0] == workings(back, f"{CROSS}.backward", index, stage).written(0)
+    shown.get_by_role("radio", name="weights", exact=True).check(force=True)
+    assert "grad" not in state(page).get("stage", "")
+
+
+def test_what_the_number_does_not_depend_on_and_what_is_not_there_is_said(play):
+    page = play("#x-translator?at=probabilities&loss=words_out:1,17")
+    expect(page.locator(".am-why")).to_contain_text("words_out[1, 17] does not depend on")
+    page = play("#x-translator?at=words_out&loss=words_out:9,17")
+    expect(page.locator(".am-root > .ax-notice")).to_contain_text("there is no words_out 9,17")
+    expect(page.locator(".am-followed")).to_be_hidden()
+    page = play("#x-translator?loss=source:0,0")
+    expect(page.locator(".am-root > .ax-notice")).to_contain_text("loss must name a number")
+
+
 def test_the_drawing_is_one_tab_stop(play):
     page = play(f"#x-translator?at={NORM}")
     assert page.locator('.am-plan [tabindex="0"]').count() == 1
@@ -430,7 +501,7 @@ CRAFTED = [
     ("taken=1:cat", "taken must be places with words"),
     ("temperature=0", "temperature must be a number above 0"),
     ("temperature=nan", "temperature must be a number above 0"),
-    ("trail=0,some", "trail must be places of parts, and all for a sum"),
+    ("trail=0,some", "trail must be places of parts, with “all” for a sum"),
     ("at=nowhere", "at must be the name of a step"),
     ("written=-1", "written must be a whole number up to 64"),
     ("head=4", "head must be a whole number below 4"),

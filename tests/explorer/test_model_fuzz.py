@@ -126,14 +126,17 @@ def addresses(draw):
         ),
         3,
     )
+    place = st.tuples(st.sampled_from(list(steps())), st.integers(0, 9), st.integers(0, 40))
+    stages = ["weights", "scores", "output", "mean", "grad_weight", "grad_input", "grad_scores"]
     parts = {
         "say": SENTENCES,
         "taken": taken,
         "off": off,
+        "loss": st.one_of(place.map(lambda number: "{}:{},{}".format(*number)), NASTY),
         "written": NUMBERS,
         "temperature": NUMBERS,
         "at": st.one_of(st.sampled_from(list(steps())), NASTY),
-        "stage": st.one_of(st.sampled_from(["weights", "scores", "output", "mean"]), NASTY),
+        "stage": st.one_of(st.sampled_from(stages), NASTY),
         "head": NUMBERS,
         "select": st.one_of(PLACES, NASTY),
         "trail": st.one_of(PLACES, NASTY),

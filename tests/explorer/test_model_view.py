@@ -55,8 +55,9 @@ def test_the_page_gets_weights_words_and_steps_and_no_activation():
 def test_a_view_is_what_was_asked_for():
     view = opened(at=CROSS, stage="weights", select=(3, 1, 2), off=f"heads_off:{CROSS}.1")
     assert [getattr(view, name) for name in CHOSEN] == [
-        SAY, "", 0, f"heads_off:{CROSS}.1", 1.0, CROSS, "weights", 3, [3, 1, 2]
+        SAY, "", 0, f"heads_off:{CROSS}.1", 1.0, "", CROSS, "weights", 3, [3, 1, 2]
     ]  # fmt: skip
+    assert opened(loss=("words_out", (1, 17))).loss == "words_out:1,17"
     assert opened().at == CROSS, "the last attention, unless another is asked for"
     assert opened(examples=["Tom sees Jerry"]).payload["view"]["examples"] == ["Tom sees Jerry"]
 
@@ -103,6 +104,19 @@ def test_the_recurrent_translators_open_too(attends):
         ),
         (lambda: opened(at="nowhere"), "at must name a step of the model, got 'nowhere'"),
         (lambda: opened(name="a b"), "name must"),
+        (
+            lambda: opened(loss=("nowhere", (0, 0))),
+            "loss must name a step that makes numbers, got 'nowhere'",
+        ),
+        (
+            lambda: opened(loss=("source", (0, 0))),
+            "loss must name a step that makes numbers, got 'source'",
+        ),
+        (
+            lambda: opened(loss=("words_out", (0, 32))),
+            "index[1] must be at least 0 and below 32, got 32",
+        ),
+        (lambda: opened(loss=("words_out", (0,))), "index of words_out must have 2 numbers"),
         (lambda: opened(show=["sound"]), "show must be of sentence, translation"),
         (lambda: opened(examples=["Tom barks"]), "got 'barks'"),
         (

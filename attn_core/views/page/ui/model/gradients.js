@@ -74,7 +74,7 @@ export class Followed {
     const back = () => model.choose({ loss: "", stage: "", select: null }, true);
     this.element = make(
       "div",
-      { class: "am-offs am-followed", role: "group", "aria-label": say("gradients") },
+      { class: "am-followed", role: "group", "aria-label": say("gradients") },
       this.said,
       make("button", { type: "button", onclick: back }, say("backToNumbers")),
       make("p", { class: "am-look" }, say("gradientColours")),
