@@ -158,7 +158,7 @@ export const MACHINE_WORDS = {
   gradient: "gradient",
   gradientsOf: "Gradients of",
   gradientColours:
-    "Every station now shows gradients: red where that number grows when the one here grows, blue where it falls, and the stronger, the deeper the colour. The numbers themselves are one button away.",
+    "Every station now shows gradients. Red: that number rises if the number here rises. Blue: it falls. The stronger the colour, the larger the gradient.",
   backToNumbers: "Back to the numbers",
   gradientsWait: "With these words there is no {name}, so its gradients are not shown.",
   gradientIs: "The gradient is {number}: if this number grew by 0.01, {name} would change by about {change}.",

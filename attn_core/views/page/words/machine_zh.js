@@ -111,8 +111,7 @@ export const MACHINE_CHINESE = {
   gradients: "梯度",
   gradient: "梯度",
   gradientsOf: "显示的是这个数的梯度：",
-  gradientColours:
-    "现在每一站显示的都是梯度：这里的数变大，那个数也变大，就是红色；那个数变小，就是蓝色；影响越强，颜色越深。要看数本身，按一下按钮就回去。",
+  gradientColours: "现在每一站显示的都是梯度。红色：这里的数变大，那个数也变大；蓝色：那个数变小。颜色越浓，梯度越大。",
   backToNumbers: "回到数本身",
   gradientsWait: "这些词里没有 {name} 这个数，所以不显示它的梯度。",
   gradientIs: "梯度是 {number}：如果这个数增加 0.01，{name} 大约改变 {change}。",
