@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attn_core.digits import fixed
-from attn_core.steps import Changes, run, workings
+from attn_core.steps import Changes, backward, run, workings
 from attn_core.translators.grammar import CHINESE, ENGLISH, START, ids
 from attn_core.views.model_payload import model_payload
 from tests.explorer.conftest import write_three
@@ -29,8 +29,21 @@ AT_ONCE = 10  # sentences whose numbers the page is asked for together
 # tests/test_page_model.py, and as they are printed.
 MODULES = """import { fixed } from "./page/core/digits.js";
 import { changesOf } from "./page/core/model/changes.js";
+import { Gradients } from "./page/core/model/backward/gradients.js";
 import { Machine } from "./page/core/model/machine.js";
-window.modules = { changesOf, fixed, Machine };"""
+window.modules = { changesOf, fixed, Gradients, Machine };"""
+# All gradients of one number, step by step, in the order of their names.
+GRADIENTS = """([source, target, name, index]) => {
+  const { machine, modules: { Gradients } } = window;
+  const gradients = new Gradients(machine.read({ source, target }), name, index);
+  const found = {};
+  for (const step of gradients.steps.keys()) {
+    for (const [stage, { numbers }] of Object.entries(gradients.stages(step))) {
+      found[`${step} ${stage}`] = [...numbers];
+    }
+  }
+  return found;
+}"""
 PREPARE = """(payload) => {
   window.machine = new window.modules.Machine(payload);
 }"""
@@ -107,6 +120,25 @@ def test_every_number_of_every_step_under_every_switch(shown):
             forward = run(steps(), change, source=source, target=target)
             question = {"source": source, "target": target, "changes": change.to_json()}
             check_passes(tab, [(forward, question)], is_printed=n == 0)
+
+
+@pytest.mark.slow
+def test_every_gradient_of_a_score(shown):
+    tab = shown()
+    tab.evaluate(PREPARE, opened().payload)
+    source = ids(SENTENCES[1].split(), ENGLISH).tolist()
+    target = ids([START, *translated(SENTENCES[1])[0][:-1]], CHINESE).tolist()
+    number = "words_out", (2, CHINESE.index("狗"))
+    back = backward(run(steps(), source=source, target=target), number)
+    answers = tab.evaluate(GRADIENTS, [source, target, number[0], list(number[1])])
+    compared = 0
+    for place, found in answers.items():
+        name, stage = place.split()
+        if stage in back.steps[name].arrays:
+            python = back.value(name, stage)[0].flatten().numpy()
+            np.testing.assert_allclose(found, python, rtol=1e-9, atol=1e-12, err_msg=place)
+            compared += len(found)
+    assert compared > 100_000
 
 
 # In each long run tests/test_page_model.py asks node for sixty, which has Chromium's JavaScript.

@@ -220,6 +220,26 @@ def gradient_of_scores(training):
     return back.value("layers.1.attention.backward", "grad_scaled")[0, 0]
 
 
+# Whether what is said of the open number would be heard, each time that it changes.
+LISTEN = """() => {
+  const sentence = document.querySelector(".at-root .ax-sentence");
+  window.said = [];
+  const note = () => window.said.push(sentence.getAttribute("aria-live"));
+  new MutationObserver(note).observe(sentence, { childList: true, subtree: true });
+}"""
+
+
+def test_a_step_is_said_once_while_a_number_is_open(page):
+    page.locator('.at-root .ax-grid [data-row="8"][data-col="3"]').click()
+    page.evaluate(LISTEN)
+    step(page)
+    page.wait_for_function("() => window.said.length > 0")
+    assert set(page.evaluate("() => window.said")) == {"off"}
+    expect(page.locator(".at-root .ax-sentence")).to_have_attribute("aria-live", "polite")
+    page.locator('.at-root .ax-grid [data-row="9"][data-col="4"]').click()
+    assert "polite" in page.evaluate("() => window.said")
+
+
 def test_it_runs_pauses_and_goes_back_to_the_same_numbers(page):
     step(page, 2)
     second = said(page)

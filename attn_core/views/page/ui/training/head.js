@@ -10,6 +10,7 @@ import { listOfLines } from "./lines.js";
 
 // What the training decides, not the explorer of one of its layers: there it would change one map alone.
 const HIDDEN = ["scale", "mask", "inputs", "link", "all", "head", "batch"];
+const HEARD = 200; // milliseconds after which a reader of the screen has looked at what changed
 const SHOWN = ["scores", "scaled", "masked", "weights", "output"]; // nothing drops out
 
 export class Head {
@@ -72,7 +73,11 @@ export class Head {
     const stage = this.explorer?.state.stage ?? "weights";
     const wanted = { stage, select };
     if (this.explorer && form === this.shown) {
+      const { sentence } = this.explorer.panel;
+      // The training says each step; of the open number only what the reader chooses is said.
+      if (String(select) === String(this.explorer.state.select)) sentence.setAttribute("aria-live", "off");
       this.explorer.take(data, wanted);
+      setTimeout(() => sentence.setAttribute("aria-live", "polite"), HEARD);
       return;
     }
     this.shown = form;
