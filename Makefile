@@ -66,6 +66,8 @@ SHAPES = -p tests.shapes --jaxtyping-packages=$(SHAPED),tests.shapes.checked
 PLAIN := tests/errors tests/triton/test_choosing.py tests/compiling tests/notebooks tests/processors tests/test_exercises.py tests/test_bench_viewers.py
 # What is run on a processor that is pretended: all that computes in this process.
 PRETENDED := tests/attn_core tests/errors tests/test_exercises.py attn_core
+# They count torch's operations, of which the pretended processor makes several each.
+COUNTED := tests/attn_core/test_threads.py
 # Triton's kernels, which it reads as text, in its interpreter or on a GPU.
 TRITON := tests/triton tests/devices/test_notebooks_elsewhere.py attn_core/engines/triton
 # Tests for which a browser is got where there is none.
@@ -179,7 +181,7 @@ deep-code: .venv/test
 	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(patsubst %,--ignore %,$(filter-out tests/compiling tests/notebooks tests/test_exercises.py tests/processors,$(PLAIN)) $(PAGES) $(TRITON))
 
 deep-processors: .venv/test
-	@PRETEND_PROCESSOR=mixed $(PYTEST) $(REPORT) -m "not slow and not deep" $(PRETENDED) $(patsubst %,--ignore %,$(TRITON))
+	@PRETEND_PROCESSOR=mixed $(PYTEST) $(REPORT) -m "not slow and not deep" $(PRETENDED) $(patsubst %,--ignore %,$(TRITON) $(COUNTED))
 
 deep-triton: .venv/triton
 	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(TRITON)

@@ -303,8 +303,9 @@ class TestWithoutAGraph:
             lowered = trace(q, k, v, sinks=sinks).gradients(pull)
             got += [lowered.grad_q, lowered.grad_sinks, lowered.stage("grad_scores")]
         expected = [wanted.grad_q, wanted.grad_sinks, wanted.stage("grad_scores")] * 2
-        assert all(map(torch.equal, got, expected))
-        assert torch.equal(inside.grad_v, wanted.grad_v)
+        # Not to the bit: inference mode may choose other kernels.
+        torch.testing.assert_close(got, expected)
+        torch.testing.assert_close(inside.grad_v, wanted.grad_v)
 
 
 ASKS = {
