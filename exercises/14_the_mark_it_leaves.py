@@ -66,8 +66,8 @@ if_after = (one + two) / (one + two + hidden)""",
         Mistake(
             "if_added = 0.0\nif_multiplied = 0.0\nif_after = 1.0",
             (
-                "That is the result of a right mask. What do these three wrong ways give the "
-                "hidden key?"
+                "That is what a correct mask gives. What weight does each of these three wrong "
+                "ways give to the hidden key?"
             ),
         ),
         change(

@@ -117,7 +117,7 @@ class GroupedQueryAttention(nn.Module):
         keep: Keep | Tensor | None = None,
         positions: Shaped[Tensor, "*P L"] | None = None,
     ) -> AttentionTrace:
-        """The record of all heads, before out_proj, down to x and through the rotation."""
+        """The record of all heads before out_proj, traced back through the rotation to x."""
         places = None if self.rotary is None else positions
         made = projection(x, self.w_query, self.w_key, self.w_value)
         source = replace(made, rotary=self.rotary, positions=places)

@@ -135,7 +135,7 @@ class Translator(nn.Module):
 
 @torch.no_grad()
 def recorded(model: Translator, english: Sequence[str], chinese: Sequence[str]) -> Steps:
-    """The steps of the pass that chooses each Chinese word, down to their probabilities.
+    """The steps of the pass that chooses each Chinese word, down to the probabilities of the words.
 
     >>> steps = recorded(stored(attends=False), ["Tom", "sees", "Jerry"], ["汤姆", "看见"])
     >>> steps["context"]

@@ -82,7 +82,7 @@ def alignment(
 
 @torch.no_grad()
 def recorded(model: Transformer, english: Sequence[str], chinese: Sequence[str]) -> Steps:
-    """The steps of the pass that chooses each Chinese word, down to their probabilities.
+    """The steps of the pass that chooses each Chinese word, down to the probabilities of the words.
 
     >>> steps = recorded(stored(), ["Tom", "chases", "Jerry"], ["汤姆", "追逐", "杰瑞", "<end>"])
     >>> steps["encoder.0.attention.w_query"]

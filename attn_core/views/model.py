@@ -148,8 +148,8 @@ def open_model(
     [head, row, column]. off: what is switched off at first, as the address has it.
     loss: (step, [row, column]) of a number that comes out of a step, whose gradients are shown at
     first instead of the numbers, as `attn_core.steps.backward` takes it.
-    examples: sentences to press. switched: the translations with one thing after another
-    switched off, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2": {"words": 8,
+    examples: sentences that the reader can press. switched: the translations when each part is
+    switched off in turn, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2": {"words": 8,
     "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}: for the trained models,
     `attn_core.translators.switched.switched` has it.
     show: which of "sentence" (the field to type in; without it the sentence is plain text),

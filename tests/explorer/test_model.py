@@ -387,8 +387,12 @@ def test_a_switch_breaks_what_python_breaks_beside_the_right_one(play):
     differing = (done.value("source_places") != plain.value("source_places"))[0]
     assert page.locator(".am-table .ax-differs").count() == differing.sum()
     expect(station(page, "source_places")).to_have_attribute("aria-label", re.compile("is off"))
-    expect(station(page, "source_words")).not_to_have_attribute("aria-label", re.compile("different"))
-    expect(station(page, "words_out")).to_have_attribute("aria-label", re.compile("different numbers"))
+    expect(station(page, "source_words")).not_to_have_attribute(
+        "aria-label", re.compile("different")
+    )
+    expect(station(page, "words_out")).to_have_attribute(
+        "aria-label", re.compile("different numbers")
+    )
     page.locator(".am-offs").get_by_role("button", name="on again").click()
     assert words(page) == right
     expect(box).to_be_checked()
