@@ -33,10 +33,10 @@ class AttentionTrace(Traced):
 
     Each answer is a copy that you may write into. If q, k, v or the mask's cells are written into
     after the trace, the next question raises RuntimeError. torch does not count writes into tensors
-    made under torch.inference_mode, so the record copies such
-    tensors. The copies double the memory that these tensors take and, from 512 tokens on, add less
-    than a tenth to the trace's time. Other settings need another
-    trace: dataclasses.replace raises ValueError. Taught in chapter 03.
+    made under torch.inference_mode, so the record copies such tensors. The copies double the
+    memory that these tensors take and, from 512 tokens on, add less than a tenth to the trace's
+    time. Other settings need another trace: dataclasses.replace raises ValueError. Taught in
+    chapter 03.
     """
 
     @property

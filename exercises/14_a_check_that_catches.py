@@ -79,7 +79,8 @@ def is_sound(weights, keep):
             """\
 def is_sound(weights, keep):
     return bool((weights[~keep] == 0).all() and (weights >= 0).all())""",
-            "Your hidden keys rightly get no weight, but the weights of the other keys must add up to 1 in every row.",
+            "Your hidden keys rightly get no weight, but the weights of the other keys must add up "
+            "to 1 in every row.",
         ),
         Mistake(
             """\

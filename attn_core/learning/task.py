@@ -55,7 +55,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class RepeatedSegments:
-    """Texts that each repeat a segment of different letters; the length of the segment varies from text to text.
+    """Texts that each repeat a segment of different letters, longer in some than in others.
 
     >>> task = RepeatedSegments()
     >>> [task.written(task.text(seed=1, number=n)) for n in range(2)]

@@ -87,7 +87,8 @@ def explore(
     store: "float16" or "float32" sends the numbers in fewer bits, and says below the figure by how
     much a weight is off at most; the arithmetic then ends at q, k and v.
     mistakes: names of attn_core.mistakes that the reader can put in place of the right formula;
-    a mistake in a module is given as a pair: the name of the mistake and the record traced from the wrong module.
+    a mistake in a module is given as a pair: the name of the mistake and the record traced from
+    the wrong module.
     image: the image whose patches are the keys, after a class token if there is one: of PIL, or an
         array or a tensor [h, w], [h, w, 3] or [3, h, w], as the model got it. The weights are laid
         on it. grid: rows and columns of the patches; not needed if they form a square, or if the

@@ -149,9 +149,9 @@ def open_model(
     loss: (step, [row, column]) of a number that comes out of a step, whose gradients are shown at
     first instead of the numbers, as `attn_core.steps.backward` takes it.
     examples: sentences that the reader can press. switched: the translations when each part is
-    switched off in turn, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2": {"words": 8,
-    "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}: for the trained models,
-    `attn_core.translators.switched.switched` has it.
+    switched off in turn, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2":
+    {"words": 8, "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}: for the trained
+    models, `attn_core.translators.switched.switched` has it.
     show: which of "sentence" (the field to type in; without it the sentence is plain text),
     "translation", "likeliest" (words to take), "steps" (word by word, temperature), "plan" (the
     drawing), "station" and "switches" there are. together: models of one page with the same name

@@ -29,8 +29,9 @@ UNITS = 16
 # Half a dozen pixels may flip with another rasteriser; the smallest digit that changes moves more.
 PIXEL_LEVELS, PIXEL_COUNT = 24, 4
 
-# Between two numbers of float64. It is used where a number has passed many layers, or hundreds of steps
-# of a training, each of which makes the difference of two processors larger: after 600 steps 5e-12.
+# Between two numbers of float64. It is used where a number has passed many layers, or hundreds of
+# steps of a training, each of which makes the difference of two processors larger: after 600 steps
+# it was 5e-12.
 VECTORS = 1e-9
 
 SKIPPED = {"application/vnd.jupyter.widget-view+json"}  # an id drawn anew in each run
