@@ -81,6 +81,11 @@ def workings(
     float64 from the stored numbers: exact for small whole numbers up to the exponential. With a
     `source` the tree goes on below q, k and v to x and the matrices. Taught in chapter 04.
     """
+    if not isinstance(record, Traced):
+        raise TypeError(
+            f"record must be an AttentionTrace, got {type(record).__name__}: of what watch saw, "
+            "seen[path] is one"
+        )
     check_stage(stage)
     B, H, L, _ = record.shape
     check_index("row", row, L)

@@ -16,7 +16,7 @@ PHRASE = re.compile(r'(\w+):\s*"((?:[^"\\]|\\.)*)"')
 BLOCK = re.compile(r"(\w*WORDS|\w*CHINESE|addWords)(?: = |\()\{\n(.*?)\n\}", re.DOTALL)
 PLACE = re.compile(r"\{\w+\}")
 # Their English names values of settings, which stay English.
-SETTINGS = {"maskForm", "names", "editForm", "noOff"}
+SETTINGS = {"maskForm", "names", "editForm", "noOff", "lossForm"}
 
 
 TITLE = "“Attention Is All You Need”"

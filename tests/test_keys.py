@@ -44,9 +44,9 @@ def test_the_pages_for_instructors_and_readers_say_what_a_hash_protects():
                 hashes = len(table) * (3 if field.places else 1)
                 slow += 0.5 / hashes * min(2 * abs(unit) + 1, 2 * FARTHEST)
     page = (ROOT / "book" / "for_instructors.md").read_text(encoding="utf-8")
-    assert "finds nearly all of them in seconds" in page
+    assert "finds nearly all the answers in seconds" in page
     assert 0.95 * tried < right < tried
-    assert "they protect no answer" in page
+    assert "they do not protect the answers" in page
     assert "hours on one processor, and minutes on a hundred" in page
     assert 2 * HOUR < slow < 100 * HOUR / 2
     page = (ROOT / "book" / "how_to_use.md").read_text(encoding="utf-8")

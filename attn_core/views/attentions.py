@@ -22,7 +22,14 @@ from attn_core.views.image import on_image
 from attn_core.views.runs import NAMES
 from attn_core.views.saved import MOST_MEGABYTES, save_page
 from attn_core.views.side_by_side import kind_of, side_by_side
-from attn_core.views.token_labels import Tokens, token_texts, tokens_for
+from attn_core.views.token_labels import (
+    Text,
+    Tokens,
+    length,
+    of_batch,
+    token_texts,
+    tokens_for,
+)
 from attn_core.views.widget import Explorer
 from attn_core.watching import Seen, watch
 
@@ -115,9 +122,10 @@ def open_attention(
         or what `watch` saw, with no further inputs. `watch` says which attention it records.
     tokens: strings; or what a tokenizer gave, if it has tokens(); or a list of such, as of a
         sentence and its translation: the rows and the columns of a map each get the list whose
-        length is theirs. All sequences of a batch have the same ones.
-    tokenizer: writes the ids among the inputs as strings, unless tokens are given. For a batch, it
-        writes the first sequence.
+        length is theirs. A batch may have one list of strings for each of its sequences, all of
+        one length; otherwise all of its sequences have the same ones.
+    tokenizer: writes the ids among the inputs as strings, unless tokens are given: of a batch each
+        sequence, as what the page shows of it is labelled.
     only: the modules to show, as for `watch`.
     store: "float16" or "float32" sends the numbers in fewer bits, None as they are; "auto" takes
         float16 where q, k and v have more than a megabyte and float16 can hold them.
@@ -144,6 +152,11 @@ def open_attention(
         raise TypeError("open_attention must have no inputs beside what watch saw, got some")
     check_is("other", other, Seen)
     others = {} if other is None else calls_of(other)
+    if isinstance(model, Seen) and tokenizer is not None and tokens is None:
+        raise ValueError(
+            "tokenizer must be left out where open_attention gets what watch saw, which has no "
+            "ids: give tokens, such as tokenizer.convert_ids_to_tokens(ids[0])"
+        )
     labels = token_texts(tokens, tokenizer, (*args, *inputs.values()))
     explorers: list[Explorer] = []
     titles: list[str] = []
@@ -152,7 +165,7 @@ def open_attention(
         record = side_by_side(calls)
         counterpart = None if other is None else counterpart_of(others, paths, calls, run)
         layers = layer_names(paths)
-        queries, keys = tokens_for(pattern[0], labels, *record.size)
+        queries, keys = tokens_for(pattern[0], of_batch(labels, record.shape[0]), *record.size)
         is_small = sum(t.numel() * t.element_size() for t in (record.q, record.k, record.v)) < SMALL
         sent = [each for each in (record, counterpart) if each is not None]
         shorter = "float16" if all(map(fits_in_half, sent)) else "float32"
@@ -176,6 +189,8 @@ def open_attention(
         )
         titles.append(title_of(pattern[0], layers, record))
         explorers.append(explorer)
+    if tokens is not None:
+        check_used(labels, explorers)
     if other is not None:
         check_compared(titles, explorers)
     if image is not None and not any("image" in each.payload for each in explorers):
@@ -185,6 +200,21 @@ def open_attention(
             f"(14, 14), got {brief(grid) if grid is None else tuple(grid)}"
         )
     return Attentions(seen, explorers, titles)
+
+
+def check_used(texts: Sequence[Text], explorers: Sequence[Explorer]) -> None:
+    """Each text labels a side of a map: one that is too short is a mistake."""
+    sizes = {size for each in explorers for size in each.record.shape[2:]}
+    for text in texts:
+        if length(text) not in sizes:
+            raise ValueError(
+                f"tokens must name all queries or keys of a map, {listed(sizes)}, got a text of "
+                f"{length(text)}; those of a batch must be padded to one length"
+            )
+
+
+def listed(sizes: set[int]) -> str:
+    return " or ".join(map(str, sorted(sizes)))
 
 
 def counterpart_of(

@@ -21,6 +21,7 @@ from attn_core.views.given import (
 )
 from attn_core.views.image import image_payload, patch_names
 from attn_core.views.labels import (
+    Names,
     check_head_names,
     check_places,
     check_record,
@@ -39,8 +40,8 @@ FURTHER = ("heads", "lines", "draw", "dropout", "compare", "table", "link", "inp
 def explore(
     record: AttentionTrace | Tensor | Sequence[Tensor],
     *,
-    tokens: Sequence[str] | None = None,
-    key_tokens: Sequence[str] | None = None,
+    tokens: Names | None = None,
+    key_tokens: Names | None = None,
     name: str | None = None,
     stage: str = "weights",
     select: Sequence[int] | None = None,
@@ -72,8 +73,8 @@ def explore(
         arithmetic of each number ends at the number, and the explorer says so. It also says
         where rows add up to less than 1; more than 1 is a ValueError, unless dropout has changed
         the weights: stage="dropped".
-    tokens: one string a query; key_tokens: one a key, by default the same as tokens. All
-        sequences of a batch have the same ones.
+    tokens: one string a query; key_tokens: one a key, by default the same as tokens. A batch may
+        have a list of them for each sequence; otherwise all its sequences have the same ones.
     name: its name in the address, of letters, digits and hyphens; unique on a page.
     select: (row, column) of the number whose arithmetic is open at first.
     head: which one is shown at first; head_names: one name a head, by default "head 0" and so on;

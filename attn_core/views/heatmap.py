@@ -19,6 +19,7 @@ from attn_core.views.labels import (
     check_record,
     check_select,
     count_text,
+    of_sequence,
     selection_text,
     token_lists,
 )
@@ -64,7 +65,8 @@ def figure(
     places = check_places(places)
     batch = check_index("batch", batch, record.shape[0])
     select = check_select(record, stage, select)
-    rows, cols = ([*map(visible, labels)] for labels in token_lists(record, tokens, key_tokens))
+    sides = dict(zip(("queries", "keys"), token_lists(record, tokens, key_tokens), strict=True))
+    rows, cols = ([*map(visible, labels)] for labels in of_sequence(sides, batch).values())
     names = check_head_names(record, head_names)
     if head is None:
         return all_heads(record, stage, batch, how, names)

@@ -9,16 +9,40 @@ from attn_core.views.backward import sizes_of
 from attn_core.views.given import GivenWeights, Numbers
 from attn_core.watching import Seen
 
+Names = Sequence[str] | Sequence[Sequence[str]]  # of all sequences, or of each its own
+
 
 def token_lists(
-    record: Numbers, tokens: Sequence[str] | None, key_tokens: Sequence[str] | None
-) -> tuple[list[str], list[str]]:
-    """A label for each query and each key; places from 0 where no tokens are given."""
-    L, S = record.shape[2:]
-    queries = check_tokens("tokens", tokens, L, "queries")
+    record: Numbers, tokens: Names | None, key_tokens: Names | None
+) -> tuple[list, list]:
+    """A label for each query and each key, or a list for each sequence; places from 0 without."""
+    B, _, L, S = record.shape
+    queries = check_names("tokens", tokens, B, L, "queries")
     if key_tokens is None and L == S:
         key_tokens = tokens
-    return queries, check_tokens("key_tokens", key_tokens, S, "keys")
+    return queries, check_names("key_tokens", key_tokens, B, S, "keys")
+
+
+def check_names(name: str, tokens: Names | None, batch: int, count: int, kind: str) -> list:
+    """One list of labels, or one for each sequence of the batch."""
+    if tokens is None or not has_lists(tokens):
+        return check_tokens(name, tokens, count, kind)
+    if len(tokens) != batch:
+        raise ValueError(
+            f"{name} must be a list of strings, or one for each of the {batch} sequences, got "
+            f"{len(tokens)} lists"
+        )
+    return [check_tokens(name, each, count, kind) for each in tokens]
+
+
+def has_lists(tokens: Names) -> bool:
+    """Whether each sequence has its own labels."""
+    return bool(tokens) and all(isinstance(each, (list, tuple)) for each in tokens)
+
+
+def of_sequence(tokens: dict, batch: int) -> dict[str, list[str]]:
+    """The labels of both sides of one sequence."""
+    return {side: names[batch] if has_lists(names) else names for side, names in tokens.items()}
 
 
 def check_tokens(name: str, tokens: Sequence[str] | None, count: int, kind: str) -> list[str]:

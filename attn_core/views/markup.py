@@ -8,6 +8,7 @@ from pathlib import Path
 
 from attn_core.digits import fixed
 from attn_core.views.given import Numbers
+from attn_core.views.labels import of_sequence
 from attn_core.views.payload import inline_json
 from attn_core.views.table import table
 
@@ -24,7 +25,8 @@ def markup(
 ) -> str:
     """The first state for a page."""
     if text is None:
-        inside = table(record, payload["view"], payload["tokens"])
+        view = payload["view"]
+        inside = table(record, view, of_sequence(payload["tokens"], view["batch"]))
     else:
         inside = f"<pre>{html.escape(text)}</pre>\n"
     shown = element("attention-explorer", payload, inside, widget_id, is_alone)

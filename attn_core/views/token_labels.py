@@ -12,9 +12,10 @@ from attn_core.watching.named import is_cross
 
 IN_DECODER = re.compile("decoder|cross", re.IGNORECASE)
 Tokens = Any  # strings, what a tokenizer gave, or a list of such
+Text = list[str] | list[list[str]]  # of all sequences, or of each its own
 
 
-def token_texts(tokens: Tokens, tokenizer: Any, inputs: Iterable[Any]) -> list[list[str]]:
+def token_texts(tokens: Tokens, tokenizer: Any, inputs: Iterable[Any]) -> list[Text]:
     """The texts that may label the sides of a map.
 
     >>> token_texts(["to", "be"], None, ())
@@ -27,7 +28,20 @@ def token_texts(tokens: Tokens, tokenizer: Any, inputs: Iterable[Any]) -> list[l
     decode = getattr(tokenizer, "decode", None)
     if decode is None:
         raise TypeError(f"tokenizer must have a method decode, got {brief(tokenizer)}")
-    return [[decode([int(n)]) for n in ids.reshape(-1, ids.shape[-1])[0]] for ids in of_ids(inputs)]
+    found = of_ids(inputs)
+    if not found:
+        raise ValueError(
+            "tokenizer must come with ids of tokens among the inputs, got none: give tokens"
+        )
+    return [
+        alike([[decode([n]) for n in row] for row in ids.reshape(-1, ids.shape[-1]).tolist()])
+        for ids in found
+    ]
+
+
+def alike(rows: list[list[str]]) -> Text:
+    """One list where all sequences have the same tokens."""
+    return rows[0] if all(row == rows[0] for row in rows) else rows
 
 
 def of_ids(inputs: Iterable[Any]) -> list[Tensor]:
@@ -42,8 +56,11 @@ def is_several(tokens: Tokens) -> bool:
     return isinstance(tokens, (list, tuple)) and bool(tokens) and not isinstance(tokens[0], str)
 
 
-def texts_of(tokens: Tokens) -> list[str]:
+def texts_of(tokens: Tokens) -> Text:
     if callable(getattr(tokens, "tokens", None)):
+        several = getattr(tokens, "encodings", None) or ()
+        if len(several) > 1:
+            return alike([list(each.tokens) for each in several])
         return list(tokens.tokens())
     if isinstance(tokens, Sequence) and not isinstance(tokens, str):
         return list(tokens)
@@ -52,9 +69,23 @@ def texts_of(tokens: Tokens) -> list[str]:
     )
 
 
+def of_batch(texts: list[Text], batch: int) -> list[Text]:
+    """Of as many texts of one length as there are sequences, each is that of one.
+
+    >>> of_batch([["to", "be"], ["or", "not"]], 2)
+    [[['to', 'be'], ['or', 'not']]]
+    """
+    is_each = batch > 1 and len(texts) == batch and len({length(text) for text in texts}) == 1
+    return [texts] if is_each and all(isinstance(text[0], str) for text in texts) else texts
+
+
+def length(text: Text) -> int:
+    return len(text[0]) if text and isinstance(text[0], list) else len(text)
+
+
 def tokens_for(
-    path: str, labels: Sequence[list[str]], queries: int, keys: int
-) -> tuple[list[str] | None, list[str] | None]:
+    path: str, labels: Sequence[Text], queries: int, keys: int
+) -> tuple[Text | None, Text | None]:
     """For each side of a map the text that is as long as it; places where there is no text.
 
     >>> tokens_for("cross", [["the", "cat"], ["die", "Katze", "!"]], 3, 2)
@@ -64,9 +95,9 @@ def tokens_for(
         return None, None
     found = []
     for side, count in (("queries", queries), ("keys", keys)):
-        fitting = [texts for texts in labels if len(texts) == count]
+        fitting = [texts for texts in labels if length(texts) == count]
         if not fitting:
-            lengths = " and ".join(str(len(texts)) for texts in labels)
+            lengths = " and ".join(str(length(texts)) for texts in labels)
             raise ValueError(
                 f"tokens must name the {count} {side} of {path or 'the model'}, got {lengths}: "
                 "give a list of texts, one for each length, or leave tokens out"

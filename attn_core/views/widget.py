@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from attn_core.views import script
 from attn_core.views.given import Numbers
-from attn_core.views.labels import count_text
+from attn_core.views.labels import count_text, of_sequence
 from attn_core.views.markup import markup
 from attn_core.views.shown import Shown
 from attn_core.views.state import State, dropout_text
@@ -53,8 +53,9 @@ class Explorer(State, Shown):
         # It brings matplotlib: half a second, which a live explorer does without.
         from attn_core.views.still import still
 
-        tokens, names = self.payload["tokens"], self.payload.get("heads")
-        return still(self.record, self.payload["view"], tokens, names)
+        view, names = self.payload["view"], self.payload.get("heads")
+        tokens = of_sequence(self.payload["tokens"], view["batch"])
+        return still(self.record, view, tokens, names)
 
     def still(self) -> "attn_core.views.picture.Picture | None":
         """The picture; a printed tensor is text, which needs none."""

@@ -1,7 +1,10 @@
 """All attentions of a model in one view, and one file of what is shown."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
+from playwright.sync_api import expect
 from torch import nn
 
 from attn_core import alibi, causal, padding, toy, trace, watch
@@ -80,6 +83,44 @@ def test_tokens_are_strings_or_a_tokenizers_output_or_ids_with_a_tokenizer():
     assert token_texts(None, Tokenizer(), (ids, mask, drawn(1, 1, 5))) == [READ]
 
 
+class Two:
+    """What a tokenizer gives of a batch."""
+
+    encodings = (SimpleNamespace(tokens=READ), SimpleNamespace(tokens=[*WRITTEN, "", ""]))
+
+    def tokens(self):
+        return READ
+
+
+def test_each_sequence_of_a_batch_has_its_own_tokens():
+    ids = torch.tensor([[1, 2, 3, 4, 5], [5, 4, 3, 2, 1]])
+    assert token_texts(None, Tokenizer(), (ids,)) == [[READ, READ[::-1]]]
+    assert token_texts(None, Tokenizer(), (ids[:1].expand(2, -1),)) == [READ]
+    assert token_texts(Two(), None, ()) == [[READ, [*WRITTEN, "", ""]]]
+    layer, x = nn.MultiheadAttention(8, 2, batch_first=True), drawn(1, 2, 5, 8).float()
+    [view] = open_attention(layer, x, x, x, tokens=[READ, READ[::-1]])
+    assert view.payload["tokens"] == {side: [READ, READ[::-1]] for side in ("queries", "keys")}
+    assert view.html.count("<bdi>the</bdi>") == 2, "a row and a column of the first"
+
+
+def test_the_page_names_the_tokens_of_the_sequence_that_is_shown(bare):
+    x = drawn(1, 2, 5, 4)
+    page = bare.open(explore(trace(x, x, x), tokens=[READ, READ[::-1]], show=["inputs"]))
+
+    def names():
+        return page.locator(".ax-side").all_text_contents()
+
+    page.wait_for_selector(".ax-side")
+    assert names() == READ
+    page.locator("select[aria-label=batch]").select_option("1")
+    assert names() == READ[::-1]
+    page.locator('.ax-grid [data-row="1"][data-col="2"]').first.click()
+    expect(page.locator(".ax-sentence").first).to_contain_text("Query on gives")
+    page.locator("select[aria-label=batch]").select_option("0")
+    assert names() == READ
+    expect(page.locator(".ax-sentence").first).to_contain_text("Query cat gives")
+
+
 # What the heads of two calls become, side by side: keep, bias and sinks of each.
 SETTINGS = {
     "one rule": ({"keep": causal()}, {"keep": causal()}),
@@ -155,7 +196,17 @@ def test_what_does_not_fit_is_said(model, opened, tmp_path):
         (TypeError, "tokens must be strings, or what a tokenizer with tokens() gave, got 3",
          lambda: open_attention(opened.seen, tokens=3)),
         (TypeError, "tokenizer must have a method decode, got 'bert'",
-         lambda: open_attention(opened.seen, tokenizer="bert")),
+         lambda: open_attention(model, *args, **kwargs, tokenizer="bert")),
+        (ValueError, "tokenizer must be left out where open_attention gets what watch saw, which "
+         "has no ids: give tokens, such as tokenizer.convert_ids_to_tokens(ids[0])",
+         lambda: open_attention(opened.seen, tokenizer=Tokenizer())),
+        (ValueError, "tokenizer must come with ids of tokens among the inputs, got none: give "
+         "tokens", lambda: open_attention(model, *args, **kwargs, tokenizer=Tokenizer())),
+        (ValueError, "tokens must name all queries or keys of a map, 3 or 5, got a text of 4; "
+         "those of a batch must be padded to one length",
+         lambda: open_attention(model, *args, **kwargs, tokens=[*WORDS, list("abcd")])),
+        (ValueError, "tokens must be a list of strings, or one for each of the 1 sequences, got 2 "
+         "lists", lambda: explore(record, tokens=[READ, READ])),
         (TypeError, "record must be one AttentionTrace, got all that watch saw: open_attention(…) "
          "shows all, and seen[path] is one", lambda: explore(opened.seen)),
         (ValueError, "run must be one of the 1 of 'encoder.layers.0.self_attn', got 1",

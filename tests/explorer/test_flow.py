@@ -140,7 +140,7 @@ def test_a_sink_has_its_part_of_one(bare, dropout):
     weights = record.stage("weights")[1].tolist()
     assert parts(page) == pytest.approx([*weights, 1 - sum(weights)], abs=0.01)
     assert page.locator(".ax-share").last.text_content() == "sink"
-    expect(page.locator(".ax-bars")).to_contain_text("and the sink are 1 in all")
+    expect(page.locator(".ax-bars")).to_contain_text("and the sink add up to 1")
 
 
 def test_a_name_stands_whole_in_its_part_or_not_at_all(bare):

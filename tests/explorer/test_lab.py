@@ -477,7 +477,7 @@ def test_a_mistake_of_a_module_shows_its_record(bare):
     page = bare.open(view, fragment=f"#x-lab?mistake={name}&edits=x.0.0.0:9")
     assert grid(page, 0) == wanted_numbers(right, "weights")
     assert grid(page, 1) == wanted_numbers(wrong, "weights")
-    expect(page.locator(".ax-said")).to_contain_text("your changed numbers are left out")
+    expect(page.locator(".ax-said")).to_contain_text("the numbers that you changed are left out")
 
 
 def test_a_whole_state_survives_a_reload_and_a_theme(bare):

@@ -354,7 +354,7 @@ export class Explorer {
   /** @param {State} state */
   derive(state) {
     const { batch, head, scale, mask } = state;
-    const given = { data: this.data, settings: { batch, head, scale, mask } };
+    const given = { data: this.data.ofSequence(batch), settings: { batch, head, scale, mask } };
     const { data, settings, formulas, runs } = this.features.reduce(
       (made, feature) => feature.derive(made, state),
       given,

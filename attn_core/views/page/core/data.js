@@ -76,14 +76,21 @@ export class Data {
     /** @type {View} */
     this.view = payload.view || {};
     this.places = this.view.places ?? 4;
-    /** @type {(side: string, count: number) => string[]} */
+    /** @type {(side: string, count: number) => string[][]} for each sequence, or one list for all */
     const labels = (side, count) => {
       const tokens = payload.tokens?.[side] || [...Array(count).keys()];
-      if (tokens.length !== count) throw new Problem(`it must have ${count} tokens for its ${side}`);
-      return tokens.map(String);
+      const lists = Array.isArray(tokens[0]) ? tokens : [tokens];
+      if (![1, B].includes(lists.length) || lists.some((/** @type {any[]} */ list) => list.length !== count)) {
+        throw new Problem(`it must have ${count} tokens for its ${side}`);
+      }
+      return lists.map((/** @type {any[]} */ list) => list.map(String));
     };
-    this.queries = labels("queries", this.L);
-    this.keys = labels("keys", this.S);
+    /** What the queries and the keys are called. */
+    this.names = { queries: labels("queries", this.L), keys: labels("keys", this.S) };
+    /** @type {Data[]} */
+    this.ofSequences = [];
+    this.queries = this.names.queries[0];
+    this.keys = this.names.keys[0];
     /** @type {string[] | undefined} */
     this.headNames = payload.heads?.map(String);
     if (this.headNames && this.headNames.length !== this.H) throw new Problem(`it must name ${this.H} heads`);
@@ -116,6 +123,20 @@ export class Data {
     /** @type {Record<string, number>} */
     this.sizes = {};
     if (this.keepJson) keepRule(this.keepJson, this.L, this.S);
+  }
+
+  /**
+   * The same with the tokens of a sequence, if each has its own.
+   *
+   * @param {number} batch
+   * @returns {Data}
+   */
+  ofSequence(batch) {
+    const { queries, keys } = this.names;
+    if (queries.length === 1 && keys.length === 1) return this;
+    const named = { queries: queries[batch] ?? queries[0], keys: keys[batch] ?? keys[0] };
+    this.ofSequences[batch] ??= Object.assign(Object.create(Object.getPrototypeOf(this)), this, named);
+    return this.ofSequences[batch];
   }
 
   /** @param {Record<string, any>} source */

@@ -74,12 +74,14 @@ export class Inputs extends Change {
   }
 
   take() {
-    this.edits = undefined;
+    this.edits = this.of = undefined;
   }
 
   derive(made, { edits }) {
-    const { data } = this.explorer;
-    if (this.edits !== edits) [this.edits, this.data] = [edits, edits ? edited(data, edits) : data];
+    const { data } = made; // of one sequence, if each has its own tokens
+    if (this.edits !== edits || this.of !== data) {
+      [this.edits, this.of, this.data] = [edits, data, edits ? edited(data, edits) : data];
+    }
     return { ...made, data: this.data };
   }
 

@@ -126,6 +126,10 @@ export function shares(attention, [i, j], isDropped) {
   const places = { query: token(queries[i], "q"), key: token(keys[j], "k") };
   return [
     make("div", { class: "ax-shares" }, ...parts),
-    make("p", {}, ...sayParts(`shares${hasSink ? "Sink" : ""}${survives ? "Dropped" : ""}`, places)),
+    make(
+      "p",
+      {},
+      ...sayParts(row[j] > 0 ? `shares${hasSink ? "Sink" : ""}${survives ? "Dropped" : ""}` : "sharesNone", places),
+    ),
   ];
 }

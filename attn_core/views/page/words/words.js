@@ -76,6 +76,7 @@ export const WORDS = {
   vectors: "vectors",
   bars: "All {count} numbers as bars, and what their products add up to.",
   barsOf: "The first {count} of {all} numbers as bars, and what all products add up to.",
+  sharesNone: "{key} gets no part of the row of {query}.",
   shares: "The row of {query} adds up to 1; the marked part goes to {key}.",
   sharesSink: "The row of {query} and the sink add up to 1; the marked part goes to {key}.",
   sharesSinkDropped:

@@ -72,10 +72,11 @@ export const CHINESE = {
   theMask: "掩码",
 
   hint: "选中一个数，看它由什么组成，读它的算式。",
-  hintGiven: "选一个数，读它是谁给谁的。",
+  hintGiven: "选一个数，读它是哪个查询给哪个键的。",
   vectors: "向量",
   bars: "全部 {count} 个数画成条，以及各乘积之和。",
   barsOf: "{all} 个数中的前 {count} 个画成条，以及所有乘积之和。",
+  sharesNone: "{query} 这一行没有分给 {key}。",
   shares: "{query} 这一行合起来是 1，标出的一段属于 {key}。",
   sharesSink: "{query} 这一行与汇点合起来是 1，标出的一段属于 {key}。",
   sharesSinkDropped: "随机失活之前，{query} 这一行与汇点合起来是 1；画斜线的被去掉，标出的一段属于 {key}。",

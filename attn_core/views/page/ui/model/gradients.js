@@ -1,9 +1,6 @@
-// What is shown while the gradients of a number are: that number above the drawing, and the way back from it.
+// Which stage of a station is shown while the gradients of a number are.
 
-import { fixed } from "../../core/digits.js";
 import { lastStage } from "../../core/model/place.js";
-import { say } from "../../words/words.js";
-import { make } from "../dom.js";
 
 /**
  * @typedef {import("../../core/model/program.js").Step} Step
@@ -63,35 +60,4 @@ export function stationOf({ pass, steps }, name, stage) {
     if (role) return { at, stage: `grad_${role}` };
   }
   return { at: name, stage };
-}
-
-/** Whose gradients are shown, and the way back to the numbers. */
-export class Followed {
-  /** @param {import("./model.js").Model} model */
-  constructor(model) {
-    this.model = model;
-    this.said = make("p", {});
-    const back = () => model.choose({ loss: "", stage: "", select: null }, true);
-    this.element = make(
-      "div",
-      { class: "am-followed", role: "group", "aria-label": say("gradients") },
-      this.said,
-      make("button", { type: "button", onclick: back }, say("backToNumbers")),
-      make("p", { class: "am-look" }, say("gradientColours")),
-    );
-  }
-
-  render() {
-    const { gradients } = this.model;
-    this.element.hidden = !gradients;
-    if (!gradients) return;
-    const { index, name, pass } = gradients;
-    const number = fixed(pass.value(name, index), 4);
-    const lead = make(
-      "button",
-      { type: "button", class: "am-way", onclick: () => this.model.go(name, { select: index }) },
-      numberName(name, index),
-    );
-    this.said.replaceChildren(`${say("gradientsOf")} `, lead, ` = ${number}`);
-  }
 }
