@@ -124,8 +124,8 @@ def open_attention(
         sentence and its translation: the rows and the columns of a map each get the list whose
         length is theirs. A batch may have one list of strings for each of its sequences, all of
         one length; otherwise all of its sequences have the same ones.
-    tokenizer: writes the ids among the inputs as strings, unless tokens are given: of a batch each
-        sequence, as what the page shows of it is labelled.
+    tokenizer: writes the ids among the inputs as strings, unless tokens are given; in a batch,
+        those of each sequence.
     only: the modules to show, as for `watch`.
     store: "float16" or "float32" sends the numbers in fewer bits, None as they are; "auto" takes
         float16 where q, k and v have more than a megabyte and float16 can hold them.
