@@ -29,7 +29,7 @@ PROMISES = {
         test_sandbox.test_a_terminal_is_out_of_reach,
         test_sandbox.test_the_grader_and_the_solutions_are_absent,
     ],
-    ("a student", "code that never ends, or takes all there is"): [
+    ("a student", "code that never ends, or uses up everything there is"): [
         test_class.test_each_is_graded_as_it_should_be,
         test_class.test_nothing_is_left,
         test_sandbox.test_all_that_can_be_written_is_bounded,
@@ -65,7 +65,7 @@ PROMISES = {
         test_border.test_what_is_forged_is_refused,
         test_border.test_a_line_that_is_no_message_is_refused,
     ],
-    ("a student", "a link, a folder, a pipe or a broken file for a notebook"): [
+    ("a student", "a link, a folder, a pipe or a broken file instead of a notebook"): [
         test_class.test_each_is_graded_as_it_should_be,
         test_handins.test_what_is_no_file_is_not_opened,
         test_bounds.test_to_read_a_file_takes_little_memory,
@@ -98,7 +98,7 @@ PROMISES = {
         test_gradebook.test_a_gradebook_in_use_is_not_called_broken,
         test_gradebook.test_points_by_hand_reach_table_and_page,
     ],
-    ("you", "a slip in `course.toml`, in `roster.csv`, or in where a hand-in lies"): [
+    ("you", "a slip in `course.toml` or in `roster.csv`, or a submission in the wrong place"): [
         test_settings.test_a_slip_in_the_settings_is_told_by_its_line,
         test_settings.test_an_exercise_that_is_not_there_is_told_with_what_was_meant,
         test_settings.test_a_slip_in_the_roster_is_told_by_its_line,
