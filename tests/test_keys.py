@@ -50,4 +50,4 @@ def test_the_pages_for_instructors_and_readers_say_what_a_hash_protects():
     assert "hours on one processor, and minutes on a hundred" in page
     assert 2 * HOUR < slow < 100 * HOUR / 2
     page = (ROOT / "book" / "how_to_use.md").read_text(encoding="utf-8")
-    assert "anyone who wants to can try all numbers" in page
+    assert "anyone who wants to find it can try all numbers" in page
