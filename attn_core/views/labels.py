@@ -1,6 +1,7 @@
 """What the views say about a record: its tokens, its sizes, and what they refuse."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from attn_core.checks import brief, check_index, check_made_by_trace, check_whole
 from attn_core.digits import fixed
@@ -26,7 +27,7 @@ def token_lists(
 def check_names(name: str, tokens: Names | None, batch: int, count: int, kind: str) -> list:
     """One list of labels, or one for each sequence of the batch."""
     if tokens is None or not has_lists(tokens):
-        return check_tokens(name, tokens, count, kind)
+        return check_tokens(name, cast("Sequence[str] | None", tokens), count, kind)
     if len(tokens) != batch:
         raise ValueError(
             f"{name} must be a list of strings, or one for each of the {batch} sequences, got "

@@ -32,8 +32,10 @@ MARKS = {"start": "<start>", "end": "<end>", "pad": "<pad>"}
 # What a page can leave out.
 PARTS = ("sentence", "translation", "likeliest", "steps", "plan", "station", "switches")
 # What a reader chooses, by the names that an address has for it.
-CHOSEN = ("say", "taken", "written", "off", "temperature", "loss")
-CHOSEN += ("at", "stage", "head", "select")
+CHOSEN = (
+    *("say", "taken", "written", "off", "temperature", "loss"),
+    *("at", "stage", "head", "select"),
+)
 
 
 class OpenModel(Shown):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -76,7 +76,9 @@ def of_batch(texts: list[Text], batch: int) -> list[Text]:
     [[['to', 'be'], ['or', 'not']]]
     """
     is_each = batch > 1 and len(texts) == batch and len({length(text) for text in texts}) == 1
-    return [texts] if is_each and all(isinstance(text[0], str) for text in texts) else texts
+    if not is_each or any(isinstance(text[0], list) for text in texts):
+        return texts
+    return [cast("list[list[str]]", texts)]
 
 
 def length(text: Text) -> int:
