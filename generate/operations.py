@@ -19,9 +19,15 @@ from attn_core.views.model_payload import MOST_LONGEST
 
 MODEL = Path(__file__).parents[1] / "attn_core" / "views" / "page" / "core" / "model"
 DECLARED, LIST = MODEL / "declared.js", MODEL / "operations" / "list.js"
+BACKWARD_LIST = MODEL / "backward" / "operations" / "list.js"
 LIST_HEAD = """\
 // The operations by their names in a program. Not to be changed by hand:
 // python -m generate.operations writes it.
+
+"""
+BACKWARD_HEAD = """\
+// The backward pass of each operation, and what else a backward pass needs, by its name. Not to be
+// changed by hand: python -m generate.operations writes it.
 
 """
 HEAD = """\
@@ -76,6 +82,8 @@ HEAD = """\
 
 # What the page does not get.
 OF_PYTHON = {"name", "formula", "line", "label", "is_on_page", "backward", "of"}
+# Where a backward pass starts, and where gradients are added up: steps of no operation.
+OF_BACKWARD = {"itself": "start", "sum": "start"}
 USUAL = replace(WORDS, takes=(1, 1), settings={})
 
 
@@ -114,24 +122,25 @@ def exported(name: str) -> str:
     return first + "".join(map(str.capitalize, others))
 
 
-def list_text() -> str:
-    """What imports each operation that the page has, and names it."""
-    names = [name for name, operation in OPERATIONS.items() if operation.is_on_page]
-    modules = defaultdict(list)
-    for name in names:
-        modules[OPERATIONS[name].formula.__module__.rpartition(".")[2]].append(exported(name))
+def list_text(head: str, modules: dict[str, str], typed: str, name: str) -> str:
+    """What imports each of the operations, said with its module, and names it."""
+    of_modules = defaultdict(list)
+    for operation, module in modules.items():
+        of_modules[module].append(exported(operation))
     imports = (
         f'import {{ {", ".join(sorted(of))} }} from "./{module}.js";\n'
-        for module, of in sorted(modules.items())
+        for module, of in sorted(of_modules.items())
     )
     entries = (
-        f"  {name},\n" if name == exported(name) else f"  {name}: {exported(name)},\n"
-        for name in names
+        f"  {operation},\n"
+        if operation == exported(operation)
+        else f"  {operation}: {exported(operation)},\n"
+        for operation in modules
     )
     return (
-        f"{LIST_HEAD}{''.join(imports)}\n"
-        '/** @type {Record<string, import("./operation.js").Operation>} */\n'
-        f"export const OPERATIONS = {{\n{''.join(entries)}}};\n"
+        f"{head}{''.join(imports)}\n"
+        f'/** @type {{Record<string, import("./operation.js").{typed}>}} */\n'
+        f"export const {name} = {{\n{''.join(entries)}}};\n"
     )
 
 
@@ -153,8 +162,22 @@ def declared_text() -> str:
 
 
 def texts() -> dict[Path, str]:
-    """Both files."""
-    return {DECLARED: declared_text(), LIST: list_text()}
+    """The three files."""
+    modules = {
+        name: operation.formula.__module__.rpartition(".")[2]
+        for name, operation in OPERATIONS.items()
+        if operation.is_on_page
+    }
+    backward = {
+        name: module
+        for name, module in modules.items()
+        if isinstance(OPERATIONS[name].backward, Backward)
+    }
+    return {
+        DECLARED: declared_text(),
+        LIST: list_text(LIST_HEAD, modules, "Operation", "OPERATIONS"),
+        BACKWARD_LIST: list_text(BACKWARD_HEAD, backward | OF_BACKWARD, "Backward", "BACKWARD"),
+    }
 
 
 if __name__ == "__main__":

@@ -51,8 +51,8 @@ export const isOfRows = ({ parameters }, stage) => !Object.keys(parameters).some
  * @param {string} stage
  */
 export function stationOf({ pass, steps }, name, stage) {
-  const { of, isUnnamed } = /** @type {import("../../core/model/backward/steps.js").BackStep} */ (steps.get(name));
-  if (of && !isUnnamed) return { at: of.name, stage };
+  const { of } = /** @type {import("../../core/model/backward/steps.js").BackStep} */ (steps.get(name));
+  if (of) return { at: of.name, stage };
   if (name.endsWith(".grad_output")) return { at: name.slice(0, -".grad_output".length), stage: OF_OUTPUT };
   const weight = name.slice(0, -".grad".length);
   for (const { name: at, names } of pass.machine.steps) {

@@ -73,7 +73,7 @@ export class Lines {
   }
 
   /** Where a term is made, as a state. @param {Term} term */
-  stationOf({ step, stage, index }) {
+  stateOf({ step, stage, index }) {
     const { gradients, machine } = this.model;
     if (!machine.byName.has(step)) {
       const found = stationOf(gradients, step, stage);
@@ -97,7 +97,7 @@ export class Lines {
   lead(term) {
     const { model } = this;
     const go = () => {
-      const { at, stage, select, head } = this.stationOf(term);
+      const { at, stage, select, head } = this.stateOf(term);
       model.go(at, { stage, select, ...(head === undefined ? {} : { head }) });
       model.station.focus();
     };

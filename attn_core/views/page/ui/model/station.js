@@ -162,31 +162,30 @@ export class StationPanel {
 
   /** @param {Step} step */
   renderWorkings(step) {
-    const { state, pass, gradients } = this.model;
+    const { state } = this.model;
     const shown = this.model.shown(step);
-    const isKnown = !!state.select && !step.kind.isOfWords;
-    const term = isKnown ? (shown.isBack ? this.backTerm(step, shown) : undefined) : null;
-    const isShown = isKnown && term !== null;
-    this.sentence.hidden = this.lines.element.hidden = !isShown;
-    this.hint.hidden = isShown || step.kind.isOfWords || step.kind.isOfHeads;
-    this.ask.hidden = !isShown || shown.isBack || !this.model.hasPlan || !this.followedBy(step);
-    if (!isShown) return;
-    const written = term ?? workings(pass, step.name, state.select, state.stage || undefined);
+    const written = state.select && !step.kind.isOfWords ? this.workings(step, shown) : null;
+    this.sentence.hidden = this.lines.element.hidden = !written;
+    this.hint.hidden = !!written || step.kind.isOfWords || step.kind.isOfHeads;
+    this.ask.hidden = !written || shown.isBack || !this.model.hasPlan || !this.followedBy(step);
+    if (!written) return;
     this.lines.render(written);
-    this.sentence.textContent =
-      shown.isBack && gradients ? this.sayGradient(shown, written.value) : this.sayNumber(step, written.value);
+    this.sentence.textContent = shown.isBack
+      ? this.sayGradient(shown, written.value)
+      : this.sayNumber(step, written.value);
   }
 
   /**
-   * The arithmetic of a gradient; null where there is none.
+   * The arithmetic of the selected number; null of a gradient that is none.
    *
    * @param {Step} step
    * @param {import("./gradients.js").Shown} shown
    */
-  backTerm(step, { address, stage }) {
-    const { gradients, state } = this.model;
+  workings(step, { address, isBack }) {
+    const { gradients, pass, state } = this.model;
+    if (!isBack) return workings(pass, step.name, state.select, state.stage || undefined);
     const place = step.kind.isOfHeads ? this.heads.backPlace(step) : address && { address, index: state.select };
-    return place && stage ? gradients.workings(place.address, place.index) : null;
+    return place ? gradients.workings(place.address, place.index) : null;
   }
 
   /** The selected number as one whose gradients can be shown: its place in what comes out. @param {Step} step */

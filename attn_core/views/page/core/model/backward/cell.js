@@ -87,7 +87,7 @@ export class Cell {
     const { gradients, index, name, stage, value } = this;
     if (!gradients.steps.has(name)) return workings(gradients.pass, name, index, stage);
     const [how, parts] = BACKWARD[this.step.operation].line(this);
-    const said = this.step.isUnnamed ? name : `${name}.${stage}`;
+    const said = this.step.of ? `${name}.${stage}` : name;
     /** @type {Line} */
     const line = [[`${said}[${index.join(", ")}]`, "name"], [" = "], ...how];
     const whole = () => new Cell(gradients, { name, stage }, index, Infinity).term();

@@ -5,7 +5,6 @@ import { lastStage } from "../place.js";
 
 /**
  * @typedef {import("../program.js").Step} Step
- * @typedef {import("../declared.js").Backward} Declared
  *
  * A step's stage, of the forward pass or of the way back.
  * @typedef {{ name: string, stage: string }} Address
@@ -14,10 +13,9 @@ import { lastStage } from "../place.js";
  * @property {string} name
  * @property {string} operation whose way back it is; "itself" where it starts, "sum" where gradients are added up
  * @property {Address[]} inputs
- * @property {Step | null} of the step of the forward pass
+ * @property {Step | null} of the step of the forward pass; without it, the one stage has no name
  * @property {string[]} stages
  * @property {string[]} statistics
- * @property {boolean} isUnnamed whether its one stage has no name of its own
  */
 
 export class BackSteps {
@@ -49,9 +47,7 @@ export class BackSteps {
    * @param {Address[]} inputs
    */
   unnamed(name, operation, inputs) {
-    this.steps.set(name, {
-      ...{ name, operation, inputs, of: null, stages: ["output"], statistics: [], isUnnamed: true },
-    });
+    this.steps.set(name, { name, operation, inputs, of: null, stages: ["output"], statistics: [] });
     return { name, stage: "output" };
   }
 
@@ -72,7 +68,7 @@ export class BackSteps {
     const stages = [...backward.stages, ...ofInputs.filter((stage) => stage !== null), ...roles.map(gradientOf)];
     const inputs = [gradient, ...backward.reads.flatMap((stage) => readOf(step, stage))];
     const { statistics } = backward;
-    this.steps.set(name, { name, operation: step.operation, inputs, of: step, stages, statistics, isUnnamed: false });
+    this.steps.set(name, { name, operation: step.operation, inputs, of: step, stages, statistics });
     for (const [n, stage] of ofInputs.entries()) if (stage) note(this.ofUses, step.inputs[n].name, { name, stage });
     for (const role of roles) note(this.ofWeights, step.names[role], { name, stage: gradientOf(role) });
   }

@@ -8,7 +8,7 @@ import { equal, productText } from "../lines.js";
 import { sizeOf, table } from "../tensor.js";
 
 /**
- * @typedef {import("./list.js").Backward} Backward
+ * @typedef {import("./operation.js").Backward} Backward
  * @typedef {import("../cell.js").How} How
  */
 

@@ -7,7 +7,7 @@ import { aboveAverageText, equal, nothing, passedOn, products, productText } fro
 import { Tensor, table, tables } from "../tensor.js";
 
 /**
- * @typedef {import("./list.js").Backward} Backward
+ * @typedef {import("./operation.js").Backward} Backward
  * @typedef {import("../cell.js").Cell} Cell
  * @typedef {import("../cell.js").How} How
  * @typedef {import("../tensor.js").Tensor} Numbers

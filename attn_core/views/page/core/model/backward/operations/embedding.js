@@ -3,7 +3,7 @@
 import { added, nothing, passedOn, products } from "../lines.js";
 import { Tensor } from "../tensor.js";
 
-/** @typedef {import("./list.js").Backward} Backward */
+/** @typedef {import("./operation.js").Backward} Backward */
 
 /** The row of a word gets what came to each of its places; rows of other words get 0. @type {Backward} */
 export const embed = {

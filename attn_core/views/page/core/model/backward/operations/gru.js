@@ -9,7 +9,7 @@ import { added, equal, passedOn, products, productText } from "../lines.js";
 import { sumOfRows, Tensor, table } from "../tensor.js";
 
 /**
- * @typedef {import("./list.js").Backward} Backward
+ * @typedef {import("./operation.js").Backward} Backward
  * @typedef {import("../cell.js").Cell} Cell
  * @typedef {import("../cell.js").How} How
  */

@@ -1,4 +1,5 @@
-// The backward pass of each operation, and what else a backward pass needs, by its name.
+// The backward pass of each operation, and what else a backward pass needs, by its name. Not to be
+// changed by hand: python -m generate.operations writes it.
 
 import { gelu, multiply, relu, silu, tanh } from "./activations.js";
 import { attention } from "./attention.js";
@@ -11,18 +12,7 @@ import { softmax } from "./softmax.js";
 import { itself, sum } from "./start.js";
 import { add, linear } from "./sums.js";
 
-/**
- * @typedef {import("../tensor.js").Tensor} Tensor
- * @typedef {import("../../program.js").Step} Step
- *
- * @typedef {object} Backward
- * @property {(inputs: Tensor[], step: Step, settings: Record<string, any>, gradients:
- * import("../gradients.js").Gradients) => Record<string, Tensor>} formula from the gradient of the output, and what
- * it reads of the forward pass, each stage; step: the one of the forward pass; settings: with what is switched off
- * @property {(cell: import("../cell.js").Cell) => import("../cell.js").How} line the arithmetic of a number
- */
-
-/** @type {Record<string, Backward>} */
+/** @type {Record<string, import("./operation.js").Backward>} */
 export const BACKWARD = {
   relu,
   gelu,

@@ -9,7 +9,7 @@ import { added, equal, nothing, passedOn, products, productText } from "../lines
 import { sizeOf, sumOfRows, table, zerosLike } from "../tensor.js";
 
 /**
- * @typedef {import("./list.js").Backward} Backward
+ * @typedef {import("./operation.js").Backward} Backward
  * @typedef {import("../cell.js").Cell} Cell
  * @typedef {import("../cell.js").How} How
  */

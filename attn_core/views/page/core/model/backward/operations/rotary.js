@@ -5,7 +5,7 @@ import { ruleOf } from "../../operations/rotary.js";
 import { equal, passedOn } from "../lines.js";
 import { sizeOf, table } from "../tensor.js";
 
-/** @type {import("./list.js").Backward} */
+/** @type {import("./operation.js").Backward} */
 export const rotary = {
   formula([gradient], step, { off }) {
     if (off) return { grad_input: gradient };

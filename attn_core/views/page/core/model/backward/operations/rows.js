@@ -3,7 +3,7 @@
 import { added, nothing, passedOn } from "../lines.js";
 import { sizeOf, sumOfRows, Tensor, table, zerosLike } from "../tensor.js";
 
-/** @typedef {import("./list.js").Backward} Backward */
+/** @typedef {import("./operation.js").Backward} Backward */
 
 /** Each input gets its columns of the gradient. @type {Backward} */
 export const concat = {

@@ -4,7 +4,7 @@ import { dot } from "../../../arrays.js";
 import { aboveAverageText, equal, products } from "../lines.js";
 import { sizeOf, table, vector } from "../tensor.js";
 
-/** @type {import("./list.js").Backward} */
+/** @type {import("./operation.js").Backward} */
 export const softmax = {
   formula([gradient, shares]) {
     const rowDot = vector(shares.shape[0], (t) => dot(gradient.row(t), shares.row(t)));

@@ -6,7 +6,7 @@ import { added, nothing } from "../lines.js";
 import { Tensor } from "../tensor.js";
 import { sumOf } from "./sums.js";
 
-/** @typedef {import("./list.js").Backward} Backward */
+/** @typedef {import("./operation.js").Backward} Backward */
 
 /** The gradient of one number of a step with respect to all numbers of the step. @type {Backward} */
 export const itself = {

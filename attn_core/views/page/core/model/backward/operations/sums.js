@@ -4,7 +4,7 @@ import { dot } from "../../../arrays.js";
 import { added, nothing, passedOn, products } from "../lines.js";
 import { sumOfRows, table, zerosLike } from "../tensor.js";
 
-/** @typedef {import("./list.js").Backward} Backward */
+/** @typedef {import("./operation.js").Backward} Backward */
 
 /** The gradient goes on to both; with x switched off to y alone. @type {Backward} */
 export const add = {
