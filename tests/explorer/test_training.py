@@ -453,6 +453,24 @@ def test_the_widget_of_a_live_notebook_has_its_worker_inside(browser, address, f
         assert page.heard == []
 
 
+def test_a_new_training_is_not_painted_with_the_numbers_of_the_one_before(visit):
+    page = visit()
+    page.get_by_role("combobox", name="layers").select_option("1")
+    at(page, 0)
+    page.evaluate("""() => {
+        const post = Worker.prototype.postMessage;
+        Worker.prototype.postMessage = function (message) {
+            const late = message.what === "numbers" ? 1500 : 0;
+            setTimeout(() => post.call(this, message), late);
+        };
+    }""")
+    page.get_by_role("combobox", name="layers").select_option("2")
+    for theme in ["dark", "light"] * 3:  # each paints what the page has
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+        page.wait_for_timeout(150)
+    at(page, 0)
+
+
 def test_a_saved_page_trains_without_a_network(browser, tmp_path):
     path = open_training(Training()).save(tmp_path / "training.html", title="A training")
     context = browser.new_context(offline=True)

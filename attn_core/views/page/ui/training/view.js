@@ -36,6 +36,7 @@ export class TrainingView {
   weightCount = 0;
   possible = 0;
   /** What the worker last said of the example and of all weights. @type {any} */ numbers = null;
+  /** The same of the weight that is open. @type {any} */ weight = null;
   /** The letter whose row is looked at alone. @type {number | null} */ row = null;
   /** Rises with each training. */ stamp = 0;
   /** The worker, once it has started. @type {Remote | undefined} */ remote;
@@ -150,6 +151,7 @@ export class TrainingView {
       this.parameters = begun.parameters;
       this.weightCount = begun.weights;
       this.possible = begun.possible;
+      this.numbers = this.weight = null; // of the training before, whose matrices may be others
       this.keepInside();
       this.film.build();
       this.film.forget();
