@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor
 
 from attn_core.bias import Bias
@@ -108,6 +109,8 @@ def ungrouped(arguments: Arguments) -> Arguments:
     if k.ndim < 4 or k.shape[:-2] != v.shape[:-2]:
         return arguments
     heads = k.shape[-3]
+    if heads == 1 or not torch.equal(k[..., 0, :1, :], k[..., 1, :1, :]):
+        return arguments  # the first two are in one group, if there are any
     for group in (g for g in range(heads, 1, -1) if heads % g == 0):
         if repeats(k, group) and repeats(v, group):
             k, v = (tensor[..., ::group, :, :].clone() for tensor in (k, v))

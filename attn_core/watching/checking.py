@@ -1,6 +1,7 @@
 """Whether a record says what the model computed: its output, row by row."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import torch
@@ -8,20 +9,22 @@ from torch import Tensor
 
 from attn_core import stages
 from attn_core.api import without_autocast
-from attn_core.bias import Bias
 from attn_core.call import Call
-from attn_core.engines.formulas import FORMULAS, scaled_scores, softmax_
+from attn_core.engines.finite import check_numbers, check_output
 from attn_core.engines.tiles import parts
-from attn_core.masks import Keep, as_slice
+from attn_core.masks import as_slice
 from attn_core.precision import upcast
 from attn_core.recognising import HIDDEN
+from attn_core.watching.masking import Masks, Place, parts_of
 
 STRIP = 64  # rows that are compared at a time
 ROUNDINGS = 8  # in the dtype of the model, of a score and of a weight
 SUMMANDS = 64  # whose roundings may add up, in float32 at least
 
 
-def difference(call: Call, output: Tensor, is_whole: bool, heads: Sequence[int]) -> float | None:
+def difference(
+    call: Call, output: Tensor, is_whole: bool, heads: Sequence[int], masks: Masks
+) -> float | None:
     """By how much the model's output differs from the record's; None if by rounding alone.
 
     output: of as many numbers, in the same order. is_whole: all rows are compared; else the
@@ -35,63 +38,78 @@ def difference(call: Call, output: Tensor, is_whole: bool, heads: Sequence[int])
         strips = product(range(B), heads, parts(range(L), STRIP))
         groups = [[strip] for strip in strips]
     else:
-        some = {(0, heads[0], 0), (B // 2, heads[len(heads) // 2], L // 2)}
-        some.add((B - 1, heads[-1], L - 1))
-        groups = [[(b, h, range(i, i + 1)) for b, h, i in some]]
+        ends = {(0, heads[0], 0), (B - 1, heads[-1], L - 1)}
+        those = ends | {(B // 2, heads[len(heads) // 2], L // 2)}
+        groups = [[(b, h, range(i, i + 1)) for b, h, i in sorted(those)]]
     worst = 0.0
     with torch.no_grad(), without_autocast(call.q.device):
         for places in groups:
-            part = rows_of(call, places)
-            ours, room = output_and_room(part)
+            some = Rows(call, places, masks)
             these = torch.stack([theirs[b, h, as_slice(rows)] for b, h, rows in places])
-            errors = (ours - these.float()).abs().amax((-2, -1))
-            for error, most in torch.stack([errors, room]).T.cpu().tolist():
+            for error, most in some.errors(these):
                 if error != error:
-                    FORMULAS.forward(part)  # says which number is not finite
+                    check_numbers(call)  # says which number is not finite
+                    check_output(some.output, math.inf)
                 if not error <= most:
                     worst = max(worst, error) if error == error else torch.inf
     return worst or None
 
 
-def rows_of(call: Call, places: Sequence[tuple[int, int, range]]) -> Call:
-    """As many queries of each of some heads, as a call of one batch with these heads."""
-    own = [(b, h // call.group) for b, h, _ in places]
-    changes: dict = {"lead": (1, len(places)), "dropout": None}
-    keys = range(call.size[1])
-    tiles = [(range(b, b + 1), range(h, h + 1), rows, keys) for b, h, rows in places]
-    keeps = [keep for tile in tiles if (keep := call.keep_of(tile)) is not None]
-    biases = [bias for tile in tiles if (bias := call.bias_of(tile)) is not None]
-    if keeps:
-        changes["keep"] = Keep(cells=torch.cat(keeps, 1))
-    if biases:
-        changes["bias"] = Bias(table=torch.cat(biases, 1))
-    if call.sinks is not None:
-        changes["sinks"] = torch.cat([call.sinks[h : h + 1] for _, h, _ in places])
-    q = torch.stack([call.q[b, h, as_slice(rows)] for b, h, rows in places])[None]
-    k, v = (torch.stack([tensor[b, h] for b, h in own])[None] for tensor in (call.k, call.v))
-    return call.call_with(q=q.detach(), k=k.detach(), v=v.detach(), **changes)
+class Rows:
+    """Some rows of each of n heads: their masked scores [n, rows, S] and output [n, rows, Dv].
 
-
-def output_and_room(call: Call) -> tuple[Tensor, Tensor]:
-    """The output of each head [H, L, Dv], and what rounding can do to it [H].
-
-    Each score is rounded, and so are sums of products.
+    In few operations, which each attention of a model pays for.
     """
-    unit, fine = torch.finfo(call.q.dtype).eps, torch.finfo(call.float_type).eps
-    if call.q.is_cuda and call.q.dtype == torch.float32:
-        unit = torch.finfo(torch.float16).eps  # where torch may multiply in TF32
-    # Whole maps, without the care that large ones need: each attention of a model pays for this.
-    cells = scaled_scores(call)
-    if call.keep is not None:
-        cells = stages.masked(cells, call.keep.cells)
-    highest = cells.masked_fill(cells <= HIDDEN, 0.0).abs().amax((0, 2, 3))
-    weights, *_ = softmax_(cells, False, call.sinks_of(call.everywhere[1]))
-    output = stages.output(weights, upcast(call.v))
-    longest = largest_norm(call.q) * largest_norm(call.k) * abs(call.scale)
-    room = ROUNDINGS * unit * (1 + highest) + SUMMANDS * fine * (1 + longest)
-    return output[0].float(), (room * call.v.abs().amax((0, 2, 3))).float()
+
+    def __init__(self, call: Call, places: Sequence[Place], masks: Masks) -> None:
+        self.call = call
+        self.q = torch.stack([call.q[b, h, as_slice(rows)] for b, h, rows in places])
+        self.k, self.v = (
+            torch.stack([tensor[b, h // call.group] for b, h, _ in places])
+            for tensor in (call.k, call.v)
+        )
+        hidden, bias = masks.hidden(call, places), bias_of(call, places)
+        scores = torch.bmm(upcast(self.q), upcast(self.k).mT)
+        cells = stages.scaled(scores, call.scale, call.softcap, bias)
+        self.masked = cells if hidden is None else cells.masked_fill(hidden, -torch.inf)
+        if call.sinks is None:
+            weights = self.masked.softmax(-1)
+        else:
+            sinks = torch.stack([call.sinks[h] for _, h, _ in places])
+            beside = sinks.to(cells.dtype).view(-1, 1, 1).expand(*cells.shape[:2], 1)
+            weights = torch.cat([self.masked, beside], -1).softmax(-1)[..., :-1]
+        if hidden is not None:
+            weights = weights.masked_fill(hidden, 0.0)  # a row without a key has none, too
+        self.output = torch.bmm(weights, upcast(self.v)).float()
+
+    def errors(self, theirs: Tensor) -> Iterator[tuple[float, float]]:
+        """By how much the output of each head differs, and what rounding can do to it.
+
+        Each score is rounded, and so are sums of products.
+        """
+        unit, fine = torch.finfo(self.q.dtype).eps, torch.finfo(self.call.float_type).eps
+        if self.q.is_cuda and self.q.dtype == torch.float32:
+            unit = torch.finfo(torch.float16).eps  # where torch may multiply in TF32
+        errors = (self.output - theirs.float()).abs().amax((1, 2))
+        # No number of an output is larger than those of v, and scores of 0 are rounded least.
+        least = self.output.abs().amax((1, 2)) * (ROUNDINGS * unit + SUMMANDS * fine)
+        found = torch.stack([errors, least]).T.cpu().tolist()
+        if all(error <= most for error, most in found):
+            return iter(map(tuple, found))
+        highest = self.masked.masked_fill(self.masked <= HIDDEN, 0.0).abs().amax((1, 2))
+        longest = largest_norm(self.q) * largest_norm(self.k) * abs(self.call.scale)
+        room = ROUNDINGS * unit * (1 + highest) + SUMMANDS * fine * (1 + longest)
+        room = (room * self.v.abs().amax((1, 2))).float()
+        return iter(map(tuple, torch.stack([errors, room]).T.cpu().tolist()))
+
+
+def bias_of(call: Call, places: Sequence[Place]) -> Tensor | None:
+    if call.bias is None:
+        return None
+    tiles = [call.bias_of(part) for part in parts_of(call, places)]
+    return torch.cat([tile for tile in tiles if tile is not None])[:, 0]
 
 
 def largest_norm(tensor: Tensor) -> Tensor:
     """The length of the longest vector of each head."""
-    return torch.linalg.vector_norm(tensor, dim=-1).amax((0, 2))
+    return torch.linalg.vector_norm(tensor, dim=-1).amax(-1)

@@ -8,10 +8,13 @@ from operator import add, and_
 import torch
 from torch import Tensor
 
-from attn_core.bias import Bias
+from attn_core.bias import Bias, Part
+from attn_core.call import Call
 from attn_core.masks import Keep
 from attn_core.recognising import hidden_and_rest, recognise, recognise_bias
 from attn_core.watching.tracked import geometry
+
+Place = tuple[int, int, range]  # a batch, a head and its rows
 
 ABSORBS = -1e8  # added to a score in float32, a number from here down leaves nothing of it
 
@@ -21,6 +24,7 @@ class Masks:
 
     def __init__(self) -> None:
         self.known: dict[tuple, tuple] = {}
+        self.rows: dict[tuple, Tensor] = {}
 
     def read(
         self,
@@ -42,6 +46,26 @@ class Masks:
             # The tables are kept beside what they say, so that no other gets their address.
             self.known[key] = joined(hidden, added, shape), tables
         return self.known[key][0]
+
+    def hidden(self, call: Call, places: Sequence[Place]) -> Tensor | None:
+        """What the mask of a call hides in these places, [n, rows, S]; True is hidden."""
+        keep = call.keep
+        if keep is None:
+            return None
+        key = keep, call.size, call.q.device, *places
+        hidden = self.rows.get(key)
+        if hidden is None:
+            tiles = [call.keep_of(part) for part in parts_of(call, places)]
+            hidden = ~torch.cat([tile for tile in tiles if tile is not None])[:, 0]
+            if keep.cells is None and len(places) > 1:
+                self.rows[key] = hidden
+        return hidden
+
+
+def parts_of(call: Call, places: Sequence[Place]) -> list[Part]:
+    """Whole rows of a map."""
+    keys = range(call.size[1])
+    return [(range(b, b + 1), range(h, h + 1), rows, keys) for b, h, rows in places]
 
 
 def identity(table: Tensor) -> tuple | None:

@@ -118,7 +118,9 @@ class Watcher(Following):
             arranged = attended.arrange(attended.output)
             one = Captured(path, attended, attended.make(), self.masks)
             heads = unedited(self.modules[path], one.at_first.shape[1])
-            error = None if one.p else difference(one.at_first, arranged, self.check, heads)
+            error = None
+            if not one.p:
+                error = difference(one.at_first, arranged, self.check, heads, self.masks)
         except (Unreadable, ValueError, TypeError) as error:
             self.miss(first_line(error), BY_TRACE)
             return
