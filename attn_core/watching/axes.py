@@ -32,6 +32,11 @@ class Labelled:
     tensor: Tensor
     axes: Axes
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it differs from row to row and from column to column."""
+        return {"row", "column"} <= {atom.source for axis in self.axes for atom in axis}
+
 
 def axis(source: str, size: int) -> Axis:
     return (Atom(source, 1, size),) if size > 1 else ()

@@ -33,11 +33,12 @@ class Captured:
             arguments = arguments.each(Tensor.detach)
         else:
             arguments = ungrouped(arguments).each(kept)
-        call = arguments.call(masks)
-        self.at_first = call.with_added(**{name: counting(x) for name, x in call.added().items()})
-        self.stamp = Stamp(**self._tensors())
+        self.at_first = call = arguments.call(masks)
+        if added := call.added():
+            self.at_first = call.with_added(**{name: counting(x) for name, x in added.items()})
+        self.stamp = Stamp(**self.tensors())
 
-    def _tensors(self) -> dict[str, Tensor]:
+    def tensors(self) -> dict[str, Tensor]:
         if self._live is not None:
             return {"q": self._live.q, "k": self._live.k, "v": self._live.v}
         call = self.at_first
@@ -51,13 +52,13 @@ class Captured:
         if both is None:
             return False
         earlier.at_first, earlier._record = both, None
-        earlier.stamp = Stamp(**earlier._tensors())
+        earlier.stamp = Stamp(**earlier.tensors())
         return True
 
     @property
     def call(self) -> Call:
         """With tensors that gradients reach the model through, if they did when it ran."""
-        self.stamp.check(**self._tensors())
+        self.stamp.check(**self.tensors())
         return self.at_first if self._live is None else self._live.call(Masks())
 
     @property

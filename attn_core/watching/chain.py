@@ -1,12 +1,14 @@
 """What was done to a product of two tensors, up to the softmax and beyond it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
 from attn_core.watching.axes import Axes, Axis, Labelled, axis, regrouped
+
+MOST = 16  # deeds; scores have a few, and each may hold a table
 
 # What was done, with a number or a Labelled, and a number: for "plus" how often it was added, for
 # "hide" what was filled in.
@@ -36,21 +38,32 @@ class Chain:
     softmax: Softmax | None = None
     dropout: float = 0.0
     paths: tuple[str, ...] = ()  # modules that had a part in it
+    is_by_weights: bool = False
+
+    def but(self, **changes: Any) -> "Chain":
+        """As by dataclasses.replace, which takes as long as an operation of a model."""
+        other = object.__new__(Chain)
+        vars(other).update(vars(self) | changes)
+        return other
 
     def viewed(self, shape: Sequence[int]) -> "Chain | None":
         axes = regrouped(self.axes, shape)
-        return None if axes is None else replace(self, axes=axes)
+        return None if axes is None else self.but(axes=axes)
 
     def permuted(self, order: Sequence[int]) -> "Chain":
-        return replace(self, axes=tuple(self.axes[place] for place in order))
+        return self.but(axes=tuple(self.axes[place] for place in order))
 
     def doing(self, what: str, operand: Any, number: float = 0.0) -> "Chain | None":
         """One more step on the scores, with a number or a tensor that broadcasts to them."""
         if isinstance(operand, Tensor):
             operand = self.labelled(operand)
-            if operand is None:
+            # What a linear layer gives may be scores of learned keys. A table of other activations
+            # is not added to these; it is a residual stream, which must not be kept.
+            if operand is None or (self.is_by_weights and operand.is_whole):
                 return None
-        return replace(self, deeds=(*self.deeds, (what, operand, number)))
+        if len(self.deeds) == MOST:
+            return None
+        return self.but(deeds=(*self.deeds, (what, operand, number)))
 
     def labelled(self, tensor: Tensor) -> Labelled | None:
         """A tensor that broadcasts to this one, with the axes that it has of it."""
@@ -65,11 +78,26 @@ class Chain:
         return Labelled(tensor, tuple(axes))
 
 
-def of_product(left: Tensor, right: Tensor, paths: tuple[str, ...]) -> Chain:
-    """left [batch, row, width] @ right [batch, width, column]; without a batch, too."""
-    batch = [axis("batch", size) for size in left.shape[:-2]]
-    axes = (*batch, axis("row", left.shape[-2]), axis("column", right.shape[-1]))
-    return Chain(left, right, axes, axes, paths=paths)
+class Product(NamedTuple):
+    """left [batch, row, width] @ right [batch, width, column]; without a batch, too.
+
+    Most products of a model are no scores, and never become a chain.
+    """
+
+    left: Tensor
+    right: Tensor
+    paths: tuple[str, ...]
+    is_by_weights: bool  # of the model, as a linear layer's output is
+
+    @property
+    def softmax(self) -> None:
+        """None yet."""
+
+    def chain(self) -> Chain:
+        batch = [axis("batch", size) for size in self.left.shape[:-2]]
+        axes = (*batch, axis("row", self.left.shape[-2]), axis("column", self.right.shape[-1]))
+        left, right, paths, is_by_weights = self
+        return Chain(left, right, axes, axes, paths=paths, is_by_weights=is_by_weights)
 
 
 def with_sink(chain: Chain, sink: Tensor, place: int, is_first: bool) -> Chain | None:
@@ -85,8 +113,7 @@ def with_sink(chain: Chain, sink: Tensor, place: int, is_first: bool) -> Chain |
     for atom in own:
         size *= atom.size
     axes = (*chain.axes[:place], axis("wide", size + 1), *chain.axes[place + 1 :])
-    return replace(
-        chain,
+    return chain.but(
         axes=axes,
         deeds=(*chain.deeds, ("sink", None, 0.0)),
         sink=labelled,
@@ -104,4 +131,4 @@ def cut(chain: Chain, place: int, start: int, stop: int, size: int) -> Chain | N
         return None
     if (start, stop) != {"first": (1, size), "last": (0, size - 1)}[chain.has_sink]:
         return None
-    return replace(chain, axes=(*chain.axes[:place], own, *chain.axes[place + 1 :]), has_sink="")
+    return chain.but(axes=(*chain.axes[:place], own, *chain.axes[place + 1 :]), has_sink="")

@@ -1,6 +1,6 @@
 """Follows the operations of torch from a product to its softmax, and to the product with values."""
 
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -9,14 +9,14 @@ from torch._ops import OpOverload
 
 from attn_core.watching.arguments import Arguments
 from attn_core.watching.axes import Labelled, Unreadable, aligned
-from attn_core.watching.chain import Chain, of_product
+from attn_core.watching.chain import Chain, Product
 from attn_core.watching.flex import of_flex
 from attn_core.watching.listener import Attended, Listener
 from attn_core.watching.operations import FOLLOW, Operation
 from attn_core.watching.quiet import Watching, above_autograd
 from attn_core.watching.reading import arguments_of, places
 from attn_core.watching.sdpa import of_sdpa
-from attn_core.watching.tracked import Tracked, is_plain, tensors_of
+from attn_core.watching.tracked import Tracked, is_plain, storages_of, tensors_of
 
 COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
 PRODUCTS = {"mm": 0, "bmm": 0, "baddbmm": 1}  # the place of the left factor
@@ -41,9 +41,10 @@ class Dispatching(Watching):
 
     supports_higher_order_operators = True  # flex_attention is one
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: Listener, tracked: Tracked, weights: Iterable[Tensor]) -> None:
         super().__init__()
-        self.listener, self.tracked = listener, Tracked()
+        self.listener, self.tracked = listener, tracked
+        self.weights = storages_of(weights)
         self.names: dict[OpOverload, str] = {}  # of operations; "" for those that change nothing
 
     @classmethod
@@ -105,27 +106,36 @@ class Dispatching(Watching):
             if chain is None:
                 continue
             if name == "mul" and chain.softmax and self.listener.dropping:
-                return replace(chain, dropout=self.listener.dropping)
+                return chain.but(dropout=self.listener.dropping)
             chain = FOLLOW[name](chain, Operation(x, args, kwargs, first_of(out)))
             if chain is not None and name.endswith("softmax"):
-                chain = replace(chain, paths=(*chain.paths, *self.listener.paths))
+                chain = chain.but(paths=(*chain.paths, *self.listener.paths))
             return chain
         return None
 
     def multiplied(self, name: str, args: tuple, kwargs: dict[str, Any], out: Tensor) -> None:
         left, right = args[PRODUCTS[name] : PRODUCTS[name] + 2]
-        self.tracked.prune()
         for weights, values in ((left, right), (right, left)):
             chain = self.tracked.get(weights)
             if chain is not None and chain.softmax is not None and name != "baddbmm":
                 self.attended(chain, values, out, is_turned=weights is right)
-        chain = of_product(left, right, tuple(self.listener.paths))
+        product = self.product(left, right)
+        made: Product | Chain | None = product
         if name == "baddbmm":
             beta, alpha = kwargs.get("beta", 1), kwargs.get("alpha", 1)
+            chain = product.chain()
             scaled = chain if alpha == 1 else chain.doing("times", alpha)
-            chain = scaled if beta == 0 else scaled and scaled.doing("plus", args[0], beta)
-        if chain is not None and is_plain(out):
-            self.tracked.put(out, chain)
+            made = scaled if beta == 0 else scaled and scaled.doing("plus", args[0], beta)
+        self.begun(out, made)
+
+    def product(self, left: Tensor, right: Tensor) -> Product:
+        is_by_weights = not self.weights.isdisjoint(storages_of((left, right)))
+        return Product(left, right, tuple(self.listener.paths), is_by_weights)
+
+    def begun(self, out: Tensor, made: Product | Chain | None) -> None:
+        self.tracked.prune()
+        if made is not None and is_plain(out):
+            self.tracked.put(out, made)
 
     def attended(self, chain: Chain, values: Tensor, out: Tensor, is_turned: bool) -> None:
         """weights [batch, row, column] @ values [batch, column, width]; or turned, the other way.

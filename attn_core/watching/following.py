@@ -21,6 +21,7 @@ from attn_core.watching.functions import Functions
 from attn_core.watching.listener import Attended, Listener
 from attn_core.watching.named import heads_of
 from attn_core.watching.quiet import QUIET
+from attn_core.watching.tracked import Tracked
 
 
 class Following(Listener):
@@ -33,6 +34,7 @@ class Following(Listener):
         self.paths: list[str] = []  # of the modules that run now, the innermost last
         self.dropping, self.is_held = 0.0, False
         self.thread = threading.get_ident()
+        self.tracked = Tracked()
 
     @contextmanager
     def following(self) -> Iterator[None]:
@@ -45,7 +47,7 @@ class Following(Listener):
             stack.enter_context(uncompiled())
             stack.enter_context(observing(self.own))
             stack.enter_context(Functions(self))
-            stack.enter_context(Dispatching(self))
+            stack.enter_context(Dispatching(self, self.tracked, self.model.parameters()))
             yield
 
     def hooks(self) -> Iterator[RemovableHandle]:

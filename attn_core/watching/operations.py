@@ -1,7 +1,7 @@
 """What each operation of torch does to scores that are followed; what is not here ends a chain."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
@@ -128,14 +128,14 @@ def filled(chain: Chain, hidden: Tensor, value: Any) -> Chain | None:
 def softmax(chain: Chain, done: Operation) -> Chain | None:
     if chain.softmax:
         return None
-    return replace(chain, softmax=Softmax(chain.axes, done.args[1] % done.x.ndim))
+    return chain.but(softmax=Softmax(chain.axes, done.args[1] % done.x.ndim))
 
 
 def dropout(chain: Chain, done: Operation) -> Chain | None:
     _, p, is_on = done.args
     if not chain.softmax:
         return None
-    return chain if is_on is False else replace(chain, dropout=float(p))
+    return chain if is_on is False else chain.but(dropout=float(p))
 
 
 def concatenated(chain: Chain, done: Operation) -> Chain | None:

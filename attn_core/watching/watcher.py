@@ -117,6 +117,8 @@ class Watcher(Following):
         try:
             arranged = attended.arrange(attended.output)
             one = Captured(path, attended, attended.make(), self.masks)
+            for kept in one.tensors().values():
+                self.tracked.release(kept)
             heads = unedited(self.modules[path], one.at_first.shape[1])
             error = None
             if not one.p:
