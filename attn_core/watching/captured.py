@@ -81,4 +81,7 @@ def kept(tensor: Tensor) -> Tensor:
     """The tensor itself, or a copy of one that is written into again and again, as a cache is."""
     if tensor.is_inference():
         return counting(tensor)
-    return tensor.clone() if tensor._version > 0 else tensor.detach()
+    if tensor._version == 0:
+        return tensor.detach()
+    with torch.inference_mode(False):  # where a copy counts its writes, too
+        return tensor.detach().clone()

@@ -266,12 +266,16 @@ class Caches(nn.Module):
         return scaled_dot_product_attention(x, self.cache, self.cache, attn_mask=visible[None])
 
 
-def test_a_cache_is_copied_and_other_writes_are_noticed():
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_a_cache_is_copied(mode):
     model, steps = Caches(), torch.linspace(-1, 1, 16).view(2, 1, 2, 1, 4)
-    with torch.no_grad(), watch(model) as seen:
+    with mode(), watch(model) as seen:
         outputs = [model(x, place) for place, x in enumerate(steps)]
     for record, output in zip(seen.all(), outputs, strict=True):
         torch.testing.assert_close(record.output, output)
+
+
+def test_other_writes_are_noticed():
     model = nn.Sequential(Attends(by_torch()))
     with torch.no_grad(), watch(model) as seen:
         model(X)
