@@ -6,7 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
+from torch.nn import functional
 
+from attn_core.call import DEVICES
 from attn_core.watching.arguments import Arguments
 from attn_core.watching.axes import Labelled, Unreadable, aligned
 from attn_core.watching.chain import Chain, Product
@@ -136,6 +138,20 @@ class Dispatching(Watching):
         self.tracked.prune()
         if made is not None and is_plain(out):
             self.tracked.put(out, made)
+
+    def linear(self, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        """torch's function, of tensors without a chain. With a bias nothing of it is followed."""
+        kind = input.device.type
+        is_one = input.ndim == 2 or (input.ndim > 2 and input.is_contiguous())
+        are_plain = is_plain(input) and is_plain(weight) and weight.ndim == 2
+        if not (is_one and are_plain and kind in DEVICES) or torch.is_autocast_enabled(kind):
+            return functional.linear(input, weight, bias)  # by several operations
+        out = self.aside(functional.linear, (input, weight, bias), {})
+        if bias is None:
+            self.listener.safely(
+                lambda: self.begun(out, self.product(input.flatten(0, -2), weight.t()))
+            )
+        return out
 
     def attended(self, chain: Chain, values: Tensor, out: Tensor, is_turned: bool) -> None:
         """weights [batch, row, column] @ values [batch, column, width]; or turned, the other way.

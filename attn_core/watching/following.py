@@ -19,7 +19,7 @@ from attn_core.watching.arguments import of_call
 from attn_core.watching.dispatching import Dispatching
 from attn_core.watching.functions import Functions
 from attn_core.watching.listener import Attended, Listener
-from attn_core.watching.named import heads_of
+from attn_core.watching.named import heads_of, is_simple
 from attn_core.watching.quiet import QUIET
 from attn_core.watching.tracked import Tracked
 
@@ -46,8 +46,9 @@ class Following(Listener):
             torch.backends.mha.set_fastpath_enabled(False)
             stack.enter_context(uncompiled())
             stack.enter_context(observing(self.own))
-            stack.enter_context(Functions(self))
-            stack.enter_context(Dispatching(self, self.tracked, self.model.parameters()))
+            dispatching = Dispatching(self, self.tracked, self.model.parameters())
+            stack.enter_context(Functions(self, dispatching))
+            stack.enter_context(dispatching)
             yield
 
     def hooks(self) -> Iterator[RemovableHandle]:
@@ -57,7 +58,9 @@ class Following(Listener):
             yield register_module_forward_pre_hook(self.enter)
             yield register_module_forward_hook(self.leave, always_call=True)
             return
-        for module in self.modules.values():
+        for path, module in self.modules.items():
+            if path and is_simple(module):
+                continue
             yield module.register_forward_pre_hook(self.enter)
             yield module.register_forward_hook(self.leave, always_call=True)
 

@@ -1,15 +1,20 @@
 """Sees scaled_dot_product_attention as it is called, and tells when torch drops out."""
 
+from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch._C._functorch import maybe_current_level
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from attn_core.watching.dispatching import Dispatching
 from attn_core.watching.listener import Attended, Listener
+from attn_core.watching.plain import PLAIN
 from attn_core.watching.sdpa import of_sdpa
+from attn_core.watching.tracked import KINDS, tensors_of
 
 SDPA = functional.scaled_dot_product_attention
 DROPOUT = (functional.dropout, torch.dropout)
@@ -39,9 +44,9 @@ IN_THE_OPEN = {
 class Functions(TorchFunctionMode):
     """Sees the functions of torch that a model calls."""
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: Listener, dispatching: Dispatching) -> None:
         super().__init__()
-        self.listener = listener
+        self.listener, self.dispatching = listener, dispatching
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -51,15 +56,29 @@ class Functions(TorchFunctionMode):
         if not self.listener.is_listening:
             return func(*args, **kwargs)
         if func is SDPA:
-            out = self.listener.held(func, args, kwargs)
+            out = self.listener.held(self.dispatching.aside, (func, args, kwargs), {})
             named = dict(zip(NAMES, args, strict=False)) | kwargs
             made = Attended("sdpa", lambda: of_sdpa(named, self.listener.heads), out)
             return self.listener.heard(made)
         if func in DROPOUT:
             return self.listener.while_dropping(dropout_of(args, kwargs), func, args, kwargs)
-        out = func(*args, **kwargs)
+        if func in PLAIN and not self.may_follow(types, args, kwargs):
+            out = self.dispatching.aside(func, args, kwargs)
+        elif func is functional.linear and not self.may_follow(types, args, kwargs):
+            out = self.dispatching.linear(*args, **kwargs)
+        else:
+            out = func(*args, **kwargs)
         self.listener.returned(out)
         return out
+
+    def may_follow(self, types: Iterable[type], args: tuple, kwargs: dict[str, Any]) -> bool:
+        """Whether operations of a function may follow from a product that is known."""
+        if not KINDS.issuperset(types) or maybe_current_level() is not None:
+            return True
+        tracked = self.dispatching.tracked
+        return bool(tracked.storages) and any(
+            map(tracked.knows, tensors_of((*args, *kwargs.values())))
+        )
 
 
 def dropout_of(args: tuple, kwargs: dict[str, Any]) -> float:

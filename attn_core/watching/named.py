@@ -15,6 +15,22 @@ PATH = re.compile(r"((self|cross|encoder|decoder|enc_dec|temporal|spatial)_)?(at
 CROSS = re.compile(r"(^|\.)(cross|multihead_attn|enc\w*(dec|att))\w*(\.[^.]+)?$", re.IGNORECASE)
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads", "h")
 
+# Neither attends nor begins to, nor does a Linear with a bias.
+SIMPLE = {
+    *(nn.LayerNorm, nn.RMSNorm, nn.GroupNorm, nn.Embedding, nn.Dropout, nn.Identity),
+    *(nn.GELU, nn.SiLU, nn.ReLU, nn.Tanh, nn.Conv1d, nn.Conv2d),
+}
+
+
+def is_simple(module: nn.Module) -> bool:
+    """Whether nothing in it can be a part of an attention.
+
+    >>> is_simple(nn.Linear(2, 2)), is_simple(nn.Linear(2, 2, bias=False))
+    (True, False)
+    """
+    kind = type(module)
+    return kind in SIMPLE or (kind is nn.Linear and module.bias is not None)
+
 
 def is_attention(path: str, module: nn.Module) -> bool:
     """Whether its class or the end of its path says that it attends.

@@ -1,24 +1,41 @@
 """No watcher takes what a watcher itself computes for an attention of the model."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import torch
-from torch.overrides import enable_reentrant_dispatch
-from torch.utils._python_dispatch import (
-    TorchDispatchMode,
-    _get_current_dispatch_mode,
-    _pop_mode,
-    _push_mode,
+from torch._C import (
+    _get_dispatch_stack_at,
+    _len_torch_dispatch_stack,
+    _pop_torch_dispatch_stack,
+    _push_on_torch_dispatch_stack,
 )
+from torch.overrides import enable_reentrant_dispatch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 QUIET: ContextVar[bool] = ContextVar("QUIET", default=False)
 
 
 class Watching(TorchDispatchMode):
     """A mode of a watcher, which has nothing to see while a watcher computes."""
+
+    def aside(self, func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """What a function gives, unseen by this mode, unless another one lies above it."""
+        if innermost() is not self:
+            return func(*args, **kwargs)
+        _pop_torch_dispatch_stack(None)
+        try:
+            return func(*args, **kwargs)
+        finally:
+            _push_on_torch_dispatch_stack(self)
+
+
+def innermost() -> TorchDispatchMode | None:
+    """The mode that sees an operation first."""
+    count = _len_torch_dispatch_stack()
+    return _get_dispatch_stack_at(count - 1) if count else None
 
 
 class quietly:
@@ -35,13 +52,13 @@ class quietly:
         self.function = torch._C.DisableTorchFunction()
         self.function.__enter__()
         self.aside: list[Watching] = []
-        while isinstance(mode := _get_current_dispatch_mode(), Watching):
-            _pop_mode()
+        while isinstance(mode := innermost(), Watching):
+            _pop_torch_dispatch_stack(None)
             self.aside.append(mode)
 
     def __exit__(self, *error: Any) -> None:
         while self.aside:
-            _push_mode(self.aside.pop())
+            _push_on_torch_dispatch_stack(self.aside.pop())
         self.function.__exit__(*error)
         QUIET.reset(self.before)
 

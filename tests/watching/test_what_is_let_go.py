@@ -1,4 +1,4 @@
-"""What a model computed beside q, k and v is let go."""
+"""What a model computed beside q, k and v is let go, and what cannot attend is not looked at."""
 
 import gc
 from weakref import ref
@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention, silu
 
 from attn_core import watch
+from attn_core.watching.dispatching import Dispatching
 from tests.watching.forms import by_softmax
 
 B, T, E, H = 2, 6, 16, 4
@@ -88,3 +89,19 @@ def test_a_sum_of_many_tables_ends_a_chain():
     with torch.no_grad(), watch(model):
         model(X[0], X[1])
     assert model.alive < 20
+
+
+@pytest.mark.parametrize(("bias", "fewest"), [(True, 0), (False, 25)])
+def test_operations_of_functions_that_cannot_attend_are_not_followed(monkeypatch, bias, fewest):
+    counted = []
+    dispatch = Dispatching.__torch_dispatch__
+
+    def counting(self, func, *args):
+        counted.append(func)
+        return dispatch(self, func, *args)
+
+    monkeypatch.setattr(Dispatching, "__torch_dispatch__", counting)
+    model = blocks(by_sdpa, bias)
+    with torch.no_grad(), watch(model, strict=True):
+        model(X)
+    assert len(counted) <= 3 * fewest
