@@ -56,6 +56,11 @@ class Captured:
         return True
 
     @property
+    def is_written(self) -> bool:
+        """Whether its tensors have been written into since."""
+        return any(x._version != self.stamp.versions[name] for name, x in self.tensors().items())
+
+    @property
     def call(self) -> Call:
         """With tensors that gradients reach the model through, if they did when it ran."""
         self.stamp.check(**self.tensors())

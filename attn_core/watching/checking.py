@@ -1,7 +1,8 @@
 """Whether a record says what the model computed: its output, row by row."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import torch
@@ -22,34 +23,49 @@ ROUNDINGS = 8  # in the dtype of the model, of a score and of a weight
 SUMMANDS = 64  # whose roundings may add up, in float32 at least
 
 
-def difference(
-    call: Call, output: Tensor, is_whole: bool, heads: Sequence[int], masks: Masks
-) -> float | None:
-    """By how much the model's output differs from the record's; None if by rounding alone.
+@dataclass(frozen=True)
+class Sample:
+    """Rows of a model's output, to be compared with what a call gives in the same places."""
 
-    output: of as many numbers, in the same order. is_whole: all rows are compared; else the
-    first, the middle and the last of some heads. heads: those that are compared, in order.
-    """
-    B, H, L, _ = call.shape
-    if not heads:
-        return None
-    theirs = output.reshape(B, H, L, call.v.shape[-1])
-    if is_whole:
-        strips = product(range(B), heads, parts(range(L), STRIP))
-        groups = [[strip] for strip in strips]
-    else:
-        ends = {(0, heads[0], 0), (B - 1, heads[-1], L - 1)}
-        those = ends | {(B // 2, heads[len(heads) // 2], L // 2)}
-        groups = [[(b, h, range(i, i + 1)) for b, h, i in sorted(those)]]
-    worst = 0.0
-    with torch.no_grad(), without_autocast(call.q.device):
+    call: Call
+    places: Sequence[Place]
+    theirs: Tensor  # [places, rows, Dv]
+
+    @classmethod
+    def each(
+        cls, call: Call, output: Tensor, is_whole: bool, heads: Sequence[int]
+    ) -> Iterator["Sample"]:
+        """All rows if is_whole; else the first, the middle and the last of some heads.
+
+        output: of as many numbers as that of the call, in the same order. heads: those that are
+        compared, in order.
+        """
+        B, H, L, _ = call.shape
+        if not heads:
+            return
+        theirs = output.reshape(B, H, L, call.v.shape[-1])
+        if is_whole:
+            strips = product(range(B), heads, parts(range(L), STRIP))
+            groups = [[strip] for strip in strips]
+        else:
+            ends = {(0, heads[0], 0), (B - 1, heads[-1], L - 1)}
+            some = ends | {(B // 2, heads[len(heads) // 2], L // 2)}
+            groups = [[(b, h, range(i, i + 1)) for b, h, i in sorted(some)]]
         for places in groups:
-            some = Rows(call, places, masks)
-            these = torch.stack([theirs[b, h, as_slice(rows)] for b, h, rows in places])
-            for error, most in some.errors(these):
+            rows = torch.stack([theirs[b, h, as_slice(rows)] for b, h, rows in places])
+            yield cls(call, places, rows.detach())
+
+
+def difference(samples: Iterable[Sample], masks: Masks) -> float | None:
+    """By how much the model's output differs from the record's; None if by rounding alone."""
+    worst = 0.0
+    for sample in samples:
+        with torch.no_grad(), without_autocast(sample.theirs.device):
+            rows = Rows(sample.call, sample.places, masks)
+            for error, most in rows.errors(sample.theirs):
                 if error != error:
-                    check_numbers(call)  # says which number is not finite
-                    check_output(some.output, math.inf)
+                    check_numbers(sample.call)  # says which number is not finite
+                    check_output(rows.output, math.inf)
                 if not error <= most:
                     worst = max(worst, error) if error == error else torch.inf
     return worst or None

@@ -1,7 +1,7 @@
 """What `watch` saw: records by the paths of modules, and what was not seen."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 from weakref import ref
@@ -16,6 +16,10 @@ from attn_core.watching.captured import Captured
 from attn_core.watching.editing import Edit, HeadsByPath, editing, outputs_of, zeros
 
 THE_MODEL = "(the model)"  # its path in a table
+
+
+def nothing() -> None:
+    return
 
 
 class Unseen(NamedTuple):
@@ -41,14 +45,30 @@ class Seen:
 
     def __init__(self, model: nn.Module) -> None:
         self._model = ref(model)
-        self.captured: list[Captured] = []
-        self.unseen: list[Unseen] = []
+        self._captured: list[Captured] = []
+        self._unseen: list[Unseen] = []
+        self.settle: Callable[[], None] = nothing  # compares what was not yet compared
+
+    @property
+    def captured(self) -> list[Captured]:
+        self.settle()
+        return self._captured
+
+    @property
+    def unseen(self) -> list[Unseen]:
+        self.settle()
+        return self._unseen
 
     def add(self, one: Captured) -> None:
         """One attention more, or one step more of another one of its module."""
-        others = (other for other in self.captured[::-1] if other.path == one.path)
+        others = (other for other in self._captured[::-1] if other.path == one.path)
         if not any(map(one.continues, others)):
-            self.captured.append(one)
+            self._captured.append(one)
+
+    def miss(self, path: str, why: str, what_to_do: str) -> None:
+        unseen = Unseen(path, why, what_to_do)
+        if unseen not in self._unseen:
+            self._unseen.append(unseen)
 
     def __getitem__(self, path: str | int) -> AttentionTrace:
         if isinstance(path, int):

@@ -156,6 +156,18 @@ def test_what_is_not_seen_is_named():
         Attention(X)
 
 
+def test_inside_the_block_there_is_nothing_that_was_not_compared():
+    model = softmax_layers(SEEN, halved)
+    with warned("^1 of 2 attentions recorded"), watch(model) as seen:
+        model(X)
+        assert list(seen) == ["0.0"]
+        assert [path for path, *_ in seen.unseen] == ["1.0"]
+    model.append(nn.Linear(3, 3))
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"), watch(model) as seen:
+        model(X)
+    assert [path for path, *_ in seen.unseen] == ["1.0"]
+
+
 def test_no_attention_is_an_error():
     with (
         pytest.raises(RuntimeError, match=r"^watch must see an attention, got none in Linear: "),
@@ -275,7 +287,22 @@ def test_a_cache_is_copied(mode):
         torch.testing.assert_close(record.output, output)
 
 
+class Writes(nn.Module):
+    """Writes into its queries once it has attended."""
+
+    def forward(self, x):
+        output = scaled_dot_product_attention(x, X[:, None], X[:, None])
+        x.add_(1)
+        return output
+
+
 def test_other_writes_are_noticed():
+    model = Writes()
+    with torch.no_grad(), watch(model, strict=True) as seen:
+        model(X[:, None].clone())
+    assert list(seen) == [""]
+    with pytest.raises(RuntimeError, match=r"^q must stay as it was when it was traced"):
+        seen[0]
     model = nn.Sequential(Attends(by_torch()))
     with torch.no_grad(), watch(model) as seen:
         model(X)
