@@ -34,7 +34,7 @@ def chinese(notebook, docname: str, exercise_cells: Callable[[str, int], list]):
         if cell.cell_type == "markdown":
             cell.source = translated(cell.source, lookup)
         else:
-            code.translate(cell, lookup, alt)
+            code.translate(cell, lookup)
         for output in cell.get("outputs", []):
             in_output(output)
         shown = cell.metadata.get("mystnb", {}).get("image", {})

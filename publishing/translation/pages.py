@@ -81,7 +81,7 @@ def sources(path: Path, kind: str) -> list[str]:
 def words_of_code(docname: str) -> list[str]:
     path = path_of(docname)
     codes = sources(path, "code") if path.suffix == ".ipynb" else []
-    return [message for source in codes for message in code.messages(source)]
+    return [said.message for source in codes for said in code.said_in(source)]
 
 
 def measured(docname: str) -> list[str]:

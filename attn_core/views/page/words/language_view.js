@@ -12,7 +12,7 @@ export const VIEW_WORDS = {
   notAll: "The model is not complete: {why}. The parts that have arrived are kept.",
   tryAgain: "Try again",
   needsServer:
-    "A page that was opened from a folder may not load the model. Serve the book with “make serve”, and open this page there.",
+    "A page that was opened from a folder cannot load the model. Serve the book with “make serve”, and open this page there.",
   noModelHere: "This copy of the book was built without the model. “make book” builds it with the model.",
 
   examples: "try",
