@@ -16,7 +16,7 @@ TRAINING = (
             "nonsense: when it writes, the next token is not there to be read."
         ),
         invisible=(
-            "In texts of which the model reads only one token, and at the last place of any text."
+            "When the model reads only one token of a text, and at the last position of any text."
         ),
         wrong="weights = torch.softmax(scaled, dim=-1)",
         right="weights = torch.softmax(scaled.masked_fill(~causal, -torch.inf), dim=-1)",
