@@ -36,8 +36,8 @@ export const LAB_WORDS = {
     "The side with the mistake was computed in advance, so the numbers that you changed are left out on both sides.",
 
   linesOf:
-    "Lines from {rows} queries on the left to {width} keys on the right, wider and darker the larger the weight.",
-  linesOfRow: "Lines from the query {query} to {width} keys, wider and darker the larger the weight.",
+    "Lines from queries on the left ({rows}) to keys on the right ({width}), wider and darker the larger the weight.",
+  linesOfRow: "Lines from the query {query} to keys ({width}), wider and darker the larger the weight.",
   linesLong:
     "With more than {most} tokens only the selected row has lines, to the {most} keys with the largest weights.",
   linesHint:

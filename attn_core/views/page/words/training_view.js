@@ -33,6 +33,7 @@ export const TRAINING_VIEW_WORDS = {
   tr_placeForm: "the place of a number, such as 2,0",
 
   tr_curve: "Loss over the {texts} texts of each step",
+  tr_curveOne: "Loss on the text of each step",
   tr_curveFirst: "first-time letters",
   tr_curveRepeats: "repeats",
   tr_curvePossible: "the lowest possible loss on first-time letters",

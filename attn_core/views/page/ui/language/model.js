@@ -8,6 +8,7 @@ import { Problem } from "../../core/problem.js";
 import { accepted, listOf } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { setLevels } from "../headings.js";
 import { ALL_CONTROLS, withParts } from "../loading.js";
 import { Arithmetic } from "./arithmetic.js";
 import { bringFrom } from "./bring.js";
@@ -124,6 +125,7 @@ export class LanguageModel {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
     });
     host.append(this.root);
+    setLevels(this.root);
   }
 
   get offs() {
