@@ -121,7 +121,10 @@ test("it reads as the layers arrive, the rows of the text before all else", asyn
     () => session.explain({ name: "layers.1.sum", index: [1, 3] }),
     /layer 1 of the model is not there yet/,
   );
-  for (const name of ["layer-01.bin", "norm.bin"]) gates[name]();
+  gates["layer-01.bin"]();
+  await turn();
+  assert.deepEqual(told.at(-1).first, 1, "as long as files are on their way, each layer is told at once");
+  gates["norm.bin"]();
   await Promise.all([reading, loading]);
 });
 

@@ -35,6 +35,7 @@ export const LONGEST = 128; // tokens of a text
 const LIKELIEST = 10;
 // Milliseconds of computing after which the page gets the layers that are done. To draw them takes a processor as long
 // as to compute them, so where there is only one, a short text's layers are told together, with its likeliest words.
+// Before all files are there no words come, so each layer is told as it is done.
 const PATIENCE = 200;
 
 export class Session {
@@ -111,6 +112,10 @@ export class Session {
     return { kept: loader.kept };
   }
 
+  get isComing() {
+    return this.loader.loaded < this.loader.bytes;
+  }
+
   goOn() {
     for (const go of this.waiting.splice(0)) go();
   }
@@ -174,10 +179,9 @@ export class Session {
       [told, since] = [reader.recorded.length, environment.now()];
     };
     while (!reader.isDone) {
-      if (!reader.proceed()) {
-        tell();
-        await this.whileMissing(() => !this.hasNext(), reading);
-      } else if (environment.now() - since > PATIENCE) tell();
+      const hasMoved = reader.proceed();
+      if (this.isComing || environment.now() - since > PATIENCE) tell();
+      if (!hasMoved) await this.whileMissing(() => !this.hasNext(), reading);
       await environment.pause();
       if (this.asked !== reading) return null;
     }

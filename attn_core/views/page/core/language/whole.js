@@ -18,6 +18,7 @@ import { Remote } from "../remote.js";
  *
  * @typedef {object} Source
  * @property {boolean} isWhole whether any text can be read, and anything be switched
+ * @property {boolean} [isComing] whether some of its weights are still on their way
  * @property {Sizes} shape
  * @property {(text: string, more: number[]) => Promise<{ ids: number[], pieces: string[], behind: string }>} cut behind:
  *   what the tokens say that were chosen behind the text
@@ -40,6 +41,7 @@ export class Whole {
    */
   constructor(worker, { folder, isChinese, onloading }) {
     this.isWhole = true;
+    this.isComing = true;
     this.folder = folder;
     /** @type {Sizes} */
     this.shape = { layers: 0, heads: 0, kvHeads: 0, headDim: 0 };
@@ -63,8 +65,10 @@ export class Whole {
   }
 
   /** @returns {Promise<{ kept: number }>} */
-  load() {
-    return this.remote.ask("load");
+  async load() {
+    const loaded = await this.remote.ask("load");
+    this.isComing = false;
+    return loaded;
   }
 
   /** @type {Source["cut"]} */

@@ -42,6 +42,7 @@ export class LanguageModel {
   /** Draws what is inside if nothing has come meanwhile. */ timer = 0;
   /** Whether that is drawn after the next frame. */ isSoon = false;
   /** Whether the small maps lack layers that have come. */ hasMore = false;
+  /** The text of what is inside. */ drawn = 0;
 
   /**
    * @param {Element} host
@@ -220,7 +221,7 @@ export class LanguageModel {
       this.keepInside();
       this.renderText();
       clearTimeout(this.timer);
-      this.timer = window.setTimeout(() => this.soon(), PATIENCE);
+      this.timer = window.setTimeout(() => this.soon(), source.isComing ? 0 : PATIENCE);
       const answer = await read;
       if (!answer || stamp !== this.stamp) return;
       this.likeliest = answer.likeliest;
@@ -245,6 +246,11 @@ export class LanguageModel {
    */
   arrived(first, records) {
     for (const [n, record] of records.entries()) this.records[first + n] = record;
+    const isShown = first <= this.state.layer && this.state.layer < first + records.length;
+    if (this.drawn === this.stamp && !isShown) {
+      this.maps.arrived();
+      return;
+    }
     this.hasMore = true;
     this.soon();
   }
@@ -380,6 +386,7 @@ export class LanguageModel {
   renderInside() {
     clearTimeout(this.timer);
     this.isSoon = false;
+    this.drawn = this.stamp;
     this.inside.hidden = !this.tokens.length;
     this.bring();
     this.renderOffs();
