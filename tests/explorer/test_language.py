@@ -59,12 +59,13 @@ def visit(browser, address):
     """visit(page, fragment, …) opens it in a browser that has nothing kept."""
     contexts, heard = [], []
 
-    def visit(name="en", fragment="", *, within=None, **how):
+    def visit(name="en", fragment="", *, within=None, before="", **how):
         how = {"viewport": WIDE, "reduced_motion": "reduce", **how}
         context = within or browser.new_context(**how)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: heard.append(str(error)))
+        page.add_init_script(before)
         page.goto(f"{address}/{name}.html{fragment}")
         return page
 
@@ -125,6 +126,29 @@ def test_words_are_written_chosen_and_taken_back(visit):
     page.locator(".lm-input").fill("the hat")
     expect(page.locator(".lm-token")).to_have_text(["th", "e", "␣", "h", "at"])
     read(page)
+
+
+ASKED = """
+const post = Worker.prototype.postMessage;
+window.asked = [];
+Worker.prototype.postMessage = function (message, ...how) {
+  const [before] = asked.slice(-1);
+  if (message.what === "read") before.isReadAtOnce = window.isThisTurn;
+  window.isThisTurn = true;
+  queueMicrotask(() => { window.isThisTurn = false; });
+  asked.push({ what: message.what });
+  return post.call(this, message, ...how);
+};
+"""
+
+
+def test_the_worker_reads_a_text_without_waiting_for_the_page_to_take_its_tokens(visit):
+    page = visit(before=ASKED)
+    load(page)
+    page.locator(".lm-write").click()
+    expect(page.locator(".lm-token")).to_have_count(7)
+    cuts = page.evaluate("asked.filter(({ what }) => what === 'cut')")
+    assert cuts == [{"what": "cut", "isReadAtOnce": True}] * 2
 
 
 def test_a_number_opens_down_to_a_stored_weight_and_a_link_to_it(visit):

@@ -5,6 +5,7 @@ import { layersOf } from "../core/layers.js";
 import { measured, measuresOf } from "../core/measures.js";
 import { parts } from "../core/parts.js";
 import { howOf, overviewOf, pooled } from "../core/pooling.js";
+import { weightRows } from "../core/weight_rows.js";
 import { make } from "../ui/dom.js";
 import { moved } from "../ui/grid.js";
 import { heading } from "../ui/headings.js";
@@ -302,9 +303,19 @@ export class Heads {
     if (blocks) return blocks;
     const L = this.data.rowsIn(this.stage);
     this.step = Math.ceil(L / MOST_A_SIDE);
-    const cells = Array.from({ length: Math.ceil(L / this.step) }, (_, n) => attention.row(this.stage, n * this.step));
+    const all = this.weightRows(attention);
+    const { S } = this.data;
+    if (all && Math.max(L, S) <= MOST_A_SIDE) return { numbers: all, columns: S };
+    const cells = Array.from({ length: Math.ceil(L / this.step) }, (_, n) =>
+      all ? all.subarray(n * S, (n + 1) * S) : attention.row(this.stage, n * this.step),
+    );
     const columns = Math.min(cells[0].length, MOST_A_SIDE);
     return { numbers: pooled(cells, cells.length, columns, howOf(attention, this.stage, this.how)), columns };
+  }
+
+  // Where nothing but the map is asked of a head. To be sorted, its rows are needed once more.
+  weightRows(attention) {
+    return this.stage === "weights" && this.sort === "layer" ? weightRows(attention, this.step) : null;
   }
 
   paint() {
