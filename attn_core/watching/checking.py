@@ -10,7 +10,7 @@ from attn_core import stages
 from attn_core.api import without_autocast
 from attn_core.bias import Bias
 from attn_core.call import Call
-from attn_core.engines.formulas import FORMULAS
+from attn_core.engines.formulas import FORMULAS, scaled_scores, softmax_
 from attn_core.engines.tiles import parts
 from attn_core.masks import Keep, as_slice
 from attn_core.precision import upcast
@@ -80,11 +80,13 @@ def output_and_room(call: Call) -> tuple[Tensor, Tensor]:
     unit, fine = torch.finfo(call.q.dtype).eps, torch.finfo(call.float_type).eps
     if call.q.is_cuda and call.q.dtype == torch.float32:
         unit = torch.finfo(torch.float16).eps  # where torch may multiply in TF32
-    masked = FORMULAS.cells(call, "masked", call.everything, None)
-    sinks = call.sinks_of(call.everywhere[1])
-    weights = stages.weights(masked, *stages.row_statistics(masked, sinks))
+    # Whole maps, without the care that large ones need: each attention of a model pays for this.
+    cells = scaled_scores(call)
+    if call.keep is not None:
+        cells = stages.masked(cells, call.keep.cells)
+    highest = cells.masked_fill(cells <= HIDDEN, 0.0).abs().amax((0, 2, 3))
+    weights, *_ = softmax_(cells, False, call.sinks_of(call.everywhere[1]))
     output = stages.output(weights, upcast(call.v))
-    highest = masked.masked_fill(masked <= HIDDEN, 0.0).abs().amax((0, 2, 3))
     longest = largest_norm(call.q) * largest_norm(call.k) * abs(call.scale)
     room = ROUNDINGS * unit * (1 + highest) + SUMMANDS * fine * (1 + longest)
     return output[0].float(), (room * call.v.abs().amax((0, 2, 3))).float()
@@ -92,4 +94,4 @@ def output_and_room(call: Call) -> tuple[Tensor, Tensor]:
 
 def largest_norm(tensor: Tensor) -> Tensor:
     """The length of the longest vector of each head."""
-    return tensor.norm(dim=-1).amax((0, 2))
+    return torch.linalg.vector_norm(tensor, dim=-1).amax((0, 2))

@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from attn_core.watching.arguments import Arguments
 from attn_core.watching.axes import Labelled, Unreadable, aligned
@@ -14,7 +13,7 @@ from attn_core.watching.chain import Chain, of_product
 from attn_core.watching.flex import of_flex
 from attn_core.watching.listener import Attended, Listener
 from attn_core.watching.operations import FOLLOW, Operation
-from attn_core.watching.quiet import above_autograd
+from attn_core.watching.quiet import Watching, above_autograd
 from attn_core.watching.reading import arguments_of, places
 from attn_core.watching.sdpa import of_sdpa
 from attn_core.watching.tracked import Tracked, is_plain, tensors_of
@@ -37,7 +36,7 @@ KERNELS = {
 BEGIN = {*PRODUCTS, *KERNELS}
 
 
-class Dispatching(TorchDispatchMode):
+class Dispatching(Watching):
     """Sees every operation of the model, below autograd."""
 
     supports_higher_order_operators = True  # flex_attention is one

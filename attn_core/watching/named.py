@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection
+from functools import lru_cache
 
 from torch import nn
 
@@ -22,12 +23,15 @@ def is_attention(path: str, module: nn.Module) -> bool:
     (False, True)
     """
     kind = type(module)
-    if PART.search(kind.__name__):
+    return says_attention(kind.__module__, kind.__name__, path.rpartition(".")[2])
+
+
+@lru_cache(1024)
+def says_attention(package: str, kind: str, name: str) -> bool:
+    if PART.search(kind):
         return False
-    if CLASS.search(kind.__name__):
-        return True
-    is_torchs = kind.__module__.startswith("torch.")
-    return not is_torchs and bool(PATH.fullmatch(path.rpartition(".")[2]))
+    is_torchs = package.startswith("torch.")
+    return bool(CLASS.search(kind)) or (not is_torchs and bool(PATH.fullmatch(name)))
 
 
 def is_cross(path: str) -> bool:
