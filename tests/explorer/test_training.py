@@ -468,9 +468,13 @@ def test_a_new_training_is_not_painted_with_the_numbers_of_the_one_before(visit)
         };
     }""")
     page.get_by_role("combobox", name="layers").select_option("2")
-    for theme in ["dark", "light"] * 3:  # each paints what the page has
-        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        page.wait_for_timeout(150)
+    expect(page.locator(".at-matrix")).to_have_count(11)  # it has begun, and its numbers are late
+    page.evaluate("""async () => {
+        for (const theme of ["dark", "light"]) { // each paints what the page has
+            document.documentElement.dataset.theme = theme;
+            for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
+        }
+    }""")
     at(page, 0)
 
 
