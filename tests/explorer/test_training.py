@@ -240,7 +240,7 @@ def test_a_step_is_said_once_while_a_number_is_open(page):
     assert set(page.evaluate("() => window.said")) == {"off"}
     expect(page.locator(".at-root .ax-sentence")).to_have_attribute("aria-live", "polite")
     page.locator('.at-root .ax-grid [data-row="9"][data-col="4"]').click()
-    assert "polite" in page.evaluate("() => window.said")
+    page.wait_for_function("() => window.said.includes('polite')")
 
 
 def test_it_runs_pauses_and_goes_back_to_the_same_numbers(page):
