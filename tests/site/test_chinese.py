@@ -50,7 +50,7 @@ def test_ids_links_code_outputs_and_formulas_are_the_english_ones(name):
             "addresses": sorted(link["href"] for link in links),
         }
         facts["math"] = sorted(WORDS_OF_FORMULA.sub("", str(tag)) for tag in article.select("math"))
-        # Their words differ; that code and outputs are the same but for these, the notebooks' test asks.
+        # Their words differ; whether all else is the same, the test of the notebooks asks.
         codes = [tag.get_text() for tag in article.select("div.highlight pre")]
         facts["numbers"] = [
             sorted(re.findall(r"\d+(?:\.\d+)?", code))
