@@ -50,7 +50,7 @@ GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers
 REPORT = --junit-xml=.tests/$@.xml
 QUICK := test-code test-pages test-notebooks test-grading
 SLOW := slow-code slow-pages slow-plain slow-exercises slow-triton slow-grading
-DEEP := deep-code deep-processors deep-pages deep-triton deep-grading
+DEEP := deep-code deep-processors deep-pages deep-chinese deep-triton deep-grading
 # Seconds on two quiet processors: what a group should take. The table says which took longer.
 BUDGETS := book=60 test-code=100 test-pages=180 test-notebooks=80 test-grading=60 \
   slow-code=250 slow-pages=400 slow-plain=250 slow-exercises=100 slow-triton=100 slow-grading=300
@@ -182,6 +182,10 @@ deep-code: .venv/test
 
 deep-processors: .venv/test
 	@PRETEND_PROCESSOR=mixed $(PYTEST) $(REPORT) -m "not slow and not deep" $(PRETENDED) $(patsubst %,--ignore %,$(TRITON) $(COUNTED))
+
+# Their code differs in its words alone; here it prints what is stored.
+deep-chinese: .venv/test
+	@$(PYTEST) $(REPORT) -m "not deep" --nbval --nbval-current-env chapters/zh book/zh
 
 deep-triton: .venv/triton
 	@$(PYTEST) $(REPORT) --dist loadgroup -m deep $(TRITON)

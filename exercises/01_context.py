@@ -79,7 +79,7 @@ def context(weights, states):
         change(
             "weights @ states",
             "(weights[:, None] * states).mean(dim=0)",
-            hint="Add up without dividing again: the weights already add up to 1.",
+            hint="Do not divide after adding up: the weights already add up to 1.",
         ),
     ),
     probes=lambda parameters: [

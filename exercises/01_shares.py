@@ -50,11 +50,11 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text=(
-        "This encoder keeps more: after each word, memory = keep · memory + (1 − keep) · "
+        "After each word, an encoder sets memory = keep · memory + (1 − keep) · "
         "word. Here keep = {{ keep }}. Write `shares(n, keep)`, which returns a tensor with "
         "the share of each of n words, first to last, in the final memory. Then find out how "
         "much of the first of 30 words is left with keep = 0.5, and with keep = 0.9. "
-        "*Expected: one or two lines in the function. How often has word number t been "
+        "*Expected: one or two lines in the function. How many times has word number t been "
         "multiplied by keep?*"
     ),
     starter="""\
@@ -69,7 +69,7 @@ def shares(n, keep):
     return (1 - keep) * keep**words_after
 
 
-# Left of the first of 30 words: 0.0000000009 with keep = 0.5, and 0.0047 with keep = 0.9.""",
+# Of the first of 30 words, 0.0000000009 is left with keep = 0.5, and 0.0047 with keep = 0.9.""",
     parameters=parameters,
     checks=checks,
     mistakes=(
@@ -80,7 +80,7 @@ import torch
 
 def shares(n, keep):
     return (1 - keep) * keep ** torch.arange(n)""",
-            "These are in the reverse order: the *last* word was multiplied by keep least often.",
+            "These are in reverse order: the *last* word was multiplied by keep the fewest times.",
         ),
         Mistake(
             """\

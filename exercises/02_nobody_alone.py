@@ -45,8 +45,8 @@ import torch
 raised = [three_scores[0] + raised_by, *three_scores[1:]]
 row_before = torch.softmax(torch.tensor(three_scores), dim=0)
 row_after = torch.softmax(torch.tensor(raised), dim=0)
-# The last two have lost to the first, both by the same factor.
-# So their ratio has stayed; their difference has not.""",
+# The last two have lost weight to the first, and both have shrunk by the same factor.
+# So their ratio has stayed the same, but their difference has not.""",
     parameters=parameters,
     checks=checks,
     mistakes=(

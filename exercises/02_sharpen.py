@@ -60,8 +60,8 @@ def sharpen(weights, t):
             "weights**t",
             "t * weights",
             hint=(
-                "Here t cancels, so these are the old weights. It is the *scores* that t "
-                "multiplies, inside exp."
+                "Here t cancels, so these are the old weights. You have to multiply the *scores* "
+                "by t, inside exp."
             ),
         ),
         Mistake(
@@ -71,7 +71,7 @@ import torch
 
 def sharpen(weights, t):
     return torch.softmax(t * weights, dim=0)""",
-            "Softmax takes scores, and these are weights. Softmax twice makes everything flatter.",
+            "Softmax takes scores, and these are weights. A second softmax only flattens them.",
         ),
         change(
             " / powers.sum()",

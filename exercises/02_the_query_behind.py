@@ -41,14 +41,14 @@ EXERCISE = Exercise(
     level=3,
     points=3,
     text=(
-        "{% if chapter %}In chapter 01 someone gave the weights 0.8, 0.1 and 0.1 for 汤姆.{% "
-        "else %}Someone gives the weights `wanted` for one word.{% endif %} Which query "
+        "{% if chapter %}In chapter 01 the weights for 汤姆 were given as 0.8, 0.1 and 0.1.{% "
+        "else %}Someone gives you the weights `wanted` for one word.{% endif %} Which query "
         "gives these weights? Write `query_behind(wanted, keys)` for three keys of two "
         "numbers each, the corners of a triangle. Try {% if chapter "
         "%}`query_behind(torch.tensor([0.8, 0.1, 0.1]), states)`{% else "
         "%}`query_behind(wanted, keys)`{% endif %}, and check the query with the three "
         "stages. *Expected: three lines in the function. The ratio of two weights is exp of "
-        "the difference of their scores. This gives two equations for two numbers, and "
+        "the difference of their scores. This gives two equations in two unknowns, and "
         "`torch.linalg.solve(A, b)` finds the q with A @ q = b.*"
     ),
     starter="""\
@@ -85,7 +85,7 @@ import torch
 def query_behind(wanted, keys):
     return torch.linalg.lstsq(keys, wanted.log()[:, None]).solution[:, 0]""",
             (
-                "You have three equations for two numbers: in general no query has the scores "
+                "You have three equations in two unknowns: in general no query has the scores "
                 "log(weight). Only the two *differences* of the scores are fixed."
             ),
         ),
@@ -101,8 +101,8 @@ def query_behind(wanted, keys):
 def query_behind(wanted, keys):
     return wanted @ keys""",
             (
-                "This is the context that the weights give. You need to go the other way, from "
-                "the weights to the query."
+                "This is the context computed from the weights. You need to go the other way, "
+                "from the weights to the query."
             ),
         ),
     ),

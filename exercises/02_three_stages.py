@@ -92,8 +92,8 @@ def context(query, keys, values):
 def context(query, keys, values):
     return values[(keys @ query).argmax()]""",
             (
-                "That is a look-up: it returns the value of the best key alone. The others "
-                "contribute their shares."
+                "That is a look-up: it returns only the value of the best key. The others "
+                "contribute their shares, too."
             ),
         ),
         change(

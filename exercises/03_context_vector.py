@@ -39,8 +39,8 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text=(
-        "Write `context_vector(x, i)`, which computes the context vector of word `i` of the "
-        "sentence `x` from scores, weights and mixture. Try it with {% if chapter "
+        "Write `context_vector(x, i)`, which computes the scores, the weights and finally the "
+        "context vector of word `i` in the sentence `x`. Try it with {% if chapter "
         "%}`context_vector(x, 4)`, the word *one*{% else %}`context_vector(x, 0)`, the first "
         "word{% endif %}. *Expected: three lines in the function, or a few more with a "
         "loop.*"
@@ -63,8 +63,8 @@ def context_vector(x, i):
             "weights @ x",
             "scores @ x",
             hint=(
-                "You mixed with the scores, which do not add up to 1. Softmax has to turn them "
-                "into weights first."
+                "You used the scores to mix the words, but scores do not add up to 1. Softmax has "
+                "to turn them into weights first."
             ),
         ),
         change(
@@ -81,7 +81,7 @@ def context_vector(x, i):
             "weights",
             hint=(
                 "These are the weights, one for each word. One step is left: multiply each "
-                "word's vector by its weight, and add up."
+                "word's vector by its weight, and add up the results."
             ),
         ),
         change(

@@ -36,9 +36,9 @@ EXERCISE = Exercise(
     text="""\
 Find what is wrong, and show it: "The higher the dot product, the more similar the two words." Make
 `louder_word`, a list of three numbers whose dot product with `one_word` is larger than that of
-`one_word` with itself, although it points elsewhere, with a cosine below 0.8. (The cosine is the
-dot product, divided by both lengths.) *Expected: one line. What does a dot product measure besides
-the direction?*""",
+`one_word` with itself, although it points in another direction, with a cosine below 0.8. (The
+cosine is the dot product, divided by both lengths.) *Expected: one line. What does a dot product
+measure besides the direction?*""",
     starter="louder_word = ...",
     solution="""\
 smallest = one_word.index(min(one_word))
@@ -49,8 +49,8 @@ louder_word = [100.0 * (place == smallest) for place in range(3)]""",
         Mistake(
             "louder_word = [2 * number for number in one_word]",
             (
-                "It is longer, but points in the same direction: its cosine is 1. Make it point "
-                "elsewhere, too."
+                "Your vector is longer, but it points in the same direction: its cosine is 1. "
+                "Its direction must differ as well."
             ),
         ),
         Mistake(
@@ -59,7 +59,7 @@ louder_word = [100.0 * (place == smallest) for place in range(3)]""",
         ),
         Mistake(
             "louder_word = [-2 * number for number in one_word]",
-            "It points the opposite way, and its dot product is negative.",
+            "It points in the opposite direction, so its dot product is negative.",
         ),
     ),
 )

@@ -48,7 +48,7 @@ EXERCISE = Exercise(
     points=2,
     text=(
         "Write `safe_softmax(table)`, which computes the softmax of each row of a table of "
-        "scores with exp and sums, without overflow. (You can compare with `torch.softmax`.) "
+        "scores with exp and sums, without overflow. (You can compare it with `torch.softmax`.) "
         "It must work for scores near 1000, for scores near −1000, for both in one table, and "
         "for both in one row, as in `[0.0, 1000.0, -1000.0]`. Try it with {% if chapter "
         "%}`table = torch.tensor([[1000.0, 999.0, 998.0], [-1000.0, -999.0, -998.0], [0.5, "
@@ -104,8 +104,8 @@ def safe_softmax(table):
             "table.amax",
             "table.mean",
             hint=(
-                "You subtracted a different number from each row, but not its largest score. If "
-                "the largest score is far above that number, its exp is still `inf`."
+                "The number that you subtracted from each row is not its largest score. If the "
+                "largest score is far above that number, its exp is still `inf`."
             ),
         ),
         change(
@@ -113,7 +113,7 @@ def safe_softmax(table):
             "table.amin",
             hint=(
                 "You subtracted the smallest score of each row. Then every exponent "
-                "is 0 or more, and in a row with 1000 and −1000 the others overflow."
+                "is 0 or more, and in a row with both 1000 and −1000 the larger ones overflow."
             ),
         ),
     ),

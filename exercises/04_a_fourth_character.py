@@ -48,8 +48,8 @@ EXERCISE = Exercise(
     level=1,
     points=2,
     text="""\
-The question word 吗 joins 爱学习, with `token` = {{ token }}. It gives only a query; the keys and
-the values are still those of 爱, 学 and 习. On paper, work out its `query`, its three `scores`,
+The question word 吗 joins 爱学习, with `token` = {{ token }}. It adds only a query; the keys and
+values are still those of 爱, 学 and 习. On paper, work out its `query`, its three `scores`,
 its three `weights` (divide the scores by √3), and its `output`. Then type in your numbers as lists,
 to two decimals or more, or let torch work them out from `token`, `w_query`, `keys` and `values`.
 *Expected: four lines.*""",

@@ -30,8 +30,8 @@ def checks(names, parameters):
         Clue("without √d_k it is above 0.9", without),
         ("`row` does both at once", with_root and without),
         (
-            "`other_row` has different numbers but the same weights, with √d_k and without; "
-            "the numbers in each are not all equal",
+            "`other_row` has different numbers but the same weights, with √d_k and without it; "
+            "in each of the two rows the numbers are not all equal",
             both
             and not torch.allclose(row, other)
             and bool((row - row[0]).any())
@@ -52,8 +52,8 @@ EXERCISE = Exercise(
     text="""\
 "Leave √d_k aside for now, it is a constant." Show with numbers that this constant can change
 everything: find a `row` of scores whose largest weight is below 0.5 with √d_k and above 0.9
-without. (How many keys do you need? Three are too few.) Then show what you may leave out: find
-`other_row`, different numbers that have the same weights as `row`, with √d_k and without.
+without it. (How many keys do you need? Three are too few.) Then show what you may leave out: find
+`other_row`, different scores that give the same weights as `row`, with √d_k and without it.
 {% if chapter %}In the chapter{% else %}Here{% endif %} `d_k` is {{ d_k }}. *Expected: two
 lines.*""",
     starter="row = ...\nother_row = ...",
@@ -62,10 +62,10 @@ import torch
 
 row = torch.tensor([7.0] + [0.0] * 99)
 other_row = row + 1
-# Where d_k is 5, seven keys are enough, row = [4.0] + [0.0] * 6, other_row = [5.0] + [1.0] * 6.
-# Six are not. Without √d_k the five small exps together make less than 1/9 of the large one.
-# With it each ratio is raised to the power 1/√5. That makes most where all five are equal:
-# 5 * (1/45) ** (1/√5), about 0.91 of the large one. Half of the row would take more than 1.""",
+# If d_k is 5, seven keys are enough: row = [4.0] + [0.0] * 6, other_row = [5.0] + [1.0] * 6.
+# Six are not. Call the large exp 1: without √d_k the five small ones add up to less than 1/9.
+# With √d_k each is raised to the power 1/√5. Their sum is then largest if all five are equal:
+# 5 * (1/45) ** (1/√5), about 0.91. But a largest weight below 0.5 needs a sum above 1.""",
     parameters=parameters,
     checks=checks,
     mistakes=(

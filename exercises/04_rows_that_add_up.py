@@ -72,11 +72,11 @@ EXERCISE = Exercise(
 A printed table of percentages often has to sum to exactly 100. Write `units(row, places)`. It takes
 a row of weights (floats) and returns whole numbers of units, for example thousandths for
 `places=3`. Round every weight down to a whole number of units. The units still missing from
-`10**places` go, one each, to the cells that lost most. *Expected: six or seven lines.*
+`10**places` go, one each, to the cells that lost the most. *Expected: six or seven lines.*
 {% if chapter %}Try it on `rows`, the weights of 笔记本 (`x = toy.notebook().x`, then
 `rows = torch.softmax(x @ x.T, dim=-1).tolist()`), and compare with
 [the printed table](#deeper-three-wrong-digits-in-a-printed-table) below. Which of its three wrong
-digits does this method explain, and which does it not?{% else %}Try it with
+digits does this method explain, and which does it not explain?{% else %}Try it with
 `[units(row, 2) for row in rows]`.{% endif %}""",
     starter="def units(row, places):\n    return ...",
     solution="""\
@@ -93,8 +93,8 @@ def units(row, places):
     return cut
 
 
-# 0.064 and 0.156 come out so: 64 and 156 thousandths. 0.0069 does not: it is 7 thousandths,
-# or 67 ten-thousandths.""",
+# The method explains 0.064 and 0.156: it returns 64 and 156 thousandths. It does not explain
+# 0.0069: it returns 7 thousandths, or 67 ten-thousandths.""",
     parameters=parameters,
     checks=checks,
     mistakes=(
@@ -111,8 +111,8 @@ def units(row, places):
     found[-1] += 10**places - sum(found)
     return found""",
             (
-                "You give all missing units to the last cell, but it may not be the one that "
-                "lost most."
+                "You give all missing units to the last cell, but that may not be the cell that "
+                "lost the most."
             ),
         ),
         Mistake(

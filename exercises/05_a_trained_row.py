@@ -79,7 +79,7 @@ def trained_row(x, w_query, w_key, w_value, i):
         change(
             "keys.shape[-1]",
             "x.shape[-1]",
-            hint="You divided by the root of a word's width. Use the width of a key.",
+            hint="You divided by the square root of a word's width. Use the width of a key.",
             name="scale-by-model-width",
         ),
         change(
@@ -91,7 +91,7 @@ def trained_row(x, w_query, w_key, w_value, i):
             ("query, keys, values", "queries, key, values"),
             ("x[i] @ w_query, x @ w_key", "x @ w_query, x[i] @ w_key"),
             ("keys @ query / keys.shape[-1]", "queries @ key / len(key)"),
-            hint="Word `i` asks, so it gives the query; the keys are those of all words.",
+            hint="Only the query comes from word `i`; the keys come from all words.",
         ),
     ),
     probes=lambda parameters: [

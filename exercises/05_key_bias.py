@@ -66,7 +66,7 @@ query_row, key_rows, bias_row = map(torch.tensor, (one_query, three_keys, key_bi
 scores_with = (key_rows + bias_row) @ query_row
 added_to_each = bias_row @ query_row
 weights_with = torch.softmax(scores_with / 2**0.5, dim=0)
-# Without the bias the weights are the same: it has changed the scores, all by one number.""",
+# Without the bias the weights are the same: it has changed all scores by the same number.""",
     parameters=parameters,
     checks=checks,
     mistakes=(
@@ -74,8 +74,8 @@ weights_with = torch.softmax(scores_with / 2**0.5, dim=0)
             ("(key_rows + bias_row) @ query_row", "key_rows @ query_row + bias_row.sum()"),
             ("bias_row @ query_row", "bias_row.sum()"),
             hint=(
-                "You added the bias to the scores. It is added to the keys, so the query is "
-                "multiplied by it, too."
+                "You added the bias to the scores. It belongs to the keys, so it is multiplied by "
+                "the query, too."
             ),
         ),
         change(

@@ -40,9 +40,9 @@ EXERCISE = Exercise(
     points=3,
     text="""\
 The loss is −log of the weight of key `target`, in a row of `scores` that are divided by
-$\\sqrt{d_k}$. Write `pull(scores, d_k, target)`, which computes the gradient of the loss at each
+$\\sqrt{d_k}$. Write `pull(scores, d_k, target)`, which computes the gradient of the loss for each
 score by a rule that needs no `backward`. First make up a row, nudge its scores, and guess the rule
-from the numbers: how does the loss pull at the target's score, and at the others? *Expected:
+from the numbers: how does the loss pull on the target's score, and on the others? *Expected:
 three lines in the function, one softmax.*""",
     starter="""\
 def pull(scores, d_k, target):
@@ -62,15 +62,15 @@ def pull(scores, d_k, target):
             "gradient / d_k**0.5",
             "gradient",
             hint=(
-                "This is right for the *scaled* scores. A nudge of a score is divided by √d_k "
-                "before it gets there."
+                "This is right for the *scaled* scores. A nudge to a score is divided by √d_k "
+                "before it reaches the scaled score."
             ),
         ),
         change(
             ("gradient = torch", "gradient = -torch"),
             ("-= 1", "+= 1"),
             hint=(
-                "The signs are reversed. A higher score of the target lowers the loss, so its "
+                "The signs are reversed. A higher score for the target lowers the loss, so its "
                 "gradient must be negative."
             ),
         ),
@@ -93,7 +93,7 @@ def pull(scores, d_k, target):
     return gradient""",
             (
                 "This is right for the target. But the other scores are in the same sum, so the "
-                "loss pulls at them, too."
+                "loss pulls on them, too."
             ),
         ),
     ),

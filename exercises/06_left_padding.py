@@ -47,8 +47,9 @@ EXERCISE = Exercise(
 A batch is padded on the *left*: sentence b has `lengths[b]` words, which are at the end of its `T`
 places.{% if chapter %} (`padding(lengths)` does not do this: it keeps the first places.)
 {%- endif %} Write `keep_left(lengths, T)`, which returns the bool tensor [B, T, T] that is True for
-every key that is neither later nor padding. Try it with {% if chapter %}`keep_left([6, 2], 6)`: its
-second table is shown above. {%- else %}`keep_left(lengths, T)`.{% endif %} If shapes differ, torch
+every key that is neither padding nor later than the query. Try it with
+{% if chapter %}`keep_left([6, 2], 6)`: its second table is shown above.
+{%- else %}`keep_left(lengths, T)`.{% endif %} If shapes differ, torch
 stretches an axis of size 1, or one that is missing at the front, until it fits (*broadcasting*,
 广播): [T] with [T, 1] gives [T, T], and [B, 1, 1] with [T] gives [B, 1, T]. *Expected: three
 lines in the function. Compare the places by number, and let shapes broadcast.*""",
@@ -80,7 +81,7 @@ def keep_left(lengths, T):
         change(
             ("is_word = place >= T", "is_pad = place < T"),
             ("is_word & (place <= place[:, None])", "is_pad | (place > place[:, None])"),
-            hint="This is what to *hide*. Here True keeps.",
+            hint="Your True marks the keys to *hide*. Here True keeps.",
             name="mask-turned",
         ),
         change(

@@ -22,14 +22,14 @@ EXERCISE = Exercise(
     points=2,
     text="""\
 Someone writes: "In training no mask is needed, because the whole sentence is known." Answer in
-three or four sentences: what would a model without a mask learn to do, how would its loss develop
-during training, and what would happen when the model has to write? Put your answer into the string
+three or four sentences: what would a model without a mask learn to do, how would its loss change
+during training, and what would happen when the model has to write? Put your answer in the string
 `in_training`. It is graded by hand. *Expected: three or four sentences.*""",
     starter='in_training = ""',
     solution="""\
 in_training = (
-    "The model is asked for the next word, and without a mask that word stands in its input. "
-    "So it learns to copy it: the loss falls to almost nothing, even on random words, from which "
+    "The model is asked for the next word, and without a mask that word is in its input. So it "
+    "learns to copy that word: the loss falls to almost nothing, even on random words, from which "
     "there is nothing to learn. When it writes, the next word is not there yet, and what it has "
     "learned is of no use."
 )""",

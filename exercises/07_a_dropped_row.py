@@ -61,7 +61,7 @@ def dropped_row(row, survives, p):
             "(1 - p)",
             "p",
             hint=(
-                "You divided by p. That is the same only at p = 0.5; the chance to survive is 1 "
+                "You divided by p. That is the same only at p = 0.5; the chance of survival is 1 "
                 "− p."
             ),
             name="dropout-over-p",
@@ -69,7 +69,7 @@ def dropped_row(row, survives, p):
         change(
             " / (1 - p)",
             "",
-            hint="The survivors have to grow by the factor 1/(1 − p), or the average shrinks.",
+            hint="The survivors have to grow by a factor of 1/(1 − p), or the average shrinks.",
             name="dropout-not-rescaled",
         ),
         Mistake(

@@ -35,8 +35,8 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Find what is wrong, and show it: "With p = 0.5, half of the weights are set to zero." For each
-weight there is a separate toss. A row has `n_weights` weights, each dropped with probability
+Find what is wrong, and show it: "With p = 0.5, half of the weights are set to zero." Each
+weight gets a separate toss. A row has `n_weights` weights, each dropped with probability
 `drop_p`. How probable is it that all of them survive (`all_stay`)? How probable is it that exactly
 `n_zeros` are dropped, no more and no less (`exactly`)? Give both to three decimals or more.
 *Expected: two lines. `math.comb(n, k)` counts the ways to choose k of n.*""",

@@ -45,7 +45,7 @@ EXERCISE = Exercise(
     points=3,
     text="""\
 Write `survives_at(p, seed, batch, head, row, column)`, which says whether one weight survives, by
-the rule of the library: use the words that `philox` returns, as the library's `Dropout` does.
+the library's rule: use the words that `philox` returns, as the library's `Dropout` does.
 `philox`{% if not chapter %}, from attn_core.dropout,{% endif %} takes a tuple of four tensors, such
 as `torch.tensor(5)`, and a tuple of two whole numbers. Try it {% if chapter %}on the weights worked
 out above{% else %}with `survives_at(p, seed, 0, 0, 0, 3)` {%- endif %}. *Expected: three or four
@@ -84,7 +84,7 @@ def survives_at(p, seed, batch, head, row, column):
         change(
             "(column // 4, row, head, batch)",
             "(batch, head, row, column // 4)",
-            hint="The four words of the counter have this order: column // 4, row, head, batch.",
+            hint="The four words of the counter are in this order: column // 4, row, head, batch.",
         ),
         change(
             "seed // 2**32",

@@ -52,10 +52,10 @@ EXERCISE = Exercise(
     level=2,
     points=2,
     text="""\
-Someone shows a row of `weights` and the same row after dropout, `dropped`, but does not say which p
-was used. Write `rate(weights, dropped)`, which finds p. At least one weight has survived. Some
-weights may be 0 because a mask hides their key. *Expected: two lines in the function. One survivor
-is enough: what was it multiplied by?*""",
+Someone shows you a row of `weights` and the same row after dropout, `dropped`, but does not say
+which p was used. Write `rate(weights, dropped)`, which finds p. At least one weight has survived.
+Some weights may be 0 because a mask hides their key. *Expected: two lines in the function. One
+survivor is enough: what was it multiplied by?*""",
     starter="""\
 def rate(weights, dropped):
     return ...""",
@@ -72,7 +72,7 @@ def rate(weights, dropped):
     return (dropped == 0).float().mean()""",
             "You counted the zeros. But their number is random, and the mask makes zeros, too.",
         ),
-        change("1 - weights", "weights", hint="This is 1 − p, the chance to survive."),
+        change("1 - weights", "weights", hint="This is 1 − p, the chance of survival."),
         Mistake(
             """\
 def rate(weights, dropped):

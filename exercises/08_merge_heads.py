@@ -36,7 +36,7 @@ EXERCISE = Exercise(
     points=2,
     text=(
         "Write `merge_heads(heads)`, which turns the output of attention, [b, h, n, d], into "
-        "[b, n, h·d], with each word's heads side by side. You need no loop. Try it with {% "
+        "[b, n, h·d], with each word's heads side by side. You do not need a loop. Try it with {% "
         "if chapter %}`right.contiguous()`, the same numbers on a separate strip, head after "
         "head, as attention returns them (in the exercise notebook: `heads`). It must give "
         "back the original strip in three rows, 0 to 3, 4 to 7, 8 to 11{% else "

@@ -47,9 +47,9 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text=(
-        "Write `place(h, t, i, heads, width)` for the first text. After `.view(b, n, heads, "
-        "width).transpose(1, 2)`, it returns where on the strip number `i` of word `t` in head "
-        "`h` is. `width` is how many numbers a head has. {% if chapter "
+        "Write `place(h, t, i, heads, width)` for the first text. It returns the place on the "
+        "strip of number `i` of word `t` in head `h`, after `.view(b, n, heads, "
+        "width).transpose(1, 2)`. A head has `width` numbers for each word. {% if chapter "
         "%}With `heads` = 2 and `width` = 2 it must give the first of the two tables.{% else "
         "%}Number 0 of word 1 in head 0 comes right after all numbers of word 0: try "
         "`place(0, 1, 0, heads, width)`.{% endif %} *Expected: one line in the function.*"

@@ -56,9 +56,9 @@ EXERCISE = Exercise(
     points=3,
     text=(
         "Putting heads side by side and multiplying by one matrix is the same as multiplying "
-        "each head by a separate matrix and *adding up*. Write `sum_of_heads(heads, weight, "
-        "bias)`, which does the second. `heads` is [b, h, n, d], `weight` and `bias` are "
-        "those of `out_proj`, and the result is [b, n, h·d]. You don't merge any heads. "
+        "each head by a separate matrix and *adding the results*. Write `sum_of_heads(heads, "
+        "weight, bias)`, which does it the second way. `heads` is [b, h, n, d], `weight` and "
+        "`bias` are those of `out_proj`, and the result is [b, n, h·d]. Do not merge the heads. "
         "Remember that `nn.Linear` computes x · weightᵀ + bias. *Expected: five lines in the "
         "function.*"
     ),

@@ -75,7 +75,7 @@ normed_row = torch.tensor(one_token) + (added - added.mean()) / added.var(correc
             "",
             hint=("The residual is missing: add the token itself to the sublayer's output."),
         ),
-        change(".sqrt()", "", hint="You divided by the variance. Divide by its root."),
+        change(".sqrt()", "", hint="You divided by the variance. Divide by its square root."),
     ),
     fields=(Field("sum_row", places=0), Field("normed_row")),
 )

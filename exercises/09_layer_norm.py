@@ -43,8 +43,8 @@ EXERCISE = Exercise(
     points=1,
     text=(
         "Write `layer_norm(x)`, which brings each row of a table to mean 0 and variance 1, "
-        "with `eps = 1e-5` under the root, and without gain and bias. Compute it from means "
-        "and a root. (You can compare with torch's own.) Try it with {% if chapter "
+        "with `eps = 1e-5` under the root, and without gain and bias. Use only means and a "
+        "square root. (You can compare it with torch's own function.) Try it with {% if chapter "
         "%}`layer_norm(rows)`, the three rows from above{% else %}`layer_norm(x)`{% endif "
         "%}. *Expected: three lines in the function.*"
     ),
@@ -77,13 +77,13 @@ def layer_norm(x):
         change(
             "torch.sqrt(variance + 1e-5)",
             "(variance + 1e-5)",
-            hint="You divided by the variance. Divide by its root.",
+            hint="You divided by the variance. Divide by its square root.",
         ),
         change(
             ("x.mean(dim=-1", "x.mean(dim=0"),
             ("(distance**2).mean(dim=-1", "(distance**2).mean(dim=0"),
             hint=(
-                "That is the mean over the tokens, column by column. Each token needs a separate "
+                "You averaged over the tokens, column by column. Each token needs a separate "
                 "mean: dim=-1."
             ),
         ),

@@ -38,8 +38,8 @@ EXERCISE = Exercise(
         "`sinusoids` does. {% if chapter %}Compare `positions(3, 4)` with "
         "`attn_core.layers.sinusoids(3, 4)`, and try a width of 6, too.{% else "
         "%}(`sinusoids` is in attn_core.) Try `positions(length, width)`, and other widths, "
-        "too.{% endif %} *Expected: five or six lines; two loops are fine, but none at all "
-        "is faster. `table[:, 0::2]` is every second column.*"
+        "too.{% endif %} *Expected: five or six lines; two loops are fine, but a "
+        "version without loops is faster. `table[:, 0::2]` is every second column.*"
     ),
     starter="""\
 def positions(length, width):
@@ -76,7 +76,7 @@ def positions(length, width):
             "-2 * torch.arange",
             hint=(
                 "The exponent is 2i/width for columns 2i and 2i "
-                "+ 1. Your step of two has doubled it already."
+                "+ 1. Your step of two has already doubled i."
             ),
             name="position-exponent",
         ),
@@ -90,7 +90,7 @@ def positions(length, width):
     table = angle.sin()
     table[:, 1::2] = angle[:, 1::2].cos()
     return table""",
-            "A sine and the cosine beside it must have the same rate. Yours differ.",
+            "A sine and the cosine next to it must have the same rate. Yours differ.",
         ),
         change(
             ("sin(position", "sin((position + 1)"),

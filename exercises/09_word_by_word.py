@@ -80,9 +80,9 @@ EXERCISE = Exercise(
     text=(
         "Write `write(decode, start, end, longest)`. `decode(ids)` takes the ids so far, a "
         "tensor that begins with `start`, and returns a row of scores *for each of them*: "
-        "row i is about the word after word i. Return the list of ids that were written, "
-        "without `start`. Stop after `end`, which is then the last id of the list, or at "
-        "`longest` words. Try it: {% if chapter %}`decode = lambda ids: "
+        "row i has the scores for the word after word i. Return the list of ids that were "
+        "written, without `start`. Stop after `end`, which is then the last id in the list, or "
+        "after `longest` words. Try it: {% if chapter %}`decode = lambda ids: "
         "model.decode(ids[None], memory)[0]`, then `write(decode, 1, 2, 20)` should give the "
         "ids of 汤姆 追逐 杰瑞 and the end mark, `[3, 17, 4, 2]`{% else %}`lambda ids: "
         "torch.eye(30)[ids + 1]` gives the highest score, after each word, to the word with the "
@@ -119,8 +119,8 @@ def write(decode, start, end, longest):
             "scores[-1]",
             "scores[0]",
             hint=(
-                "Row 0 is always about the word after the start mark. Take the last row, which "
-                "belongs to the newest word."
+                "Row 0 always has the scores for the word after the start mark. Take the last "
+                "row, which belongs to the newest word."
             ),
         ),
         change(
@@ -131,7 +131,7 @@ def write(decode, start, end, longest):
         change(
             "len(ids) <= longest",
             "ids[-1] != end",
-            hint="A decoder may never choose the end mark. So stop at `longest` words, too.",
+            hint="A decoder may never choose the end mark. So stop after `longest` words, too.",
         ),
     ),
     probes=lambda parameters: [(decoder(parameters["table"]), 2, len(parameters["table"]), 9)],

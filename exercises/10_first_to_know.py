@@ -41,7 +41,7 @@ def checks(names, parameters):
     later = torch.cat([rows[1:wanted], rows[wanted + 1 :]])
     return [
         Clue("it returns the number of a row", whole(first(rows, score, word)) in range(len(rows))),
-        ("from that row on every row says the word, and not from the one before", is_right),
+        ("every row from that one on says the word, and the row before it does not", is_right),
         (
             "it is also right without the first row, and without the row that it returned",
             whole(first(later, score, word)) == right(later, score, word),

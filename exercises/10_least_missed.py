@@ -66,11 +66,11 @@ EXERCISE = Exercise(
     text="""\
 Write `least_missed(count_right, parts, least)`. `count_right(off)` says how many sentences a model
 translates correctly while the parts in the list `off` are switched off. Begin with all parts on.
-Then, again and again, switch off one more part: the one that, together with those already off,
+Then switch off one more part at a time: the part that, together with those already off,
 leaves the most sentences right. If several are equal, take the first in `parts`. Stop before fewer
 than `least` sentences would stay right, or when no part is left. Return the list of parts that are
 off, in the order in which they were switched off. (Two parts may do the same work: neither is
-missed alone, but both together are.) *Expected: about eight lines in the function.*""",
+missed on its own, but together they are.) *Expected: about eight lines in the function.*""",
     starter="def least_missed(count_right, parts, least):\n    return ...",
     solution="""\
 def least_missed(count_right, parts, least):
@@ -87,7 +87,7 @@ def least_missed(count_right, parts, least):
     mistakes=(
         change(
             ("max(left, key=lambda part: count_right([*off, part]))", "left[0]"),
-            hint="You take the parts in their order. Take the part that is least missed.",
+            hint="You take the parts in their given order. Take the part that is least missed.",
         ),
         change(
             "key=lambda part: count_right([*off, part])",
@@ -98,8 +98,8 @@ def least_missed(count_right, parts, least):
             "key=lambda part: count_right([*off, part])",
             "key=lambda part: count_right([part])",
             hint=(
-                "You count with each part off alone. Count with the parts that are already off, "
-                "too."
+                "You count with only one part off. Keep the parts that are already off switched "
+                "off, too."
             ),
         ),
     ),

@@ -45,7 +45,7 @@ EXERCISE = Exercise(
     points=1,
     text="""\
 A residual connection adds `added` = {{ added }}, the output of a sublayer, to `word` = {{ word }},
-its input. Which share of the sum came from the word, and which from the sublayer? Give
+its input. What share of the sum came from the word, and what share from the sublayer? Give
 `share_of_word` and `share_of_added` to two decimals or more{% if chapter %}, as in the
 chapter{% endif %}: the dot product of each part with the sum, divided by that of the sum with
 itself. *Expected: three lines, or a minute on paper.*""",

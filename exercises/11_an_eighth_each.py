@@ -53,8 +53,8 @@ score_products = n_tokens**2 * width""",
             "(width // n_heads)",
             "width",
             hint=(
-                "The weights are right. But each head's queries and keys are narrower by a "
-                "factor of the number of heads, so each score takes fewer multiply-adds."
+                "The weights are right. But the heads divide the width among them, so each head's "
+                "queries and keys are narrower, and each score takes fewer multiply-adds."
             ),
         ),
         Mistake(

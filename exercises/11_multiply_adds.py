@@ -23,8 +23,8 @@ def checks(names, parameters):
 
     return [
         Clue("`multiply_adds(n, d)` gives one whole number", whole(answer(10, 20)) is not None),
-        ("from 10 to 20 words: n² shows", is_right((10, 20), (20, 20))),
-        ("from a width of 20 to one of 40: d² shows", is_right((10, 20), (10, 40))),
+        ("it grows correctly from 10 to 20 words, with n²", is_right((10, 20), (20, 20))),
+        ("it grows correctly from a width of 20 to 40, with d²", is_right((10, 20), (10, 40))),
         ("it is right for another text and width, too", is_right((n, d), (d, n))),
     ]
 
@@ -32,7 +32,7 @@ def checks(names, parameters):
 EXERCISE = Exercise(
     id="11-multiply-adds",
     chapter="11",
-    title="A layer, alone",
+    title="A single layer",
     level=1,
     points=1,
     text=(

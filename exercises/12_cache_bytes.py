@@ -65,8 +65,8 @@ Write `cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each)`, whic
 bytes the cache of a language model takes for a text. Each layer of the model has `heads` heads of
 queries and `kv_heads` heads of keys and values; a head has `head_dim` numbers for each token, and a
 number takes `bytes_each` bytes. Try it with {% if chapter %}Llama-3-8B, which has 32 layers, 32
-heads of queries, 8 heads of keys and values, and 128 numbers a head, for 8,192 tokens in bfloat16,
-2 bytes a number {%- else %}the sizes of {{ model }}:
+heads of queries, 8 heads of keys and values, and 128 numbers per head, for 8,192 tokens in
+bfloat16, 2 bytes per number {%- else %}the sizes of {{ model }}:
 `cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each)`{% endif %}. *Expected: one line
 in the function.*""",
     starter="""\
@@ -119,7 +119,7 @@ def cache_bytes(layers, heads, kv_heads, head_dim, tokens, bytes_each):
             "cache_bytes(30, 9, 3, 64, 1, 2)",
             label=(
                 "bytes for one token of SmolLM2-135M: 30 layers, 9 heads of queries, 3 heads of "
-                "keys and values, 64 numbers a head"
+                "keys and values, 64 numbers per head"
             ),
             places=0,
         ),

@@ -52,9 +52,10 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Write `rms_norm(x, gain, eps)`, which divides each row of the table `x` by the root of its mean
-square, with `eps` added under the root, and then multiplies each column by its number in `gain`.
-Try it with {% if chapter %}`x = torch.tensor([[1.0, 3.0, 3.0, 9.0], [14.0, 2.0, 10.0, 10.0]])`,
+Write `rms_norm(x, gain, eps)`, which divides each row of the table `x` by the square root of its
+mean square, with `eps` added under the root, and then multiplies each column by its number in
+`gain`. Try it with
+{% if chapter %}`x = torch.tensor([[1.0, 3.0, 3.0, 9.0], [14.0, 2.0, 10.0, 10.0]])`,
 `gain = torch.tensor([1.0, 2.0, 1.0, 0.5])` and a small eps{% else %}`rms_norm(x, gain, 1e-5)`
 {%- endif %}. *Expected: two lines in the function.*""",
     starter="""\
@@ -86,7 +87,7 @@ def rms_norm(x, gain, eps):
         change(
             " ** 0.5",
             "",
-            hint="You divided by the mean square. Divide by its root.",
+            hint="You divided by the mean square. Divide by its square root.",
         ),
         change(
             ".mean(",

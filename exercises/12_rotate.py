@@ -97,7 +97,8 @@ def rotate(x, positions, rates):
     first, second = x.chunk(2, dim=-1)
     cos, sin = angle.cos(), angle.sin()
     return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)""",
-            "You paired column i with column i + D/2. Some models do; here pairs are neighbours.",
+            "You paired column i with column i + D/2. Some models do so; here neighbouring columns "
+            "form a pair.",
         ),
         change(
             ("angle.cos() - second", "angle.cos() + second"),

@@ -68,9 +68,9 @@ EXERCISE = Exercise(
     points=2,
     text="""\
 Write `top_p(probabilities, p)`, which applies top-p sampling to the probabilities of the next
-token, one for each token of the vocabulary. It keeps the most likely tokens, as few as possible
-with a sum of `p` or more. All other probabilities become 0, and those that are kept are divided by
-their sum. Every token stays in its place. Try it with
+token, one for each token of the vocabulary. It keeps the most likely tokens, but only as many as
+it takes for their sum to reach `p`. All other probabilities become 0, and those that are kept are
+divided by their sum. Every token stays in its place. Try it with
 {% if chapter %}`probabilities = torch.tensor([0.14, 0.34, 0.1, 0.22, 0.2])` and p = {{ p }}
 {%- else %}`top_p(probabilities, p)`{% endif %}. *Expected: five lines in the function.
 `probabilities.sort(descending=True)` gives the sorted numbers and their places.*""",
@@ -94,8 +94,8 @@ def top_p(probabilities, p):
             "(before < p)",
             "(ordered.cumsum(dim=-1) <= p)",
             hint=(
-                "One token is missing: the sum of yours is below p. Keep the token that reaches "
-                "p, too."
+                "One token is missing: the sum of yours is below p. Keep the token with which the "
+                "sum reaches p, too."
             ),
         ),
         change(
@@ -131,8 +131,8 @@ def top_p(probabilities, p):
             "probabilities.sort(descending=True)",
             "(probabilities, torch.arange(len(probabilities)))",
             hint=(
-                "You added up the tokens in their given order. Sort them first, and begin with "
-                "the most likely."
+                "You added up the probabilities in their given order. Sort them first, and begin "
+                "with the largest."
             ),
         ),
     ),

@@ -59,7 +59,7 @@ A row of attention has the weights `row_weights` for three keys, whose values ar
 `row_values`. Its output should be `row_target`, and the loss is half the square of the error. Work
 out on paper, in fractions, the gradients of the three weights, `row_dP`; the number `row_r`, which
 is dO times the output; and the gradients of the three scores, `row_dS`. (Do the last three add up
-to 0? Which score will rise?) You may give fractions, `from fractions import Fraction`, or decimals,
+to 0? Which score will rise?) You may give fractions (`from fractions import Fraction`) or decimals,
 to two places or more. *Expected: three lines.*""",
     starter="row_dP = ...\nrow_r = ...\nrow_dS = ...",
     solution="""\

@@ -114,7 +114,7 @@ def adamw(w, gradients, lr, decay):
         change(
             "v_hat**0.5",
             "v_hat",
-            hint="Divide m̂ by the *root* of v̂: the first step must be as large as `lr`.",
+            hint="Divide m̂ by the *square root* of v̂: the first step must be as large as `lr`.",
         ),
         change(
             "0.001 * gradient**2",

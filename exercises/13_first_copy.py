@@ -141,7 +141,7 @@ def first_copy(film, steps, letters):
         change(
             "[place + 1 for place in range(row) if letters[place] == letter]",
             "[row - 1] if letter in letters[:row] else []",
-            hint="You looked for a head that looks at the letter before.",
+            hint="You looked for a head that looks at the previous letter.",
         ),
     ),
     probes=lambda parameters: [

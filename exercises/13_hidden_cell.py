@@ -83,13 +83,16 @@ def grad_scaled(scaled, keep, v, grad_output):
         change(
             "    weights = weights.masked_fill(~keep, 0)\n",
             "",
-            hint="A row of −∞ alone is 0/0 in softmax. Set the weights of hidden cells to 0.",
+            hint=(
+                "In softmax, a row with nothing but −∞ is 0/0. Set the weights of hidden cells "
+                "to 0."
+            ),
         ),
         change(
             ("-torch.inf", "-1e9"),
             ("    weights = weights.masked_fill(~keep, 0)\n", ""),
             hint=(
-                "In a row that sees nothing, −1e9 everywhere gives equal weights, and so "
+                "In a row that sees nothing, −1e9 everywhere gives equal weights, and therefore "
                 "gradients that are not 0."
             ),
         ),

@@ -129,7 +129,7 @@ def leaking(runs, letters, segment):
     fields=(
         Field(
             "sum(math.log(8 - said) for said in range(1, 5)) / 4",
-            label="the least mean loss that is possible with five of eight letters",
+            label="the lowest possible mean loss with five of eight letters",
         ),
     ),
 )

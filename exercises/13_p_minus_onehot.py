@@ -57,12 +57,12 @@ EXERCISE = Exercise(
     level=1,
     points=1,
     text="""\
-Write `grad_scores(scores, right)`, which computes the gradient of the cross-entropy at `scores`,
-[N, words]. Row n has a score for each word, the right word of row n is number `right[n]`, and the
-loss is the mean over the N rows. It must also work for scores in the thousands.
-{% if chapter %}Compare with torch: the table
-`word_scores = torch.tensor([[9.0, 4.0, 1.0], [1.0, 1.0, 2.0]]).log()` with the right words
-`torch.tensor([1, 2])` has the first row (9, −10, 1)/28.{% else %}Try it with
+Write `grad_scores(scores, right)`, which computes the gradient of the cross-entropy with respect
+to `scores`, [N, words]. Row n has a score for each word, the right word of row n is number
+`right[n]`, and the loss is the mean over the N rows. It must also work for scores in the thousands.
+{% if chapter %}Compare with torch: for the table
+`word_scores = torch.tensor([[9.0, 4.0, 1.0], [1.0, 1.0, 2.0]]).log()` and the right words
+`torch.tensor([1, 2])`, the gradient's first row is (9, −10, 1)/28.{% else %}Try it with
 `grad_scores(word_scores, right_words)`.{% endif %} *Expected: three lines in the function.*""",
     starter="""\
 def grad_scores(scores, right):

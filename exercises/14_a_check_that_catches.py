@@ -79,8 +79,8 @@ def is_sound(weights, keep):
             """\
 def is_sound(weights, keep):
     return bool((weights[~keep] == 0).all() and (weights >= 0).all())""",
-            "Your hidden keys rightly get no weight, but the weights of the other keys must add up "
-            "to 1 in every row.",
+            "You rightly check that hidden keys get no weight. But the weights of the other keys "
+            "must also add up to 1 in every row.",
         ),
         Mistake(
             """\

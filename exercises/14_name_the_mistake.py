@@ -47,7 +47,7 @@ def checks(names, parameters):
         Clue("`what_went_wrong` is a list of the four names, each once", each_once),
         *(
             (
-                f"`{first}` and `{second}` stand at their tables",
+                f"`{first}` and `{second}` are in the right places",
                 each_once and hits[first] and hits[second],
             )
             for first, second in (NAMES[:2], NAMES[2:])

@@ -53,10 +53,10 @@ EXERCISE = Exercise(
 Find what is wrong, and show it. A layer norm normalises a row `X` of n numbers like this:
 `(X - X.mean(-1, keepdim=True)) / X.std(-1, keepdim=True)`. But torch's `std` divides by n − 1. Take
 the row `features`. What is the first number of this result (`std_first`), and what should it be,
-without the small eps (`right_first`)? Then show where this mistake is hard to notice: how many
-numbers must a row have, at least, so that the result is too small by a share of no more than
+without the small eps (`right_first`)? Then show where this mistake is hard to notice: at
+least how many numbers must a row have for the result to be too small by no more than the share
 `largest_error` (`wide_enough`, a whole number)? *Expected: about seven lines, or a pencil. The
-ratio of the two depends on n alone.*""",
+ratio of the two depends only on n.*""",
     starter="std_first = ...\nright_first = ...\nwide_enough = ...",
     solution="""\
 from math import sqrt
@@ -82,14 +82,14 @@ while 1 - sqrt((wide_enough - 1) / wide_enough) > largest_error:
         change(
             ("sqrt(squares / (n - 1))", "(squares / (n - 1))"),
             ("sqrt(squares / n)", "(squares / n)"),
-            hint="You divided by the variance. Divide by its root.",
+            hint="You divided by the variance. Divide by its square root.",
         ),
         change(
             "1 - sqrt((wide_enough - 1) / wide_enough)",
             "1 / wide_enough",
             hint=(
                 "The first two are right. 1/n is the error of the *variance*; the error of its "
-                "root is smaller."
+                "square root is smaller."
             ),
         ),
     ),

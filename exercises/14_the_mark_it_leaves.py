@@ -51,7 +51,7 @@ as 1 for a key that stays and 0 for one that is hidden. Three people use it in t
 - The second multiplies the scores by it. What weight does the hidden key get now (`if_multiplied`)?
 - The third multiplies the weights by it, after softmax. What does the row add up to (`if_after`)?
 
-Give two decimals or more. *Expected: three sums of three exponentials.*""",
+Give each to two decimals or more. *Expected: three sums of three exponentials.*""",
     starter="if_added = ...\nif_multiplied = ...\nif_after = ...",
     solution="""\
 from math import e, exp

@@ -164,7 +164,7 @@ QUICK, SLOW, DEEP = (
 MARKED = {"test": "not slow and not deep", "slow": "slow and not deep", "deep": "deep"}
 MARKED["deep-processors"] = MARKED["test"]
 MARKED["slow-triton"] = "not deep"  # all tests of the kernels, as no other group installs Triton
-MARKED["slow-exercises"] = "not deep"  # notebooks have no marks
+MARKED["slow-exercises"] = MARKED["deep-chinese"] = "not deep"  # notebooks have no marks
 
 
 @cache
@@ -194,7 +194,7 @@ def reached(group: str) -> set[Path]:
     named = {
         ROOT / word
         for flag, word in itertools.pairwise(command)
-        if word.startswith(("tests", "exercises")) and flag != "-p"
+        if word.startswith(("tests", "exercises", "chapters", "book")) and flag != "-p"
     } - left_out
     files = [path for top in named for path in [top, *top.rglob("test_*.py")] if path.is_file()]
     if not named:

@@ -110,11 +110,11 @@ MASKING = (
         name="mask-added",
         title="a mask of ones and zeros added",
         does=(
-            "A mask of ones and zeros is added to the scores; a mask to be added must consist of 0 "
-            "and −∞."
+            "A mask of ones and zeros is added to the scores, but an additive mask must consist of "
+            "0 and −∞."
         ),
         symptom=(
-            "Nothing is hidden. The mask only makes a kept key weigh e times as much as before, "
+            "So nothing is hidden. The mask only makes a kept key weigh e times as much as before, "
             "relative to a hidden one."
         ),
         invisible="Without a mask, and in the weights of a row that keeps every key.",
@@ -135,7 +135,7 @@ MASKING = (
             "The scores are multiplied by the mask, so a hidden score becomes 0 instead of −∞, and "
             "exp(0) = 1."
         ),
-        symptom="Hidden keys get a weight, and it is the same for all of them in a row.",
+        symptom="Hidden keys get a weight, which is the same for all hidden keys in a row.",
         invisible="Where every query may see every key.",
         wrong="masked = scaled * keep",
         right="masked = scaled.masked_fill(~keep, -torch.inf)",

@@ -34,12 +34,12 @@ SCALING = (
         name="scale-by-model-width",
         title="the scale 1/√d_model",
         does=(
-            "The scores are divided by the root of the model's width, not of the width of one "
-            "head's keys."
+            "The scores are divided by the root of the model's width instead of the root of the "
+            "width of one head's keys."
         ),
         symptom=(
-            "All scaled scores are too small by the same factor, so rows come out too flat; no "
-            "shape changes."
+            "All scaled scores are too small by the same factor, so the rows come out too flat, "
+            "but no shape changes."
         ),
         invisible="With one head whose keys are as wide as the model.",
         wrong="scaled = scores / d_model ** 0.5",

@@ -12,11 +12,11 @@ TRAINING = (
             "should predict."
         ),
         symptom=(
-            "The loss falls lower than any honest prediction could bring it, and the model writes "
+            "The loss falls lower than any honest prediction could achieve, and the model writes "
             "nonsense: when it writes, the next token is not there to be read."
         ),
         invisible=(
-            "In texts of which the model reads only one token, and at the last place of any text."
+            "When the model reads only one token of a text, and at the last position of any text."
         ),
         wrong="weights = torch.softmax(scaled, dim=-1)",
         right="weights = torch.softmax(scaled.masked_fill(~causal, -torch.inf), dim=-1)",
@@ -31,7 +31,7 @@ TRAINING = (
         title="targets that are not shifted",
         does="Each place learns to predict the token that it reads, not the next one.",
         symptom=(
-            "The loss falls towards 0 within some dozens of steps, and the model repeats its last "
+            "The loss falls towards 0 within a few dozen steps, and the model repeats its last "
             "token forever."
         ),
         invisible="In texts that repeat a single token.",
@@ -48,8 +48,8 @@ TRAINING = (
         title="gradients that are not cleared",
         does="backward() adds its gradients to those of all earlier steps.",
         symptom=(
-            "Each step follows the sum of all gradients so far. The loss falls at first, then "
-            "swings or grows."
+            "So each step follows the sum of all gradients so far. The loss falls at first, and "
+            "then swings or grows."
         ),
         invisible="In the first step.",
         wrong="loss.backward(); optimizer.step()",

@@ -47,8 +47,8 @@ WEIGHING = (
             "column of nan."
         ),
         invisible=(
-            "In a table whose rows and columns all have the same sum of exps, as for two word "
-            "vectors of equal length at a right angle. A symmetric table is not enough."
+            "In a table whose rows and columns all have the same sum of exps, such as that of two "
+            "word vectors of equal length at right angles. A symmetric table is not enough."
         ),
         wrong="weights = torch.softmax(scaled, dim=-2)  # or dim=1 of [B, L, S]",
         right="weights = torch.softmax(scaled, dim=-1)",
@@ -72,7 +72,7 @@ WEIGHING = (
         ),
         symptom=(
             "In float32 a score above 88.7 gives nan (inf/inf), and so does a row whose scores "
-            "are all below −104 (0/0). Where only the sum is too large, as for three scores of 88, "
+            "are all below −104 (0/0). If only the sum is too large, as with three scores of 88, "
             "the whole row becomes 0."
         ),
         invisible=(
@@ -130,7 +130,7 @@ WEIGHING = (
     Mistake(
         name="mask-after-softmax",
         title="the mask after softmax",
-        does="Softmax includes all keys, and only afterwards are the hidden weights set to 0.",
+        does="Softmax includes all keys, and the hidden weights are set to 0 only afterwards.",
         symptom=(
             "Rows add up to less than 1, because the share of the hidden keys is missing. And the "
             "future leaks through the sum that softmax divides by: if a later word changes, the "
@@ -157,7 +157,7 @@ WEIGHING = (
             "Some rows add up to 0.9 or 1.1, and the outputs can be off in their first decimal."
         ),
         invisible=(
-            "Where the weights have only one decimal anyway, as for five equal keys. The check "
+            "Where the weights have only one decimal anyway, as with five equal keys. The check "
             "misses a row in which the rounding errors cancel."
         ),
         wrong="weights = torch.round(weights, decimals=1)",
@@ -194,7 +194,7 @@ WEIGHING = (
         name="dropout-not-rescaled",
         title="dropout not rescaled",
         does="The weights that survive are not divided by 1 − p.",
-        symptom="In training every output is too small, by the factor 1 − p.",
+        symptom="In training every output is too small by a factor of 1 − p.",
         invisible="Without dropout, or with p = 0.",
         wrong="dropped = weights * survives",
         right="dropped = weights * survives / (1 - p)",

@@ -65,7 +65,7 @@ WIRING = (
         name="heads-merged-by-view",
         title="heads merged by view alone",
         does="[B, H, T, D] is reshaped to [B, T, H·D] without a transpose before it.",
-        symptom="The shapes are right, but a word's row holds numbers of several words.",
+        symptom="The shapes are right, but each word's row holds numbers from several words.",
         invisible="With one head, or with one word.",
         wrong="merged = heads.reshape(B, T, H * D)",
         right="merged = heads.transpose(1, 2).reshape(B, T, H * D)",
@@ -100,8 +100,8 @@ WIRING = (
             "The spread is computed with x.std(), which divides by n − 1; layer norm divides by n."
         ),
         symptom=(
-            "Normed tokens are too small, by the factor √((n − 1)/n): 0.8660 at width 4, 0.9990 at "
-            "width 512."
+            "Normed tokens are too small by a factor of √((n − 1)/n): 0.8660 at width 4 and 0.9990 "
+            "at width 512."
         ),
         invisible=(
             "In tokens whose numbers are all equal, and it nearly hides where the width is large. "
@@ -136,7 +136,7 @@ WIRING = (
     Mistake(
         name="positions-along-batch",
         title="positions along the batch",
-        does="Places are counted along the first axis, which is that of the sentences.",
+        does="Places are counted along the first axis, which is the axis of the sentences.",
         symptom=(
             "All words of a sentence get the same place, so their order once again makes no "
             "difference."
@@ -179,8 +179,8 @@ WIRING = (
         title="dropout after the norm",
         does="Dropout is applied to the normed sum, not to what the sublayer adds.",
         symptom=(
-            "In training the stream itself then contains zeros, and no later layer can know what "
-            "was there."
+            "In training the stream itself then contains zeros, and no later layer can recover "
+            "what was there."
         ),
         invisible="Without dropout, as in eval.",
         wrong="dropout(norm(x + sublayer(x)))",

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Collection
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from publishing.translation.exercises import say
 from publishing.translation.language import in_chinese
 from publishing.translation.markdown import translated
 from publishing.translation.notebooks import chinese
-from publishing.translation.outputs import PNG, SVG
+from publishing.translation.outputs import PNG, SVG, in_output
 from publishing.translation.pages import README
 
 ZH = "zh"
@@ -79,6 +80,16 @@ def of_page(path: Path):
     for place, data in drawings(made).items():
         is_known = place in known and known[place][SVG] == data[SVG]
         data[PNG] = known[place][PNG] if is_known else drawn(data[SVG])
+    return made
+
+
+def in_chinese_too(outputs: list) -> list:
+    """What a Chinese cell gives when it is run, with drawings and views in Chinese as well."""
+    made = deepcopy(outputs)
+    for output in made:
+        in_output(output)
+        if {SVG, PNG} <= output.get("data", {}).keys():
+            output["data"][PNG] = drawn(output["data"][SVG])
     return made
 
 

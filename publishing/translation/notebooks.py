@@ -1,10 +1,11 @@
-"""A notebook in another language: its Markdown exchanged, its code and its outputs the same."""
+"""A notebook in another language: its Markdown exchanged, and the words in its code and outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
 
+from publishing.translation import code
 from publishing.translation.language import in_chinese
 from publishing.translation.markdown import pieces, translated
 from publishing.translation.outputs import alt, in_output
@@ -32,6 +33,8 @@ def chinese(notebook, docname: str, exercise_cells: Callable[[str, int], list]):
             continue
         if cell.cell_type == "markdown":
             cell.source = translated(cell.source, lookup)
+        else:
+            code.translate(cell, lookup)
         for output in cell.get("outputs", []):
             in_output(output)
         shown = cell.metadata.get("mystnb", {}).get("image", {})

@@ -10,6 +10,7 @@ import nbformat
 import yaml
 
 from publishing import ROOT
+from publishing.translation import code
 from publishing.translation.markdown import Piece, pieces
 
 INCLUDE = re.compile(r"^```\{include\} (\S+)\n```$", re.MULTILINE)
@@ -66,14 +67,21 @@ def without_numbers(message: str) -> tuple[str, list[str]]:
 def texts(docname: str) -> list[str]:
     """The Markdown of a page, a text a cell, without the exercises: those have a catalogue."""
     path = path_of(docname)
-    if path.suffix == ".md":
-        return [path.read_text(encoding="utf-8")]
+    return [path.read_text(encoding="utf-8")] if path.suffix == ".md" else sources(path, "markdown")
+
+
+def sources(path: Path, kind: str) -> list[str]:
+    """The cells of a notebook of one kind, "markdown" or "code", without those of exercises."""
     cells = nbformat.read(path, as_version=4).cells
     return [
-        cell.source
-        for cell in cells
-        if cell.cell_type == "markdown" and tagged(cell, "exercise") is None
+        cell.source for cell in cells if cell.cell_type == kind and tagged(cell, "exercise") is None
     ]
+
+
+def words_of_code(docname: str) -> list[str]:
+    path = path_of(docname)
+    codes = sources(path, "code") if path.suffix == ".ipynb" else []
+    return [said.message for source in codes for said in code.said_in(source)]
 
 
 def measured(docname: str) -> list[str]:
@@ -84,9 +92,10 @@ def measured(docname: str) -> list[str]:
 
 
 def messages(docname: str) -> list[Piece]:
-    """Every message of a page, in its order; those that are measured come last, without numbers:
-    the next measurement says the same with other ones."""
+    """Every message of a page, in its order, then those of its code. What is measured comes last,
+    without numbers: the next measurement says the same with other ones."""
     in_order = [piece for text in texts(docname) for piece in pieces(text)]
+    in_order += [Piece(0, 0, message, "code") for message in words_of_code(docname)]
     for piece in (piece for text in measured(docname) for piece in pieces(text)):
         in_order.append(replace(piece, message=without_numbers(piece.message)[0]))
     return in_order

@@ -42,7 +42,7 @@ def test_as_many_crosses_as_cells_fell():
     first, tossed, *_ = steps(drawings.dropout(RECORD, WORDS))
     strokes = tossed.count('class="soft-line"') - first.count('class="soft-line"')
     assert strokes == 2 * fell.sum()
-    assert f"{fell.sum()} of {kept.sum()} fall" in tossed
+    assert f"{fell.sum()} of {kept.sum()} cells" in tossed
 
 
 def test_the_next_pass_has_coins_of_its_own():

@@ -39,7 +39,7 @@ def test_a_word_is_as_dark_as_its_weight():
         r'fill-opacity="([\d.]+)"', drawing.svg()
     )
     assert [float(n) for n in shown] == pytest.approx(row.tolist())
-    assert drawing.alt == "What it takes from each word. In a most from was, 0.60."
+    assert drawing.alt == "What it takes from each word. In a it takes most from was, 0.60."
 
 
 def test_a_long_sentence_goes_on_in_the_next_line_within_the_drawing():

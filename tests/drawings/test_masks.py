@@ -49,10 +49,12 @@ def test_a_word_sees_its_past_and_guesses_what_follows():
     written = re.findall(r">([^<>]+)</text>", drawing.svg())
     lines = "Your journey | Your journey starts | Your journey starts ?"
     assert written[2:] == lines.replace("| ", "").split()
-    assert "Your and journey, and guesses starts. The answer stands in no line." in drawing.alt
+    assert (
+        "Your and journey, and guesses starts. The answer is in none of the lines." in drawing.alt
+    )
 
 
 def test_without_a_mask_the_answer_is_framed():
     drawing = drawings.next_words(Keep(), ["Your", "journey", "starts"])
     assert counted(drawing, "accent-line") == 2
-    assert drawing.alt.endswith("The answer stands in 2 of the lines.")
+    assert drawing.alt.endswith("The answer is in 2 of the lines.")

@@ -30,7 +30,7 @@ def test_numbers_and_row_sums_are_those_of_the_mistake():
     ("name", "says", "cells"),
     [
         ("no-scale", "0.99, not 0.87", [(2, 2)]),
-        ("no-mask", "hidden words weigh", [(0, 1), (0, 2), (1, 2)]),
+        ("no-mask", "hidden words not 0", [(0, 1), (0, 2), (1, 2)]),
         ("softmax-over-queries", "columns add up to 1", []),
         ("mask-after-softmax", "sums are not 1", []),
         ("dropped-as-weights", "kept words get 0", [(1, 0), (2, 0)]),

@@ -264,13 +264,13 @@ def test_one_file_is_alive_without_a_network(kind, opened, browser, tmp_path):
     assert page.title() == "<Heads>"
     page.locator(f"{tag} .ax-root").first.wait_for()
     if kind == "attentions":
-        page.get_by_role("radio", name="layer 1, head 1").first.click()
+        page.get_by_role("gridcell", name="layer 1, head 1").first.click()
         page.locator('.ax-cell[data-row="4"][data-col="0"]').first.click()
         weight = fixed(opened[0].record.stage("weights")[0, 3, 4, 0].item())
         assert (
             f"Query it gives {weight} to key the" in page.locator(".ax-sentence").first.inner_text()
         )
         page.get_by_role("button", name="lines", exact=True).first.click()
-        page.get_by_role("img", name="Lines from 5 queries on the left").wait_for()
+        page.get_by_role("img", name="Lines from queries on the left (5)").wait_for()
     assert heard == []
     page.context.close()

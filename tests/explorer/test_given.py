@@ -97,15 +97,15 @@ def test_python_refuses_a_change_of_what_is_not_there(name, value, only):
 def test_the_page_shows_the_numbers_and_says_where_arithmetic_ends(bare):
     page = bare.open(explore(LAYERS, tokens=WORDS, name="given"), script="classic")
     expect(page.locator(".ax-said")).to_have_text(ALONE)
-    page.get_by_role("radio", name="layer 1, head 2").click()
+    page.get_by_role("gridcell", name="layer 1, head 2").click()
     page.locator('.ax-cell[data-row="3"][data-col="4"]').click()
     number = fixed(LAYERS[1][0, 2, 3, 4].item())
     expect(page.locator(".ax-sentence")).to_have_text(f"Query on gives {number} to key it.")
     expect(page.locator(".ax-tree")).to_have_text(f"weights[3, 4] = {number}, as it was given")
     page.get_by_role("button", name="lines", exact=True).click()
-    page.get_by_role("img", name="Lines from 5 queries on the left").wait_for()
+    page.get_by_role("img", name="Lines from queries on the left (5)").wait_for()
     page.get_by_label("sort by").select_option("own")
-    first = page.get_by_role("radio").first
+    first = page.get_by_role("listbox").get_by_role("option").first
     most = max((torch.cat(LAYERS, 1)[0, h].diagonal().mean().item(), h) for h in range(12))
     expect(first).to_have_accessible_name(
         f"layer {most[1] // 4}, head {most[1] % 4}, own token {most[0]:.2f}"

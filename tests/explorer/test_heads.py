@@ -39,7 +39,7 @@ DRAW = """async ([payload, state, keys]) => {
   }
   const focused = heads.buttons.indexOf(document.activeElement);
   const stops = heads.buttons.filter((button) => button.tabIndex === 0).length;
-  const checked = heads.buttons.map((button) => button.getAttribute("aria-checked"));
+  const checked = heads.buttons.map((button) => button.getAttribute("aria-selected"));
   heads.buttons[1].click();
   const names = heads.buttons.map((button) => button.getAttribute("aria-label"));
   const caption = heads.caption.textContent;
@@ -171,15 +171,20 @@ def test_heads_of_layers_stand_under_their_layer(bare, lang, word, chinese):
         said = [
             re.sub(r"\w+ (\d), head (\d)", rf"第 \1 {chinese}，第 \2 头", name) for name in said
         ]
-    children = page.locator(".ax-sheet > *").evaluate_all(SHEET)
+    children = page.locator(".ax-layer > *").evaluate_all(SHEET)
     layers = [name.split("，" if lang == "zh" else ",")[0] for name in said]
     wanted = [[str(n % 3), name] for n, name in enumerate(said)]
     assert children == [[layers[0], None], *wanted[:3], [layers[3], None], *wanted[3:]]
     tops = {round(small.bounding_box()["y"]) for small in page.locator(".ax-small").all()[3:]}
     assert len(tops) == 1
-    page.get_by_role("radio", name=said[1]).click()
-    page.keyboard.press("ArrowDown")
-    expect(page.get_by_role("radio", name=said[4])).to_be_checked()
+    cell = page.get_by_role("grid", name="heads" if lang == "en" else "所有的头").get_by_role
+    cell("gridcell", name=said[1]).click()
+    for key, head in (("ArrowDown", 4), ("End", 5), ("Home", 3), ("Control+Home", 0)):
+        page.keyboard.press(key)
+        expect(cell("gridcell", name=said[head])).to_be_focused()
+        expect(cell("gridcell", name=said[head])).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".ax-sheet [role=row]")).to_have_count(2)
+    assert page.locator(".ax-sheet [tabindex='0']").count() == 1
     select = page.locator('[data-control="head"] select option')
     assert select.all_text_contents() == said
 
@@ -262,7 +267,7 @@ def test_heads_are_sorted_and_say_by_what(bare, word, unsorted):
     expect(page.locator(".ax-sheet > *")).to_have_text(texts)
     expect(page.locator(".ax-heads")).to_contain_text("0 where each query looks at one key")
     name = f"{word} 1, head 1, entropy {measures[4]['entropy']:.2f}"
-    page.get_by_role("radio", name=name).focus()
+    page.get_by_role("listbox", name="heads").get_by_role("option", name=name).focus()
     place = order.index(4)
     page.keyboard.press("ArrowRight" if place < 5 else "ArrowLeft")
     chosen = order[place + 1 if place < 5 else place - 1]
@@ -271,7 +276,7 @@ def test_heads_are_sorted_and_say_by_what(bare, word, unsorted):
     expect(page.locator(".ax-sheet > *")).to_have_text(labels("previous")[0])
     page.get_by_role("combobox", name="sort by").select_option(unsorted)
     texts = [f"{word} 0", "0", "1", "2", f"{word} 1", "0", "1", "2"]
-    expect(page.locator(".ax-sheet > *")).to_have_text(texts)
+    expect(page.locator(".ax-layer > *")).to_have_text(texts)
 
 
 def test_heads_of_queries_without_keys_of_their_own_are_not_sorted_by_these(bare):
@@ -300,19 +305,25 @@ def test_the_real_model_s_heads_take_less_than_300_kilobytes():
 def test_picking_a_small_map_shows_that_head_large(bare):
     record = many_heads(8, keep=causal())
     page = bare.open(explore(record, name="sheet", show=("heads",)))
-    small = page.get_by_role("radiogroup", name="heads").get_by_role("radio")
+    small = page.get_by_role("listbox", name="heads").get_by_role("option")
     expect(small).to_have_count(8)
     small.nth(5).click()
     expect(page).to_have_url(re.compile(r"#x-sheet\?head=5$"))
     page.keyboard.press("ArrowRight")
     expect(small.nth(6)).to_be_focused()
-    expect(small.nth(6)).to_be_checked()
+    expect(small.nth(6)).to_have_attribute("aria-selected", "true")
     number = fixed(Workings(record, 0, 6, 4).weights[2])
     cell = page.locator('.ax-cell[data-row="4"][data-col="2"]')
     expect(cell).to_have_text(number)
     expect(page).to_have_url(re.compile("head=6"))
     page.reload()
-    expect(small.nth(6)).to_be_checked()
+    expect(small.nth(6)).to_have_attribute("aria-selected", "true")
+
+
+def twelve_layers():
+    x = torch.linspace(-4, 4, 144 * 6 * 4).sin().view(1, 144, 6, 4)
+    names = [f"layer {n}, head {h}" for n in range(12) for h in range(12)]
+    return explore(trace(x, x, x), head_names=names, show=("heads",), name="many")
 
 
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
@@ -320,24 +331,46 @@ PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
 
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
 def test_the_large_map_comes_into_sight(bare, size):
-    """However many small maps there are."""
-    x = torch.linspace(-4, 4, 144 * 6 * 4).sin().view(1, 144, 6, 4)
-    names = [f"layer {n}, head {h}" for n in range(12) for h in range(12)]
-    view = explore(trace(x, x, x), head_names=names, show=("heads",), name="many")
-    page = bare.open(view, viewport=size)
+    """With its name, and its small map in sight, or else a way back to it."""
+    page = bare.open(twelve_layers(), viewport=size)
     page.evaluate("() => { document.body.style.paddingBottom = '60rem'; }")
-    page.get_by_role("radio", name="layer 11, head 2").click()
-    expect(page.get_by_role("radio", name="layer 11, head 2")).to_be_checked()
-    for css in (".ax-map", ".ax-small[aria-checked=true]"):
+    small = page.get_by_role("gridcell", name="layer 8, head 2")
+    small.click()
+    expect(small).to_have_attribute("aria-selected", "true")
+    name = page.get_by_role("heading", name="layer 8, head 2")
+    expect(name).to_be_in_viewport(ratio=1)
+    shown = [".ax-map", *([] if size is PHONE else [".ax-small[aria-selected=true]"])]
+    for css in shown:
         top, bottom = page.locator(css).evaluate(
             "(e) => [e.getBoundingClientRect().top, e.getBoundingClientRect().bottom]"
         )
         assert -1 <= top <= bottom <= size["height"] + 1, css
+    top = "document.querySelector('.ax-map').getBoundingClientRect().top"
+    page.evaluate(f"() => scrollBy(0, {top} + 40)")
+    expect(name).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="back to all heads").click()
+    expect(small).to_be_focused()
+    expect(small).to_be_in_viewport(ratio=1)
     page.emulate_media(media="print")
     for css in (".ax-sheet", ".ax-scroll"):
         whole = page.locator(css).evaluate("(e) => [e.clientHeight, e.scrollHeight]")
         assert whole[0] == whole[1], "paper shows all of it"
         assert page.locator(css).evaluate("(e) => getComputedStyle(e).overflowY") == "visible"
+
+
+def test_on_a_phone_the_small_maps_have_no_scroll_of_their_own(bare):
+    page = bare.open(twelve_layers(), viewport={"width": 360, "height": 740}, has_touch=True)
+    high = page.locator(".ax-sheet").evaluate("(e) => [e.clientHeight, e.scrollHeight]")
+    assert high[0] == high[1] > 740
+
+
+@pytest.mark.parametrize("width", [320, 700, 1280])
+def test_small_maps_are_large_enough_to_be_pressed(bare, width):
+    page = bare.open(twelve_layers(), viewport={"width": width, "height": 740})
+    boxes = page.locator(".ax-small").evaluate_all(
+        "all => all.map((e) => [e.getBoundingClientRect().width, e.getBoundingClientRect().height])"
+    )
+    assert min(map(min, boxes)) >= 24
 
 
 def test_below_an_explorer_with_further_controls_but_one_head(bare):
@@ -350,7 +383,7 @@ def test_below_an_explorer_with_further_controls_but_one_head(bare):
     expect(page.locator(".ax-grid")).to_have_count(2)
     assert not any("explorer-heads.js" in url for url in bare.asked)
     page.get_by_role("button", name="all controls").last.click()
-    expect(page.get_by_role("radiogroup", name="heads").get_by_role("radio")).to_have_count(4)
+    expect(page.get_by_role("listbox", name="heads").get_by_role("option")).to_have_count(4)
 
 
 def test_of_many_long_heads_only_maps_in_view_are_drawn(bare):

@@ -594,7 +594,7 @@ def test_the_weights_as_lines(bare):
     expect(lines).to_be_hidden()
     page.get_by_role("button", name="lines", exact=True).click()
     expect(page).to_have_url(re.compile(r"#x-lab\?lines=1$"))
-    picture = "Lines from 6 queries on the left to 6 keys on the right"
+    picture = "Lines from queries on the left (6) to keys on the right (6)"
     expect(lines.get_by_role("img", name=picture)).to_be_visible()
     weights = record.stage("weights").double()
     expect(drawn).to_have_count(int((weights >= 0.01).sum()))

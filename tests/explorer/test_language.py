@@ -59,12 +59,13 @@ def visit(browser, address):
     """visit(page, fragment, …) opens it in a browser that has nothing kept."""
     contexts, heard = [], []
 
-    def visit(name="en", fragment="", *, within=None, **how):
+    def visit(name="en", fragment="", *, within=None, before="", **how):
         how = {"viewport": WIDE, "reduced_motion": "reduce", **how}
         context = within or browser.new_context(**how)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: heard.append(str(error)))
+        page.add_init_script(before)
         page.goto(f"{address}/{name}.html{fragment}")
         return page
 
@@ -127,10 +128,33 @@ def test_words_are_written_chosen_and_taken_back(visit):
     read(page)
 
 
+ASKED = """
+const post = Worker.prototype.postMessage;
+window.asked = [];
+Worker.prototype.postMessage = function (message, ...how) {
+  const [before] = asked.slice(-1);
+  if (message.what === "read") before.isReadAtOnce = window.isThisTurn;
+  window.isThisTurn = true;
+  queueMicrotask(() => { window.isThisTurn = false; });
+  asked.push({ what: message.what });
+  return post.call(this, message, ...how);
+};
+"""
+
+
+def test_the_worker_reads_a_text_without_waiting_for_the_page_to_take_its_tokens(visit):
+    page = visit(before=ASKED)
+    load(page)
+    page.locator(".lm-write").click()
+    expect(page.locator(".lm-token")).to_have_count(7)
+    cuts = page.evaluate("asked.filter(({ what }) => what === 'cut')")
+    assert cuts == [{"what": "cut", "isReadAtOnce": True}] * 2
+
+
 def test_a_number_opens_down_to_a_stored_weight_and_a_link_to_it(visit):
     page = load(visit())
     page.locator(".lm-sheet button").nth(5).click()
-    expect(page.locator(".am-name")).to_have_text("layer 1, head 1")
+    expect(page.locator(".ax-opened-name")).to_have_text("layer 1, head 1")
     page.locator("[data-row='4'][data-col='2']").click()
     line = page.locator(".lm-arithmetic .am-line")
     expect(line).to_contain_text("layers.1.attention.weights[1, 4, 2] = exp(")
@@ -247,9 +271,19 @@ def test_a_long_text_is_a_map_and_a_short_one_a_table_again(visit):
 
 def test_by_keyboard_from_the_text_to_a_number(visit):
     page = load(visit())
-    page.locator(".lm-sheet [tabindex='0']").focus()
-    page.keyboard.press("ArrowUp")
-    expect(page.locator(".am-name")).to_have_text("layer 0, head 2")
+    stop = page.locator(".lm-sheet [tabindex='0']")
+    expect(stop).to_have_count(1)
+    cell = page.get_by_role("grid", name="heads").get_by_role("gridcell", selected=True)
+    expect(cell).to_have_accessible_name("layer 1, head 2")
+    cell.focus()
+    way = (("End", 1, 3), ("Home", 1, 0), ("ArrowRight", 1, 1), ("Control+Home", 0, 0),
+           ("Control+End", 1, 3), ("ArrowLeft", 1, 2), ("ArrowUp", 0, 2))  # fmt: skip
+    for key, layer, head in way:
+        page.keyboard.press(key)
+        expect(cell).to_have_accessible_name(f"layer {layer}, head {head}")
+        expect(cell).to_be_focused()
+    expect(stop).to_have_count(1)
+    expect(page.get_by_role("heading", name="layer 0, head 2")).to_be_visible()
     page.locator(".am-explorer [data-row][tabindex='0']").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -264,7 +298,7 @@ def test_by_keyboard_from_the_text_to_a_number(visit):
 def test_on_a_phone_a_number_opens_where_it_is_seen(visit):
     page = load(visit(viewport=NARROW, has_touch=True))
     page.locator(".lm-sheet button").nth(1).tap()
-    expect(page.locator(".am-name")).to_have_text("layer 0, head 1")
+    expect(page.locator(".ax-opened-name")).to_have_text("layer 0, head 1")
     cell = page.locator("[data-row='4'][data-col='1']")
     cell.tap()
     line = page.locator(".lm-arithmetic .am-line")
@@ -274,10 +308,43 @@ def test_on_a_phone_a_number_opens_where_it_is_seen(visit):
     assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
 
 
+def test_sorted_heads_are_a_list(visit):
+    page = load(visit())
+    page.get_by_label("sort by").select_option("entropy")
+    first = page.get_by_role("listbox", name="heads").get_by_role("option").first
+    expect(first).to_have_accessible_name(re.compile(r"^layer \d, head \d, entropy "))
+    expect(page.locator(".lm-sheet [role=row]")).to_have_count(0)
+    hint = page.locator(".ax-heads > .ax-hint")
+    expect(hint).to_have_text("All 8 heads, the largest number first. Press one to see it large.")
+    page.get_by_label("sort by").select_option("layer")
+    expect(page.get_by_role("grid", name="heads").get_by_role("row")).to_have_count(2)
+
+
+def test_its_parts_have_headings(visit):
+    page = load(visit())
+    page.locator("[data-row='4'][data-col='2']").click()
+    headings = page.get_by_role("heading", level=2)
+    expect(headings).to_have_text(
+        ["What may come next, and its chance. Press a word to write it.", "heads",
+         "layer 1, head 2", "the arithmetic of the number"]
+    )  # fmt: skip
+
+
+def test_one_token_is_said_in_the_singular(visit):
+    page = load(visit())
+    page.locator(".lm-input").fill("c")
+    expect(page.locator(".lm-count")).to_have_text("1 token; ␣ is a space")
+    read(page)
+
+
 @pytest.mark.parametrize("width", [320, 700, 1000])
 def test_nine_heads_in_a_row_are_large_enough_to_be_pressed(visit, width):
     page = load(visit(viewport={"width": width, "height": 800}))
     page.locator(".lm-sheet").evaluate("e => e.style.setProperty('--ax-across', 9)")
+    # A wide scroll bar, as some systems have it.
+    page.add_style_tag(
+        content=".lm-sheet { overflow-y: scroll !important; scrollbar-width: auto !important }"
+    )
     boxes = [each.bounding_box() for each in page.locator(".lm-sheet button").all()]
     assert min(min(box["width"], box["height"]) for box in boxes) >= 24
 
@@ -287,7 +354,7 @@ def test_a_link_to_a_number_arrives_at_the_number(visit):
     assert page.evaluate("scrollY") == 0, "there is no number yet"
     load(page)
     expect(page.locator(".lm-arithmetic .am-line")).to_be_in_viewport()
-    expect(page.locator("[aria-selected='true']")).to_be_in_viewport(ratio=0.9)
+    expect(page.locator(".ax-cell[aria-selected='true']")).to_be_in_viewport(ratio=0.9)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -668,7 +668,7 @@ def test_who_does_not_see_hears(play):
     expect(heard).to_have_text("Translation: 汤姆 追逐 杰瑞 <end>")
     page.get_by_label("your sentence").fill("Tom sees Jerry")
     expect(heard).to_have_text(f"Translation: {' '.join(translated('Tom sees Jerry')[0])}")
-    assert page.locator(".am-name").get_attribute("role") == "status"
+    expect(page.locator("[role=status] > .am-name")).to_have_count(1)
     expect(page.locator(".am-name")).to_have_text("encoder, layer 1, self-attention: norm")
     page.locator('.am-table [data-row="0"][data-col="0"]').click()
     expect(page.locator(".am-sentence[role=status]")).to_have_text(
@@ -749,3 +749,10 @@ def test_a_translation_without_an_end_is_cut_and_says_so(play):
     page = play(f"#x-translator?say={say.replace(' ', '+')}&off=residuals_off:{step}")
     assert words(page) == wanted
     expect(page.locator(".am-written")).to_contain_text("no end mark")
+
+
+def test_its_parts_have_headings(play):
+    page = play()
+    station(page, NORM).click()
+    name = page.locator(".am-name").text_content()
+    expect(page.get_by_role("heading", level=2)).to_have_text(["reads", "writes", name])

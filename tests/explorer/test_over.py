@@ -82,7 +82,7 @@ def test_a_double_click_shows_one_alone_and_a_click_takes_one_away(page):
 
 def test_another_layer_has_its_own(page):
     chip(page, 13).click()
-    page.get_by_role("radio", name="layer 0, head 4").click()
+    page.get_by_role("gridcell", name="layer 0, head 4").click()
     assert chip(page, 4).get_attribute("aria-pressed") == "true"
     expect(page.locator(".ax-over [aria-pressed=true]")).to_have_count(1)
     expect(lines(page)).to_have_count(count(4, 0.01))

@@ -100,7 +100,7 @@ def test_heads_are_sorted_by_how_much_the_runs_differ(bare, compared):
         page.locator("select[aria-label=run]").select_option(run)
         for n, head in enumerate(order):
             name = f"{head}: head {head}, difference of the runs {distances[head]:.2f}"
-            expect(page.get_by_role("radiogroup", name="heads").get_by_role("radio").nth(n)
+            expect(page.get_by_role("listbox", name="heads").get_by_role("option").nth(n)
                    ).to_have_accessible_name(name)  # fmt: skip
 
 

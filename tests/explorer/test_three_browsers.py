@@ -147,6 +147,25 @@ def test_all_heads(opened):
     assert tab.texts(".ax-small b") == [f"{x:.2f}" for x in sorted(means.tolist(), reverse=True)]
 
 
+def test_heads_of_layers_are_a_grid(opened):
+    names = [f"layer {n // 4}, head {n % 4}" for n in range(8)]
+    x = torch.linspace(-2, 2, 8 * 5 * 3).sin().view(1, 8, 5, 3)
+    tab = opened(explore(trace(x, x, x), head_names=names, show=("heads",), name="layers"))
+    tab.until_there(".ax-layer .ax-small")
+    sizes = """(css) => [...document.querySelectorAll(css)].map((e) => e.getBoundingClientRect())
+      .map(({ left, top, width }) => [left, top, width].map(Math.round))"""
+    left, top, width = zip(*tab.evaluate(sizes, ".ax-small"), strict=True)
+    assert left[:4] == left[4:]
+    assert top == (top[0],) * 4 + (top[4],) * 4
+    assert max(width) - min(width) <= 1
+    tab.click(".ax-small[aria-label='layer 0, head 1']")
+    for key, name in (("ArrowDown", names[5]), ("Home", names[4]), ("End", names[7])):
+        tab.press(key)
+        said = "() => document.activeElement.getAttribute('aria-label')"
+        assert tab.evaluate(said) == name
+    assert tab.texts(".ax-opened-name") == [names[7]]
+
+
 def test_lines_between_two_columns_of_tokens(opened):
     record = words()
     view = explore(record, tokens=toy.journey().tokens, name="lines")

@@ -31,12 +31,15 @@ def folder(tmp_path_factory):
         text = (script.BUILT.parent / name).read_text(encoding="utf-8")
         (folder / name).write_text(text, encoding="utf-8")
     links = "".join(f'<link rel="stylesheet" href="{name}">' for name in SHEETS)
-    for name, lang in (("en", "en"), ("zh", "zh-CN")):
+    one = open_training(Training(texts=1))
+    for name, lang, shown in (
+        ("en", "en", open_training()), ("zh", "zh-CN", open_training()), ("one", "en", one),
+    ):  # fmt: skip
         (folder / f"{name}.html").write_text(
             f'<!doctype html><html lang="{lang}" data-theme="light"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f'<title>A page</title>{links}<script defer src="explorer.js"></script></head>'
-            f"<body><main><h1>A page</h1>{open_training().html}</main></body></html>",
+            f"<body><main><h1>A page</h1>{shown.html}</main></body></html>",
             encoding="utf-8",
         )
     return folder
@@ -237,7 +240,7 @@ def test_a_step_is_said_once_while_a_number_is_open(page):
     assert set(page.evaluate("() => window.said")) == {"off"}
     expect(page.locator(".at-root .ax-sentence")).to_have_attribute("aria-live", "polite")
     page.locator('.at-root .ax-grid [data-row="9"][data-col="4"]').click()
-    assert "polite" in page.evaluate("() => window.said")
+    page.wait_for_function("() => window.said.includes('polite')")
 
 
 def test_it_runs_pauses_and_goes_back_to_the_same_numbers(page):
@@ -465,9 +468,13 @@ def test_a_new_training_is_not_painted_with_the_numbers_of_the_one_before(visit)
         };
     }""")
     page.get_by_role("combobox", name="layers").select_option("2")
-    for theme in ["dark", "light"] * 3:  # each paints what the page has
-        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        page.wait_for_timeout(150)
+    expect(page.locator(".at-matrix")).to_have_count(11)  # it has begun, and its numbers are late
+    page.evaluate("""async () => {
+        for (const theme of ["dark", "light"]) { // each paints what the page has
+            document.documentElement.dataset.theme = theme;
+            for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
+        }
+    }""")
     at(page, 0)
 
 
@@ -479,3 +486,35 @@ def test_a_saved_page_trains_without_a_network(browser, tmp_path):
     step(ready(page))
     says(page, losses(Training().step()))
     context.close()
+
+
+PARTS = [
+    "Loss over the 16 texts of each step", "Film of the attention maps",
+    "A text that no step trains on", "Layer 1 at step 0, number by number", "All 2,496 weights",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_each_part_is_a_group_that_its_heading_names(visit, lang):
+    page = visit(lang)
+    titles = page.get_by_role("heading", level=2)
+    names = titles.all_text_contents()
+    assert len(names) == 5
+    for name in names:
+        expect(page.get_by_role("group", name=name, exact=True).first).to_contain_text(name)
+    if lang == "en":
+        assert names == PARTS
+
+
+def test_to_go_back_is_offered_once_there_is_a_way_back(visit):
+    page = at(visit(), 0)
+    hint = page.get_by_text("Press a step or move the slider")
+    expect(hint).to_be_hidden()
+    step(page)
+    expect(hint).to_be_visible()
+
+
+def test_one_text_a_step_is_said_in_the_singular(visit):
+    expect(
+        visit("one").get_by_role("heading", name="Loss on the text of each step")
+    ).to_be_visible()

@@ -54,6 +54,11 @@ class StrictCell(IPyNbCell):
             )
 
     def compare_outputs(self, test, ref, skip_compare=None):
+        if self.parent.path.parent.name == "zh":
+            # A plugin is imported before shapes are checked in attn_core.
+            from publishing.notebooks.chinese import in_chinese_too
+
+            test = in_chinese_too(test)
         self.comparison_traceback = list(differences(ref, test))
         return not self.comparison_traceback
 

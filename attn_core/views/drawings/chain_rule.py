@@ -31,7 +31,7 @@ def chain_rule(
     >>> words, x = toy.journey()
     >>> w = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     >>> chain_rule(Projection(x[:2], w, w, w), 0, 1, tokens=words[:2])
-    Drawing: By which ways w_query[0, 0] reaches the loss, −log of the weight that Your gives to \
+    Drawing: How w_query[0, 0] reaches the loss, −log of the weight that Your gives to \
 journey. Number 0 of the query of Your changes 0.43 times as much. Its scaled scores change \
 0.3041, 0.3889 times as much as that (Your, journey). The loss changes 0.4718, −0.4718 times as \
 much as these.
@@ -69,7 +69,7 @@ much as these.
     sheet = Drawing(
         WIDEST,
         LOSS + HIGH + 6,
-        f"By which ways {name} reaches the loss, −log of the weight that {tokens[word]} gives to "
+        f"How {name} reaches the loss, −log of the weight that {tokens[word]} gives to "
         f"{tokens[target]}. Number {column} of the query of {tokens[word]} changes {first} times "
         f"as much. Its scaled scores change {', '.join(factors)} times as much as that "
         f"({', '.join(tokens)}). The loss changes {', '.join(pulled)} times as much as these.",

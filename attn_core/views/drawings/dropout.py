@@ -26,7 +26,7 @@ def dropout(record: AttentionTrace, tokens: Sequence[str]) -> Steps:
     >>> words, x = toy.journey()
     >>> dropout(trace(x, x, x, dropout=Dropout(0.5, seed=7)), words)  # doctest: +ELLIPSIS
     Drawing: A map of weights with the sum of each row beside it. 1: The weights: every row adds \
-up to 1. 2: A coin for each cell, p = 0.5: 21 of 36 fall. ...
+up to 1. 2: A coin is tossed for each cell, p = 0.5: 21 of 36 cells are dropped. ...
 
     Args:
         record: an attention with dropout: its first sentence and head are drawn.
@@ -57,8 +57,8 @@ up to 1. 2: A coin for each cell, p = 0.5: 21 of 36 fall. ...
             (drawn(weights, everywhere), f"The weights: every row{alive} adds up to 1."),
             (
                 drawn(weights * now, now),
-                f"A coin for each cell, p = {plain(drop.p)}: {int((kept & ~now).sum())} of {seen} "
-                "fall. No row adds up to more than 1 now.",
+                f"A coin is tossed for each cell, p = {plain(drop.p)}: {int((kept & ~now).sum())} "
+                f"of {seen} cells are dropped. No row adds up to more than 1 now.",
             ),
             (
                 drawn(grown, now),
@@ -68,8 +68,8 @@ up to 1. 2: A coin for each cell, p = 0.5: 21 of 36 fall. ...
             ),
             (
                 drawn(again, then),
-                "The next training step tosses the coins again. Other cells fall; the sums are "
-                "different, but still around 1.",
+                "The next training step tosses the coins again and drops other cells. The sums "
+                "change, but stay around 1.",
             ),
             (
                 drawn(average, everywhere),

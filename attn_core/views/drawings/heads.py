@@ -29,7 +29,7 @@ def heads(
     >>> _ = torch.manual_seed(123)
     >>> heads(MultiHeadAttention(3, 2, num_heads=2, keep=causal()), x, words, query=1)
     Drawing: From x come two heads, each with its own q, k, v and map of weights. The row of \
-journey: in head 0 0.48 and 0.52, in head 1 0.50 and 0.50. The outputs of both stand side by \
+journey: in head 0 0.48 and 0.52, in head 1 0.50 and 0.50. Their outputs are put side by \
 side, and out_proj mixes them.
 
     Args:
@@ -59,7 +59,7 @@ side, and out_proj mixes them.
         WIDEST,
         0,
         "From x come two heads, each with its own q, k, v and map of weights. The row of "
-        f"{tokens[query]}: {', '.join(sentences)}. The outputs of both stand side by side, and "
+        f"{tokens[query]}: {', '.join(sentences)}. Their outputs are put side by side, and "
         "out_proj mixes them.",
     )
     count, part = len(x), len(parts[0][0][0])
@@ -117,8 +117,8 @@ def attended_words(rows: Mapping[str, Tensor], tokens: Sequence[str], *, query: 
 
     >>> rows = {"head 0": torch.tensor([0.9, 0.1]), "head 1": torch.tensor([0.2, 0.8])}
     >>> attended_words(rows, ["one", "step"], query=1)
-    Drawing: What step takes from each word. In head 0 most from one, 0.90. In head 1 most from \
-step, 0.80.
+    Drawing: What step takes from each word. In head 0 it takes most from one, 0.90. In head 1 it \
+takes most from step, 0.80.
 
     Args:
         rows: for each head, by its name, the weights of the query.
@@ -131,7 +131,7 @@ step, 0.80.
         check_words(tokens, len(row))
     strongest = {name: int(row.argmax()) for name, row in rows.items()}
     sentences = [
-        f"In {name} most from {tokens[j]}, {fixed(rows[name][j].item(), 2)}."
+        f"In {name} it takes most from {tokens[j]}, {fixed(rows[name][j].item(), 2)}."
         for name, j in strongest.items()
     ]
     lines = laid(tokens)

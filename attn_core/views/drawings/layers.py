@@ -44,9 +44,9 @@ def two_layers(source: str = "Tom chases Jerry", target: str = "<start> 汤姆 �
 
     >>> two_layers()
     Drawing: Two columns, read upward. Encoder layer: self-attention, then feed-forward. Decoder \
-layer: causal self-attention, then cross-attention, then feed-forward. Around each of the five a \
-line goes past it to a sum, and the sum is normed. What the encoder gives, the memory, goes as \
-keys and values into the cross-attention; its queries come from below.
+layer: causal self-attention, then cross-attention, then feed-forward. Around each of these \
+five sublayers a line leads to a sum, which is then normed. The encoder's output, the memory, goes \
+as keys and values into the cross-attention; its queries come from below.
 
     Args:
         source: what goes into the encoder layer.
@@ -59,7 +59,7 @@ keys and values into the cross-attention; its queries come from below.
         488,
         "Two columns, read upward. Encoder layer: self-attention, then feed-forward. Decoder "
         "layer: causal self-attention, then cross-attention, then feed-forward. Around each of "
-        "the five a line goes past it to a sum, and the sum is normed. What the encoder gives, "
+        "these five sublayers a line leads to a sum, which is then normed. The encoder's output, "
         "the memory, goes as keys and values into the cross-attention; its queries come from "
         "below.",
     )
@@ -95,18 +95,19 @@ def norm_places() -> Drawing:
     """Post-norm beside pre-norm: does the path of the residuals go through the norms, or past them?
 
     >>> norm_places()
-    Drawing: Two stacks of two sublayers, read upward. Post-norm: the path of the residuals meets \
-a sum and then a norm, again and again. Pre-norm: the norms stand before the sublayers, beside the \
-path, which goes straight up from sum to sum; one last norm closes the stack.
+    Drawing: Two stacks of two sublayers, read upward. Post-norm: the path of the residuals goes \
+through a sum and then a norm, again and again. Pre-norm: the norms come before the sublayers, \
+beside the path, which goes straight up from sum to sum; one last norm closes the stack.
 
     Taught in chapter 09.
     """
     sheet = Drawing(
         440,
         456,
-        "Two stacks of two sublayers, read upward. Post-norm: the path of the residuals meets a "
-        "sum and then a norm, again and again. Pre-norm: the norms stand before the sublayers, "
-        "beside the path, which goes straight up from sum to sum; one last norm closes the stack.",
+        "Two stacks of two sublayers, read upward. Post-norm: the path of the residuals goes "
+        "through a sum and then a norm, again and again. Pre-norm: the norms come before the "
+        "sublayers, beside the path, which goes straight up from sum to sum; one last norm closes "
+        "the stack.",
     )
     bottom, unit, body = 412, 160, 116
     for x, name, formula, is_pre in (

@@ -21,7 +21,7 @@ def next_words(keep: Keep | Tensor, tokens: Sequence[str]) -> Drawing:
     >>> from attn_core import causal, toy
     >>> next_words(causal(), toy.journey().tokens[:3])
     Drawing: 3 lines, each a word and what it sees; 3 of 9 cells are hidden. journey sees Your and \
-journey, and guesses starts. The answer stands in no line.
+journey, and guesses starts. The answer is in none of the lines.
 
     Where a mask lets a word see the answer, the answer is framed.
 
@@ -61,11 +61,11 @@ journey, and guesses starts. The answer stands in no line.
         sheet.frame(Box(left + (i + 1) * wide, top + i * high, wide, high), "accent", room=-2)
     seen = [other for other, is_seen in zip(tokens, kept[shown], strict=True) if is_seen]
     guess = tokens[shown + 1] if shown + 1 < count else "what comes next"
-    answers = f"in {len(cheats)} of the lines" if cheats else "in no line"
+    answers = f"in {len(cheats)} of the lines" if cheats else "in none of the lines"
     sheet.alt = (
         f"{count} lines, each a word and what it sees; {hidden} of {count**2} cells are hidden. "
         f"{tokens[shown]} sees {listed(seen) if seen else 'nothing'}, and guesses {guess}. "
-        f"The answer stands {answers}."
+        f"The answer is {answers}."
     )
     return sheet
 

@@ -28,8 +28,8 @@ def masks_added(
     >>> is_word = torch.tensor([[False, True]]).expand(2, 2)
     >>> masks = {"causal": causal(), "padding": is_word}
     >>> masks_added(torch.zeros(2, 2), masks, ["pad", "one"], -1e9)
-    Drawing: Two tables of 2 queries × 2 keys. Left, by how many of causal and padding a cell is \
-hidden. Right the weights when each of them adds -1e+09 where it hides. pad 0 sees nothing, and \
+    Drawing: Two tables of 2 queries × 2 keys. Left, how many of causal and padding hide each \
+cell. Right, the weights when each of them adds -1e+09 where it hides. pad 0 sees nothing, and \
 gives 0.50 to pad 0 and 0.50 to one 1, all of them hidden.
 
     Framed is each hidden cell that gets a weight.
@@ -62,8 +62,8 @@ gives 0.50 to pad 0 and 0.50 to one 1, all of them hidden.
     sheet = Drawing(
         WIDEST,
         top + side + 10,
-        f"Two tables of {count} queries × {count} keys. Left, by how many of "
-        f"{listed(list(keeps))} a cell is hidden. Right the weights when each of them adds "
+        f"Two tables of {count} queries × {count} keys. Left, how many of "
+        f"{listed(list(keeps))} hide each cell. Right, the weights when each of them adds "
         f"{fill:g} where it hides. {in_words(weights, times, tokens, dead)}",
     )
     left = (WIDEST + label + 7 - 2 * side - GAP) / 2

@@ -34,7 +34,7 @@ def mistaken_maps(record: AttentionTrace, names: Sequence[str]) -> Drawing:
     >>> x = toy.notebook().x
     >>> mistaken_maps(trace(x, x, x, keep=causal()), ["no-mask", "softmax-over-queries"])
     Drawing: 3 maps of weights of one record, each row with its sum. Right: rows add up \
-to 1. No mask: hidden words weigh. Softmax over queries: columns add up to 1.
+to 1. No mask: hidden words not 0. Softmax over queries: columns add up to 1.
 
     Args:
         record: at most three words; its first sentence and head are drawn.
@@ -104,7 +104,7 @@ def given_away(weights: Tensor, right: Tensor, keep: Tensor) -> Seen:
     for words, wrong in (
         ("not a number", weights.isnan()),
         ("a share below 0", weights < 0),
-        ("hidden words weigh", (weights > 0.005) & ~keep),
+        ("hidden words not 0", (weights > 0.005) & ~keep),
         ("kept words get 0", (weights == 0) & (right > 0.005)),
     ):
         if wrong.any():

@@ -24,9 +24,9 @@ def one_pass(scores: Tensor, values: Tensor, tokens: Sequence[str] = (), *, size
     >>> scores, values = torch.tensor([1.0, 0, 2, 1]), torch.eye(4)[:, :2]
     >>> print(one_pass(scores, values).alt)
     Softmax in one pass, as an addition that each block continues. 1: Block 1: its highest score \
-is 1.0000. The total is 1.3679. Nothing was there to mend. 2: Block 2 has a higher score. What was \
-kept shrinks by exp(1.0000 − 2.0000) = 0.3679; the block is added. 3: All keys have gone by. One \
-division by the total gives the output; no row of weights was ever held.
+is 1.0000. The total is 1.3679. There is nothing to correct yet. 2: Block 2 has a higher score. \
+What was kept is multiplied by exp(1.0000 − 2.0000) = 0.3679; the block is added. 3: All keys are \
+done. One division by the total gives the output; no row of weights was ever stored.
 
     Args:
         scores: [S], of one query, as they pass by.
@@ -64,11 +64,11 @@ division by the total gives the output; no row of weights was ever held.
         ]
         if n == 0:
             says = f"Block 1: its highest score is {highest:.4f}. The total is {after[1]:.4f}. "
-            says += "Nothing was there to mend."
+            says += "There is nothing to correct yet."
         elif highest > kept[0]:
             says = (
-                f"Block {n + 1} has a higher score. What was kept shrinks by exp({kept[0]:.4f} − "
-                f"{highest:.4f}) = {shrink:.4f}; the block is added."
+                f"Block {n + 1} has a higher score. What was kept is multiplied by "
+                f"exp({kept[0]:.4f} − {highest:.4f}) = {shrink:.4f}; the block is added."
             )
         else:
             says = f"Block {n + 1} has no higher score: nothing shrinks, and the block is added."
@@ -80,8 +80,8 @@ division by the total gives the output; no row of weights was ever held.
         (f"÷ {kept[1]:.4f}", [None] * len(kept)),
         ("output", [None, None, *(n / kept[1] for n in kept[2:])]),
     ]
-    says = "All keys have gone by. One division by the total gives the output; no row of weights "
-    says += "was ever held."
+    says = "All keys are done. One division by the total gives the output; no row of weights "
+    says += "was ever stored."
     steps.append((one_step(scores, tokens, (count, count), lines), says))
     return Steps(steps, "Softmax in one pass, as an addition that each block continues.")
 

@@ -27,7 +27,7 @@ def self_attention_row(x: Tensor, query: int, tokens: Sequence[str]) -> Steps:
     >>> words, x = toy.journey()
     >>> says = self_attention_row(x, 1, words).alt
     >>> says[says.index("2:"):says.index("3:")]
-    '2: The first score: 0.55·0.43 + 0.87·0.15 + 0.66·0.89 = 0.9544. The others likewise. '
+    '2: The first score: 0.55·0.43 + 0.87·0.15 + 0.66·0.89 = 0.9544. Likewise for the others. '
 
     Args:
         x: a row of three numbers for each word; no trainable weights, and no scale.
@@ -55,12 +55,12 @@ def self_attention_row(x: Tensor, query: int, tokens: Sequence[str]) -> Steps:
     products = " + ".join(f"{fixed(p, 2)}·{fixed(q, 2)}" for p, q in pairs)
     result = ", ".join(map(fixed, context.tolist()))
     sentences = (
-        f"“{name}” asks: its row is lifted out, and meets the row of every word, even its own.",
-        f"The first score: {products} = {fixed(float(scores[0]))}. The others likewise.",
+        f"“{name}” asks: its row is lifted out and compared with every word's row, even its own.",
+        f"The first score: {products} = {fixed(float(scores[0]))}. Likewise for the others.",
         f"exp of each score less the largest, {fixed(float(largest))}. "
         f"They add up to {fixed(float(total))}.",
         f"Dividing each by {fixed(float(total))} gives the weights, shares that add up to 1.",
-        "Each word's row is multiplied by its weight: every word puts in its share.",
+        "Each word's row is multiplied by its weight: every word adds its share.",
         f"The sum, ({result}), is the context vector of “{name}”. Compare it with the top row.",
     )
     steps = []

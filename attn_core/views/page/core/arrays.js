@@ -7,8 +7,9 @@ import { Problem } from "./problem.js";
  *
  * @typedef {{ dtype: string, shape: number[], data: string, data85?: string, heads?: number[] }} SentArray
  * @typedef {{ dtype: string, shape: number[], numbers: Float64Array, heads?: number[], halves?: Uint16Array }} NumberArray
- * heads: of a large record only the values of some heads may have been sent; halves: of a large array what its numbers
- * are decoded from, of which a part can be asked for alone
+ * numbers: those of a language model's heads are a Float32Array, which takes half the memory; heads: of a large record
+ * only the values of some heads may have been sent; halves: of a large array what its numbers are decoded from, of
+ * which a part can be asked for alone
  */
 
 const MOST_DECODED = 2 ** 22; // of more numbers of 16 bits each is decoded when it is asked for
@@ -78,7 +79,7 @@ const KINDS = { float16: Uint16Array, float32: Float32Array, float64: Float64Arr
  */
 export function decode(array, name, axes) {
   if (array && "halves" in array) return /** @type {any} */ (array);
-  if (array?.numbers instanceof Float64Array) return /** @type {any} */ (array);
+  if (ArrayBuffer.isView(array?.numbers)) return /** @type {any} */ (array);
   const Kind = array && KINDS[array.dtype];
   if (!Kind || !Array.isArray(array.shape) || array.shape.length !== axes) {
     throw new Problem(`${name} must be a float array with ${axes} axes`);

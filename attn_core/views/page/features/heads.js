@@ -5,7 +5,10 @@ import { layersOf } from "../core/layers.js";
 import { measured, measuresOf } from "../core/measures.js";
 import { parts } from "../core/parts.js";
 import { howOf, overviewOf, pooled } from "../core/pooling.js";
+import { weightRows } from "../core/weight_rows.js";
 import { make } from "../ui/dom.js";
+import { moved } from "../ui/grid.js";
+import { heading } from "../ui/headings.js";
 import { GRADIENT_HEAT, HEAT } from "../ui/heat.js";
 import { isDark, onTheme, paint, shades } from "../ui/pixels.js";
 import { addWords, say, sentenceKey } from "../words/words.js";
@@ -15,6 +18,7 @@ addWords({
   headsHint: "All {count} heads, in the same colours: pick one to see it large.",
   headsOwn: "All {count} heads, each in its own colours: pick one to see it large.",
   ownScale: "each in its own colours",
+  allHeads: "back to all heads",
   headsEvery: " Of the queries, one in {step} is drawn.",
   sort: "sort by",
   sortLayer: "layer",
@@ -39,6 +43,7 @@ addWords({
 });
 
 const MOST_A_SIDE = 64; // rows and columns of a small map, unless the data have an overview
+const MOST_WHOLE = 300; // heads: of more, the sheet scrolls by itself on a phone, too
 const A_FRAME = 8; // milliseconds of work at a time
 const MOST_WORK = 2 ** 28; // products in all small maps: where there are more, only maps in view are drawn
 // Of a state, what changes neither the maps nor what they are sorted by.
@@ -55,12 +60,13 @@ export function acrossOf(count) {
   return Math.min(12, Math.ceil(Math.sqrt(2 * count)));
 }
 
-/** @param {import("../core/layers.js").Named[]} heads */
-function titleOf(heads) {
-  const title = make("span", { class: "ax-hint", "aria-hidden": "true" }, heads[0].layer);
-  Object.assign(title.style, { gridColumn: "1 / -1", fontSize: "11px", lineHeight: "1" });
-  return title;
-}
+/** @param {import("../core/layers.js").Named[]} heads of a layer */
+const lineOf = (heads) => ({
+  heads,
+  // Each head's own name says its layer, too.
+  title: make("span", { class: "ax-hint ax-layer-name", "aria-hidden": "true" }, heads[0].layer),
+  row: make("div", { class: "ax-layer", role: "row" }),
+});
 
 // Tells `onpick(head)`.
 export class Heads {
@@ -93,23 +99,23 @@ export class Heads {
     this.names = data.headNames || Array.from({ length: data.H }, (_, h) => `${say("head")} ${h}`);
     const layers = layersOf(this.names);
     this.across = layers ? Math.min(12, layers[0].length) : acrossOf(data.H);
-    this.layers = layers?.map((heads) => ({ title: titleOf(heads), heads }));
+    this.layers = layers?.map(lineOf);
     /** @type {(head: number) => void} */
     this.onpick = () => {};
     this.onown = () => {};
     /** @type {(sort: string) => void} */
     this.onsort = () => {};
-    this.canvases = this.names.map(() => make("canvas", { width: 1, height: 1 }));
+    this.canvases = this.names.map(() => make("canvas", { width: 1, height: 1, role: "img" }));
     this.labels = this.names.map(() => make("span", { "aria-hidden": "true" }));
     this.buttons = this.names.map((name, h) =>
       make(
         "button",
-        { type: "button", role: "radio", class: "ax-small", title: name, onclick: () => this.onpick(h) },
+        { type: "button", class: "ax-small", title: name, onclick: () => this.onpick(h) },
         this.canvases[h],
         this.labels[h],
       ),
     );
-    const sheet = make("div", { class: "ax-sheet", role: "radiogroup", "aria-label": say("heads") });
+    const sheet = make("div", { class: "ax-sheet", "aria-label": say("heads") });
     this.caption = make("p", { class: "ax-hint" });
     this.caption.style.marginTop = "4px";
     this.own = make("button", { type: "button", class: "ax-reset", onclick: () => this.onown() }, say("ownScale"));
@@ -125,13 +131,18 @@ export class Heads {
     this.element = make("div", { class: "ax-heads" }, control, sheet, this.caption, this.own);
     sheet.style.maxWidth = `${this.across * 6}rem`;
     sheet.style.setProperty("--ax-across", this.across);
+    sheet.classList.toggle("ax-many", data.H > MOST_WHOLE);
+    this.name = heading("ax-opened-name");
+    const back = make("button", { type: "button", class: "ax-reset", onclick: () => this.back() }, say("allHeads"));
+    /** The name of the head whose large map is below, in view as long as the map is. */
+    this.opened = make("div", { class: "ax-opened" }, this.name, back);
     this.sheet = sheet;
     this.arrange();
     const { H, L, S, D } = data;
     this.isLong = H * Math.min(L, MOST_A_SIDE) * S * D > MOST_WORK && !data.overview;
     if (this.isLong) this.watch();
     this.buttons.forEach((button, h) => {
-      Object.assign(button.style, { padding: "2px", lineHeight: "1", fontSize: "11px" });
+      Object.assign(button.style, { padding: "2px", lineHeight: "1" });
       const look = { display: "block", width: "100%", imageRendering: "pixelated", marginBottom: "2px" };
       Object.assign(this.canvases[h].style, look, { background: "var(--ax-line)" });
     });
@@ -172,11 +183,12 @@ export class Heads {
   draw(attentionOf, state) {
     const { head, stage, batch, how = "max", own = false, sort = "layer" } = state;
     this.buttons.forEach((button, h) => {
-      button.setAttribute("aria-checked", String(h === head));
+      button.setAttribute("aria-selected", String(h === head));
       button.tabIndex = h === head ? 0 : -1;
       button.style.outline = h === head ? "2px solid var(--ax-accent)" : "";
     });
     this.head = head;
+    if (this.name.textContent !== this.names[head]) this.name.textContent = this.names[head];
     this.sorter.value = sort;
     if (this.isOwn !== own) {
       this.isOwn = own;
@@ -224,38 +236,61 @@ export class Heads {
     }
   }
 
+  /** The layers, while the maps stand in rows of them: then they are a grid, and otherwise a list. */
+  get lines() {
+    return this.sort === "layer" ? this.layers : null;
+  }
+
   // The maps in their order: in rows of layers, or sorted, each with its number. The focus stays where it is.
   arrange() {
-    const { sort, sheet, layers, names, measures } = this;
+    const { sort, sheet, layers, lines, names, measures } = this;
     const isSorted = sort !== "layer";
     const byLayer = layers?.flatMap(({ heads }) => heads);
     this.order = [...names.keys()];
     if (isSorted) this.order.sort((a, b) => measures[b][sort] - measures[a][sort]);
     sheet.classList.toggle("ax-sorted", isSorted);
+    sheet.setAttribute("role", lines ? "grid" : "listbox");
     this.about.textContent = isSorted ? say(sentenceKey("sorted", sort)) : "";
     this.buttons.forEach((button, h) => {
+      button.setAttribute("role", lines ? "gridcell" : "option");
       const name = layers ? names[h] : `${h}: ${names[h]}`;
-      const { layer, head } = byLayer?.[h] ?? { layer: "", head: h };
+      const named = byLayer?.[h] ?? { h, layer: "", head: String(h) };
       if (!isSorted) {
-        button.setAttribute("aria-label", name);
-        this.labels[h].replaceChildren(head);
+        this.call(h, name);
+        this.labels[h].replaceChildren(named.head);
         return;
       }
       const number = decimals(measures[h][sort], 2);
-      const places = { name, sort: say(sentenceKey("sort", sort)), number };
-      button.setAttribute("aria-label", say("sortedName", places));
-      const [initial] = /[a-z]/i.exec(layer) ?? "L";
-      const short = layers ? `${initial.toUpperCase()}${layer.replace(/\D/g, "")} H${head}` : head;
-      this.labels[h].replaceChildren(short, make("b", {}, number));
+      this.call(h, say("sortedName", { name, sort: say(sentenceKey("sort", sort)), number }));
+      this.labels[h].replaceChildren(this.shortOf(named), make("b", {}, number));
     });
-    const rows =
-      layers && !isSorted
-        ? layers.flatMap(({ title, heads }) => [title, ...heads.map(({ h }) => this.buttons[h])])
-        : this.order.map((h) => this.buttons[h]);
-    if (rows.every((row, n) => row === sheet.children[n]) && rows.length === sheet.children.length) return;
+    const inside = lines?.map(({ row }) => row) ?? this.order.map((h) => this.buttons[h]);
+    if (inside.every((each, n) => each === sheet.children[n]) && inside.length === sheet.children.length) return;
     const focused = this.buttons.find((button) => button === document.activeElement);
-    sheet.replaceChildren(...rows);
+    for (const { row, title, heads } of lines ?? [])
+      row.replaceChildren(title, ...heads.map(({ h }) => this.buttons[h]));
+    sheet.replaceChildren(...inside);
     focused?.focus({ preventScroll: true });
+  }
+
+  /**
+   * Names a map. Some readers of a screen read what a cell holds and not its name: the picture has it, too.
+   *
+   * @param {number} h
+   * @param {string} name
+   */
+  call(h, name) {
+    for (const element of [this.buttons[h], this.canvases[h]]) element.setAttribute("aria-label", name);
+  }
+
+  /**
+   * What is written on a map that is sorted, before its number.
+   *
+   * @param {import("../core/layers.js").Named} named
+   */
+  shortOf({ layer, head }) {
+    const [initial] = /[a-z]/i.exec(layer) ?? "L";
+    return layer ? `${initial.toUpperCase()}${layer.replace(/\D/g, "")} H${head}` : head;
   }
 
   /**
@@ -268,9 +303,19 @@ export class Heads {
     if (blocks) return blocks;
     const L = this.data.rowsIn(this.stage);
     this.step = Math.ceil(L / MOST_A_SIDE);
-    const cells = Array.from({ length: Math.ceil(L / this.step) }, (_, n) => attention.row(this.stage, n * this.step));
+    const all = this.weightRows(attention);
+    const { S } = this.data;
+    if (all && Math.max(L, S) <= MOST_A_SIDE) return { numbers: all, columns: S };
+    const cells = Array.from({ length: Math.ceil(L / this.step) }, (_, n) =>
+      all ? all.subarray(n * S, (n + 1) * S) : attention.row(this.stage, n * this.step),
+    );
     const columns = Math.min(cells[0].length, MOST_A_SIDE);
     return { numbers: pooled(cells, cells.length, columns, howOf(attention, this.stage, this.how)), columns };
+  }
+
+  // Where nothing but the map is asked of a head. To be sorted, its rows are needed once more.
+  weightRows(attention) {
+    return this.stage === "weights" && this.sort === "layer" ? weightRows(attention, this.step) : null;
   }
 
   paint() {
@@ -292,21 +337,44 @@ export class Heads {
     this.caption.textContent = say(this.isOwn ? "headsOwn" : "headsHint", { count: data.H }) + every;
   }
 
-  /** Maps in a row: fewer for a finger. */
+  /** From the large map to the small ones. */
+  back() {
+    this.buttons[this.head].focus({ preventScroll: true });
+    this.buttons[this.head].scrollIntoView({ block: "center" });
+  }
+
+  /** Maps in a row of a list: fewer for a finger. */
   columns() {
     return getComputedStyle(this.sheet).gridTemplateColumns.split(" ").length;
   }
 
-  key(event) {
-    const [last, n] = [this.data.H - 1, this.order.indexOf(this.head)];
-    const across = this.columns();
+  /**
+   * The head to which a key leads: in the grid as in a matrix, in the list to the next that lies that way.
+   *
+   * @param {KeyboardEvent} event
+   * @returns {number | undefined}
+   */
+  headAt(event) {
+    const { head, lines, order } = this;
+    const rows = lines?.map(({ heads }) => heads.map(({ h }) => h));
+    if (rows) {
+      const i = rows.findIndex((row) => row.includes(head));
+      const to = moved(event, [i, rows[i].indexOf(head)], [rows.length, rows[i].length]);
+      return to && rows[to[0]][to[1]];
+    }
+    const [last, n, across] = [order.length - 1, order.indexOf(head), this.columns()];
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -n, End: last - n }[
       event.key
     ];
-    if (by === undefined) return;
+    return by === undefined ? undefined : (order[n + by] ?? head);
+  }
+
+  key(event) {
+    const next = this.headAt(event);
+    // Enter and the space bar press the button.
+    if (next === undefined || event.key === "Enter" || event.key === " ") return;
     event.preventDefault();
-    const next = this.order[n + by];
-    if (next === undefined) return;
+    if (next === this.head) return;
     this.onpick(next);
     this.buttons[next].focus();
   }

@@ -1,5 +1,6 @@
 // The worker of a language model: a separate script, so that its computing does not block the page.
 
+import { free } from "../core/free.js";
 import { Session } from "../core/language/session.js";
 import { answer, pause } from "../core/serving.js";
 import { LANGUAGE_CHINESE, LANGUAGE_WORDS } from "../words/language.js";
@@ -19,7 +20,9 @@ export function serve(compiled) {
     fetch: (address) => fetch(address, { cache: "no-store" }),
     cache: caches && (() => caches.open(CACHE)),
     digest: crypto?.subtle && ((bytes) => crypto.subtle.digest("SHA-256", bytes)),
+    free: (bytes) => free([bytes]),
   };
-  const session = new Session({ compiled, means, pause, tell: (told) => postMessage({ told }) });
+  const tell = (told, free = []) => postMessage({ told }, { transfer: free });
+  const session = new Session({ compiled, means, pause, tell, now: () => performance.now() });
   answer(session, ASKED, { ...CHINESE, ...LANGUAGE_CHINESE, ...MODEL_CHINESE }, "workerFailed");
 }

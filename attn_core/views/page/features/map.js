@@ -15,7 +15,7 @@ import { Marks } from "./marks.js";
 
 addWords({
   mapOf:
-    "{stage}: {count} {rows} in rows, {width} {columns} in columns. Arrow keys move, plus and minus zoom, Enter selects.",
+    "{stage}: {rows} in rows ({count}), {columns} in columns ({width}). Arrow keys move, plus and minus zoom, Enter selects.",
   place: "a row, a column and a count of columns",
   nearer: "Nearer",
   farther: "Farther",
@@ -26,9 +26,10 @@ export const BLOCK = 64; // rows that are derived and painted at a time
 const LEAST = 8; // columns in view at the nearest, where their numbers have room
 const NEAR = 10; // columns in view of a map that opens at its selected number
 const [REST, FLIGHT] = [500, 900]; // milliseconds: the whole is seen, then the way to where it opens
-const ROOM_TO_READ = [15, 46]; // height and width of a cell with its number, in CSS pixels
+const LETTERS = 12; // CSS pixels, at the usual size of text
+const ROOM_TO_READ = [15, 46]; // height and width of a cell with its number, at this size
 const LEAST_SIDE = 144; // pixels of a map's shorter side: no coarser level is needed
-const [LEFT, TOP] = [76, 62]; // room for the tokens, in CSS pixels
+const [LEFT, TOP] = [76, 62]; // room for the tokens, at this size
 const MOST_MARKED = 2 ** 24; // cells: of a longer map only some rows are compared, and none is marked
 const COLOURS = {
   light: { q: "#0072b2", k: "#c24e00", v: "#00795a" },
@@ -46,6 +47,10 @@ export class AttentionMap {
   /** @type {any} the attention that is painted */ drawn;
   /** @type {string} its stage, and how it is pooled */ kind;
   /** @type {number[] | null} where it flies */ flight = null;
+
+  size = 1;
+  left = LEFT;
+  top = TOP;
 
   static isWide = true;
 
@@ -235,7 +240,8 @@ export class AttentionMap {
     } = this;
     this.mode = isDark(this.canvas) ? "dark" : "light";
     // The page's own font, which has the characters of its tokens.
-    this.font = `12px ${getComputedStyle(this.canvas).fontFamily}`;
+    const { fontSize, fontFamily } = getComputedStyle(this.canvas);
+    this.font = `${fontSize} ${fontFamily}`;
     this.shades = shades(this.mode, this.ends.ramp);
     this.tile = null;
     this.isLive = !!tiles && tiles.canGive(this.attention, this.state.stage);
@@ -327,16 +333,23 @@ export class AttentionMap {
     }, 50);
   }
 
+  /** How large text is, beside its usual size: a reader may have set another. */
+  measure() {
+    this.size = parseFloat(getComputedStyle(this.canvas).fontSize) / LETTERS || 1;
+    [this.left, this.top] = [LEFT * this.size, TOP * this.size];
+  }
+
   resize() {
+    this.measure();
     const ratio = window.devicePixelRatio || 1;
     this.fitted = this.element.clientWidth;
     const width = Math.max(220, this.fitted);
     this.plot = [
-      Math.max(150, Math.min(560, innerHeight * 0.7, ((width - LEFT) * this.data.L) / this.data.S)),
-      width - LEFT,
+      Math.max(150, Math.min(560, innerHeight * 0.7, ((width - this.left) * this.data.L) / this.data.S)),
+      width - this.left,
     ];
     this.canvas.width = width * ratio;
-    this.canvas.height = (this.plot[0] + TOP) * ratio;
+    this.canvas.height = (this.plot[0] + this.top) * ratio;
     this.ratio = ratio;
     if (this.wanted) this.setView(this.wanted);
     this.wantTile();
@@ -345,7 +358,7 @@ export class AttentionMap {
 
   // How many columns can be read beside each other; no view has fewer, unless the matrix has.
   get readable() {
-    return Math.max(2, Math.floor(this.plot[1] / ROOM_TO_READ[1]));
+    return Math.max(2, Math.floor(this.plot[1] / (ROOM_TO_READ[1] * this.size)));
   }
 
   get least() {
@@ -427,7 +440,7 @@ export class AttentionMap {
     const box = this.canvas.getBoundingClientRect();
     const [h, w] = this.cellSize;
     const at = event
-      ? [(event.clientY - box.top - TOP) / h, (event.clientX - box.left - LEFT) / w]
+      ? [(event.clientY - box.top - this.top) / h, (event.clientX - box.left - this.left) / w]
       : this.place.map((n, axis) => n + 0.5 - this.view[axis]);
     const [row, col, before] = this.view;
     const columns = Math.max(this.least, Math.min(this.width, before * by));
@@ -438,10 +451,10 @@ export class AttentionMap {
     const box = this.canvas.getBoundingClientRect();
     const [h, w] = this.cellSize;
     const place = [
-      this.view[0] + (event.clientY - box.top - TOP) / h,
-      this.view[1] + (event.clientX - box.left - LEFT) / w,
+      this.view[0] + (event.clientY - box.top - this.top) / h,
+      this.view[1] + (event.clientX - box.left - this.left) / w,
     ];
-    const isInside = event.clientY >= box.top + TOP && event.clientX >= box.left + LEFT;
+    const isInside = event.clientY >= box.top + this.top && event.clientX >= box.left + this.left;
     const [i, j] = place.map(Math.floor);
     return isInside && i < this.rows && j < this.width ? [i, j] : null;
   }
@@ -512,8 +525,8 @@ export class AttentionMap {
     if (!this.plot) return undefined;
     const { left, top } = this.canvas.getBoundingClientRect();
     const [h, w] = this.cellSize;
-    const [y, x] = [TOP + (i - this.view[0]) * h, LEFT + (j - this.view[1]) * w];
-    const isSeen = y + h > TOP && y < TOP + this.plot[0] && x + w > LEFT && x < LEFT + this.plot[1];
+    const [y, x] = [this.top + (i - this.view[0]) * h, this.left + (j - this.view[1]) * w];
+    const isSeen = y + h > this.top && y < this.top + this.plot[0] && x + w > this.left && x < this.left + this.plot[1];
     return isSeen ? new DOMRect(left + x, top + y, w, h) : undefined;
   }
 
@@ -546,15 +559,15 @@ export class AttentionMap {
     const [h, w] = this.cellSize;
     const rows = (this.rows * columns) / width;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, LEFT + across, TOP + height);
+    context.clearRect(0, 0, this.left + across, this.top + height);
     context.fillStyle = getComputedStyle(this.canvas).color;
     this.labels(h, w);
     context.save();
     context.beginPath();
-    context.rect(LEFT, TOP, across, height);
+    context.rect(this.left, this.top, across, height);
     context.clip();
     if (this.ends.hasMasked || this.state.stage === "masked") this.hatch();
-    context.translate(LEFT - col * w, TOP - row * h);
+    context.translate(this.left - col * w, this.top - row * h);
     context.imageSmoothingEnabled = false;
     const last = [Math.min(this.rows, Math.ceil(row + rows)), Math.min(width, Math.ceil(col + columns))];
     // Near enough, the cells themselves: for their numbers, or as long as no image has all of them.
@@ -610,7 +623,7 @@ export class AttentionMap {
   }
 
   hasRoom(...size) {
-    return size.every((length, axis) => length >= ROOM_TO_READ[axis]);
+    return size.every((length, axis) => length >= ROOM_TO_READ[axis] * this.size);
   }
 
   /**
@@ -658,7 +671,7 @@ export class AttentionMap {
     const lines = context.createPattern(tile.canvas, "repeat");
     lines.setTransform(new DOMMatrix().scale(8 / side));
     context.fillStyle = lines;
-    context.fillRect(LEFT, TOP, plot[1], plot[0]);
+    context.fillRect(this.left, this.top, plot[1], plot[0]);
   }
 
   // Tokens where a cell has room for one, else every few places.
@@ -671,7 +684,7 @@ export class AttentionMap {
       [h, this.rows, data.rowNames(stage), 0],
       [w, this.width, data.columnNames(stage), 1],
     ].forEach(([size, count, names, axis]) => {
-      const every = step(size, 14);
+      const every = step(size, 14 * this.size);
       context.textAlign = axis ? "left" : "right";
       context.textBaseline = "middle";
       const from = Math.ceil(view[axis] / every) * every;
@@ -679,9 +692,9 @@ export class AttentionMap {
         const text = visible(names[n]);
         const at = (n + 0.5 - view[axis]) * size;
         context.save();
-        context.translate(axis ? LEFT + at : LEFT - 6, axis ? TOP - 6 : TOP + at);
+        context.translate(axis ? this.left + at : this.left - 6, axis ? this.top - 6 : this.top + at);
         if (axis) context.rotate(-Math.PI / 2);
-        context.fillText(text.length > 11 ? `${text.slice(0, 10)}…` : text, 0, 0, axis ? TOP - 8 : LEFT - 8);
+        context.fillText(text.length > 11 ? `${text.slice(0, 10)}…` : text, 0, 0, axis ? this.top - 8 : this.left - 8);
         context.restore();
       }
     });

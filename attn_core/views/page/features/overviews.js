@@ -3,6 +3,7 @@
 import { measuresOf } from "../core/measures.js";
 import { parts } from "../core/parts.js";
 import { flag, oneOf } from "../core/state.js";
+import { setLevels } from "../ui/headings.js";
 import { withParts } from "../ui/loading.js";
 import { say } from "../words/words.js";
 import { Feature } from "./feature.js";
@@ -47,7 +48,8 @@ export class EveryHead extends Feature {
     this.heads.onpick = (head) => explorer.choose({ head });
     this.heads.onown = () => explorer.choose({ own: !explorer.state.own });
     this.heads.onsort = (sort) => explorer.choose({ sort });
-    explorer.body.before(this.heads.element);
+    explorer.body.before(this.heads.element, this.heads.opened);
+    setLevels(this.heads.opened);
     // Arrow keys go from map to map: only a press asks for the large one.
     this.heads.sheet.addEventListener("click", () => explorer.map.scrollIntoView({ block: "nearest" }));
   }
@@ -75,7 +77,7 @@ export class EveryHead extends Feature {
     const isShown = explorer.shows("heads");
     if (!heads && isShown) this.load();
     if (!heads) return;
-    heads.element.hidden = !isShown;
+    heads.element.hidden = heads.opened.hidden = !isShown;
     heads.data = shown.data;
     if (isShown) heads.draw((head) => explorer.derive({ ...state, head }), state);
   }

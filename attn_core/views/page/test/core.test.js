@@ -18,6 +18,7 @@ import { philox, survivors } from "../core/philox.js";
 import { pooled } from "../core/pooling.js";
 import { accepted, changes, flag, settingsOf } from "../core/state.js";
 import { visible } from "../core/visible.js";
+import { weightRows } from "../core/weight_rows.js";
 import { Workings } from "../core/workings.js";
 import { BOX_WORDS, tell } from "../words/box.js";
 import { BOX_CHINESE } from "../words/box_zh.js";
@@ -45,6 +46,9 @@ function near(actual, wanted, what, room = 1e-12) {
 
 const rowsOf = (attention, stage) => Array.from({ length: attention.data.L }, (_, i) => attention.row(stage, i));
 
+// Records in whose weights more has a part than queries, keys, a scale and masks.
+const NOT_PLAIN = /bias|softcap|sink/;
+
 for (const [name, { payload, cells, lines }] of Object.entries(vectors.records)) {
   test(`every stage: ${name}`, () => {
     const data = new Data(payload);
@@ -53,6 +57,15 @@ for (const [name, { payload, cells, lines }] of Object.entries(vectors.records))
       const attention = attentionOf(data, { batch, head });
       attention.check();
       for (const [stage, wanted] of Object.entries(stages)) near(rowsOf(attention, stage), wanted, `${stage} ${place}`);
+      for (const step of [1, 2]) {
+        const alone = weightRows(attentionOf(data, { batch, head }), step);
+        assert.equal(alone === null, NOT_PLAIN.test(name), name);
+        if (alone)
+          assert.deepEqual(
+            [...alone],
+            rowsOf(attention, "weights").flatMap((row, i) => (i % step ? [] : [...row])),
+          );
+      }
     }
   });
 

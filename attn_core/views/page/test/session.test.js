@@ -34,8 +34,14 @@ class Kept {
 }
 
 /** A session, what it told, and what it fetched; `answer` may change what a file is. */
-function sessionOf({ answer = (_name, bytes) => bytes, cache = null, compiled = KERNELS, hash = true } = {}) {
-  const [told, fetched] = [[], []];
+function sessionOf({
+  answer = (_name, bytes) => bytes,
+  cache = null,
+  compiled = KERNELS,
+  hash = true,
+  now = () => 0,
+} = {}) {
+  const [told, freed, fetched, given] = [[], [], [], []];
   const means = {
     async fetch(address) {
       const name = address.slice(FOLDER.length);
@@ -45,10 +51,18 @@ function sessionOf({ answer = (_name, bytes) => bytes, cache = null, compiled = 
     },
     cache: cache && (async () => cache),
     digest: hash ? async (bytes) => createHash("sha256").update(bytes).digest().buffer : null,
+    free: ({ buffer, byteLength }) => {
+      structuredClone(null, { transfer: [buffer] });
+      given.push(byteLength);
+    },
   };
   const pause = () => new Promise((done) => setImmediate(done));
-  const session = new Session({ compiled, means, tell: (one) => told.push(one), pause });
-  return { session, told, fetched };
+  const tell = (one, free) => {
+    told.push(one);
+    freed.push(free);
+  };
+  const session = new Session({ compiled, means, tell, pause, now });
+  return { session, told, freed, fetched, given };
 }
 
 const read = (session, text, more = {}) => session.read({ text, more: [], switches: {}, reading: 1, ...more });
@@ -67,7 +81,8 @@ test("it loads, cuts a text, and says what may come next", async () => {
   const { likeliest } = await read(session, "the cat");
   assert.equal(likeliest.length, 10);
   assert.ok(likeliest.every(({ chance }, n) => !n || chance <= likeliest[n - 1].chance));
-  assert.equal(told.at(-1).record.q.length, 4 * 64);
+  const [{ first, records }] = told.filter(({ what }) => what === "layers");
+  assert.deepEqual([first, records.map(({ q, k }) => [q.length, k.length])], [0, new Array(2).fill([4 * 64, 4 * 32])]);
   const loading = told.filter(({ what }) => what === "loading");
   assert.deepEqual(loading.at(-1), { what: "loading", loaded: opened.bytes, bytes: opened.bytes });
   assert.equal(fetched.length, 7);
@@ -91,8 +106,9 @@ test("it reads as the layers arrive, the rows of the text before all else", asyn
   for (const name of ["layer-00.bin", "rows-00000.bin", "rows-00020.bin"]) gates[name]();
   await turn();
   assert.deepEqual(
-    told.filter(({ what }) => what === "layer").map(({ layer }) => layer),
-    [0],
+    told.filter(({ what }) => what === "layers").map(({ first, records }) => [first, records.length]),
+    [[0, 1]],
+    "a layer that waits for the next one's weights is told",
   );
   assert.match(
     session
@@ -105,8 +121,46 @@ test("it reads as the layers arrive, the rows of the text before all else", asyn
     () => session.explain({ name: "layers.1.sum", index: [1, 3] }),
     /layer 1 of the model is not there yet/,
   );
-  for (const name of ["layer-01.bin", "norm.bin"]) gates[name]();
+  gates["layer-01.bin"]();
+  await turn();
+  assert.deepEqual(told.at(-1).first, 1, "as long as files are on their way, each layer is told at once");
+  gates["norm.bin"]();
   await Promise.all([reading, loading]);
+});
+
+test("layers that are soon there are told together, others as they are done", async () => {
+  for (const [step, wanted] of [
+    [0, [[0, 2]]],
+    [
+      1000,
+      [
+        [0, 1],
+        [1, 1],
+      ],
+    ],
+  ]) {
+    let clock = 0;
+    const { session, told } = await whole({ now: () => (clock += step) });
+    await read(session, "the cat");
+    const layers = told.filter(({ what }) => what === "layers");
+    assert.deepEqual(
+      layers.map(({ first, records }) => [first, records.length]),
+      wanted,
+    );
+  }
+});
+
+test("what is told goes to the page without a copy", async () => {
+  const { session, told, freed } = await whole();
+  await read(session, "the cat");
+  const rows = told.at(-1).records.flatMap(({ q, k, v }) => [q, k, v]);
+  assert.deepEqual(
+    freed.at(-1),
+    rows.map(({ buffer }) => buffer),
+  );
+  assert.ok(rows.every(({ buffer, byteLength }) => buffer.byteLength === byteLength));
+  await read(session, "the cat", { switches: { attention_off: [0] }, reading: 2 });
+  assert.deepEqual([told.at(-1).records[0], freed.at(-1).length], [{ q: null, k: null, v: null }, 3]);
 });
 
 test("a later text ends the one before", async () => {
@@ -168,6 +222,18 @@ test("files are kept, checked, and those of another model forgotten", async () =
   cache.all.set(key, new Response("damaged"));
   const third = await whole({ cache });
   assert.deepEqual(third.fetched.sort(), ["index.json", "layer-01.bin", "vocabulary.json"]);
+});
+
+test("the memory of each file is given back once the engine has it", async () => {
+  for (const cache of [null, new Kept()]) {
+    const { given, opened, session } = await whole({ cache });
+    assert.equal(given.length, 5);
+    assert.equal(
+      given.reduce((sum, bytes) => sum + bytes, 0),
+      opened.bytes,
+    );
+    assert.ok((await read(session, "the cat")).likeliest.length);
+  }
 });
 
 test("a lost or damaged file is said, and what came stays", async () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { bytesOf } from "../core/arrays.js";
+import { Kept } from "../core/language/heads.js";
 import { LightSource } from "../core/language/light_source.js";
 import { flipped, offsIn, switchesIn } from "../core/language/offs.js";
 import { lineText } from "../core/model/workings.js";
@@ -39,6 +40,36 @@ test("a text without the model has its tokens, its maps and what may come next",
       `row ${i} sees nothing behind it`,
     );
   }
+});
+
+test("a text that is cut and read at once is brought once, and again if it did not come", async () => {
+  const brought = [];
+  let isLost = false;
+  const source = await LightSource.open(async (name) => {
+    brought.push(name);
+    if (isLost) throw new Problem("lost");
+    return bytesOf(files[name]);
+  });
+  const [text] = source.texts;
+  const both = () => Promise.all([source.cut(text, []), source.read({ text, ...ALL_ON })]);
+  isLost = true;
+  await assert.rejects(both(), /lost/);
+  isLost = false;
+  brought.length = 0;
+  await both();
+  assert.equal(brought.length, 2);
+});
+
+test("of all layers, the data of the one that is shown and of the last are kept", () => {
+  const made = [];
+  const kept = new Kept((layer) => /** @type {any} */ ({ layer, n: made.push(layer) }));
+  const shown = kept.of(2, 2);
+  for (const layer of [0, 0, 1, 1, 2, 1, 3]) kept.of(layer, 2);
+  assert.equal(kept.of(2, 2), shown);
+  assert.deepEqual(made, [2, 0, 1, 3]);
+  assert.deepEqual([...kept.datas.keys()], [2, 3]);
+  kept.forget();
+  assert.notEqual(kept.of(2, 2), shown);
 });
 
 test("its arithmetic ends at queries and keys, and gives the weight of the map", async () => {

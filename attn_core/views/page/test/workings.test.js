@@ -173,8 +173,17 @@ test("a text that goes on has the rows that it has alone", async () => {
   assert.deepEqual(reader.recorded, short.recorded);
   read(reader, ids, { attention_off: [0] });
   read(reader, [...ids, 5], { attention_off: [0] });
-  assert.equal(reader.recorded.layers[0].q, null);
-  assert.equal(reader.recorded.layers[1].stream.length, 7 * vectors.settings.width);
+  assert.equal(reader.recorded[0].q, null);
+  assert.equal(reader.recorded[1].stream.length, 7 * vectors.settings.width);
+});
+
+test("what a text leaves takes no memory but the kernels' own", async () => {
+  const reader = await readerOf();
+  for (const of of [ids, [...ids, 5], [9, ...ids]]) {
+    read(reader, of);
+    const rows = reader.recorded.flatMap((record) => Object.values(record));
+    assert.ok(rows.every(({ buffer }) => buffer === reader.engine.kernels.memory));
+  }
 });
 
 test("a lens behind the last layer is what the model says", async () => {

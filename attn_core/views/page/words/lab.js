@@ -36,17 +36,17 @@ export const LAB_WORDS = {
     "The side with the mistake was computed in advance, so the numbers that you changed are left out on both sides.",
 
   linesOf:
-    "Lines from {rows} queries on the left to {width} keys on the right, wider and darker the larger the weight.",
-  linesOfRow: "Lines from the query {query} to {width} keys, wider and darker the larger the weight.",
+    "Lines from queries on the left ({rows}) to keys on the right ({width}), wider and darker the larger the weight.",
+  linesOfRow: "Lines from the query {query} to keys ({width}), wider and darker the larger the weight.",
   linesLong:
     "With more than {most} tokens only the selected row has lines, to the {most} keys with the largest weights.",
   linesHint:
-    "Point at a token to see its lines alone. Press a query to open its largest weight, and then a key for the weight of that key.",
+    "Point at a token to see only its lines. Press a query to open its largest weight, and then a key for the weight of that key.",
   linesTo: "{token} gives most to {list}.",
   linesFrom: "{token} gets most from {list}.",
   linesNone: "{token} has no lines: all its weights are 0.",
   linesDiffer: "{token} differs most at {list}.",
-  linesAlike: "{token} has no lines: both runs give the same.",
+  linesAlike: "{token} has no lines: both runs give the same numbers.",
   linesMean: "The numbers are the mean of {count} heads.",
   over: "lines of heads",
   overAll: "all",

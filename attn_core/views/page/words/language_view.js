@@ -12,13 +12,14 @@ export const VIEW_WORDS = {
   notAll: "The model is not complete: {why}. The parts that have arrived are kept.",
   tryAgain: "Try again",
   needsServer:
-    "A page that was opened from a folder may not load the model. Serve the book with “make serve”, and open this page there.",
+    "A page that was opened from a folder cannot load the model. Serve the book with “make serve”, and open this page there.",
   noModelHere: "This copy of the book was built without the model. “make book” builds it with the model.",
 
   examples: "try",
   yourText: "your text",
   tokens: "the tokens of your text",
   tokenCount: "{count} tokens; ␣ is a space",
+  tokenCountOne: "1 token; ␣ is a space",
   nextWords: "What may come next, and its chance. Press a word to write it.",
   nextWordsRead: "What may come next, and its chance.",
   nextWordsWas: "What may come next, and its chance, beside its chance with everything on (striped).",
@@ -44,10 +45,12 @@ export const VIEW_WORDS = {
 
   layerHead: "layer {layer}, head {head}",
   mapsHint: "All {count} heads: a row of maps for each layer, layer 0 first. Press one to see it large.",
+  mapsSorted: "All {count} heads, the largest number first. Press one to see it large.",
   noMapOff: "The attention of this layer is switched off, so it has no weights.",
   hintParts: "Press a line to see what it is made of.",
   hintLeaf: "This number is stored as it is, so the way down ends here.",
   hintLight: "Without the model, the way down ends at queries, keys and values. Load the model to go on.",
+  arithmeticOf: "the arithmetic of the number",
   trail: "from the number that you selected to this one",
   nearSaid:
     "The model computes in float32, this line in float64. The two differ by {gap} here; eight standard deviations of all roundings are {bound}.",

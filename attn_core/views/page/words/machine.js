@@ -41,7 +41,7 @@ export const MACHINE_WORDS = {
   part_feed_forward: "feed-forward",
   placeIn: "{stack}, {title}",
   stationIn: "{place}: {station}",
-  isOff: "something is off",
+  isOff: "a part of it is off",
   isOther: "different numbers from those with everything on",
 
   station_source: "words",
@@ -185,7 +185,7 @@ export const MACHINE_WORDS = {
   stillShown: "What is shown below is still for: {text}",
   longerThanTraining:
     "This sentence has {count} words. The model was trained on sentences of up to {most}, so it may lose some.",
-  takenForm: "taken must be places with words that it knows, as 1:猫,3:狗",
+  takenForm: "taken must be places with words that it knows, such as 1:猫,3:狗",
   writtenForm: "a whole number up to {most}",
   temperatureForm: "a number above 0, at most {most}",
   stationForm: "the name of a step of this model",

@@ -14,7 +14,7 @@ export const MODEL_WORDS = {
   onlyLastRow: ", because the last row alone goes on",
   noSuchWord: ", because the sentence does not have this word",
   noSuchPlace: ", because the sentence does not have this place",
-  noGradientOfWords: "the number must be of a step that makes numbers; {step} is words",
+  noGradientOfWords: "the number must belong to a step that makes numbers; {step} holds words",
   gradientTooLarge: "the gradients of {step} are too large for float64",
   noWords: "a sentence must have a word",
   tooManyWords: "a sentence may have up to {most} words; this one has {count}",

@@ -33,11 +33,12 @@ export const TRAINING_VIEW_WORDS = {
   tr_placeForm: "the place of a number, such as 2,0",
 
   tr_curve: "Loss over the {texts} texts of each step",
+  tr_curveOne: "Loss on the text of each step",
   tr_curveFirst: "first-time letters",
   tr_curveRepeats: "repeats",
-  tr_curvePossible: "the least that is possible for first-time letters",
+  tr_curvePossible: "the lowest possible loss on first-time letters",
   tr_curveAlt:
-    "The losses up to step {count}: on first-time letters {first}, on repeats {repeats}. The least that is possible for first-time letters is {possible}.",
+    "The losses up to step {count}: on first-time letters {first}, on repeats {repeats}. The lowest possible loss on first-time letters is {possible}.",
   tr_curveNone: "The losses over the steps. No step has been taken yet.",
 
   tr_film: "Film of the attention maps",
@@ -57,7 +58,7 @@ export const TRAINING_VIEW_WORDS = {
     "{word} at place {place} gives most weight to {list}. The next letter is {next}; the loss on it is {loss}.",
   tr_wordShare: "{word} at {place} ({share})",
   tr_listed: ", ",
-  tr_wordHint: "Press a letter to see its row alone.",
+  tr_wordHint: "Press a letter to see only its row.",
   tr_overflowedNow: "The weights of this step are too large to show. Go back to an earlier step.",
 
   tr_headOf: "Layer {layer} at step {step}, number by number",

@@ -33,6 +33,7 @@ export const TRAINING_VIEW_CHINESE = {
   tr_placeForm: "一个数的位置，如 2,0",
 
   tr_curve: "每一步 {texts} 段文本上的损失",
+  tr_curveOne: "每一步那段文本上的损失",
   tr_curveFirst: "第一次出现的字母",
   tr_curveRepeats: "重复处",
   tr_curvePossible: "第一次出现的字母最少能有的损失",

@@ -11,7 +11,7 @@ import { STAGE_WORDS } from "./stages.js";
 export const WORDS = {
   lang: "en",
   ...STAGE_WORDS,
-  meansScores: "the dot product of a {query} and a {key}: multiply number by number, add up",
+  meansScores: "the dot product of a {query} and a {key}: multiply number by number, then add up",
   meansScaled: "score × scale, so that scores do not grow with the width of q and k",
   meansScaledBiased: "score × scale + bias, the number that the model adds for this pair",
   meansScaledCapped: "softcap · tanh(score × scale / softcap), so that no score gets beyond ± softcap",

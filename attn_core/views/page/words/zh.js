@@ -145,6 +145,7 @@ export const CHINESE = {
   headsHint: "共 {count} 个头，用同一套颜色：选一个放大看。",
   headsOwn: "共 {count} 个头，各用自己的颜色：选一个放大看。",
   ownScale: "各用自己的颜色",
+  allHeads: "回到所有的头",
   headsEvery: "查询每 {step} 个画一个。",
   sort: "排序",
   sortLayer: "按层",

@@ -13,8 +13,8 @@ const LONGEST = 512; // tokens of a text
 const NUMBER = 4; // bytes of a float32
 
 /**
- * What a layer computed of the tokens that were read, their rows one behind the other. q, k and v are null where the
- * attention is off.
+ * What a layer computed of the text so far, its rows one behind the other: views of the kernels' memory, which the next
+ * text overwrites. q, k and v are null where the attention is off.
  *
  * @typedef {object} LayerRecord
  * @property {Float32Array | null} q [rows, heads, headDim], rotated
@@ -22,8 +22,6 @@ const NUMBER = 4; // bytes of a float32
  * @property {Float32Array | null} v [rows, kvHeads, headDim]
  * @property {Float32Array} attended [rows, width]: the residual stream behind the attention
  * @property {Float32Array} stream [rows, width]: the residual stream behind the layer
- *
- * @typedef {{ embedded: Float32Array, layers: LayerRecord[] }} Recorded
  */
 
 /**
@@ -54,8 +52,6 @@ export class Engine {
     this.layer = 0;
     /** @type {Float32Array | null} of the token behind the last */
     this.scores = null;
-    /** @type {Recorded | null} */
-    this.recorded = null;
     this.switches = ALL_ON;
     const { rotations, rates } = this.places;
     new Float64Array(kernels.memory, rates, shape.rates.length).set(shape.rates);
@@ -102,10 +98,9 @@ export class Engine {
    * Reads tokens behind those of the cache: the scores of what may come next.
    *
    * @param {number[]} ids
-   * @param {boolean} [isRecorded] `recorded` then has what each layer computed of them
    */
-  read(ids, isRecorded = false) {
-    this.begin(ids, isRecorded);
+  read(ids) {
+    this.begin(ids);
     while (this.proceed());
     if (this.scores) return this.scores;
     const { layer } = this;
@@ -117,9 +112,8 @@ export class Engine {
    * Begins to read tokens behind those of the cache; `proceed` goes on with it.
    *
    * @param {number[]} ids
-   * @param {boolean} [isRecorded]
    */
-  begin(ids, isRecorded = false) {
+  begin(ids) {
     this.check(ids);
     const { width, rowBytes } = this.shape;
     const { embedding, stream } = this.places;
@@ -129,7 +123,6 @@ export class Engine {
     this.rows = ids.length;
     this.layer = 0;
     this.scores = null;
-    this.recorded = isRecorded ? { embedded: this.copy(stream, width), layers: [] } : null;
   }
 
   /** @param {number[]} ids */
@@ -162,34 +155,61 @@ export class Engine {
 
   /** @param {number} layer */
   compute(layer) {
-    const { width } = this.shape;
-    const { stream } = this.places;
-    const isOff = this.switches.attention_off.includes(layer);
-    if (!isOff) this.attention(layer);
-    const attended = this.recorded && this.copy(stream, width);
+    if (!this.switches.attention_off.includes(layer)) this.attention(layer);
+    this.keep(this.places.attended[layer]);
     this.feedForward(layer);
-    if (!this.recorded || !attended) return;
-    const [q, k, v] = isOff ? [null, null, null] : this.heads(layer);
-    this.recorded.layers.push({ q, k, v, attended, stream: this.copy(stream, width) });
+    this.keep(this.places.streams[layer]);
+  }
+
+  /**
+   * Copies the residual stream of the rows that are being read.
+   *
+   * @param {number} at the place of the first row of the text
+   */
+  keep(at) {
+    const { width } = this.shape;
+    const stream = new Float32Array(this.kernels.memory, this.places.stream, this.rows * width);
+    new Float32Array(this.kernels.memory, at + NUMBER * width * this.length, stream.length).set(stream);
+  }
+
+  /**
+   * What a layer computed of all tokens that were read, and of those that are being read.
+   *
+   * @param {number} layer one that has computed
+   * @returns {LayerRecord}
+   */
+  record(layer) {
+    const { places, shape } = this;
+    const rows = this.length + this.rows;
+    const view = (/** @type {number[]} */ of, /** @type {number} */ width) =>
+      new Float32Array(this.kernels.memory, of[layer], rows * width);
+    const isOff = this.switches.attention_off.includes(layer);
+    return {
+      q: isOff ? null : view(places.queries, shape.width),
+      k: isOff ? null : view(places.keys, shape.kvWidth),
+      v: isOff ? null : view(places.values, shape.kvWidth),
+      attended: view(places.attended, shape.width),
+      stream: view(places.streams, shape.width),
+    };
   }
 
   /** @param {number} layer */
   attention(layer) {
     const { kernels, places, rows, length, switches } = this;
     const { width, heads, kvHeads, headDim, kvWidth } = this.shape;
-    const { keys, values } = this.newPlaces(layer);
+    const { queries, keys, values } = this.newPlaces(layer);
     this.norm(layer, "attention_norm");
-    this.matmul(layer, "w_query", places.normed, width, places.query, width);
+    this.matmul(layer, "w_query", places.normed, width, queries, width);
     this.matmul(layer, "w_key", places.normed, width, keys, kvWidth);
     this.matmul(layer, "w_value", places.normed, width, values, kvWidth);
     if (!switches.rotary_off) {
       const rotations = places.rotations + 2 * NUMBER * headDim * length;
-      kernels.rotate(places.query, rows, heads, headDim, rotations);
+      kernels.rotate(queries, rows, heads, headDim, rotations);
       kernels.rotate(keys, rows, kvHeads, headDim, rotations);
     }
     const hidden = switches.sink_off.includes(layer) ? 1 : 0;
     const [k, v] = [places.keys[layer], places.values[layer]];
-    kernels.attend(places.query, k, v, rows, length, heads, kvHeads, headDim, hidden, places.spare, places.heads);
+    kernels.attend(queries, k, v, rows, length, heads, kvHeads, headDim, hidden, places.spare, places.heads);
     this.silence(layer);
     this.matmul(layer, "out_proj", places.heads, width, places.normed, width);
     kernels.add(places.stream, places.normed, rows * width);
@@ -221,8 +241,8 @@ export class Engine {
   lens(row) {
     if (this.weights.missing) throw new Problem(say("notThereYet", { name: this.weights.missing }));
     const { kernels, places } = this;
-    new Float32Array(kernels.memory, places.query, row.length).set(row);
-    return this.scoresOf(places.query);
+    new Float32Array(kernels.memory, places.heads, row.length).set(row);
+    return this.scoresOf(places.heads);
   }
 
   /** @param {number} row */
@@ -273,29 +293,13 @@ export class Engine {
   }
 
   /**
-   * Where the keys and values of new tokens lie.
+   * Where the queries, keys and values of new tokens lie.
    *
    * @param {number} layer
    */
   newPlaces(layer) {
-    const behind = NUMBER * this.shape.kvWidth * this.length;
-    return { keys: this.places.keys[layer] + behind, values: this.places.values[layer] + behind };
-  }
-
-  /** @param {number} layer */
-  heads(layer) {
-    const { width, kvWidth } = this.shape;
-    const { keys, values } = this.newPlaces(layer);
-    return [this.copy(this.places.query, width), this.copy(keys, kvWidth), this.copy(values, kvWidth)];
-  }
-
-  /**
-   * The numbers of all rows that are being read.
-   *
-   * @param {number} at
-   * @param {number} width
-   */
-  copy(at, width) {
-    return new Float32Array(this.kernels.memory, at, this.rows * width).slice();
+    const { queries, keys, values } = this.places;
+    const [before, beforeKeys] = [this.shape.width, this.shape.kvWidth].map((width) => NUMBER * width * this.length);
+    return { queries: queries[layer] + before, keys: keys[layer] + beforeKeys, values: values[layer] + beforeKeys };
   }
 }

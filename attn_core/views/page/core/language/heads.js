@@ -30,7 +30,7 @@ export function keepOf(count, hidesSink) {
  */
 function byHead(rows, count, heads) {
   const width = rows.length / count / heads;
-  const numbers = new Float64Array(rows.length);
+  const numbers = new Float32Array(rows.length);
   for (let row = 0, n = 0; row < count; row++) {
     for (let head = 0; head < heads; head++) {
       for (let d = 0, at = (head * count + row) * width; d < width; d++) numbers[at++] = rows[n++];
@@ -42,7 +42,7 @@ function byHead(rows, count, heads) {
 /**
  * The data of an explorer.
  *
- * @param {import("./engine.js").LayerRecord} record one whose attention is on
+ * @param {import("./whole.js").HeadRecord} record one whose attention is on
  * @param {string[]} tokens
  * @param {{ heads: number, kvHeads: number, headDim: number }} shape
  * @param {boolean} [hidesSink]
@@ -58,4 +58,31 @@ export function dataOf({ q, k, v }, tokens, { heads, kvHeads, headDim }, hidesSi
     keep: keepOf(tokens.length, hidesSink),
     scale: 1 / Math.sqrt(headDim),
   });
+}
+
+/** The data of the layer that is shown, and of the one that was asked for last: all of them would take much memory. */
+export class Kept {
+  /** @param {(layer: number) => Data} make */
+  constructor(make) {
+    this.make = make;
+    /** By layer. @type {Map<number, Data>} */
+    this.datas = new Map();
+  }
+
+  /**
+   * @param {number} layer
+   * @param {number} shown
+   */
+  of(layer, shown) {
+    const known = this.datas.get(layer);
+    if (known) return known;
+    for (const other of this.datas.keys()) if (other !== shown) this.datas.delete(other);
+    const data = this.make(layer);
+    this.datas.set(layer, data);
+    return data;
+  }
+
+  forget() {
+    this.datas.clear();
+  }
 }

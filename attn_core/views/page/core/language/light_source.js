@@ -33,17 +33,28 @@ export class LightSource {
     this.text = null;
     /** By layer. @type {(import("../data.js").Data | undefined)[]} */
     this.datas = [];
+    /** What was asked for, by text. @type {Map<string, Promise<LightText>>} */
+    this.found = new Map();
   }
 
   get texts() {
     return this.light.texts.map(({ text }) => text);
   }
 
-  /** @param {string} text */
+  /**
+   * Brought once; one that did not come is brought again.
+   *
+   * @param {string} text
+   */
   find(text) {
+    const known = this.found.get(text);
+    if (known) return known;
     const listed = this.light.texts.find((each) => each.text === text);
     if (!listed) throw new Problem(say("needsModel"));
-    return this.light.text(listed.name);
+    const found = this.light.text(listed.name);
+    this.found.set(text, found);
+    found.catch(() => this.found.delete(text));
+    return found;
   }
 
   /** @type {Source["cut"]} */

@@ -15,6 +15,7 @@ import { jsonOf } from "./json.js";
  * @property {(address: string) => Promise<Response>} fetch
  * @property {() => Promise<Cache> | null} [cache]
  * @property {((bytes: Uint8Array<ArrayBuffer>) => Promise<ArrayBuffer>) | null} [digest]
+ * @property {(bytes: Uint8Array<ArrayBuffer>) => void} [free] gives back the memory of bytes that are not needed any more
  */
 
 const AT_ONCE = 3; // files that are on their way
@@ -105,7 +106,9 @@ export class Loader {
       for (let shard = this.next(isFirst); shard && lost.length < MOST_LOST; shard = this.next(isFirst)) {
         this.begun.add(shard.name);
         try {
-          take(shard, await this.brought(shard));
+          const bytes = await this.brought(shard);
+          take(shard, bytes);
+          this.means.free?.(bytes);
           this.there.add(shard.name);
           this.loaded += shard.bytes;
           tell();

@@ -13,24 +13,30 @@ import { Reading, Steps } from "./workings.js";
 
 /**
  * @typedef {import("./shares.js").Likely} Likely
+ * @typedef {Float32Array<ArrayBuffer> | null} Rows
  *
  * @typedef {object} Told what a session tells by itself
- * @property {"loading" | "layer"} what
+ * @property {"loading" | "layers"} what
  * @property {number} [loaded] bytes
  * @property {number} [bytes] of all files
  * @property {number} [reading]
- * @property {number} [layer]
- * @property {import("./engine.js").LayerRecord} [record] its q, k and v
+ * @property {number} [first] layer
+ * @property {{ q: Rows, k: Rows, v: Rows }[]} [records] of this layer and those behind it
  *
  * @typedef {object} Environment
  * @property {string} compiled KERNELS of views/built/kernels.js
  * @property {import("./loader.js").Means} means
- * @property {(told: Told) => void} tell
+ * @property {(told: Told, free?: ArrayBuffer[]) => void} tell free: buffers in it that nothing else needs
  * @property {() => Promise<void>} pause lets messages come in
+ * @property {() => number} now milliseconds
  */
 
 export const LONGEST = 128; // tokens of a text
 const LIKELIEST = 10;
+// Milliseconds of computing after which the page gets the layers that are done. To draw them takes a processor as long
+// as to compute them, so where there is only one, a short text's layers are told together, with its likeliest words.
+// Before all files are there no words come, so each layer is told as it is done.
+const PATIENCE = 200;
 
 export class Session {
   /** @type {Engine} */ engine;
@@ -106,6 +112,10 @@ export class Session {
     return { kept: loader.kept };
   }
 
+  get isComing() {
+    return this.loader.loaded < this.loader.bytes;
+  }
+
   goOn() {
     for (const go of this.waiting.splice(0)) go();
   }
@@ -163,22 +173,34 @@ export class Session {
         reader.scores(layer, t),
       );
     }
+    let [told, since] = [0, environment.now()];
+    const tell = () => {
+      if (isShown) this.tellLayers(told, reading);
+      [told, since] = [reader.recorded.length, environment.now()];
+    };
     while (!reader.isDone) {
-      if (!reader.proceed()) await this.whileMissing(() => !this.hasNext(), reading);
-      else if (isShown && !engine.scores) {
-        const { layers } = reader.recorded;
-        const { q, k, v } = layers[layers.length - 1];
-        environment.tell({
-          what: "layer",
-          reading,
-          layer: layers.length - 1,
-          record: /** @type {any} */ ({ q, k, v }),
-        });
-      }
+      const hasMoved = reader.proceed();
+      if (this.isComing || environment.now() - since > PATIENCE) tell();
+      if (!hasMoved) await this.whileMissing(() => !this.hasNext(), reading);
       await environment.pause();
       if (this.asked !== reading) return null;
     }
+    tell();
     return sharesOf(/** @type {Float32Array} */ (engine.scores));
+  }
+
+  /**
+   * Copies of what the layers from the first on have.
+   *
+   * @param {number} first
+   * @param {number} reading
+   */
+  tellLayers(first, reading) {
+    const copy = (/** @type {Float32Array | null} */ rows) => (rows ? Float32Array.from(rows) : null);
+    const records = this.reader.recorded.slice(first).map(({ q, k, v }) => ({ q: copy(q), k: copy(k), v: copy(v) }));
+    if (!records.length) return;
+    const free = records.flatMap(({ q, k, v }) => (q && k && v ? [q.buffer, k.buffer, v.buffer] : []));
+    this.environment.tell({ what: "layers", reading, first, records }, free);
   }
 
   /** Whether the weights of the next layer are there, or of the scores. */
@@ -222,9 +244,8 @@ export class Session {
    */
   async lens({ row }) {
     const { reader, asked } = this;
-    const { layers } = reader.recorded;
     const found = [];
-    for (let layer = 0; layer < layers.length; layer++) {
+    for (let layer = 0; layer < reader.recorded.length; layer++) {
       found.push(likeliest(sharesOf(reader.scores(layer, row)), LENS, this.tokenizer, null));
       await this.environment.pause();
       if (this.asked !== asked) return [];

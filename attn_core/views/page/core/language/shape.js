@@ -104,7 +104,8 @@ export class Shape {
   }
 
   /**
-   * Where everything lies in a memory, for texts of up to `longest` tokens; `end` is the first byte behind it.
+   * Where everything lies in a memory, for texts of up to `longest` tokens; `end` is the first byte behind it. What a
+   * text does not reach of it costs nothing: browsers give pages of a memory when they are written.
    *
    * @param {number} longest
    * @param {number} [start]
@@ -128,12 +129,14 @@ export class Shape {
       layers: ofLayers(this.layerBytes),
       keys: ofLayers(cache),
       values: ofLayers(cache),
+      queries: ofLayers(rows),
+      attended: ofLayers(rows),
+      streams: ofLayers(rows),
       rates: place(8 * (headDim / 2)),
       rotations: place(NUMBER * longest * 2 * headDim),
       spare: place(NUMBER * Math.max(2 * width, 2 * hidden, longest + 4)),
       stream: place(rows),
       normed: place(rows),
-      query: place(rows),
       heads: place(rows),
       gate: place(NUMBER * longest * hidden),
       up: place(NUMBER * longest * hidden),

@@ -13,19 +13,22 @@ import { Remote } from "../remote.js";
  * @typedef {{ layers: number, heads: number, kvHeads: number, headDim: number }} Sizes
  * @typedef {{ text: string, more: number[], switches: any }} Wanted more: tokens that were chosen behind the text
  * @typedef {{ name: string, index: number[], stage?: string, trail?: string[] }} Asked a number by its step
+ * @typedef {(first: number, records: HeadRecord[]) => void} OnLayers a layer, and what it and those behind it have
+ * @typedef {Pick<LayerRecord, "q" | "k" | "v">} HeadRecord
  *
  * @typedef {object} Source
  * @property {boolean} isWhole whether any text can be read, and anything be switched
+ * @property {boolean} [isComing] whether some of its weights are still on their way
  * @property {Sizes} shape
  * @property {(text: string, more: number[]) => Promise<{ ids: number[], pieces: string[], behind: string }>} cut behind:
  *   what the tokens say that were chosen behind the text
- * @property {(wanted: Wanted, onlayer: (layer: number, record: LayerRecord) => void) =>
- *   Promise<{ likeliest: Likely[] } | null>} read null: another text is read meanwhile
+ * @property {(wanted: Wanted, onlayers: OnLayers) => Promise<{ likeliest: Likely[] } | null>} read it may be asked for
+ *   before `cut` has answered; null: another text is read meanwhile
  * @property {(number: Asked) => Promise<Explained>} explain
  * @property {(row: number) => Promise<Likely[][]>} lens by layer, if the model ended behind it
  *
  * Only of one that tells no layers by itself:
- * @property {(layer: number) => Promise<LayerRecord>} [layer]
+ * @property {(layer: number) => Promise<HeadRecord>} [layer]
  * @property {(layer: number, head: number) => Float64Array} [map] the weights of a head, before its layer has come
  * @property {Record<string, number[]>} [measures] what its heads do, as core/measures.js names it
  */
@@ -38,16 +41,17 @@ export class Whole {
    */
   constructor(worker, { folder, isChinese, onloading }) {
     this.isWhole = true;
+    this.isComing = true;
     this.folder = folder;
     /** @type {Sizes} */
     this.shape = { layers: 0, heads: 0, kvHeads: 0, headDim: 0 };
     this.reading = 0;
-    /** @type {(layer: number, record: LayerRecord) => void} */
-    this.onlayer = () => {};
+    /** @type {OnLayers} */
+    this.onlayers = () => {};
     /** @param {import("./session.js").Told} told */
-    const ontold = ({ what, loaded = 0, bytes = 0, reading, layer, record }) => {
+    const ontold = ({ what, loaded = 0, bytes = 0, reading, first = 0, records = [] }) => {
       if (what === "loading") onloading(loaded, bytes);
-      else if (reading === this.reading && layer !== undefined && record) this.onlayer(layer, record);
+      else if (reading === this.reading) this.onlayers(first, records);
     };
     this.remote = new Remote(worker, ontold, "workerFailed");
     worker.postMessage({ what: "speak", asked: { isChinese } });
@@ -61,8 +65,10 @@ export class Whole {
   }
 
   /** @returns {Promise<{ kept: number }>} */
-  load() {
-    return this.remote.ask("load");
+  async load() {
+    const loaded = await this.remote.ask("load");
+    this.isComing = false;
+    return loaded;
   }
 
   /** @type {Source["cut"]} */
@@ -71,9 +77,9 @@ export class Whole {
   }
 
   /** @type {Source["read"]} */
-  read(wanted, onlayer) {
+  read(wanted, onlayers) {
     this.reading += 1;
-    this.onlayer = onlayer;
+    this.onlayers = onlayers;
     return this.remote.ask("read", { ...wanted, reading: this.reading });
   }
 

@@ -68,7 +68,7 @@ export class Reading extends Pass {
    * @param {Steps} steps
    * @param {number[]} ids
    * @param {import("./switches.js").Switches} switches
-   * @param {import("./engine.js").Recorded} recorded as far as the layers were computed
+   * @param {import("./engine.js").LayerRecord[]} recorded as far as the layers were computed
    * @param {(layer: number, t: number) => Float32Array} scores of a row behind a layer
    */
   constructor(steps, ids, switches, recorded, scores) {
@@ -133,7 +133,7 @@ export class Reading extends Pass {
       sum: "stream",
     });
     const part = /** @type {Record<string, keyof import("./engine.js").LayerRecord>} */ (parts)[rest.join(".")];
-    const rows = part && name.startsWith("layers.") ? this.recorded.layers[Number(layer)]?.[part] : null;
+    const rows = part && name.startsWith("layers.") ? this.recorded[Number(layer)]?.[part] : null;
     return rows ? new Float64Array(rows.subarray(t * width, (t + 1) * width)) : null;
   }
 
@@ -158,7 +158,7 @@ export class Reading extends Pass {
     const [kind, of] = name.split(".");
     const { layers } = this.steps.shape;
     const needed = kind === "layers" || kind === "lens" ? Number(of) : layers - 1;
-    if (kind === "ids" || kind === "embedding" || this.recorded.layers.length > needed) return;
+    if (kind === "ids" || kind === "embedding" || this.recorded.length > needed) return;
     throw new Problem(say("notThereYet", { name: say("theLayer", { layer: needed }) }));
   }
 

@@ -6,6 +6,7 @@ import { Problem } from "../../core/problem.js";
 import { listOf } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { coloured, make } from "../dom.js";
+import { heading } from "../headings.js";
 import { crumbs } from "../model/crumbs.js";
 import { refill } from "../refill.js";
 
@@ -19,6 +20,7 @@ export class Arithmetic {
     this.asked = "";
     /** @type {string[]} */
     this.trail = [];
+    this.title = heading("ax-unseen", say("arithmeticOf"));
     this.path = make("ol", { class: "am-trail", "aria-label": say("trail") });
     this.line = make("p", { class: "am-line", tabindex: -1 });
     this.near = make("p", { class: "am-look" });
@@ -27,6 +29,7 @@ export class Arithmetic {
     this.element = make(
       "div",
       { class: "ax-tree lm-arithmetic" },
+      this.title,
       this.path,
       this.line,
       this.near,
@@ -60,12 +63,13 @@ export class Arithmetic {
   clear() {
     for (const box of [this.path, this.line, this.parts]) box.replaceChildren();
     this.near.textContent = "";
-    this.path.hidden = this.parts.hidden = this.near.hidden = true;
+    this.title.hidden = this.path.hidden = this.parts.hidden = this.near.hidden = true;
   }
 
   /** @param {import("../../core/language/workings.js").Explained} explained */
   fill({ above, trail, line, hasMore, parts, near, value }) {
     this.trail = trail;
+    this.title.hidden = false;
     this.path.hidden = !above.length;
     this.path.replaceChildren(...crumbs(above, (trail) => this.move(trail)));
     const all = hasMore ? () => this.move([...trail, ALL]) : undefined;

@@ -18,7 +18,8 @@ export class Head {
   /** @param {import("./model.js").LanguageModel} model */
   constructor(model) {
     this.model = model;
-    this.title = make("p", { class: "am-name", role: "status" });
+    /** The name of the head. @type {HTMLElement} */
+    this.title = model.maps.opened;
     this.switches = make("div", { class: "am-switches", role: "group", "aria-label": say("onOff") });
     this.place = make("div", { class: "am-explorer" });
     this.why = make("p", { class: "am-look" });
@@ -49,8 +50,6 @@ export class Head {
   render() {
     const { model } = this;
     const { layer, head } = model.state;
-    const name = say("layerHead", { layer, head });
-    if (this.title.textContent !== name) this.title.textContent = name;
     for (const { name, input, text } of this.boxes) {
       input.checked = !model.offs.includes(this.offOf(name));
       text.textContent = say(`on_${name}`, { layer, head });
@@ -79,7 +78,7 @@ export class Head {
     if (this.place.hidden) return;
     this.isWanted = false;
     const { bottom } = this.place.getBoundingClientRect();
-    if (bottom > innerHeight) this.title.scrollIntoView({ block: "start" });
+    if (bottom > innerHeight) this.element.scrollIntoView({ block: "start" });
   }
 
   /** @param {import("../../core/data.js").Data} data */

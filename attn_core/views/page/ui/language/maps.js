@@ -6,6 +6,7 @@ import { measuresOf } from "../../core/measures.js";
 import { parts } from "../../core/parts.js";
 import { say, sentenceKey } from "../../words/words.js";
 import { make } from "../dom.js";
+import { heading } from "../headings.js";
 import { isDark, onTheme, paint, shades } from "../pixels.js";
 
 const MEASURES = ["previous", "induction", "first", "own", "entropy", "largest"];
@@ -23,19 +24,20 @@ const madeOf = () =>
       super(dataLike(tokens, names));
       this.model = model;
       this.isLong = true; // maps are painted as they come
-      this.layers = null;
       this.across = sizes.heads;
       this.sheet.classList.add("lm-sheet");
       this.sheet.style.maxWidth = "";
-      this.sides = Array.from({ length: sizes.layers }, (_, layer) =>
-        make("span", { class: "lm-side", "aria-hidden": "true" }, String(layer)),
-      );
+      for (const [layer, { title }] of this.layers.entries()) {
+        title.className = "lm-side";
+        title.textContent = String(layer);
+      }
       this.onpick = (h) => {
         model.choose({ layer: Math.floor(h / sizes.heads), head: h % sizes.heads, open: "", trail: "" }, true);
       };
       this.sheet.addEventListener("click", () => model.head.show());
       this.onsort = (sort) => model.choose({ sort });
       this.own.remove();
+      this.element.prepend(heading("ax-unseen", say("heads")));
       onTheme(this.element, () => {
         this.known = undefined;
         this.painted = [];
@@ -53,34 +55,21 @@ const madeOf = () =>
         : [];
     }
 
-    columns() {
-      return this.sort === "layer" ? this.model.sizes.heads : super.columns();
-    }
-
     // In layers each row has its number; sorted, each map has its name and its measure.
     arrange() {
-      const { model, sides } = this;
+      const { model } = this;
       if (!model) return;
-      const { heads } = model.sizes;
       const isSorted = this.sort !== "layer";
       const order = isSorted ? `${this.sort} ${this.stamp}` : "layer";
       if (order === this.arranged && !isSorted) return;
       this.arranged = order;
       if (isSorted) for (const h of this.names.keys()) this.measures[h] ??= NOTHING;
       super.arrange();
-      for (const [h, button] of this.buttons.entries()) {
-        const [layer, head] = [Math.floor(h / heads), h % heads];
-        // The name says which head it is, better than its place among all.
-        if (isSorted) {
-          this.labels[h].firstChild.textContent = `${layer}.${head}`;
-          button.setAttribute("aria-label", button.getAttribute("aria-label").replace(/^\d+: /, ""));
-        } else {
-          button.setAttribute("aria-label", this.names[h]);
-          this.labels[h].replaceChildren();
-        }
-      }
-      if (isSorted) return;
-      for (const [layer, side] of sides.entries()) this.buttons[layer * heads].before(side);
+    }
+
+    /** Nine in a row leave little room. @param {import("../../core/layers.js").Named} named */
+    shortOf({ layer, head }) {
+      return `${layer.replace(/\D/g, "")}.${head}`;
     }
 
     // Each map once: weights have the same colours in all of them.
@@ -94,7 +83,8 @@ const madeOf = () =>
         Object.assign(this.canvases[h], { width: columns, height: numbers.length / columns });
         paint(this.canvases[h].getContext("2d"), numbers, columns, 1, colours);
       }
-      this.caption.textContent = this.maps.length ? say("mapsHint", { count: this.names.length }) : "";
+      const hint = this.sort === "layer" ? "mapsHint" : "mapsSorted";
+      this.caption.textContent = this.maps.length ? say(hint, { count: this.names.length }) : "";
     }
 
     /** To ask for them takes a layout: only once, until it turns light or dark. */

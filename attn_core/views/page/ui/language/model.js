@@ -1,6 +1,7 @@
 // A language model on a page: a text, the likeliest next words, all heads, and the arithmetic of any number.
 
-import { dataOf } from "../../core/language/heads.js";
+import { free } from "../../core/free.js";
+import { dataOf, Kept } from "../../core/language/heads.js";
 import { LightSource } from "../../core/language/light_source.js";
 import { flipped, offsIn, sinkOff, switchesIn } from "../../core/language/offs.js";
 import { parts } from "../../core/parts.js";
@@ -8,6 +9,7 @@ import { Problem } from "../../core/problem.js";
 import { accepted, listOf } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { setLevels } from "../headings.js";
 import { ALL_CONTROLS, withParts } from "../loading.js";
 import { Arithmetic } from "./arithmetic.js";
 import { bringFrom } from "./bring.js";
@@ -23,20 +25,25 @@ import { Text } from "./text.js";
 /**
  * @typedef {import("../../core/state.js").State} State
  * @typedef {import("../../core/language/whole.js").Source} Source
- * @typedef {import("../../core/language/engine.js").LayerRecord} LayerRecord
+ * @typedef {import("../../core/language/whole.js").HeadRecord} HeadRecord
  */
 
 // What decides which numbers there are; the rest of a state is where one looks.
 const READ = ["text", "more", "off"];
+const PATIENCE = 200; // milliseconds for which the heads of the text before stay: mostly the new ones come within them
 
 export class LanguageModel {
   /** @type {Source | null} */ source = null;
   /** @type {string[]} of the text that is shown */ tokens = [];
-  /** By layer, as far as they have come. @type {LayerRecord[]} */ records = [];
+  /** By layer, as far as they have come. @type {HeadRecord[]} */ records = [];
   /** @type {import("../../core/language/shares.js").Likely[]} */ likeliest = [];
   /** Whether these are those of the text. */ isDone = false;
   /** How many texts were read: numbers of another one are others. */ stamp = 0;
   /** The text with what was chosen behind it. */ written = "";
+  /** Draws what is inside if nothing has come meanwhile. */ timer = 0;
+  /** Whether that is drawn after the next frame. */ isSoon = false;
+  /** Whether the small maps lack layers that have come. */ hasMore = false;
+  /** The text of what is inside. */ drawn = 0;
 
   /**
    * @param {Element} host
@@ -47,8 +54,11 @@ export class LanguageModel {
     this.sizes = payload.sizes;
     this.chosen = chosen;
     this.link = link;
-    /** By layer. @type {(import("../../core/data.js").Data | undefined)[]} */
-    this.datas = [];
+    this.kept = new Kept((layer) => {
+      const isHidden = this.offs.includes("sink") || this.offs.includes(sinkOff(layer));
+      const { shape } = /** @type {Source} */ (this.source);
+      return dataOf(this.records[layer], this.tokens.map(shown), shape, isHidden);
+    });
     this.settings = settingsOf(this.sizes, payload.view);
     /** @type {State} */
     this.first = Object.fromEntries(Object.entries(this.settings).map(([name, { first }]) => [name, first]));
@@ -124,6 +134,7 @@ export class LanguageModel {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
     });
     host.append(this.root);
+    setLevels(this.root);
   }
 
   get offs() {
@@ -140,11 +151,7 @@ export class LanguageModel {
 
   /** The heads of a layer, if they are there. @param {number} layer */
   dataOf(layer) {
-    const record = this.records[layer];
-    if (!record?.q) return undefined;
-    const isHidden = this.offs.includes("sink") || this.offs.includes(sinkOff(layer));
-    this.datas[layer] ??= dataOf(record, this.tokens.map(shown), /** @type {Source} */ (this.source).shape, isHidden);
-    return this.datas[layer];
+    return this.records[layer]?.q ? this.kept.of(layer, this.state.layer) : undefined;
   }
 
   /** The number whose arithmetic is shown. */
@@ -170,6 +177,13 @@ export class LanguageModel {
     this.read();
   }
 
+  /** The numbers of a text that is not shown any more. */
+  forget() {
+    free(this.records.flatMap(({ q, k, v }) => [q, k, v]));
+    this.records = [];
+    this.kept.forget();
+  }
+
   /** The tokens of a text that is being typed. @param {string} text */
   async cut(text) {
     if (!this.source?.isWhole) return;
@@ -178,8 +192,7 @@ export class LanguageModel {
     if (this.text.input.value !== text) return;
     this.stamp += 1;
     this.tokens = pieces;
-    this.records = [];
-    this.datas = [];
+    this.forget();
     this.text.render();
     this.next.render();
   }
@@ -194,19 +207,24 @@ export class LanguageModel {
     const { stamp } = this;
     this.isDone = false;
     const more = listOf(state.more).map(Number);
+    const switches = switchesIn(this.offs, this.sizes);
     try {
-      const { pieces, behind } = await source.cut(state.text, more);
+      const cut = source.cut(state.text, more);
+      // Asked for at once: the worker goes on with it while the page takes the tokens.
+      const read = source.read({ text: state.text, more, switches }, (first, records) => {
+        if (stamp === this.stamp) this.arrived(first, records);
+      });
+      read.catch(() => {}); // said below, if the tokens came
+      const { pieces, behind } = await cut;
       if (stamp !== this.stamp) return;
       this.tokens = pieces;
       this.written = state.text + behind;
-      this.records = [];
-      this.datas = [];
+      this.forget();
       this.keepInside();
-      this.render();
-      const switches = switchesIn(this.offs, this.sizes);
-      const answer = await source.read({ text: state.text, more, switches }, (layer, record) => {
-        if (stamp === this.stamp) this.arrived(layer, record);
-      });
+      this.renderText();
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => this.soon(), source.isComing ? 0 : PATIENCE);
+      const answer = await read;
       if (!answer || stamp !== this.stamp) return;
       this.likeliest = answer.likeliest;
       this.isDone = true;
@@ -218,17 +236,32 @@ export class LanguageModel {
       this.hasFailed = true;
       this.tell(`${error.message}.`);
     }
-    if (stamp === this.stamp) this.render();
+    if (stamp !== this.stamp) return;
+    // What may come next is painted before all heads are.
+    this.renderText();
+    this.soon();
   }
 
   /**
-   * @param {number} layer
-   * @param {LayerRecord} record
+   * @param {number} first
+   * @param {HeadRecord[]} records
    */
-  arrived(layer, record) {
-    this.records[layer] = record;
-    if (layer === this.state.layer) this.render();
-    else this.maps.arrived();
+  arrived(first, records) {
+    for (const [n, record] of records.entries()) this.records[first + n] = record;
+    const isShown = first <= this.state.layer && this.state.layer < first + records.length;
+    if (this.drawn === this.stamp && !isShown) {
+      this.maps.arrived();
+      return;
+    }
+    this.hasMore = true;
+    this.soon();
+  }
+
+  /** Draws what is inside after the next frame. */
+  soon() {
+    if (this.isSoon) return;
+    this.isSoon = true;
+    requestAnimationFrame(() => setTimeout(() => this.isSoon && this.renderInside()));
   }
 
   /** The layer of the large map, of a source that tells none by itself. */
@@ -239,7 +272,7 @@ export class LanguageModel {
     try {
       const record = await source.layer(layer);
       if (stamp !== this.stamp || this.records[layer]) return;
-      this.arrived(layer, record);
+      this.arrived(layer, [record]);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       this.tell(`${error.message}.`);
@@ -343,12 +376,25 @@ export class LanguageModel {
   }
 
   render() {
-    this.inside.hidden = !this.tokens.length;
-    this.bring();
+    this.renderText();
+    this.renderInside();
+  }
+
+  renderText() {
     this.text.render();
     this.next.render();
+  }
+
+  renderInside() {
+    clearTimeout(this.timer);
+    this.isSoon = false;
+    this.drawn = this.stamp;
+    this.inside.hidden = !this.tokens.length;
+    this.bring();
     this.renderOffs();
     this.maps.render();
+    if (this.hasMore) this.maps.arrived();
+    this.hasMore = false;
     this.head.render();
     this.arithmetic.render();
     this.lens.render();

@@ -3,6 +3,7 @@
 
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { heading } from "../headings.js";
 import { refill } from "../refill.js";
 import { percent } from "../shares.js";
 import { shown } from "./pieces.js";
@@ -11,8 +12,8 @@ export class Next {
   /** @param {import("./model.js").LanguageModel} model */
   constructor(model) {
     this.model = model;
-    this.title = make("p", { class: "ax-label" }, say("nextWords"));
-    this.list = make("div", { class: "lm-list", role: "group", "aria-label": say("nextWords") });
+    this.title = heading("ax-label", say("nextWordsRead"));
+    this.list = make("div", { class: "lm-list", role: "group" });
     this.write = make(
       "button",
       { type: "button", class: "lm-write", onclick: () => model.write(model.likeliest[0].id) },
@@ -33,6 +34,7 @@ export class Next {
     this.back.hidden = !state.more;
     if (!first) return;
     this.title.textContent = say(this.about(first));
+    this.list.setAttribute("aria-label", this.title.textContent);
     if (isDone && this.shown !== likeliest) {
       this.shown = likeliest;
       refill(this.list, ...likeliest.map((likely) => this.choice(likely, tokens.length - 1)));

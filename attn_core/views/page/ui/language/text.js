@@ -60,7 +60,8 @@ export class Text {
         make("bdi", { class: n < chosen ? "lm-token" : "lm-token lm-chosen" }, shown(token)),
       );
     });
-    this.count.textContent = tokens.length ? say("tokenCount", { count: tokens.length }) : "";
+    const { length: count } = tokens;
+    this.count.textContent = count ? say(count === 1 ? "tokenCountOne" : "tokenCount", { count }) : "";
     if (document.activeElement === this.input && state.more === "") return;
     if (this.input.value !== written) this.input.value = written;
   }

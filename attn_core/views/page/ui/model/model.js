@@ -10,6 +10,7 @@ import { Problem } from "../../core/problem.js";
 import { accepted } from "../../core/state.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { setLevels } from "../headings.js";
 import { ALL_CONTROLS, withParts } from "../loading.js";
 import { Tip } from "../tip.js";
 import { Arcs } from "./arcs.js";
@@ -121,6 +122,7 @@ export class Model {
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
     });
     host.append(this.root);
+    setLevels(this.root);
     if (this.payload.view.together) document.addEventListener(TOGETHER, this.follow);
   }
 

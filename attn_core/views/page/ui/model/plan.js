@@ -2,6 +2,7 @@
 
 import { say } from "../../words/words.js";
 import { make, token } from "../dom.js";
+import { heading } from "../headings.js";
 import { GRADIENT_HEAT } from "../heat.js";
 import { isDark, onTheme, shades } from "../pixels.js";
 import { distance, ink } from "./ink.js";
@@ -78,7 +79,7 @@ export class Plan {
   /** @param {string} side */
   buildSide(side) {
     const own = this.model.groups.filter((group) => group.side === side);
-    const head = make("p", { class: "am-head" }, say(side));
+    const head = heading("am-head", say(side));
     return make("div", { class: "am-side", "data-side": side }, head, ...own.map((group) => this.buildGroup(group)));
   }
 

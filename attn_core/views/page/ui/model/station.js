@@ -5,6 +5,7 @@ import { lastStage } from "../../core/model/place.js";
 import { workings } from "../../core/model/workings.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { heading } from "../headings.js";
 import { refillFor } from "../refill.js";
 import { numberName, OF_OUTPUT } from "./gradients.js";
 import { Heads } from "./heads.js";
@@ -18,7 +19,8 @@ export class StationPanel {
   /** @param {import("./model.js").Model} model */
   constructor(model) {
     this.model = model;
-    this.name = make("p", { class: "am-name", role: "status", tabindex: -1 });
+    this.name = heading("am-name");
+    this.name.tabIndex = -1;
     this.code = make("code", { class: "am-code" });
     this.does = make("p", { class: "am-does" });
     this.ways = make("div", { class: "am-ways", role: "group", "aria-label": say("ways") });
@@ -33,7 +35,16 @@ export class StationPanel {
     this.ask = make("button", { type: "button", class: "am-ask", onclick: () => this.follow() }, say("askGradients"));
     this.hint = make("p", { class: "am-look" }, say("hintNumber"));
     this.why = make("p", { class: "am-look am-why" });
-    this.top = make("div", {}, this.name, this.code, this.does, this.ways, this.switches.element, this.stages);
+    this.top = make(
+      "div",
+      {},
+      make("div", { role: "status" }, this.name),
+      this.code,
+      this.does,
+      this.ways,
+      this.switches.element,
+      this.stages,
+    );
     this.element = make(
       "div",
       { class: "am-panel" },

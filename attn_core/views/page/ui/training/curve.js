@@ -3,6 +3,7 @@
 import { hundredths } from "../../core/training/lines.js";
 import { say } from "../../words/words.js";
 import { make, svg } from "../dom.js";
+import { heading, part } from "../headings.js";
 
 const [WIDE, HIGH] = [1000, 160]; // of the drawing, which is stretched to the room that it has
 const [LEAST_STEPS, POINTS] = [100, 400];
@@ -45,10 +46,10 @@ export class Curve {
           this.values[name],
         ),
       );
-    this.element = make(
-      "div",
-      { class: "at-part" },
-      make("p", { class: "at-title" }, say("tr_curve", { texts: view.asked.texts })),
+    const { texts } = view.asked;
+    this.element = part(
+      "at-part",
+      heading("at-title", say(texts === 1 ? "tr_curveOne" : "tr_curve", { texts })),
       this.legend,
       make("div", { class: "at-curve" }, this.ticks, this.svg, this.end),
     );

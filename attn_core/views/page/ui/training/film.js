@@ -2,6 +2,7 @@
 
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { heading, part } from "../headings.js";
 import { coloursOf, picture, show } from "./maps.js";
 
 const MOST = 8; // frames, beside the one of now
@@ -26,13 +27,13 @@ export class Film {
       onchange: () => this.settle(),
     });
     this.at = make("output", { class: "at-at" });
-    this.element = make(
-      "div",
-      { class: "at-part" },
-      make("p", { class: "at-title" }, say("tr_film")),
+    this.hint = make("p", { class: "at-hint" }, say("tr_rewindHint"));
+    this.element = part(
+      "at-part",
+      heading("at-title", say("tr_film")),
       make("div", { class: "at-strip" }, this.sides, this.frames),
       make("div", { class: "at-slide" }, this.slider, this.at),
-      make("p", { class: "at-hint" }, say("tr_rewindHint")),
+      this.hint,
     );
     this.build();
   }
@@ -104,6 +105,8 @@ export class Film {
     }
     for (const [layer, { weights }] of (numbers?.pass.layers ?? []).entries())
       if (this.now.maps[layer]) show(this.now.maps[layer], weights, columns, 1, colours);
+    // Before the first step there is nothing to go back to; its line keeps its place.
+    this.hint.classList.toggle("ax-none", !past.furthest);
     if (this.isHeld) return;
     this.slider.max = String(past.furthest);
     this.slider.value = String(past.count);

@@ -6,6 +6,7 @@ import { backLines } from "../../core/training/lines.js";
 import { Explorer } from "../../explorer.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { heading, part } from "../headings.js";
 import { listOfLines } from "./lines.js";
 
 // What the training decides, not the explorer of one of its layers: there it would change one map alone.
@@ -17,11 +18,11 @@ export class Head {
   /** @param {import("./view.js").TrainingView} view */
   constructor(view) {
     this.view = view;
-    this.title = make("p", { class: "at-title" });
+    this.title = heading("at-title");
     this.place = make("div", { class: "am-explorer" });
     this.back = make("div", { class: "at-returns" });
     this.hint = make("p", { class: "at-hint" });
-    this.element = make("div", { class: "at-part" }, this.title, this.hint, this.place, this.back);
+    this.element = part("at-part", this.title, this.hint, this.place, this.back);
   }
 
   /** The open number comes into sight once it is there. */

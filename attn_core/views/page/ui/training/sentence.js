@@ -7,6 +7,7 @@ import { hundredths } from "../../core/training/lines.js";
 import { START } from "../../core/training/task.js";
 import { say } from "../../words/words.js";
 import { make, svg } from "../dom.js";
+import { heading, part } from "../headings.js";
 import { largest } from "./maps.js";
 
 const [STEP, HIGH] = [100, 100]; // of the drawing: between two letters, and its height
@@ -83,10 +84,9 @@ export class Sentence {
     this.said = make("p", { class: "at-hint", id: `${view.id}-said` });
     this.layers = make("div", { class: "at-layers", role: "group", "aria-label": say("tr_chooseLayer") });
     const title = (word) => make("p", { class: "at-hint" }, say(word));
-    this.element = make(
-      "div",
-      { class: "at-part" },
-      make("p", { class: "at-title" }, say("tr_sentence")),
+    this.element = part(
+      "at-part",
+      heading("at-title", say("tr_sentence")),
       this.layers,
       title("tr_takes"),
       this.forward.svg,

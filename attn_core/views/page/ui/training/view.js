@@ -10,6 +10,7 @@ import { Past } from "../../core/training/past.js";
 import { tokensOf } from "../../core/training/task.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { setLevels } from "../headings.js";
 import { ALL_CONTROLS, isChinese, withParts } from "../loading.js";
 import { onTheme } from "../pixels.js";
 import { Controls } from "./controls.js";
@@ -114,6 +115,7 @@ export class TrainingView {
       this.paintSoon();
     });
     host.append(this.root);
+    setLevels(this.root);
     this.controls.render(false);
   }
 

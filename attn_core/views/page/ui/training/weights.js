@@ -5,6 +5,7 @@ import { fixed } from "../../core/digits.js";
 import { digits, updateLines } from "../../core/training/lines.js";
 import { say } from "../../words/words.js";
 import { make } from "../dom.js";
+import { heading, part } from "../headings.js";
 import { named } from "./controls.js";
 import { listOfLines } from "./lines.js";
 import { coloursOf, largest, picture, show } from "./maps.js";
@@ -19,7 +20,7 @@ export class Weights {
   /** @param {import("./view.js").TrainingView} view */
   constructor(view) {
     this.view = view;
-    this.title = make("p", { class: "at-title" });
+    this.title = heading("at-title");
     this.sheet = make("div", { class: "at-sheet" });
     this.heat = make(
       "select",
@@ -53,9 +54,8 @@ export class Weights {
         this.lines,
       ),
     );
-    this.element = make(
-      "div",
-      { class: "at-part" },
+    this.element = part(
+      "at-part",
       this.title,
       make("div", { class: "at-settings" }, make("span", { class: "at-hint" }, say("tr_weightsHint")), this.heat),
       this.sheet,
