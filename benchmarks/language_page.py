@@ -31,12 +31,15 @@ CLOCKS = """(() => {
       super.postMessage(message, ...how);
     }
   };
-  new MutationObserver((changes) => {
-    const isDrawn = changes.some(({ attributeName }) => attributeName === "width");
-    if (isDrawn && !clocks.layer) paint("layer");
+  const { putImageData } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.putImageData = function (...how) {
+    if (clocks.asked && !clocks.layer && this.canvas.closest(".lm-sheet")) paint("layer");
+    return putImageData.apply(this, how);
+  };
+  new MutationObserver(() => {
     if (clocks.answered && !clocks.painted && document.querySelector(".lm-next:not(.lm-stale)"))
       paint("painted");
-  }).observe(document, { subtree: true, attributeFilter: ["width", "class"] });
+  }).observe(document, { subtree: true, attributeFilter: ["class"] });
 })();"""
 TASKS = """() => {
   window.tasks = [];
