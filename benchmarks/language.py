@@ -29,7 +29,7 @@ MOST_MEMORY, MOST_SCREEN, MOST_FILE = 300e6, 350e3, 30e3  # bytes
 OURS = "this page"
 
 row, within = partial(driver.row, SECTION), partial(driver.within, SECTION)
-Times = dict[str, dict[str, list[float]]]
+Times = dict[str, dict[str, list]]
 
 
 def texts() -> list[tuple[str, list[int]]]:
@@ -43,13 +43,14 @@ def texts() -> list[tuple[str, list[int]]]:
 
 
 def in_turn(browser: Browser, site: str, peers_site: str) -> tuple[Times, dict[str, list[float]]]:
-    """Milliseconds by side: "read", a number a round, and "next", that of all further tokens.
+    """By side: "read" and "next", milliseconds a round, and "said", what it wrote.
 
     And the tasks of 50 ms and more of our page, while it reads and writes and while one types.
     """
+    model = smollm2()
     ours = language_page.Loaded(browser, site)
     peers = {peer.name: peer.opened(browser, peers_site) for peer in language_peers.peers()}
-    times: Times = {name: {"read": [], "next": []} for name in (OURS, *peers)}
+    times: Times = {name: {"read": [], "next": [], "said": []} for name in (OURS, *peers)}
     made = texts()
     for n, (text, ids) in enumerate(made[: ROUNDS + 1]):
         taken = {OURS: ours.round(text, STEPS)}
@@ -61,6 +62,8 @@ def in_turn(browser: Browser, site: str, peers_site: str) -> tuple[Times, dict[s
         for name, of in taken.items():
             times[name]["read"].append(of["prompt"])
             times[name]["next"].append(median(of["later"]))
+            said = of["said"]
+            times[name]["said"].append(said if isinstance(said, str) else model.text(said))
     tasks = {"written": ours.tasks()}
     ours.type(TYPED)
     tasks["typed"] = ours.tasks()
@@ -80,13 +83,24 @@ def speeds(times: Times) -> list[dict]:
         sides = {name: each[of] for name, each in times.items()}
         for name in sides:
             if name != OURS:
-                rows.append(beside(what, name, sides))
+                others = differing(times[OURS]["said"], times[name]["said"])
+                rows.append(beside(what, name, sides, others))
     return rows
 
 
-def beside(what: str, name: str, sides: dict[str, list[float]]) -> dict:
+def differing(ours: Sequence[str], theirs: Sequence[str]) -> str:
+    """
+    >>> differing([" Paris", " Paris"], [" Paris.", " a town"])
+    'another first word in 1 of 2 texts'
+    """
+    count = sum(not said.startswith(word) for word, said in zip(ours, theirs, strict=True))
+    return f"another first word in {count} of {len(ours)} texts" if count else ""
+
+
+def beside(what: str, name: str, sides: dict[str, list[float]], others: str) -> dict:
     times, spread = ratio(sides, name, OURS)
-    note = "; ".join(filter(None, (f"{median(sides[name]):,.0f} ms, without painting", busy())))
+    taken = f"{median(sides[name]):,.0f} ms, without painting"
+    note = "; ".join(filter(None, (taken, others, busy())))
     return row(f"{what}: {name} / ours", f"{times:.2f}×", "> 1×", times > 1, spread, note)
 
 

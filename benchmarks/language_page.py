@@ -78,9 +78,11 @@ class Loaded:
         return {name: clocks[name] - clocks["asked"] for name in ("answered", "painted")}
 
     def round(self, text: str, steps: int) -> dict:
-        """prompt: milliseconds to the painted chances of a text; later: of each further token."""
+        """As `language_peers.round_of`, until the chances are painted; said: the first word."""
         prompt = self.read(text)["painted"]
-        return {"prompt": prompt, "later": [self.write()["painted"] for _ in range(steps)]}
+        said = self.page.locator(".lm-piece").first.text_content().replace("␣", " ")
+        later = [self.write()["painted"] for _ in range(steps)]
+        return {"prompt": prompt, "later": later, "said": said}
 
     def tasks(self) -> list[float]:
         """Milliseconds of the tasks of 50 ms and more since the last call."""
