@@ -79,6 +79,7 @@ class Loaded:
 
     def round(self, text: str, steps: int) -> dict:
         """As `language_peers.round_of`, until the chances are painted; said: the first word."""
+        self.page.bring_to_front()  # a page behind another one gets less time
         prompt = self.read(text)["painted"]
         said = self.page.locator(".lm-piece").first.text_content().replace("␣", " ")
         later = [self.write()["painted"] for _ in range(steps)]

@@ -132,5 +132,6 @@ def put_together(folder: Path = FOLDER) -> Path:
 
 def round_of(page: Page, text: str, ids: Sequence[int], steps: int) -> dict:
     """prompt: milliseconds to read a text; later: of each further token; said: what it wrote."""
+    page.bring_to_front()
     asked = {"text": text, "ids": list(ids), "steps": steps}
     return page.evaluate("(asked) => round(asked)", asked)
