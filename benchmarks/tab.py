@@ -28,8 +28,8 @@ WORDS = 20
 # What each title of the page around says of the tab.
 SAID = {
     "loading": "while the model loads",
-    "rest": "behind it, at rest",
-    "writing": "while it writes",
+    "rest": "with the model, at rest",
+    "writing": f"while {WORDS} words are written",
 }
 AROUND = """<!doctype html><title>begin</title>
 <iframe src="html/PAGE" width="1280" height="900"></iframe>
