@@ -72,7 +72,7 @@ COUNTED := tests/attn_core/test_threads.py
 TRITON := tests/triton tests/devices/test_notebooks_elsewhere.py attn_core/engines/triton
 # Tests for which a browser is got where there is none.
 PAGES := tests/explorer tests/site tests/test_bench_page.py tests/test_bench_visits.py tests/test_bench_model_pages.py \
-  tests/test_bench_learning.py tests/test_machine.py
+  tests/test_bench_learning.py tests/test_bench_language.py tests/test_machine.py
 WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m machine.browser)" && export BOOK_BROWSER
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -228,6 +228,8 @@ bench: .venv-bench/made book  ## measure the pages, the explorer, other viewers,
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.visits
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.model_pages
 	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.learning
+	@$(MAKE) --no-print-directory .venv-bench/web/made || true
+	@$(WITH_BROWSER) && .venv-bench/bin/python -m benchmarks.language
 	@.venv-bench/bin/python -m benchmarks.notebook
 	@.venv-bench/bin/python -m benchmarks.kernels
 	@.venv-bench/bin/python -m benchmarks.kernels long
@@ -316,6 +318,13 @@ $(NPM): package.json package-lock.json | .venv/test
 	@$(PIP) --no-deps -r requirements-$*.txt $(LOGGED)
 	@site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
 	  $(BIN)/python -c "$$site" > "$$(.venv-$*/bin/python -c "$$site")/book.pth"
+	@touch $@
+
+# Programs that run a language model in a page, from npm: nobody starts what is in their packages but a browser.
+.venv-bench/web/made: benchmarks/web/package.json benchmarks/web/package-lock.json | .venv-bench/made
+	@mkdir -p $(@D) && cp benchmarks/web/package*.json $(@D)
+	@$(NODE) npm ci --prefix $(@D) --ignore-scripts --loglevel=error --no-audit --no-fund > /dev/null \
+	  || { echo "llama.cpp and ONNX Runtime for the web could not be installed from npm's registry."; exit 1; }
 	@touch $@
 
 # The tests of engines/choose.py need Triton.

@@ -55,6 +55,8 @@ export class Session {
     this.wanted = [];
     /** @type {(() => void)[]} wait for the next file */
     this.waiting = [];
+    /** Layers of the text that the page has got. */
+    this.told = 0;
     /** Chances with everything on, by text. @type {{ said: string, shares: Float32Array } | null} */
     this.right = null;
     /** @type {Problem | null} */
@@ -151,7 +153,10 @@ export class Session {
     if (!shares) return null;
     if (!isChanged) this.right = { said, shares };
     const before = isChanged ? this.right?.shares : null;
-    return { likeliest: likeliest(shares, LIKELIEST, this.tokenizer, before ?? null) };
+    const words = likeliest(shares, LIKELIEST, this.tokenizer, before ?? null);
+    // Right before the answer: the page begins to draw layers in the frame after they came, and that is to have the words.
+    this.tellLayers(reading);
+    return { likeliest: words };
   }
 
   /**
@@ -173,32 +178,32 @@ export class Session {
         reader.scores(layer, t),
       );
     }
-    let [told, since] = [0, environment.now()];
-    const tell = () => {
-      if (isShown) this.tellLayers(told, reading);
-      [told, since] = [reader.recorded.length, environment.now()];
-    };
+    this.told = 0;
+    let since = environment.now();
     while (!reader.isDone) {
       const hasMoved = reader.proceed();
-      if (this.isComing || environment.now() - since > PATIENCE) tell();
+      if (isShown && (this.isComing || environment.now() - since > PATIENCE)) {
+        this.tellLayers(reading);
+        since = environment.now();
+      }
       if (!hasMoved) await this.whileMissing(() => !this.hasNext(), reading);
       await environment.pause();
       if (this.asked !== reading) return null;
     }
-    tell();
     return sharesOf(/** @type {Float32Array} */ (engine.scores));
   }
 
   /**
-   * Copies of what the layers from the first on have.
+   * Copies of what the layers have that were not told yet.
    *
-   * @param {number} first
    * @param {number} reading
    */
-  tellLayers(first, reading) {
+  tellLayers(reading) {
     const copy = (/** @type {Float32Array | null} */ rows) => (rows ? Float32Array.from(rows) : null);
+    const first = this.told;
     const records = this.reader.recorded.slice(first).map(({ q, k, v }) => ({ q: copy(q), k: copy(k), v: copy(v) }));
     if (!records.length) return;
+    this.told += records.length;
     const free = records.flatMap(({ q, k, v }) => (q && k && v ? [q.buffer, k.buffer, v.buffer] : []));
     this.environment.tell({ what: "layers", reading, first, records }, free);
   }

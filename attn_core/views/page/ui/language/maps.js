@@ -80,7 +80,9 @@ const madeOf = () =>
         if (!this.maps[h] || this.painted[h] === this.maps[h]) continue;
         this.painted[h] = this.maps[h];
         const { numbers, columns } = this.maps[h];
-        Object.assign(this.canvases[h], { width: columns, height: numbers.length / columns });
+        const [canvas, rows] = [this.canvases[h], numbers.length / columns];
+        // To set its size makes a canvas anew, even if that stays the same.
+        if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows });
         paint(this.canvases[h].getContext("2d"), numbers, columns, 1, colours);
       }
       const hint = this.sort === "layer" ? "mapsHint" : "mapsSorted";
@@ -102,7 +104,9 @@ const madeOf = () =>
         this.data = dataLike(tokens, this.names);
         this.forget();
         this.painted = [];
-        for (const canvas of this.canvases) canvas.width = 1;
+        // What will be painted soon keeps its picture until then.
+        const soon = new Set(this.wanted);
+        for (const [h, canvas] of this.canvases.entries()) if (!soon.has(h) && canvas.width > 1) canvas.width = 1;
       }
       for (const [h, button] of this.buttons.entries()) {
         const off = headOff(Math.floor(h / model.sizes.heads), h % model.sizes.heads);

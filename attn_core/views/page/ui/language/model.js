@@ -257,11 +257,16 @@ export class LanguageModel {
     this.soon();
   }
 
-  /** Draws what is inside after the next frame. */
+  /** Draws what is inside after the next frame, and the large map after one more: both in one task would block the page. */
   soon() {
     if (this.isSoon) return;
     this.isSoon = true;
-    requestAnimationFrame(() => setTimeout(() => this.isSoon && this.renderInside()));
+    afterFrame(() => {
+      if (!this.isSoon) return;
+      const { stamp } = this;
+      this.renderMaps();
+      afterFrame(() => stamp === this.stamp && this.renderHead());
+    });
   }
 
   /** The layer of the large map, of a source that tells none by itself. */
@@ -386,6 +391,11 @@ export class LanguageModel {
   }
 
   renderInside() {
+    this.renderMaps();
+    this.renderHead();
+  }
+
+  renderMaps() {
     clearTimeout(this.timer);
     this.isSoon = false;
     this.drawn = this.stamp;
@@ -395,11 +405,17 @@ export class LanguageModel {
     this.maps.render();
     if (this.hasMore) this.maps.arrived();
     this.hasMore = false;
+  }
+
+  renderHead() {
     this.head.render();
     this.arithmetic.render();
     this.lens.render();
   }
 }
+
+/** @param {() => void} act */
+const afterFrame = (act) => requestAnimationFrame(() => setTimeout(act));
 
 /** @param {import("../../core/language/offs.js").Off} off */
 function nameOfOff(off) {
