@@ -168,9 +168,7 @@ def test_heads_of_layers_stand_under_their_layer(bare, lang, word, chinese):
     view.payload["lang"] = lang
     page = bare.open(view)
     if chinese:
-        said = [
-            re.sub(r"\w+ (\d), head (\d)", rf"第 \1 {chinese}，第 \2 头", name) for name in said
-        ]
+        said = [re.sub(r"\w+ (\d), head (\d)", rf"第 \1 {chinese}，头 \2", name) for name in said]
     children = page.locator(".ax-layer > *").evaluate_all(SHEET)
     layers = [name.split("，" if lang == "zh" else ",")[0] for name in said]
     wanted = [[str(n % 3), name] for n, name in enumerate(said)]

@@ -10,7 +10,7 @@ parts.zh = (payload) => {
     payload.heads = payload.heads.map((name) =>
       String(name).replace(
         /^(layer|run) (\d+), head (\d+)$/,
-        (_, kind, n, head) => `第 ${n} ${kind === "run" ? "次" : "层"}，第 ${head} 头`,
+        (_, kind, n, head) => `第 ${n} ${kind === "run" ? "次" : "层"}，头 ${head}`,
       ),
     );
 };

@@ -34,7 +34,7 @@ export const MODEL_WORDS = {
 export const MODEL_CHINESE = {
   positionsAreOff: "，因为位置关掉了",
   residualIsOff: "，因为残差关掉了",
-  normIsOff: "，因为归一化关掉了",
+  normIsOff: "，因为层归一化关掉了",
   headIsOff: "，因为头 {head} 关掉了",
   headColumn: "头 {head}，第 {column} 列",
   isItself: "，因为这就是那个数",
@@ -45,7 +45,7 @@ export const MODEL_CHINESE = {
   onlyLastRow: "，因为往下传的只有最后一行",
   noSuchWord: "，因为句子里没有这个词",
   noSuchPlace: "，因为句子里没有这个位置",
-  noGradientOfWords: "这个数必须属于算出数来的步骤；{step} 是词",
+  noGradientOfWords: "这个数必须出自算出数的步骤；{step} 里只有词",
   gradientTooLarge: "{step} 的梯度太大，float64 装不下",
   noWords: "句子里至少要有一个词",
   tooManyWords: "一个句子最多 {most} 个词，这里有 {count} 个",
