@@ -5,8 +5,8 @@
     python -m publishing.sync                # all of them
 
 It does what `make notebooks`, `make numbers` and `make translations` do, and says what is left for
-a person. A notebook is run only if its code is not that of the last commit, or attn_core is not: no
-output follows from a sentence.
+a person. A notebook is run only if its code is not that of the last commit, or attn_core is not, or
+the words of one of its plots: no other output follows from a sentence.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from pathlib import Path
 import nbformat
 
 from publishing import ROOT
-from publishing.notebooks import chapters, chinese, exercises
-from publishing.notebooks.chapters import NOTEBOOKS
-from publishing.notebooks.chinese import docname_of
+from publishing.notebooks import chapters, chinese, exercises, plots
+from publishing.notebooks.chapters import NOTEBOOKS, beside, docname_of
 from publishing.prose import __main__ as numbers
 from publishing.prose import origins
 from publishing.prose.pages import pages, read
@@ -53,6 +52,14 @@ def is_new(path: Path, notebook) -> bool:
     )
 
 
+def needs_run(path: Path, notebook) -> bool:
+    """Whether its outputs, or the words of its plots in Chinese, may not be what is stored."""
+    if is_new(path, notebook) or not beside(path).is_file():
+        return True
+    both = (nbformat.read(file, as_version=4) for file in (path, beside(path)))
+    return bool(plots.stale(*both, docname_of(path)))
+
+
 def has_changed() -> bool:
     """Whether what every notebook imports is not that of the last commit."""
     return git("status", "--porcelain", "--", *COMPUTES) != ""
@@ -61,7 +68,7 @@ def has_changed() -> bool:
 def main() -> None:
     paths = chapters.chosen(sys.argv[1:], pages(), "page")
     with_code = [path for path in paths if path in NOTEBOOKS]
-    ran = chapters.store(with_code, (lambda *_: True) if has_changed() else is_new)
+    ran = chapters.store(with_code, (lambda *_: True) if has_changed() else needs_run)
     for path in with_code:
         if path not in ran:
             print(f"{path.stem}: its code is that of the last commit, so it was not run")

@@ -6,20 +6,26 @@ import io
 import json
 import re
 import tokenize
+from copy import deepcopy
 from html import unescape
 from pathlib import Path
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from attn_core.views.fonts import font_families
+from attn_core.views.picture import Picture
 from attn_core.views.pixels import drawn
 from exercises.messages import chinese as messages
 from publishing import ROOT
-from publishing.notebooks.chapters import NOTEBOOKS
+from publishing.notebooks import plots
+from publishing.notebooks.chapters import NOTEBOOKS, beside, docname_of
 from publishing.notebooks.chinese import all_made, drawings, of_page, relinked
 from publishing.notebooks.exercises import FOLDER, chapters, localized, stored
 from publishing.notebooks.outputs import picture_differs
+from publishing.notebooks.plots import stale, words_of
 from publishing.site.exercise_boxes import ways
 from publishing.translation.checking import differences
 from publishing.translation.outputs import HTML, PNG, SVG
@@ -56,8 +62,9 @@ def test_code_and_outputs_are_the_same(path):
             assert len(after.outputs) == len(before.outputs)
             for old, new in zip(before.outputs, after.outputs, strict=True):
                 assert numbers_in(new.get("text", "")) == numbers_in(old.get("text", ""))
+                has_words = SVG in old.get("data", {}) or words_of(old)
                 old, new = old.get("data", {}), new.get("data", {})
-                for kind in ("text/plain",) if SVG in old else ("text/plain", PNG):
+                for kind in ("text/plain",) if has_words else ("text/plain", PNG):
                     assert new.get(kind) == old.get(kind)
                 assert without_words(new.get(HTML, "")) == without_words(old.get(HTML, ""))
 
@@ -81,6 +88,42 @@ def numbers_in(text: str) -> list[str]:
 def test_a_drawing_and_its_pixels_say_the_same(path):
     for place, data in drawings(of_page(path)).items():
         assert picture_differs(drawn(data[SVG]), data[PNG]) is None, place
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_plots_and_stills_are_drawn_with_chinese_words(path):
+    english, chinese = nbformat.read(path, as_version=4), nbformat.read(beside(path), as_version=4)
+    assert stale(english, chinese, docname_of(path)) == []
+    ours, theirs = plots.pictures(chinese), plots.pictures(english)
+    for place, output in theirs.items():
+        if words_of(output) and words_of(output) != words_of(ours[place]):
+            assert ours[place].data[PNG] != output.data[PNG], place
+            assert ours[place].metadata[PNG].keys() == output.metadata[PNG].keys()
+
+
+def test_a_plot_gives_its_words_and_its_pixels_in_chinese(monkeypatch):
+    known = {"rows": "行", "by hand": "手算"}
+    monkeypatch.setattr(plots, "in_chinese", lambda word, _: known.get(word, word))
+    monkeypatch.setattr(Picture, "_repr_png_", Picture._repr_png_)
+    plots.listen("chapters/04_by_hand")
+    picture = Picture(figsize=(2, 2))
+    axes = picture.add_subplot(title="by hand")
+    axes.set(xlabel="rows", ylabel="0.5", xticks=[0], xticklabels=["cat"])
+    png, said = picture._repr_png_()
+    assert sorted(said["words"]) == ["by hand", "rows"]  # no number, and no name of data
+    assert picture_differs(png, said["chinese"][0])
+    assert axes.get_xlabel() == "行"
+    assert set(font_families("行")) <= set(axes.xaxis.label.get_fontfamily())
+
+
+def test_a_plot_with_other_words_than_the_catalogue_is_stale(monkeypatch):
+    output = new_output("display_data", {PNG: ""}, metadata={PNG: {"words": ["rows"]}})
+    english = new_notebook(cells=[new_code_cell("picture", outputs=[output], id="one")])
+    chinese = deepcopy(english)
+    chinese.cells[0].outputs[0].metadata[PNG]["words"] = ["行"]
+    for word, cells in (("行", []), ("排", ["one"])):
+        monkeypatch.setattr(plots, "in_chinese", lambda *_, word=word: word)
+        assert stale(english, chinese, "chapters/04_by_hand") == cells
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

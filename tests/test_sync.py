@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from publishing import ROOT, sync
-from publishing.sync import has_changed, is_new, say
+from publishing.sync import has_changed, is_new, needs_run, say
 
 CHAPTER = ROOT / "chapters" / "06_masking.ipynb"
 
@@ -43,6 +43,12 @@ def test_a_notebook_is_run_outside_of_a_clone(committed):
     notebook, said = committed
     said["show"] = None
     assert is_new(CHAPTER, notebook)
+
+
+@pytest.mark.parametrize(("cells", "wanted"), [([], False), (["see-one"], True)])
+def test_a_notebook_is_run_for_the_words_of_its_plots(committed, monkeypatch, cells, wanted):
+    monkeypatch.setattr(sync.plots, "stale", lambda *_: cells)
+    assert needs_run(CHAPTER, committed[0]) is wanted
 
 
 def test_what_is_left_is_said_in_a_few_lines(capsys):

@@ -7,11 +7,12 @@ from functools import partial
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from PIL import Image
 
 from attn_core.views.fonts import boxes_for_what_is_missing, font_families, has_bold
 from attn_core.views.heat import INK, KEY, QUERY, VALUE, mix
-from attn_core.views.pixels import SHARP, packed
+from attn_core.views.pixels import SHARP, needs_cjk, packed
 
 MOST_WRITTEN = 12
 
@@ -23,6 +24,12 @@ class Picture(Figure):
     summary = "Figure"
 
     def draw(self, renderer) -> None:
+        for text in self.findobj(Text):
+            if needs_cjk(text.get_text()):
+                families = font_families(text.get_text())
+                text.set_fontfamily(families)
+                if not has_bold(families):
+                    text.set_fontweight("normal")
         with boxes_for_what_is_missing():
             super().draw(renderer)
 

@@ -7,6 +7,7 @@ a second run changes no byte.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
@@ -21,11 +22,13 @@ import exercises
 from attn_core.mistakes import MISTAKES
 from exercises import LEVELS, Exercise
 from publishing import ROOT
+from publishing.notebooks import plots
 from publishing.notebooks.mistake_cards import card
 from publishing.notebooks.outputs import keep_same
-from publishing.translation.outputs import HTML, SVG
+from publishing.translation.outputs import HTML, PNG, SVG, WORDS
 from publishing.translation.pages import tagged
 
+ZH = "zh"
 NOTEBOOKS = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("book/*.ipynb")])
 
 SETUP = """\
@@ -62,6 +65,19 @@ FOLD = """\
 
 # A live widget's place in the browser's memory: it means nothing in a stored notebook.
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def beside(path: Path) -> Path:
+    """Where the Chinese notebook of an English one lies.
+
+    >>> beside(Path("chapters/03_self_attention.ipynb")).as_posix()
+    'chapters/zh/03_self_attention.ipynb'
+    """
+    return path.parent / ZH / path.name
+
+
+def docname_of(path: Path) -> str:
+    return path.relative_to(ROOT).with_suffix("").as_posix()
 
 
 def names_of(path: Path) -> list[str]:
@@ -196,9 +212,12 @@ def run(notebook, path: Path) -> None:
         coalesce_streams=True,
         store_widget_state=False,
         on_cell_executed=tell,
-        extra_arguments=["--log-level=ERROR"],  # each kernel warns that its TCP is not encrypted
+        extra_arguments=[
+            "--log-level=ERROR",  # each kernel warns that its TCP is not encrypted
+            f"--IPKernelApp.exec_lines={plots.first_line(docname_of(path))}",
+        ],
     )
-    client.execute()
+    client.execute(env=os.environ | {"PYTHONPATH": str(ROOT)})
     if any(cell.outputs for cell in notebook.cells if "setup" in tags(cell)):
         sys.exit(f"{name}: attn_core is not installed in this environment; run `make notebooks`")
     print("\r" if live else "", f"{name}: {total} code cells", sep="", file=sys.stderr)
@@ -206,8 +225,8 @@ def run(notebook, path: Path) -> None:
 
 def said_of_picture(output) -> dict:
     """What a picture says of itself: its words, the size at which it is shown, its parts."""
-    said = output.get("metadata", {}).get("image/png", {})
-    return {name: said[name] for name in ("alt", "width", "height", "parts") if name in said}
+    said = output.get("metadata", {}).get(PNG, {})
+    return {name: said[name] for name in ("alt", "width", "height", "parts", WORDS) if name in said}
 
 
 def normalise(notebook) -> None:
@@ -229,7 +248,7 @@ def normalise(notebook) -> None:
                 continue
             output.data.pop(WIDGET_VIEW, None)
             said = said_of_picture(output)
-            output.metadata = nbformat.from_dict({"image/png": said} if said else {})
+            output.metadata = nbformat.from_dict({PNG: said} if said else {})
             if said and not {HTML, SVG} & output.data.keys():
                 # Where myst-nb looks for it when it builds the page, which shows this picture.
                 metadata["mystnb"] = {"image": {"alt": said["alt"], "width": f"{said['width']}px"}}
@@ -255,6 +274,7 @@ def store(
         else:
             for cell in code:
                 cell.execution_count = counts[cell.id]
+        pixels = plots.taken_out(notebook) if path in ran else {}
         normalise(notebook)
         keep_same(stored.cells, notebook.cells)
         nbformat.validate(notebook)
@@ -262,4 +282,5 @@ def store(
         if after != before:
             path.write_text(after, encoding="utf-8")
             print(f"{path.stem}: stored", file=sys.stderr)
+        plots.put(pixels, notebook, docname_of(path), beside(path))
     return ran

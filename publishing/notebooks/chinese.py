@@ -15,11 +15,19 @@ from functools import partial
 from pathlib import Path
 
 import nbformat
+from nbformat.v4 import new_notebook
 
 import exercises
 from attn_core.views.pixels import drawn
 from publishing import ROOT
-from publishing.notebooks.chapters import NOTEBOOKS, exercise_cells
+from publishing.notebooks import plots
+from publishing.notebooks.chapters import (
+    NOTEBOOKS,
+    ZH,
+    beside,
+    docname_of,
+    exercise_cells,
+)
 from publishing.notebooks.exercises import FOLDER, chapters, localized, stored
 from publishing.translation.checking import underway
 from publishing.translation.exercises import chinese as chinese_exercise
@@ -30,18 +38,8 @@ from publishing.translation.notebooks import chinese
 from publishing.translation.outputs import PNG, SVG, in_output
 from publishing.translation.pages import README
 
-ZH = "zh"
 # Where a link leads, in Markdown and in HTML; nothing with a scheme, nothing inside its own page.
 LINKED = re.compile(r'(\]\(|\b(?:href|src)=")(?!\w+:|#|/)([^)\s"#]+)')
-
-
-def beside(path: Path) -> Path:
-    """Where the Chinese notebook of an English one lies.
-
-    >>> beside(Path("chapters/03_self_attention.ipynb")).as_posix()
-    'chapters/zh/03_self_attention.ipynb'
-    """
-    return path.parent / ZH / path.name
 
 
 def relinked(text: str, folder: Path) -> str:
@@ -55,10 +53,6 @@ def relinked(text: str, folder: Path) -> str:
         return match[1] + Path(os.path.relpath(goal, folder / ZH)).as_posix()
 
     return LINKED.sub(link, text)
-
-
-def docname_of(path: Path) -> str:
-    return path.relative_to(ROOT).with_suffix("").as_posix()
 
 
 def notebook_in_chinese(notebook, docname: str):
@@ -76,7 +70,10 @@ def of_page(path: Path):
     made = moved(
         notebook_in_chinese(nbformat.read(path, as_version=4), docname_of(path)), path.parent
     )
-    known = drawings(nbformat.read(beside(path), as_version=4)) if beside(path).is_file() else {}
+    is_stored = beside(path).is_file()
+    stored = nbformat.read(beside(path), as_version=4) if is_stored else new_notebook()
+    plots.exchange(made, stored, docname_of(path))
+    known = drawings(stored)
     for place, data in drawings(made).items():
         is_known = place in known and known[place][SVG] == data[SVG]
         data[PNG] = known[place][PNG] if is_known else drawn(data[SVG])
@@ -84,12 +81,14 @@ def of_page(path: Path):
 
 
 def in_chinese_too(outputs: list) -> list:
-    """What a Chinese cell gives when it is run, with drawings and views in Chinese as well."""
+    """What a Chinese cell gives when it is run, with its drawings, views and plots in Chinese."""
     made = deepcopy(outputs)
     for output in made:
         in_output(output)
         if {SVG, PNG} <= output.get("data", {}).keys():
             output["data"][PNG] = drawn(output["data"][SVG])
+        if plots.words_of(output):
+            output["data"][PNG], _ = output["metadata"][PNG].pop(plots.CHINESE)
     return made
 
 

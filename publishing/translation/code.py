@@ -1,5 +1,5 @@
-"""The words in a notebook's code, as messages: its comments and what it prints. Names and data stay
-as they are, and so do the words of a plot, which is stored as pixels.
+"""The words in a notebook's code, as messages: its comments, what it prints and what it writes into
+a plot. Names and data stay as they are.
 
 A printed message is written as in the code, with its placeholders: `sum {total:.4f}`. In what a
 cell has printed the same words are exchanged, so that the Chinese code prints what is stored.
@@ -12,7 +12,7 @@ import io
 import re
 import tokenize
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -22,6 +22,9 @@ Lookup = Callable[[str], str]
 
 # Methods and operators that hand on the words that they are called with.
 HANDS_ON = {"format", "join", "ljust", "rjust", "center"}
+# Methods of matplotlib that write what they are called with, and by which names.
+WRITES = {"set", "set_title", "set_xlabel", "set_ylabel", "suptitle", "text", "annotate", "plot"}
+WRITTEN = {"xlabel", "ylabel", "title", "label"}
 TOOLS = re.compile(r"# (?:noqa|fmt:|type:)")
 MAGIC = re.compile(r"^( *)([%!].*)$", re.MULTILINE)  # no Python
 LITERAL = re.compile(r"[rfRF]*(?P<quote>\"\"\"|'''|\"|')(?P<body>.*)(?P=quote)", re.DOTALL)
@@ -44,9 +47,14 @@ def said_in(source: str) -> list[Said]:
     >>> code = 'print("sum", f"{x:.2f} of {name}")  # of the row'
     >>> [said.message for said in said_in(code)]
     ['sum', '{x:.2f} of {name}', 'of the row']
+    >>> [said.message for said in said_in('axes.set(xlabel="key", ylim=(0, 1), color="red")')]
+    ['key']
     """
     python = MAGIC.sub(lambda line: line[1] + "0".ljust(len(line[2])), source)
-    found = sorted((*comments(python), *printed_in(python)), key=lambda said: said.start)
+    tree = ast.parse(python)
+    printed = literals_at(shown(tree), python, is_printed=True)
+    in_plots = literals_at(plotted(tree), python, is_printed=False)
+    found = sorted((*comments(python), *printed, *in_plots), key=lambda said: said.start)
     return [said for said in found if has_words(PLACEHOLDER.sub(" ", said.message))]
 
 
@@ -59,20 +67,20 @@ def comments(source: str) -> Iterator[Said]:
             yield Said(end - len(bare), end, bare, is_printed=False)
 
 
-def printed_in(source: str) -> Iterator[Said]:
+def literals_at(nodes: Iterable[ast.expr], source: str, is_printed: bool) -> Iterator[Said]:
     starts, lines = starts_of(source), source.split("\n")
 
     def place(line: int, column: int) -> int:
         """Python counts the bytes of a line."""
         return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
-    for node in shown(ast.parse(source)):
+    for node in nodes:
         start = place(node.lineno, node.col_offset)
         end = place(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
         literal = LITERAL.fullmatch(source, start, end)
         # Neighbouring literals are one string; none of our cells prints such a one.
         if literal and literal["quote"] not in literal["body"]:
-            yield Said(*literal.span("body"), literal["body"], is_printed=True)
+            yield Said(*literal.span("body"), literal["body"], is_printed)
 
 
 def starts_of(source: str) -> list[int]:
@@ -82,11 +90,27 @@ def starts_of(source: str) -> list[int]:
 
 def shown(tree: ast.AST) -> Iterator[ast.expr]:
     """The literals that are printed."""
+    for call in calls_of(tree, {"print"}):
+        for argument in (*call.args, *named(call, {"sep", "end"})):
+            yield from literals(argument)
+
+
+def plotted(tree: ast.AST) -> Iterator[ast.expr]:
+    """The literals that are written into a plot. Of a curve's, one says how its line looks."""
+    for call in calls_of(tree, WRITES):
+        texts = [] if called(call) == "plot" else call.args
+        for argument in (*texts, *named(call, WRITTEN)):
+            yield from literals(argument)
+
+
+def calls_of(tree: ast.AST, names: set[str]) -> Iterator[ast.Call]:
     for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and called(call) == "print":
-            named = (keyword.value for keyword in call.keywords if keyword.arg in {"sep", "end"})
-            for argument in (*call.args, *named):
-                yield from literals(argument)
+        if isinstance(call, ast.Call) and called(call) in names:
+            yield call
+
+
+def named(call: ast.Call, names: set[str]) -> Iterator[ast.expr]:
+    return (keyword.value for keyword in call.keywords if keyword.arg in names)
 
 
 def literals(node: ast.AST) -> Iterator[ast.expr]:

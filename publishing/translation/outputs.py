@@ -15,6 +15,7 @@ CATALOGUE = "drawings"
 # Where the titles of mistakes are messages, and where what they do is told.
 TITLES, MISTAKES = "exercises", "chapters/14_mistakes"
 SVG, PNG, HTML = "image/svg+xml", "image/png", "text/html"
+WORDS = "words"  # what a plot says, beside its pixels
 WRITTEN = re.compile(r"(<(text|tspan|title|desc)\b[^>]*>)([^<]+)(?=<)")
 SPOKEN = re.compile(r'(\b(?:aria-label|alt|data-(?:agree|right|oppose))=")([^"]+)(?=")')
 # What the script says of a step: the lines that are written below it.

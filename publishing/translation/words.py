@@ -19,8 +19,16 @@ from publishing import ROOT
 from publishing.translation.docstrings import blocks, named, paragraphs, parts
 from publishing.translation.exercises import texts
 from publishing.translation.markdown import has_words
-from publishing.translation.outputs import HTML, SVG, words_of, words_of_data, words_of_html
-from publishing.translation.pages import docnames, path_of, without_numbers
+from publishing.translation.outputs import (
+    HTML,
+    PNG,
+    SVG,
+    WORDS,
+    words_of,
+    words_of_data,
+    words_of_html,
+)
+from publishing.translation.pages import docnames, path_of, without_numbers, words_of_code
 from publishing.translation.scripts import literals
 from publishing.translation.sentences import said_in
 
@@ -102,6 +110,7 @@ def of_drawings() -> Iterator[tuple[str, str]]:
                 for word in words_of(getattr(drawings, name)().svg()):
                     yield word, name
             continue
+        known = words_of_code(docname)
         for cell in nbformat.read(path, as_version=4).cells:
             for output in cell.get("outputs", []):
                 for word in words_of(output.get("data", {}).get(SVG, "")):
@@ -112,6 +121,9 @@ def of_drawings() -> Iterator[tuple[str, str]]:
                 for metadata in output.get("metadata", {}).values():
                     if isinstance(metadata, dict) and has_words(metadata.get("alt", "")):
                         yield metadata["alt"], f"{docname}: a picture in words"
+                for word in output.get("metadata", {}).get(PNG, {}).get(WORDS, []):
+                    if word not in known:
+                        yield without_numbers(word)[0], f"{docname}: a plot"
 
 
 def of_docstrings() -> Iterator[tuple[str, str]]:

@@ -64,6 +64,16 @@ class StrictCell(IPyNbCell):
 
 
 class StrictFile(IPyNbFile):
+    def setup(self):
+        super().setup()
+        if self.path.parent.name == "zh":
+            from publishing.notebooks.plots import first_line
+
+            page = f"{self.path.parents[1].name}/{self.path.stem}"
+            asked = self.kernel.kc.execute(first_line(page), silent=True)
+            self.kernel.await_reply(asked, timeout=TO_START)
+            self.kernel.await_idle(asked, TO_START)
+
     def collect(self):
         for cell in super().collect():
             yield StrictCell.from_parent(
