@@ -40,10 +40,12 @@ def listen(docname: str) -> None:
         png, said = shown(picture)
         texts = [text for part in getattr(picture, "parts", [picture]) for text in written(part)]
         if texts:
-            said[WORDS] = list(dict.fromkeys(text.get_text() for text in texts))
-            for text in texts:
-                text.set_text(chinese(text.get_text(), docname))
-            said[CHINESE] = shown(picture)
+            words = [text.get_text() for text in texts]
+            for text, word in zip(texts, words, strict=True):
+                text.set_text(chinese(word, docname))
+            said |= {WORDS: list(dict.fromkeys(words)), CHINESE: shown(picture)}
+            for text, word in zip(texts, words, strict=True):
+                text.set_text(word)  # the notebook may show it once more
         return png, said
 
     Picture._repr_png_ = in_both
