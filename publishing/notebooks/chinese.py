@@ -62,22 +62,26 @@ def notebook_in_chinese(notebook, docname: str):
     def cells(name: str, number: int) -> list:
         return exercise_cells(chinese_exercise(known[name]), number, say)
 
-    return chinese(notebook, docname, cells)
+    made = chinese(notebook, docname, cells)
+    give_pixels(made, docname)
+    return made
 
 
-def of_page(path: Path):
-    """The Chinese notebook of a chapter, or of a page of the book that is a notebook."""
-    made = moved(
-        notebook_in_chinese(nbformat.read(path, as_version=4), docname_of(path)), path.parent
-    )
-    is_stored = beside(path).is_file()
-    stored = nbformat.read(beside(path), as_version=4) if is_stored else new_notebook()
-    plots.exchange(made, stored, docname_of(path))
+def give_pixels(made, docname: str) -> None:
+    """Give a Chinese notebook the pixels of the stored one, where these show the same words."""
+    path = beside(ROOT / f"{docname}.ipynb")
+    stored = nbformat.read(path, as_version=4) if path.is_file() else new_notebook()
+    plots.exchange(made, stored, docname)
     known = drawings(stored)
     for place, data in drawings(made).items():
         is_known = place in known and known[place][SVG] == data[SVG]
         data[PNG] = known[place][PNG] if is_known else drawn(data[SVG])
-    return made
+
+
+def of_page(path: Path):
+    """The Chinese notebook of a chapter, or of a page of the book that is a notebook."""
+    made = notebook_in_chinese(nbformat.read(path, as_version=4), docname_of(path))
+    return moved(made, path.parent)
 
 
 def in_chinese_too(outputs: list) -> list:

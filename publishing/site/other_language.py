@@ -20,6 +20,7 @@ from myst_parser.mdit_to_docutils.base import DocutilsRenderer
 from sphinx.application import Sphinx
 from sphinx.util.nodes import clean_astext
 
+from publishing.notebooks.chapters import beside
 from publishing.notebooks.chinese import moved, notebook_in_chinese
 from publishing.site.chinese_search import ChineseSearch
 from publishing.site.pages import own_pages
@@ -96,6 +97,7 @@ def on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
             app.env.note_included(str(path.parent / included))
         source[0] = translated(with_included(source[0], path.parent), lookup)
         return
+    app.env.note_dependency(str(beside(path)))
     made = notebook_in_chinese(nbformat.reads(source[0], as_version=4), docname)
     source[0] = nbformat.writes(made)
     kept = notebooks(app) / f"{docname}.ipynb"

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 import nbformat
 from sphinx.application import Sphinx
 
-from publishing.translation.language import said
-from publishing.translation.outputs import CATALOGUE
+from publishing.notebooks.chapters import beside
+from publishing.translation.language import ENGLISH, language
+from publishing.translation.outputs import HTML, PNG
 
 ELEMENT = re.compile(r'<(attention-(?:explorer|model|training)) name="([\w-]+)".*?</\1>', re.DOTALL)
 
@@ -29,31 +29,31 @@ def stills(notebook) -> dict[str, tuple[bytes, dict]]:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
-            named = ELEMENT.match(data.get("text/html", ""))
-            if named and "image/png" in data:
-                of_it = output.metadata["image/png"]
-                known = {**of_it, "alt": said(of_it["alt"], CATALOGUE)}
-                pictures[named[2]] = base64.b64decode(data["image/png"]), known
+            named = ELEMENT.match(data.get(HTML, ""))
+            if named and PNG in data:
+                pictures[named[2]] = base64.b64decode(data[PNG]), output.metadata[PNG]
     return pictures
 
 
-def picture(url: str, alt: str, width: int, height: int, parts: Sequence[int] = ()) -> str:
-    """The still; `parts` are the heights of the pictures that it has under one another.
+def picture(url: str, known: dict) -> str:
+    """The still; its parts are the heights of the pictures that it has under one another.
 
-    >>> picture("a.png", "6 queries", 393, 318)
+    >>> picture("a.png", {"alt": "6 queries", "width": 393, "height": 318})
     '<img class="ax-still" src="a.png" alt="6 queries" width="393" height="318" loading="lazy">'
     """
-    named = f'src="{escape(url)}" alt="{escape(alt)}"'
-    heights = f' data-parts="{" ".join(map(str, parts))}"' if parts else ""
-    size = f'width="{width}" height="{height}"{heights}'
-    return f'<img class="ax-still" {named} {size} loading="lazy">'
+    named = f'src="{escape(url)}" alt="{escape(known["alt"])}"'
+    parts = " ".join(map(str, known.get("parts", ())))
+    size = f'width="{known["width"]}" height="{known["height"]}"'
+    heights = f' data-parts="{parts}"' if parts else ""
+    return f'<img class="ax-still" {named} {size}{heights} loading="lazy">'
 
 
 def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     path = Path(app.srcdir) / f"{pagename}.ipynb"
     if doctree is None or not path.is_file():
         return
-    pictures = stills(nbformat.read(path, as_version=4))
+    is_chinese = language() != ENGLISH and beside(path).is_file()
+    pictures = stills(nbformat.read(beside(path) if is_chinese else path, as_version=4))
     folder = Path(app.outdir) / "_static" / "stills"
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -63,7 +63,7 @@ def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -
         content, known = pictures[element[2]]
         name = f"{path.stem}-{element[2]}.png"
         (folder / name).write_bytes(content)
-        return element[0] + picture(context["pathto"](f"_static/stills/{name}", 1), **known)
+        return element[0] + picture(context["pathto"](f"_static/stills/{name}", 1), known)
 
     context["body"] = ELEMENT.sub(with_still, context["body"])
 

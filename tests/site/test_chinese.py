@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import subprocess
 import sys
 from functools import cache
 from string import ascii_letters
 
+import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 import exercises
+from publishing.notebooks import plots
 from publishing.translation import pages
 from publishing.translation.checking import is_complete
+from publishing.translation.outputs import PNG
 from tests.conftest import HTML, ROOT
 from tests.in_both import without_words
 
@@ -164,3 +168,14 @@ def test_chinese_letters_are_not_slanted(open_page, site):
     marks = emphasis.evaluate_all(style.format(wanted.format("textEmphasisStyle")))
     dots = {kind: {mark for name, mark in marks if name == kind} for kind, _ in marks}
     assert dots == {"dotted": {"dot"}, "told": {"none"}, "": {"none"}}
+
+
+@pytest.mark.parametrize("name", ["01_bottleneck", "07_dropout", "10_whole_model"])
+def test_plots_and_stills_are_those_of_the_chinese_notebook(name):
+    """Drawn with Chinese words, so none is a picture of the English page."""
+    notebook = nbformat.read(ROOT / "chapters" / "zh" / f"{name}.ipynb", as_version=4)
+    stored = {base64.b64decode(one.data[PNG]) for one in plots.pictures(notebook).values()}
+    shown = article(f"zh/chapters/{name}.html").article.select("img[src$=png]")
+    assert shown
+    for image in shown:
+        assert (ZH / "chapters" / image["src"]).read_bytes() in stored, image["src"]
