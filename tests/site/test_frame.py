@@ -169,3 +169,23 @@ def test_code_that_goes_on_says_so_in_forced_colours(open_page, site):
     expect(page.locator("article pre").first).to_have_css(
         "background-image", re.compile("gradient")
     )
+
+
+MARKED = "[...document.querySelectorAll('#pst-page-toc-nav .active')].map((link) => link.hash)"
+
+
+def test_a_section_of_many_screens_is_marked_in_the_contents(open_page, site):
+    page = open_page(f"{site}/chapters/13_learning.html", viewport={"width": 1280, "height": 800})
+    section = page.locator("section#what-comes-back-to-two-words")
+    assert section.evaluate("(it) => it.offsetHeight / innerHeight") > 7
+    section.evaluate("(it) => scrollTo(0, it.getBoundingClientRect().top + scrollY + 400)")
+    page.wait_for_function(f"{MARKED}.includes('#what-comes-back-to-two-words')")
+
+
+def test_controls_are_shaped_again_with_the_page(open_page, site):
+    """Where only the book's own font has Chinese characters, they would keep their boxes."""
+    page = open_page(f"{site}/zh/book/index.html")
+    features = "(it) => getComputedStyle(it).fontFeatureSettings"
+    page.wait_for_function(f"({features})(document.body) === '\"kern\"'")
+    button = page.locator("button:has-text('搜索')").first
+    assert button.evaluate(features) == '"kern"'
