@@ -54,10 +54,12 @@ def is_new(path: Path, notebook) -> bool:
 
 def needs_run(path: Path, notebook) -> bool:
     """Whether its outputs, or the words of its plots in Chinese, may not be what is stored."""
-    if is_new(path, notebook) or not beside(path).is_file():
+    if is_new(path, notebook):
         return True
-    both = (nbformat.read(file, as_version=4) for file in (path, beside(path)))
-    return bool(plots.stale(*both, docname_of(path)))
+    if not beside(path).is_file():  # its translation is under way
+        return False
+    stored = nbformat.read(beside(path), as_version=4)
+    return bool(plots.stale(notebook, stored, docname_of(path)))
 
 
 def has_changed() -> bool:

@@ -107,13 +107,21 @@ def test_a_plot_gives_its_words_and_its_pixels_in_chinese(monkeypatch):
     monkeypatch.setattr(Picture, "_repr_png_", Picture._repr_png_)
     plots.listen("chapters/04_by_hand")
     picture = Picture(figsize=(2, 2))
-    axes = picture.add_subplot(title="by hand")
+    axes = picture.add_subplot()
+    axes.set_title("by hand", fontweight="bold")
     axes.set(xlabel="rows", ylabel="0.5", xticks=[0], xticklabels=["cat"])
     png, said = picture._repr_png_()
     assert sorted(said["words"]) == ["by hand", "rows"]  # no number, and no name of data
     assert picture_differs(png, said["chinese"][0])
-    assert set(font_families("行")) <= set(axes.xaxis.label.get_fontfamily())
     assert axes.get_xlabel() == "rows"  # as the notebook left it
+    assert picture_differs(png, picture._repr_png_()[0]) is None
+
+
+def test_a_picture_chooses_a_font_that_has_its_characters():
+    picture = Picture(figsize=(2, 2))
+    axes = picture.add_subplot(xlabel="行")
+    picture.png()
+    assert set(font_families("行")) <= set(axes.xaxis.label.get_fontfamily())
 
 
 def test_a_plot_with_other_words_than_the_catalogue_is_stale(monkeypatch):

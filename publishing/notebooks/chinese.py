@@ -21,13 +21,7 @@ import exercises
 from attn_core.views.pixels import drawn
 from publishing import ROOT
 from publishing.notebooks import plots
-from publishing.notebooks.chapters import (
-    NOTEBOOKS,
-    ZH,
-    beside,
-    docname_of,
-    exercise_cells,
-)
+from publishing.notebooks.chapters import NOTEBOOKS, ZH, beside, docname_of, exercise_cells
 from publishing.notebooks.exercises import FOLDER, chapters, localized, stored
 from publishing.translation.checking import underway
 from publishing.translation.exercises import chinese as chinese_exercise
@@ -96,14 +90,10 @@ def in_chinese_too(outputs: list) -> list:
     return made
 
 
-def drawings(notebook) -> dict[tuple[str, int], dict]:
-    """The data of the drawings of a notebook, by the cell and the place among its outputs."""
-    return {
-        (cell.id, place): output.data
-        for cell in notebook.cells
-        for place, output in enumerate(cell.get("outputs", []))
-        if {SVG, PNG} <= output.get("data", {}).keys()
-    }
+def drawings(notebook) -> dict[plots.Place, dict]:
+    """The data of the drawings of a notebook: the pictures that are stored as SVG, too."""
+    found = plots.pictures(notebook).items()
+    return {place: output.data for place, output in found if SVG in output.data}
 
 
 def moved(notebook, folder: Path):

@@ -40,19 +40,20 @@ def listen(docname: str) -> None:
         png, said = shown(picture)
         texts = [text for part in getattr(picture, "parts", [picture]) for text in written(part)]
         if texts:
-            words = [text.get_text() for text in texts]
-            for text, word in zip(texts, words, strict=True):
+            before = [(text, text.get_text(), text.get_fontproperties().copy()) for text in texts]
+            for text, word, _ in before:
                 text.set_text(chinese(word, docname))
-            said |= {WORDS: list(dict.fromkeys(words)), CHINESE: shown(picture)}
-            for text, word in zip(texts, words, strict=True):
-                text.set_text(word)  # the notebook may show it once more
+            said |= {WORDS: list(dict.fromkeys(word for _, word, _ in before))}
+            said[CHINESE] = shown(picture)
+            for text, word, font in before:  # the notebook may show it once more
+                text.set(text=word, fontproperties=font)
         return png, said
 
     Picture._repr_png_ = in_both
 
 
 def written(picture: Picture) -> Iterator[Text]:
-    """What a plot says in words. Its ticks are no words: they name data."""
+    """What a plot says in words. Labels of ticks are left out: they name data."""
     ticks = {
         label
         for axes in picture.axes
