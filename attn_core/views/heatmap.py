@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from attn_core.checks import check_index, check_stage
 from attn_core.digits import fixed
-from attn_core.views.fonts import font_families, has_bold
+from attn_core.views.fonts import font_families
 from attn_core.views.given import GivenWeights, Numbers
 from attn_core.views.heat import INK, MASKED, cell_text, ink_on, legend_ends, long_ends, mix
 from attn_core.views.labels import (
@@ -88,8 +88,8 @@ def figure(
     picture.axes[0].set_title(
         title.replace("$", r"\$") + (f", {how} of blocks" if is_pooled else ""),
         fontsize=11,
-        family=(fonts := font_families(title)),
-        fontweight="bold" if has_bold(fonts) else "normal",
+        family=font_families(title),
+        fontweight="bold",
         color=INK,
         loc="left",
     )

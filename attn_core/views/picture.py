@@ -28,7 +28,7 @@ class Picture(Figure):
             if needs_cjk(text.get_text()):
                 families = font_families(text.get_text())
                 text.set_fontfamily(families)
-                if not has_bold(families):
+                if not has_bold(families):  # matplotlib would say so on stderr
                     text.set_fontweight("normal")
         with boxes_for_what_is_missing():
             super().draw(renderer)
@@ -86,7 +86,7 @@ def light(axes, stage: str, n: int, m: int, i: int, j: int) -> None:
     axes.add_patch(lines((j - 0.5, i - 0.5), 1, 1, edgecolor=INK, lw=2.2))
     for axis, place in ((axes.yaxis, i), (axes.xaxis, j)):
         for label, at in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True):
-            if at == place and has_bold(label.get_fontfamily()):
+            if at == place:
                 label.set_fontweight("bold")
 
 

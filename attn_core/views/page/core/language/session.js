@@ -154,7 +154,7 @@ export class Session {
     if (!isChanged) this.right = { said, shares };
     const before = isChanged ? this.right?.shares : null;
     const words = likeliest(shares, LIKELIEST, this.tokenizer, before ?? null);
-    // Right before the answer: the page begins to draw layers in the frame after they came, and that is to have the words.
+    // Right before the answer: the frame in which the page draws these layers is to show the words, too.
     this.tellLayers(reading);
     return { likeliest: words };
   }

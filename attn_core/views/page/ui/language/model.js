@@ -257,7 +257,7 @@ export class LanguageModel {
     this.soon();
   }
 
-  /** Draws what is inside after the next frame, and the large map after one more: both in one task would block the page. */
+  /** Draws what is inside after the next frame, and the large map after one more: one task for both would be long. */
   soon() {
     if (this.isSoon) return;
     this.isSoon = true;
