@@ -152,18 +152,26 @@ def row(
     }
 
 
-def within(section: str, what: str, times: Sequence[float], limit: int, places: int = 1) -> dict:
-    """The row of something timed several times, the middle one of which has a limit."""
+def within(
+    section: str, what: str, times: Sequence[float], limit: int = 0, places: int = 1
+) -> dict:
+    """The row of something timed several times; 0: the middle one has no limit."""
     middle = median(times)
     return row(
         section,
         what,
         f"{middle:.{places}f} ms",
-        f"under {limit} ms",
-        middle < limit,
+        f"under {limit} ms" if limit else "",
+        middle < limit if limit else None,
         spread=f"{min(times):.{places}f} to {max(times):.{places}f} ms",
         note=busy(),
     )
+
+
+def unblocked(section: str, what: str, longest: float, limit: int) -> dict:
+    """The row of the longest of the tasks that `watch` keeps, or 0 if there was none."""
+    measured = f"{longest:.0f} ms" if longest else "no 50 ms"
+    return row(section, what, measured, f"under {limit} ms", longest < limit, note=busy())
 
 
 def publish(rows: Sequence[dict], title: str, packages: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser
 from attn_core.pretrained import smollm2
 from benchmarks import driver, language_page, language_peers, tab
 from benchmarks.timing import busy, ratio
+from benchmarks.visits import bytes_of
 
 SECTION = "language"
 TOKENS, ROUNDS, STEPS = 16, 5, 8
@@ -29,6 +30,7 @@ MOST_MEMORY, MOST_SCREEN, MOST_FILE = 300e6, 350e3, 30e3  # bytes
 OURS = "this page"
 
 row, within = partial(driver.row, SECTION), partial(driver.within, SECTION)
+unblocked = partial(driver.unblocked, SECTION)
 Times = dict[str, dict[str, list]]
 
 
@@ -110,31 +112,25 @@ def tasks(taken: dict[str, list[float]]) -> list[dict]:
         ("typed", "a text is typed"),
         ("written", "texts are read and words written"),
     ):
-        longest = max(taken[when], default=0)
-        measured = f"{longest:.0f} ms" if longest else f"no {MOST_TASK} ms"
         what = f"the longest task of the page while {what} takes"
-        is_met = longest < MOST_TASK
-        rows.append(row(what, measured, f"under {MOST_TASK} ms", is_met, note=busy()))
+        longest = max(taken[when], default=0)
+        rows.append(unblocked(what, longest, MOST_TASK))
     return rows
 
 
 def visited(visits: Sequence[tuple[dict, dict]]) -> list[dict]:
     """visits: a first and a second one, with the seconds until something was painted."""
     rows = []
-    for n, (name, from_) in enumerate((("first", "a server here"), ("second", "its store"))):
+    for n, (visit, limit) in enumerate(
+        (
+            ("first visit, files from a server here", 0),
+            ("second visit, files from its store", MOST_LAYER),
+        )
+    ):
         layers, chances = ([1000 * pair[n][of] for pair in visits] for of in ("layer", "painted"))
-        what = f"{name} visit, files from {from_}: "
-        if name == "second":
-            rows.append(within(f"{what}the first layer is painted after", layers, MOST_LAYER, 0))
-        else:
-            rows.append(timed(f"{what}the first layer is painted after", layers))
-        rows.append(timed(f"{what}the chances of a text are painted after", chances))
+        rows.append(within(f"{visit}: the first layer is painted after", layers, limit, places=0))
+        rows.append(within(f"{visit}: the chances of a text are painted after", chances, places=0))
     return rows
-
-
-def timed(what: str, times: Sequence[float]) -> dict:
-    spread = f"{min(times):.0f} to {max(times):.0f} ms"
-    return row(what, f"{median(times):.0f} ms", spread=spread, note=busy())
 
 
 def sizes(memory: dict[str, int], screen: int, layer: int) -> list[dict]:
@@ -168,7 +164,7 @@ def main() -> None:
             times, taken = in_turn(browser, site, peers_site)
             rows = [*speeds(times), *tasks(taken)]
             rows += visited([language_page.visits(browser, site) for _ in range(3)])
-            screen = language_page.bytes_first(browser, site)
+            screen = bytes_of(browser, site, language_page.PAGE)
         rows += sizes(tab.memory(), screen, language_page.bytes_layer())
     driver.publish(rows, "A language model in the browser", ("playwright", "onnx", "torch"))
 

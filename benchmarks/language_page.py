@@ -4,7 +4,7 @@ from playwright.sync_api import Browser, Page
 
 from benchmarks import driver
 from benchmarks.driver import HTML
-from benchmarks.visits import asked_for, weight
+from benchmarks.visits import weight
 
 PAGE = "book/language_model.html"
 FILES = HTML / "_static" / "language"
@@ -41,24 +41,17 @@ CLOCKS = """(() => {
       paint("painted");
   }).observe(document, { subtree: true, attributeFilter: ["class"] });
 })();"""
-TASKS = """() => {
-  window.tasks = [];
-  new PerformanceObserver((list) => {
-    tasks.push(...list.getEntries().map(({ duration }) => duration));
-  }).observe({ type: "longtask" });
-}"""
 
 
 class Loaded:
     """The page with the whole model, read once."""
 
     def __init__(self, browser: Browser, site: str) -> None:
-        self.context = browser.new_context(viewport=driver.DESK)
-        self.page = self.context.new_page()
+        self.page = browser.new_page(viewport=driver.DESK)
         self.page.add_init_script(CLOCKS)
         self.page.goto(f"{site}/{PAGE}")
-        self.seconds = load(self.page)
-        self.page.evaluate(TASKS)
+        load(self.page)
+        driver.watch(self.page)
 
     def read(self, text: str) -> dict[str, float]:
         """Milliseconds from when the page, after its pause for letters, asks its worker to read."""
@@ -96,9 +89,6 @@ class Loaded:
         field.press_sequentially(text, delay=80)
         self.page.wait_for_timeout(1500)
 
-    def close(self) -> None:
-        self.context.close()
-
 
 def load(page: Page) -> dict[str, float]:
     """Seconds from a press to the first layer, and to the chances of the first text."""
@@ -127,11 +117,6 @@ def visits(browser: Browser, site: str) -> tuple[dict, dict]:
     context.close()
     first, second = seconds
     return first, second
-
-
-def bytes_first(browser: Browser, site: str) -> int:
-    """What a first visit asks for before a press, compressed."""
-    return sum(weight(HTML / path) for path in asked_for(browser, f"{site}/{PAGE}"))
 
 
 def bytes_layer() -> int:

@@ -21,11 +21,11 @@ LLAMA, ONNX = "@wllama/wllama", "onnxruntime-web"
 FOLDER = driver.FOLDER / "language"
 PAGE = "page.html"
 
-LLAMA_OPENED = """async () => {
+LLAMA_OPENED = """async (name) => {
   const { Wllama } = await import("/packages/@wllama/wllama/esm/index.js");
   const llama = new Wllama({ default: "/packages/@wllama/wllama/esm/wasm/wllama.wasm" },
     { suppressNativeLog: true });
-  const file = await (await fetch("/FILE")).blob();
+  const file = await (await fetch(`/${name}`)).blob();
   await llama.loadModel([file], { n_threads: 1, n_gpu_layers: 0, n_ctx: 128 });
   window.round = async ({ text, ids, steps }) => {
     const asked = { prompt: text, max_tokens: steps + 1, temperature: 0, ignore_eos: true };
@@ -71,7 +71,7 @@ ONNX_OPENED = """async (file) => {
 
 @dataclass(frozen=True)
 class Peer:
-    """A program that runs the model: its name, and the script that opens it in a page."""
+    """A program that runs the model: its name, the script that opens it in a page, and its file."""
 
     name: str
     script: str
@@ -111,7 +111,7 @@ def peers() -> list[Peer]:
     """
     llama, onnx = f"llama.cpp (wllama {version(LLAMA)})", f"ONNX Runtime ({version(ONNX)})"
     return [
-        Peer(llama, LLAMA_OPENED.replace("FILE", FILE), FILE),
+        Peer(llama, LLAMA_OPENED, FILE),
         *(Peer(f"{onnx}, {of}", ONNX_OPENED, onnx_file(of)) for of in language_graph.KINDS),
     ]
 
