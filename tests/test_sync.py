@@ -51,6 +51,11 @@ def test_a_notebook_is_run_for_the_words_of_its_plots(committed, monkeypatch, ce
     assert needs_run(CHAPTER, committed[0]) is wanted
 
 
+def test_a_notebook_without_a_chinese_one_is_not_run_for_it(committed, monkeypatch, tmp_path):
+    monkeypatch.setattr(sync, "beside", lambda path: tmp_path / path.name)
+    assert not needs_run(CHAPTER, committed[0])
+
+
 def test_what_is_left_is_said_in_a_few_lines(capsys):
     with pytest.raises(SystemExit, match="1"):
         say([f"line {n}" for n in range(7)])
