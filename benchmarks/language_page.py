@@ -36,10 +36,11 @@ CLOCKS = """(() => {
     if (clocks.asked && !clocks.layer && this.canvas.closest(".lm-sheet")) paint("layer");
     return putImageData.apply(this, how);
   };
-  new MutationObserver(() => {
-    if (clocks.answered && !clocks.painted && document.querySelector(".lm-next:not(.lm-stale)"))
-      paint("painted");
-  }).observe(document, { subtree: true, attributeFilter: ["class"] });
+  new MutationObserver((changes) => {
+    const next = document.querySelector(".lm-next");
+    const hasChanged = changes.some(({ target }) => next?.contains(target));
+    if (clocks.answered && !clocks.painted && hasChanged) paint("painted");
+  }).observe(document, { subtree: true, childList: true, characterData: true });
 })();"""
 
 

@@ -18,11 +18,11 @@ export function start(): usize {
   return __heap_base;
 }
 
-/** The two float16 numbers of a word: lanes 0 and 1. */
+/** The float16 numbers of the first two words, each in a lane. */
 // @ts-ignore: decorator
 @inline
-function halves(word: u32): v128 {
-  const bits = i32x4.extend_low_i16x8_u(i32x4.splat(word));
+function halves(words: v128): v128 {
+  const bits = i32x4.extend_low_i16x8_u(words);
   const sign = i32x4.shl(v128.and(bits, i32x4.splat(0x8000)), 16);
   const rest = i32x4.shl(v128.and(bits, i32x4.splat(0x7fff)), 13);
   return f32x4.mul(v128.or(sign, rest), f32x4.splat(5.192296858534828e33)); // 2^112: the exponents' other bias
@@ -41,39 +41,29 @@ function weightsQ4(numbers: v128, scale: v128, least: v128): v128 {
   return f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(numbers), scale), least);
 }
 
+// The places of four bytes of sixteen, as whole numbers: read from memory, since a browser makes a constant anew in
+// each round of a loop.
+const SPREAD = memory.data<u8>([
+  0, 128, 128, 128, 1, 128, 128, 128, 2, 128, 128, 128, 3, 128, 128, 128,
+  4, 128, 128, 128, 5, 128, 128, 128, 6, 128, 128, 128, 7, 128, 128, 128,
+  8, 128, 128, 128, 9, 128, 128, 128, 10, 128, 128, 128, 11, 128, 128, 128,
+  12, 128, 128, 128, 13, 128, 128, 128, 14, 128, 128, 128, 15, 128, 128, 128,
+], 16);
+
+/** Four of sixteen bytes as whole numbers: one instruction, where to extend them in steps takes two. */
+// @ts-ignore: decorator
+@inline
+function spread(packed: v128, four: usize): v128 {
+  return i8x16.swizzle(packed, v128.load(SPREAD + four));
+}
+
 // @ts-ignore: decorator
 @inline
 function putQ4(numbers: v128, scale: v128, least: v128, into: usize): void {
-  const low = i16x8.extend_low_i8x16_u(numbers);
-  const high = i16x8.extend_high_i8x16_u(numbers);
-  v128.store(into, weightsQ4(i32x4.extend_low_i16x8_u(low), scale, least));
-  v128.store(into, weightsQ4(i32x4.extend_high_i16x8_u(low), scale, least), 16);
-  v128.store(into, weightsQ4(i32x4.extend_low_i16x8_u(high), scale, least), 32);
-  v128.store(into, weightsQ4(i32x4.extend_high_i16x8_u(high), scale, least), 48);
-}
-
-/** sum + 16 weights times 16 numbers from x on. */
-// @ts-ignore: decorator
-@inline
-function addQ4(sum: v128, numbers: v128, scale: v128, least: v128, x: usize): v128 {
-  const low = i16x8.extend_low_i8x16_u(numbers);
-  const high = i16x8.extend_high_i8x16_u(numbers);
-  sum = f32x4.add(sum, f32x4.mul(v128.load(x), weightsQ4(i32x4.extend_low_i16x8_u(low), scale, least)));
-  sum = f32x4.add(sum, f32x4.mul(v128.load(x, 16), weightsQ4(i32x4.extend_high_i16x8_u(low), scale, least)));
-  sum = f32x4.add(sum, f32x4.mul(v128.load(x, 32), weightsQ4(i32x4.extend_low_i16x8_u(high), scale, least)));
-  return f32x4.add(sum, f32x4.mul(v128.load(x, 48), weightsQ4(i32x4.extend_high_i16x8_u(high), scale, least)));
-}
-
-/** sum + the 32 weights of a block times 32 numbers from x on. */
-// @ts-ignore: decorator
-@inline
-function addBlockQ4(sum: v128, block: usize, x: usize): v128 {
-  const pair = halves(load<u32>(block));
-  const scale = v128.shuffle<f32>(pair, pair, 0, 0, 0, 0);
-  const least = v128.shuffle<f32>(pair, pair, 1, 1, 1, 1);
-  const packed = v128.load(block, 4);
-  sum = addQ4(sum, v128.and(packed, i8x16.splat(15)), scale, least, x);
-  return addQ4(sum, i8x16.shr_u(packed, 4), scale, least, x + 64);
+  v128.store(into, weightsQ4(spread(numbers, 0), scale, least));
+  v128.store(into, weightsQ4(spread(numbers, 16), scale, least), 16);
+  v128.store(into, weightsQ4(spread(numbers, 32), scale, least), 32);
+  v128.store(into, weightsQ4(spread(numbers, 48), scale, least), 48);
 }
 
 // @ts-ignore: decorator
@@ -92,7 +82,7 @@ export function dequantise(kind: i32, weights: usize, count: i32, into: usize): 
   const end = into + (<usize>count << 2);
   if (kind == Q4_1) {
     for (; into < end; into += 4 * BLOCK) {
-      const pair = halves(load<u32>(weights));
+      const pair = halves(v128.load32_zero(weights));
       const scale = v128.shuffle<f32>(pair, pair, 0, 0, 0, 0);
       const least = v128.shuffle<f32>(pair, pair, 1, 1, 1, 1);
       const packed = v128.load(weights, 4);
@@ -102,14 +92,20 @@ export function dequantise(kind: i32, weights: usize, count: i32, into: usize): 
     }
   } else {
     for (; into < end; into += 4 * BLOCK) {
-      const pair = halves(load<u16>(weights));
-      const scale = v128.shuffle<f32>(pair, pair, 0, 0, 0, 0);
+      const scale = halves(v128.load16_splat(weights));
       putQ8(v128.load(weights, 2), scale, into);
       putQ8(v128.load(weights, 18), scale, into + 64);
       weights += Q8_0_BYTES;
     }
   }
   return weights;
+}
+
+/** sum + four numbers times four weights: of `packed`, which has theirs in the low half of each byte. */
+// @ts-ignore: decorator
+@inline
+function plusQ4(sum: v128, x: v128, packed: v128, four: usize, scale: v128, least: v128): v128 {
+  return f32x4.add(sum, f32x4.mul(x, weightsQ4(spread(packed, four), scale, least)));
 }
 
 /** What `matmul` gives of one row of Q4_1 weights, which then need not be stored as numbers: a further token. */
@@ -119,8 +115,22 @@ function matmulOfRow(x: usize, inputs: i32, weights: usize, outputs: i32, y: usi
   for (let o = 0; o < outputs; o += 2) {
     let sum0 = f32x4.splat(0), sum1 = sum0;
     for (let at = x; at < end; at += 4 * BLOCK) {
-      sum0 = addBlockQ4(sum0, weights, at);
-      sum1 = addBlockQ4(sum1, weights + length, at);
+      const pairs = halves(v128.load32_lane(weights + length, v128.load32_zero(weights), 1));
+      const scale0 = v128.shuffle<f32>(pairs, pairs, 0, 0, 0, 0), least0 = v128.shuffle<f32>(pairs, pairs, 1, 1, 1, 1);
+      const scale1 = v128.shuffle<f32>(pairs, pairs, 2, 2, 2, 2), least1 = v128.shuffle<f32>(pairs, pairs, 3, 3, 3, 3);
+      const packed0 = v128.load(weights, 4), packed1 = v128.load(weights + length, 4);
+      const low0 = v128.and(packed0, i8x16.splat(15)), low1 = v128.and(packed1, i8x16.splat(15));
+      for (let four: usize = 0; four < 64; four += 16) {
+        const numbers = v128.load(at + four);
+        sum0 = plusQ4(sum0, numbers, low0, four, scale0, least0);
+        sum1 = plusQ4(sum1, numbers, low1, four, scale1, least1);
+      }
+      const high0 = i8x16.shr_u(packed0, 4), high1 = i8x16.shr_u(packed1, 4);
+      for (let four: usize = 0; four < 64; four += 16) {
+        const numbers = v128.load(at + four, 64);
+        sum0 = plusQ4(sum0, numbers, high0, four, scale0, least0);
+        sum1 = plusQ4(sum1, numbers, high1, four, scale1, least1);
+      }
       weights += Q4_1_BYTES;
     }
     y = put(y, 8, sum0, sum1);

@@ -152,7 +152,11 @@ const madeOf = () =>
         const of = (h) => Object.fromEntries(Object.entries(measures).map(([name, all]) => [name, all[h]]));
         for (const h of this.names.keys()) this.measures[h] = { ...NOTHING, ...of(h) };
       }
-      yield* super.pending();
+      // Painted as they are derived, so that the time of both is counted.
+      for (const step of super.pending()) {
+        this.paint();
+        yield step;
+      }
     }
 
     /** @param {number} h */

@@ -30,7 +30,9 @@ import { Text } from "./text.js";
 
 // What decides which numbers there are; the rest of a state is where one looks.
 const READ = ["text", "more", "off"];
-const PATIENCE = 200; // milliseconds for which the heads of the text before stay: mostly the new ones come within them
+// Milliseconds for which what the text before has stays: mostly the new comes within them. A frame for the tokens alone
+// would take the processor from the worker.
+const PATIENCE = { tokens: 120, heads: 200 };
 
 export class LanguageModel {
   /** @type {Source | null} */ source = null;
@@ -40,7 +42,7 @@ export class LanguageModel {
   /** Whether these are those of the text. */ isDone = false;
   /** How many texts were read: numbers of another one are others. */ stamp = 0;
   /** The text with what was chosen behind it. */ written = "";
-  /** Draws what is inside if nothing has come meanwhile. */ timer = 0;
+  /** Draw the tokens, and what is inside, if the words have not come meanwhile. */ timers = { tokens: 0, heads: 0 };
   /** Whether that is drawn after the next frame. */ isSoon = false;
   /** Whether the small maps lack layers that have come. */ hasMore = false;
   /** The text of what is inside. */ drawn = 0;
@@ -221,9 +223,8 @@ export class LanguageModel {
       this.written = state.text + behind;
       this.forget();
       this.keepInside();
-      this.renderText();
-      clearTimeout(this.timer);
-      this.timer = window.setTimeout(() => this.soon(), source.isComing ? 0 : PATIENCE);
+      this.patiently("tokens", () => this.renderText());
+      this.patiently("heads", () => this.soon());
       const answer = await read;
       if (!answer || stamp !== this.stamp) return;
       this.likeliest = answer.likeliest;
@@ -240,6 +241,17 @@ export class LanguageModel {
     // What may come next is painted before all heads are.
     this.renderText();
     this.soon();
+  }
+
+  /**
+   * Acts if the likeliest words do not come soon.
+   *
+   * @param {keyof typeof PATIENCE} what
+   * @param {() => void} act
+   */
+  patiently(what, act) {
+    clearTimeout(this.timers[what]);
+    this.timers[what] = window.setTimeout(act, this.source?.isComing ? 0 : PATIENCE[what]);
   }
 
   /**
@@ -284,8 +296,9 @@ export class LanguageModel {
     }
   }
 
-  /** Writes a token behind the text. @param {number} id */
+  /** Writes a token behind the text, if the words that are shown are those of the text. @param {number} id */
   write(id) {
+    if (!this.canWrite) return;
     this.choose({ more: [...listOf(this.state.more), id].join(",") }, true);
   }
 
@@ -386,6 +399,7 @@ export class LanguageModel {
   }
 
   renderText() {
+    clearTimeout(this.timers.tokens);
     this.text.render();
     this.next.render();
   }
@@ -396,7 +410,7 @@ export class LanguageModel {
   }
 
   renderMaps() {
-    clearTimeout(this.timer);
+    clearTimeout(this.timers.heads);
     this.isSoon = false;
     this.drawn = this.stamp;
     this.inside.hidden = !this.tokens.length;
