@@ -77,25 +77,33 @@ WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m machine.browser)" && export BOO
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-# A site: its language, and what holds its _build/html.
+# A site: its language, and what holds its _build/html. A warning that failed one build would not be seen by
+# the next, which reads only what changed.
 BUILD = BOOK_EDITION=$(EDITION) BOOK_LANGUAGE=$(1) $(BIN)/jupyter-book build . --path-output "$(2)" -W -n --keep-going -q \
   || { rm -rf _build/fresh; exit 1; }
 
+# What `make book` makes side by side.
+SITES = $(if $(filter zh,$(LANGUAGE)),,site-en) $(if $(filter en,$(LANGUAGE)),,site-zh) \
+  $(if $(MODEL),,$(WEIGHTS)/index.json $(WEIGHTS)/light/index.json.js)
+
 .DELETE_ON_ERROR:
-.PHONY: help book serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-models test-prose test-script script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
+.PHONY: help book site-en site-zh serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-models test-prose test-script script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 book: .venv/book _build/fresh  ## build the site, English and Chinese (LANGUAGE=zh: one of them; MODEL=none: without the language model; EDITION=student: without solutions, EDITION=instructor: with all keys)
-	@# A warning that failed one build would not be seen by the next, which reads only what changed.
-	@$(if $(filter zh,$(LANGUAGE)),,$(call BUILD,en,$(SITE)))
-	@$(if $(filter en,$(LANGUAGE)),,$(call BUILD,zh,$(SITE)/_build/zh))
+	@$(MAKE) --no-print-directory --jobs=2 $(SITES)
 	@$(if $(filter en,$(LANGUAGE)),,rm -rf "$(SITE)/_build/html/zh" && mkdir -p "$(SITE)/_build/html/zh" \
 	  && cp -R "$(SITE)/_build/zh/_build/html/." "$(SITE)/_build/html/zh")
 	@$(if $(MODEL),rm -rf $(WEIGHTS))
-	@$(if $(MODEL),,$(MAKE) --no-print-directory $(WEIGHTS)/index.json $(WEIGHTS)/light/index.json.js)
 	@echo "The book is at $(SITE)/_build/html/index.html (open it, or: make serve)"
+
+site-en:
+	@$(call BUILD,en,$(SITE))
+
+site-zh:
+	@$(call BUILD,zh,$(SITE)/_build/zh)
 
 # An index is written last.
 $(WEIGHTS)/index.json: publishing/site/language_shards.py attn_core/views/vocabulary.py requirements-model.txt | .venv/book

@@ -15,6 +15,7 @@ import shutil
 from pathlib import Path
 
 import nbformat
+from filelock import FileLock
 from nbclient import NotebookClient
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -56,14 +57,16 @@ def make(path: Path, folder: Path) -> list[Path]:
     notebook.cells = notebook.cells[: places[-1] + 1]
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     made = folder / f"{path.stem}-{digest(code)}"
-    if not made.is_dir():
-        for old in folder.glob(f"{path.stem}-*"):
-            shutil.rmtree(old)
-        making = folder / f"making-{path.stem}"
-        shutil.rmtree(making, ignore_errors=True)
-        making.mkdir(parents=True)
-        run(notebook, path.parent, making)
-        making.rename(made)
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / f"{path.stem}.lock"):  # both languages are built at once
+        if not made.is_dir():
+            for old in folder.glob(f"{path.stem}-*"):
+                shutil.rmtree(old)
+            making = folder / f"making-{path.stem}"
+            shutil.rmtree(making, ignore_errors=True)
+            making.mkdir()
+            run(notebook, path.parent, making)
+            making.rename(made)
     if missing := [name for name in names if not (made / f"{name}.js").is_file()]:
         raise ExtensionError(f"{path.name} was run, and {missing[0]} did not write its data")
     return [made / f"{name}.js" for name in names]
