@@ -163,3 +163,19 @@ def test_a_source_must_turn_the_heads_that_were_traced():
         trace(x, x, x, source=Projection(x, eye, eye, eye, rotary=Rotary(2)))
     with pytest.raises(ValueError, match="source must give q, got numbers that are off by"):
         trace(x, x, x, source=Projection(x, eye, eye, eye, rotary=Rotary(4)))
+
+
+def test_the_smallest_base_rotates_all_pairs_alike():
+    assert Rotary(8, 1).rates == [1.0] * 4
+
+
+def test_far_positions_have_their_angle_to_the_last_digit():
+    (angles,) = Rotary(8, 3.0).angles(torch.tensor([100_003]))
+    assert angles.tolist() == [100_003 * 3.0 ** (-2 * i / 8) for i in range(4)]
+
+
+def test_half_precision_is_rounded_once():
+    x = drawn(2, 5, 8).half()
+    places = torch.arange(5) + 1000
+    once = EIGHT.rotate(x.float(), places).half()
+    assert torch.equal(EIGHT.rotate(x, places), once)

@@ -19,6 +19,8 @@ IDS = torch.tensor([[3, 1, 4, 1, 5, 9]])
     ("call", "said"),
     [
         (lambda: Rotary(3), "head_dim must be even, two for each pair, got 3"),
+        (lambda: Rotary(0), "head_dim must be at least 2, got 0"),
+        (lambda: Rotary(4, math.inf), "base must be a number of at least 1, got inf"),
         (lambda: Rotary(4, 0.5), "base must be a number of at least 1, got 0.5"),
         (lambda: Rotary(4, math.nan), "base must be a number of at least 1, got nan"),
         (lambda: Rotary(4, pairing="split"), "pairing must be halves or interleaved, got 'split'"),
@@ -35,6 +37,10 @@ IDS = torch.tensor([[3, 1, 4, 1, 5, 9]])
             "positions must be one for each row, (3,) or a row of 3 for each sentence, got (5, 3)",
         ),
         (
+            lambda: EIGHT.rotate(torch.zeros(3, 8), torch.zeros(1, 3)),
+            "positions must be one for each row, (3,) or a row of 3 for each sentence, got (1, 3)",
+        ),
+        (
             lambda: trace(*[EYE] * 3, source=Projection(*[EYE] * 4, positions=torch.arange(2))),
             "positions of source must be None without a rotary, got some",
         ),
@@ -42,6 +48,22 @@ IDS = torch.tensor([[3, 1, 4, 1, 5, 9]])
 )
 def test_what_cannot_be_rotated(call, said):
     with pytest.raises(ValueError) as error:  # noqa: PT011
+        call()
+    assert str(error.value) == said
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: EIGHT.rotate([[1.0] * 8]), "x must be a torch tensor, got list"),
+        (
+            lambda: EIGHT.rotate(torch.zeros(1, 8), [0]),
+            "positions must be a torch tensor, got list",
+        ),
+    ],
+)
+def test_what_is_no_tensor_is_not_rotated(call, said):
+    with pytest.raises(TypeError) as error:
         call()
     assert str(error.value) == said
 
