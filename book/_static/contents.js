@@ -16,3 +16,40 @@ addEventListener("DOMContentLoaded", () => {
     });
   });
 });
+
+// What a reader is at stays in sight in both lists: the theme gives that of the pages the place that it had on the page
+// before, and lets that of the sections be.
+(() => {
+  const LISTS = {
+    "pst-primary-sidebar": "nav.bd-links .current > a",
+    "pst-secondary-sidebar": "#pst-page-toc-nav a.active",
+  };
+  const EDGE = 48; // px, about a line and a half, that stay in sight around it
+
+  /** By itself: scrollIntoView may move the page, too. */
+  function show(list, entries) {
+    const entry = [...list.querySelectorAll(entries)].findLast((one) => one.getClientRects().length);
+    if (!entry) return;
+    const [around, box] = [list, entry].map((one) => one.getBoundingClientRect());
+    if (box.top >= around.top + EDGE && box.bottom <= around.bottom - EDGE) return;
+    list.scrollTop += (box.top + box.bottom - around.top - around.bottom) / 2;
+  }
+
+  const showAll = () => {
+    for (const [id, entries] of Object.entries(LISTS)) {
+      // On a narrow screen the theme moves a list into a window of its own.
+      for (const list of document.querySelectorAll(`#${id}, #${id}-modal[open]`)) show(list, entries);
+    }
+  };
+
+  // When the theme's scripts have run.
+  addEventListener("load", () => {
+    showAll();
+    const opened = new MutationObserver(showAll);
+    for (const id of Object.keys(LISTS)) {
+      const list = document.querySelector(`#${id}-modal`);
+      if (list) opened.observe(list, { attributeFilter: ["open"] });
+    }
+  });
+  addEventListener("activate.bs.scrollspy", showAll);
+})();

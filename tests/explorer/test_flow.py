@@ -387,6 +387,22 @@ def test_the_strip_fits_a_phone(bare, touch):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+# Of each stage that is shown the top of its row, and whether an arrow leads to it or on from it.
+ARROWS = """() => [...document.querySelectorAll(".ax-stage")].filter((e) => e.offsetParent).map(
+  (e) => [Math.round(e.getBoundingClientRect().top), ...["::before", "::after"].map(
+    (part) => getComputedStyle(e, part).content.includes("→"))])"""
+
+
+@pytest.mark.parametrize("x", [True, False])
+def test_an_arrow_leads_to_each_stage_and_none_ends_a_row(bare, x):
+    record = projected_record(1) if x else None
+    page = bare.open(flow(record), viewport=SIZES[0])
+    tops, leads, ends = zip(*page.evaluate(ARROWS), strict=True)
+    assert len(set(tops)) > 1
+    assert list(leads) == [x] + [True] * (len(leads) - 1)
+    assert not any(ends)
+
+
 def test_a_map_that_is_too_long_has_words_alone(bare):
     for length, names in ((1025, []), (100, list(STAGES))):
         page = bare.open(flow(noise(length, 1)), viewport=WIDE)

@@ -183,6 +183,21 @@ def test_an_author_chooses_among_the_stages_of_both_ways(bare):
     assert [label.inner_text().strip() for label in labels.all()] == ["weights", "grad_scores"]
 
 
+# The stages to which no arrow leads.
+LED_TO_BY_NONE = """() => [...document.querySelectorAll(".ax-stage")]
+  .filter((e) => e.offsetParent && !getComputedStyle(e, "::before").content.includes("→"))
+  .map((e) => e.textContent)"""
+
+
+def test_no_arrow_leads_from_the_output_or_from_one_input_to_another(bare):
+    page = bare.open(shown())
+    expect(page.locator(".ax-turn")).to_be_visible()
+    assert page.evaluate(LED_TO_BY_NONE) == ["scores", "grad_output", "grad_k", "grad_v"]
+    page = bare.open(shown(stages=["weights", "grad_scores", "grad_q"]))
+    expect(page.locator(".ax-turn")).to_be_visible()
+    assert page.evaluate(LED_TO_BY_NONE) == ["weights", "grad_scores"]
+
+
 def test_in_chinese(bare):
     page = bare.open(shown(), html='lang="zh-CN"', fragment="#x-back?stage=grad_q&select=1,0")
     expect(page.locator(".ax-sentence")).to_contain_text(re.compile("q 的梯度：b 第 0 列的梯度是"))

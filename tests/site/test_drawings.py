@@ -63,6 +63,13 @@ def with_steps(edition: str) -> str:
     return next(name for name in pages if "drawing steps" in (HTML / name).read_text("utf-8"))
 
 
+@pytest.mark.parametrize("name", ["book/warmup.html", "chapters/01_bottleneck.html"])
+def test_its_letters_are_as_large_on_a_narrow_phone(open_page, site, edition, name):
+    page = open_page(f"{site}/{edition}{name}", viewport={"width": 360, "height": 640})
+    assert page.evaluate(WRONG) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_its_colours_follow_the_page(open_page, site, scheme):
     page = open_page(f"{site}/chapters/03_self_attention.html", color_scheme=scheme)

@@ -181,6 +181,32 @@ def test_a_section_of_many_screens_is_marked_in_the_contents(open_page, site):
     page.wait_for_function(f"{MARKED}.includes('#what-comes-back-to-two-words')")
 
 
+# The theme keeps the place of the list from one page to the next, which is far from it in the list.
+FAR, NEAR = "book/references.html", "chapters/02_three_stages.html"
+CURRENT = "nav.bd-links .current > a"
+
+
+def test_the_list_of_pages_shows_the_one_that_is_open(open_page, site, edition):
+    page = open_page(f"{site}/{edition}{NEAR}", viewport={"width": 1280, "height": 600})
+    for name in (FAR, NEAR):
+        page.goto(f"{site}/{edition}{name}")
+        expect(page.locator(CURRENT)).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 390, "height": 600})
+    page.goto(f"{site}/{edition}{FAR}")
+    page.locator(".bd-header-article .primary-toggle").click()
+    expect(page.locator(CURRENT)).to_be_in_viewport(ratio=1)
+
+
+def test_the_contents_go_along_with_the_reader(open_page, site):
+    page = open_page(f"{site}/chapters/14_mistakes.html", viewport={"width": 1280, "height": 600})
+    for name in ("no-warm-up", "no-mask"):
+        link = page.locator(f"#pst-page-toc-nav a[href='#{name}']")
+        section = page.locator(f"section#{name}")
+        section.evaluate("(it) => scrollTo(0, it.getBoundingClientRect().top + scrollY)")
+        expect(link).to_have_class(re.compile("active"))
+        expect(link).to_be_in_viewport(ratio=1)
+
+
 def test_controls_are_shaped_again_with_the_page(open_page, site):
     """Where only the book's own font has Chinese characters, they would keep their boxes."""
     page = open_page(f"{site}/zh/book/index.html")

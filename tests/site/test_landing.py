@@ -35,6 +35,30 @@ def test_the_number_that_asks_to_be_pressed_opens_in_sight_down_to_q_and_k(open_
     expect(line).to_be_in_viewport()
 
 
+def test_a_wide_page_has_the_arithmetic_beside_the_weights(open_page, site, edition):
+    """Its place is kept, so nothing moves when a number is pressed."""
+    page = open_page(f"{site}/{edition}book/index.html", viewport={"width": 1280, "height": 900})
+    explorer = page.locator("attention-explorer[name='capital']")
+    panel = explorer.locator(".ax-panel")
+    expect(panel).to_be_visible()
+    weights, arithmetic, whole = (
+        part.bounding_box() for part in (explorer.locator(".ax-map"), panel, explorer)
+    )
+    assert arithmetic["y"] == weights["y"]
+    assert arithmetic["x"] > weights["x"] + weights["width"]
+    page.locator(".ax-of-word.ax-most").click()
+    expect(panel).to_contain_text("0.9033")
+    assert explorer.bounding_box()["height"] == whole["height"]
+
+
+def test_the_next_word_follows_in_the_line_of_a_small_phone(open_page, site):
+    page = open_page(f"{site}/book/index.html", viewport={"width": 320, "height": 640})
+    for name in ("France", "Germany", "Japan", "China"):
+        page.locator(".ax-texts").get_by_text(name).click()
+        last, following = (page.locator(of).last for of in (".ax-word", ".ax-comes"))
+        assert following.bounding_box()["y"] == last.bounding_box()["y"], name
+
+
 def test_it_asks_for_what_it_begins_with_at_once(open_page, site):
     """A page that waited for the first script to ask for the second would be alive later."""
     asked = []

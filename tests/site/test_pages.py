@@ -84,6 +84,14 @@ def test_a_chapter_says_how_to_run_it(open_page, site, chapter):
     assert download.value.path().read_bytes() == stored
 
 
+def test_the_line_about_time_breaks_only_between_its_parts(open_page, site, edition):
+    page = open_page(f"{site}/{edition}chapters/06_masking.html")
+    line = page.locator("article p", has=page.locator("strong"), has_text="●●○").first
+    text = line.text_content()
+    assert "\u00a0●●○" in text
+    assert text.count("\u00a0· ") == text.count("·") == 2
+
+
 def test_a_page_has_one_viewport(all_pages):
     counts = {name: (HTML / name).read_text("utf-8").count('name="viewport"') for name in all_pages}
     assert {name: count for name, count in counts.items() if count != 1} == {}

@@ -36,6 +36,7 @@ addWords({
 const LEAST_SEEN = 0.02; // shares below this have no arc
 const THICKEST = 10;
 const PLACES = 2;
+const FEW = 8; // words whose weights have room beside the panel
 const SIDES = ["on", "off"];
 
 /**
@@ -133,7 +134,11 @@ export class Prompts extends Feature {
     const title = make("p", { class: "ax-label", "aria-hidden": "true" }, say("promptNext"));
     this.element = make(
       "div",
-      { class: "ax-prompts", role: "group", "aria-label": say("prompts") },
+      {
+        class: explorer.data.L > FEW ? "ax-prompts" : "ax-prompts ax-few",
+        role: "group",
+        "aria-label": say("prompts"),
+      },
       make("div", {}, choose, this.arcs, this.taken),
       make("div", {}, title, this.list, this.sum, toggle, this.heard),
     );
