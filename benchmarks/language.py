@@ -72,8 +72,11 @@ def in_turn(browser: Browser, site: str, peers_site: str) -> tuple[Times, dict[s
     return times, tasks
 
 
-def speeds(times: Times) -> list[dict]:
-    """Rows of our times, and of how many times as long the others take."""
+def speeds(times: Times, sizes: dict[str, int]) -> list[dict]:
+    """Rows of our times, and of how many times as long the others take.
+
+    sizes: bytes of each other program's model.
+    """
     rows = []
     for of, what, limit in (
         ("read", f"a text of {TOKENS} tokens", MOST_READ),
@@ -86,7 +89,8 @@ def speeds(times: Times) -> list[dict]:
         for name in sides:
             if name != OURS:
                 others = differing(times[OURS]["said"], times[name]["said"])
-                rows.append(beside(what, name, sides, others))
+                size = f"a model of {sizes[name] / 1e6:.0f} MB"
+                rows.append(beside(what, name, sides, f"{size}; {others}" if others else size))
     return rows
 
 
@@ -99,10 +103,10 @@ def differing(ours: Sequence[str], theirs: Sequence[str]) -> str:
     return f"another first word in {count} of {len(ours)} texts" if count else ""
 
 
-def beside(what: str, name: str, sides: dict[str, list[float]], others: str) -> dict:
+def beside(what: str, name: str, sides: dict[str, list[float]], note: str) -> dict:
     times, spread = ratio(sides, name, OURS)
     taken = f"{median(sides[name]):,.0f} ms, without painting"
-    note = "; ".join(filter(None, (taken, others, busy())))
+    note = "; ".join(filter(None, (taken, note, busy())))
     return row(f"{what}: {name} / ours", f"{times:.2f}×", "> 1×", times > 1, spread, note)
 
 
@@ -162,7 +166,8 @@ def main() -> None:
         site = stack.enter_context(driver.served(driver.HTML))
         with driver.headless() as browser:
             times, taken = in_turn(browser, site, peers_site)
-            rows = [*speeds(times), *tasks(taken)]
+            sizes_of_peers = {peer.name: peer.bytes for peer in language_peers.peers()}
+            rows = [*speeds(times, sizes_of_peers), *tasks(taken)]
             rows += visited([language_page.visits(browser, site) for _ in range(3)])
             screen = bytes_of(browser, site, language_page.PAGE)
         rows += sizes(tab.memory(), screen, language_page.bytes_layer())

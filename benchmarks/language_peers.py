@@ -77,6 +77,10 @@ class Peer:
     script: str
     file: str
 
+    @property
+    def bytes(self) -> int:
+        return (FOLDER / self.file).stat().st_size
+
     def opened(self, browser: Browser, site: str) -> Page:
         page = browser.new_page()
         page.goto(f"{site}/{PAGE}")

@@ -32,7 +32,7 @@ def said(rows):
 
 
 def test_a_text_and_a_further_token_have_a_goal_and_each_other_program_a_ratio():
-    rows = language.speeds({language.OURS: OURS, "theirs": OTHER})
+    rows = language.speeds({language.OURS: OURS, "theirs": OTHER}, {"theirs": 98_000_000})
     assert said(rows) == {
         "a text of 16 tokens: its chances are painted after": ("110 ms", True),
         "a text of 16 tokens: theirs / ours": ("3.00×", True),
@@ -42,7 +42,9 @@ def test_a_text_and_a_further_token_have_a_goal_and_each_other_program_a_ratio()
     assert [row["spread"] for row in rows] == [
         "100 to 120 ms", "1.00 to 4.00×", "60 to 80 ms", "0.50 to 1.00×",
     ]  # fmt: skip
-    assert rows[1]["note"] == "300 ms, without painting; another first word in 1 of 3 texts"
+    assert rows[1]["note"] == (
+        "300 ms, without painting; a model of 98 MB; another first word in 1 of 3 texts"
+    )
 
 
 def test_a_page_that_was_never_blocked_says_so():
