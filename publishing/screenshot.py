@@ -1,6 +1,6 @@
 """Take a picture of a page of the built site, as the one in README.
 
-python -m publishing.screenshot index.html book/_static/readme.png --height 760
+python -m publishing.screenshot book/index.html book/_static/readme.png --height 760
 """
 
 from __future__ import annotations
