@@ -1,12 +1,9 @@
 """Data too large for a page stand in a classic script beside it, which the build writes."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-
 import nbformat
 import pytest
 import torch
+from filelock import FileLock, Timeout
 from playwright.sync_api import expect
 
 from attn_core import causal, trace
@@ -116,22 +113,20 @@ def test_the_build_runs_a_notebook_up_to_its_last_large_explorer_and_once(tmp_pa
         payload_files.make(path, folder)
 
 
-def test_two_builds_at_once_run_a_notebook_once(tmp_path, monkeypatch):
-    path, folder, ran = tmp_path / "long.ipynb", tmp_path / "made", []
+def test_another_build_waits_while_a_notebook_runs(tmp_path, monkeypatch):
+    path, folder, held = tmp_path / "long.ipynb", tmp_path / "made", []
     notebook(path, "long", "long")
-    both = threading.Barrier(2)
 
     def run(notebook, place, making):
-        ran.append(making)
-        with suppress(threading.BrokenBarrierError):
-            both.wait(timeout=1)  # until the other runs, too, if it may
+        with pytest.raises(Timeout):
+            FileLock(folder / "long.lock").acquire(blocking=False)
+        held.append(place)
         (making / "long.js").write_text("")
 
     monkeypatch.setattr(payload_files, "run", run)
-    with ThreadPoolExecutor() as pool:
-        made = list(pool.map(lambda _: payload_files.make(path, folder), range(2)))
-    assert made[0] == made[1]
-    assert len(ran) == 1
+    payload_files.make(path, folder)
+    assert held == [tmp_path]
+    FileLock(folder / "long.lock").acquire(blocking=False).lock.release()
 
 
 def test_a_notebook_without_large_data_is_not_run(tmp_path):
