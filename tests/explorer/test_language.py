@@ -228,6 +228,34 @@ def test_a_second_visit_asks_for_no_file_of_the_model(visit):
     assert [url for url in asked if url.endswith(".bin")] == []
 
 
+def asked_before_a_press(page, name):
+    """Whether the page asks for a file once its button is there, and before it is pressed."""
+    names = "performance.getEntriesByType('resource').map(({ name }) => name.split('/').at(-1))"
+    expect(page.locator(".lm-load")).to_be_visible()
+    return any(text.startswith(name) for text in page.evaluate(names))
+
+
+def test_a_second_visit_opens_the_model_before_it_is_asked_for(visit):
+    page = visit()
+    assert not asked_before_a_press(page, "explorer-language-worker.js")
+    load(page)
+    again = visit(within=page.context)
+    with again.expect_response("**/vocabulary.json"):
+        again.reload()
+    load(again)
+
+
+def test_what_could_not_be_opened_before_a_press_is_opened_by_it(visit):
+    page = load(visit())
+    again = page.context.new_page()
+    again.route("**/vocabulary.json", lambda route: route.abort())
+    with again.expect_event("requestfailed"):
+        again.goto(page.url)
+    again.unroute("**/vocabulary.json")
+    load(again)
+    expect(again.locator(".lm-said[role]")).to_contain_text("from your browser's own store")
+
+
 def test_without_the_model_and_without_a_server_a_sentence_says_what_is_missing(
     visit, browser, folder
 ):

@@ -1,6 +1,7 @@
 // The worker of a language model: a separate script, so that its computing does not block the page.
 
 import { free } from "../core/free.js";
+import { CACHE } from "../core/language/loader.js";
 import { Session } from "../core/language/session.js";
 import { answer, pause } from "../core/serving.js";
 import { LANGUAGE_CHINESE, LANGUAGE_WORDS } from "../words/language.js";
@@ -10,7 +11,6 @@ import { CHINESE } from "../words/zh.js";
 
 addWords(LANGUAGE_WORDS);
 addWords(MODEL_WORDS);
-const CACHE = "language-model";
 const ASKED = ["open", "load", "cut", "read", "explain", "lens"];
 
 /** @param {string} compiled KERNELS of views/built/kernels.js */

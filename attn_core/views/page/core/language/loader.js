@@ -18,6 +18,7 @@ import { jsonOf } from "./json.js";
  * @property {(bytes: Uint8Array<ArrayBuffer>) => void} [free] gives back the memory of bytes that are not needed any more
  */
 
+export const CACHE = "language-model"; // what a browser keeps the files under
 const AT_ONCE = 3; // files that are on their way
 const TRIES = 2;
 const MOST_LOST = 3; // files: with more the network is gone

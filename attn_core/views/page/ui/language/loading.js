@@ -1,5 +1,6 @@
 // Brings the model when a reader asks for it: its size before, how far it is, and what went wrong, each in its place.
 
+import { CACHE } from "../../core/language/loader.js";
 import { Whole } from "../../core/language/whole.js";
 import { Problem } from "../../core/problem.js";
 import { say } from "../../words/words.js";
@@ -20,6 +21,8 @@ export class Loading {
     this.onopen = onopen;
     /** @type {Whole | null} */
     this.whole = null;
+    /** @type {ReturnType<Whole["open"]> | null} */
+    this.opened = null;
     this.button = make("button", { type: "button", class: "lm-load", onclick: () => this.start() });
     this.bar = make("progress", { class: "lm-bar", max: 1, value: 0, "aria-label": say("loadingModel") });
     this.said = make("p", { class: "lm-said", role: "status", tabindex: -1 });
@@ -44,7 +47,25 @@ export class Loading {
     }
     this.button.hidden = false;
     this.button.textContent = say("loadModel", { megabytes: megabytes(this.bytes) });
+    // Who has the weights already, waits for nothing else after a press.
+    if (await isKept()) this.open().catch(() => {}); // a press tries again, and says what went wrong
     return undefined;
+  }
+
+  /** What kind of model it is, with which the worker is ready to load it. */
+  open() {
+    this.whole ??= this.made();
+    this.opened ??= this.whole.open().catch((error) => {
+      this.forget(error.message);
+      throw error;
+    });
+    return this.opened;
+  }
+
+  /** The next try opens it again; a worker that has ended answers nobody. @param {string} why */
+  forget(why) {
+    this.opened = null;
+    if (why === say("workerFailed")) this.whole = null;
   }
 
   /** @param {string} text */
@@ -58,11 +79,11 @@ export class Loading {
     this.button.hidden = true;
     this.bar.hidden = false;
     try {
-      this.whole ??= this.made();
-      const opened = await this.whole.open();
-      this.isPlain = opened.isPlain;
-      const loaded = this.whole.load();
-      this.onopen(this.whole);
+      const { isPlain } = await this.open();
+      this.isPlain = isPlain;
+      const whole = /** @type {Whole} */ (this.whole);
+      const loaded = whole.load();
+      this.onopen(whole);
       const { kept } = await loaded;
       this.done(kept);
     } catch (error) {
@@ -103,7 +124,9 @@ export class Loading {
     this.button.hidden = false;
     this.button.textContent = say("tryAgain");
     this.tell(say("notAll", { why }));
-    // A worker that has ended answers nobody.
-    if (why === say("workerFailed")) this.whole = null;
+    this.forget(why);
   }
 }
+
+/** Whether an earlier visit has kept files of the model; a private window may refuse to say. */
+const isKept = () => globalThis.caches?.has(CACHE).catch(() => false);
