@@ -23,6 +23,14 @@ export class Head {
     this.back = make("div", { class: "at-returns" });
     this.hint = make("p", { class: "at-hint" });
     this.element = part("at-part", this.title, this.hint, this.place, this.back);
+    this.timer = 0;
+    for (const event of ["click", "keydown"]) this.place.addEventListener(event, () => this.sayAgain(), true);
+  }
+
+  /** What the reader chooses is said, right behind a step, too. */
+  sayAgain() {
+    clearTimeout(this.timer);
+    this.explorer?.panel.sentence.setAttribute("aria-live", "polite");
   }
 
   /** The open number comes into sight once it is there. */
@@ -78,7 +86,8 @@ export class Head {
       // The training says each step; of the open number only what the reader chooses is said.
       if (String(select) === String(this.explorer.state.select)) sentence.setAttribute("aria-live", "off");
       this.explorer.take(data, wanted);
-      setTimeout(() => sentence.setAttribute("aria-live", "polite"), HEARD);
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => this.sayAgain(), HEARD);
       return;
     }
     this.shown = form;
