@@ -27,7 +27,9 @@ def token_texts(tokens: Tokens, tokenizer: Any, inputs: Iterable[Any]) -> list[T
         return []
     decode = getattr(tokenizer, "decode", None)
     if decode is None:
-        raise TypeError(f"tokenizer must have a method decode, got {brief(tokenizer)}")
+        raise TypeError(
+            f"tokenizer must have a method decode, got {brief(tokenizer)}; give words as tokens"
+        )
     found = of_ids(inputs)
     if not found:
         raise ValueError(

@@ -195,7 +195,7 @@ def test_what_does_not_fit_is_said(model, opened, tmp_path):
          lambda: open_attention(model, *args, **kwargs, tokens=READ)),
         (TypeError, "tokens must be strings, or what a tokenizer with tokens() gave, got 3",
          lambda: open_attention(opened.seen, tokens=3)),
-        (TypeError, "tokenizer must have a method decode, got 'bert'",
+        (TypeError, "tokenizer must have a method decode, got 'bert'; give words as tokens",
          lambda: open_attention(model, *args, **kwargs, tokenizer="bert")),
         (ValueError, "tokenizer must be left out where open_attention gets what watch saw, which "
          "has no ids: give tokens, such as tokenizer.convert_ids_to_tokens(ids[0])",
