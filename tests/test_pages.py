@@ -70,13 +70,15 @@ def test_a_wrong_digit_in_readme_is_seen():
 
 
 def test_the_code_in_readme_runs(tmp_path, monkeypatch):
-    opening, code = blocks(README, "python")
+    opening, weight, code = blocks(README, "python")
     monkeypatch.chdir(tmp_path)
-    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+    layer = torch.nn.TransformerEncoderLayer(8, 4, 8, batch_first=True)
     model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
-    exec(opening, {"model": model, "inputs": {"src": torch.ones(1, 3, 4)}, "tokenizer": None})
+    names = {"model": model, "inputs": {"src": torch.ones(1, 4, 8)}, "tokenizer": None}
+    exec(opening, names)
     assert (tmp_path / "heads.html").exists()
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(code, {})
-    assert printed.getvalue().startswith("weights[2, 1] = exp(")
+    for lines, place in ((weight, "[3, 1]"), (code, "[2, 1]")):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(lines, names)
+        assert printed.getvalue().startswith(f"weights{place} = exp(")
