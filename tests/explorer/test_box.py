@@ -295,7 +295,7 @@ def test_a_chinese_reader_is_told_the_mistake(chinese):
     expect(box.locator(".ax-right")).to_contain_text(
         "对：这是权重，只比到给出的 4 位小数（在这里权重、丢弃后都一样）。有"
     )
-    expect(box.locator("details p").first).to_contain_text("忘了缓存的掩码；")
+    expect(box.locator("details p").first).to_contain_text("没算上缓存的掩码；")
     box = ask_chinese(chinese, "causal", str(MISTAKES["no-scale"].apply(record)["weights"]))
     expect(box.locator(".ax-verdict")).to_have_text(
         "这是权重，错在“没有缩放”，只比到给出的 4 位小数。"
