@@ -90,7 +90,7 @@ def speeds(times: Times, sizes: dict[str, int]) -> list[dict]:
             if name != OURS:
                 others = differing(times[OURS]["said"], times[name]["said"])
                 size = f"a model of {sizes[name] / 1e6:.0f} MB"
-                rows.append(beside(what, name, sides, f"{size}; {others}" if others else size))
+                rows.append(beside(what, name, sides, (size, others)))
     return rows
 
 
@@ -103,10 +103,10 @@ def differing(ours: Sequence[str], theirs: Sequence[str]) -> str:
     return f"another first word in {count} of {len(ours)} texts" if count else ""
 
 
-def beside(what: str, name: str, sides: dict[str, list[float]], note: str) -> dict:
+def beside(what: str, name: str, sides: dict[str, list[float]], notes: Sequence[str]) -> dict:
     times, spread = ratio(sides, name, OURS)
     taken = f"{median(sides[name]):,.0f} ms, without painting"
-    note = "; ".join(filter(None, (taken, note, busy())))
+    note = "; ".join(filter(None, (taken, *notes, busy())))
     return row(f"{what}: {name} / ours", f"{times:.2f}×", "> 1×", times > 1, spread, note)
 
 

@@ -35,21 +35,18 @@ addEventListener("DOMContentLoaded", () => {
     list.scrollTop += (box.top + box.bottom - around.top - around.bottom) / 2;
   }
 
-  const showAll = () => {
-    for (const [id, entries] of Object.entries(LISTS)) {
-      // On a narrow screen the theme moves a list into a window of its own.
-      for (const list of document.querySelectorAll(`#${id}, #${id}-modal[open]`)) show(list, entries);
-    }
+  // On a narrow screen the theme moves a list into a window of its own.
+  const showIn = (id) => {
+    for (const list of document.querySelectorAll(`#${id}, #${id}-modal[open]`)) show(list, LISTS[id]);
   };
 
   // When the theme's scripts have run.
   addEventListener("load", () => {
-    showAll();
-    const opened = new MutationObserver(showAll);
     for (const id of Object.keys(LISTS)) {
+      showIn(id);
       const list = document.querySelector(`#${id}-modal`);
-      if (list) opened.observe(list, { attributeFilter: ["open"] });
+      if (list) new MutationObserver(() => showIn(id)).observe(list, { attributeFilter: ["open"] });
     }
   });
-  addEventListener("activate.bs.scrollspy", showAll);
+  addEventListener("activate.bs.scrollspy", () => showIn("pst-secondary-sidebar"));
 })();

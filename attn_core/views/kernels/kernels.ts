@@ -50,11 +50,11 @@ const SPREAD = memory.data<u8>([
   12, 128, 128, 128, 13, 128, 128, 128, 14, 128, 128, 128, 15, 128, 128, 128,
 ], 16);
 
-/** Four of sixteen bytes as whole numbers: one instruction, where to extend them in steps takes two. */
+/** Four of sixteen bytes as whole numbers, by the offset of their places: one instruction, not two that extend them. */
 // @ts-ignore: decorator
 @inline
-function spread(packed: v128, four: usize): v128 {
-  return i8x16.swizzle(packed, v128.load(SPREAD + four));
+function spread(packed: v128, offset: usize): v128 {
+  return i8x16.swizzle(packed, v128.load(SPREAD + offset));
 }
 
 // @ts-ignore: decorator
@@ -104,8 +104,8 @@ export function dequantise(kind: i32, weights: usize, count: i32, into: usize): 
 /** sum + four numbers times four weights: of `packed`, which has theirs in the low half of each byte. */
 // @ts-ignore: decorator
 @inline
-function plusQ4(sum: v128, x: v128, packed: v128, four: usize, scale: v128, least: v128): v128 {
-  return f32x4.add(sum, f32x4.mul(x, weightsQ4(spread(packed, four), scale, least)));
+function plusQ4(sum: v128, x: v128, packed: v128, offset: usize, scale: v128, least: v128): v128 {
+  return f32x4.add(sum, f32x4.mul(x, weightsQ4(spread(packed, offset), scale, least)));
 }
 
 /** What `matmul` gives of one row of Q4_1 weights, which then need not be stored as numbers: a further token. */
@@ -120,16 +120,16 @@ function matmulOfRow(x: usize, inputs: i32, weights: usize, outputs: i32, y: usi
       const scale1 = v128.shuffle<f32>(pairs, pairs, 2, 2, 2, 2), least1 = v128.shuffle<f32>(pairs, pairs, 3, 3, 3, 3);
       const packed0 = v128.load(weights, 4), packed1 = v128.load(weights + length, 4);
       const low0 = v128.and(packed0, i8x16.splat(15)), low1 = v128.and(packed1, i8x16.splat(15));
-      for (let four: usize = 0; four < 64; four += 16) {
-        const numbers = v128.load(at + four);
-        sum0 = plusQ4(sum0, numbers, low0, four, scale0, least0);
-        sum1 = plusQ4(sum1, numbers, low1, four, scale1, least1);
+      for (let offset: usize = 0; offset < 64; offset += LANE_BYTES) {
+        const numbers = v128.load(at + offset);
+        sum0 = plusQ4(sum0, numbers, low0, offset, scale0, least0);
+        sum1 = plusQ4(sum1, numbers, low1, offset, scale1, least1);
       }
       const high0 = i8x16.shr_u(packed0, 4), high1 = i8x16.shr_u(packed1, 4);
-      for (let four: usize = 0; four < 64; four += 16) {
-        const numbers = v128.load(at + four, 64);
-        sum0 = plusQ4(sum0, numbers, high0, four, scale0, least0);
-        sum1 = plusQ4(sum1, numbers, high1, four, scale1, least1);
+      for (let offset: usize = 0; offset < 64; offset += LANE_BYTES) {
+        const numbers = v128.load(at + offset, 64);
+        sum0 = plusQ4(sum0, numbers, high0, offset, scale0, least0);
+        sum1 = plusQ4(sum1, numbers, high1, offset, scale1, least1);
       }
       weights += Q4_1_BYTES;
     }

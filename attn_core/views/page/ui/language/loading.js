@@ -48,17 +48,14 @@ export class Loading {
     this.button.hidden = false;
     this.button.textContent = say("loadModel", { megabytes: megabytes(this.bytes) });
     // Who has the weights already, waits for nothing else after a press.
-    if (await isKept()) this.open().catch(() => {}); // a press tries again, and says what went wrong
+    if (await isKept()) this.open().catch(({ message }) => this.forget(message)); // a press tries again
     return undefined;
   }
 
   /** What kind of model it is, with which the worker is ready to load it. */
   open() {
     this.whole ??= this.made();
-    this.opened ??= this.whole.open().catch((error) => {
-      this.forget(error.message);
-      throw error;
-    });
+    this.opened ??= this.whole.open();
     return this.opened;
   }
 

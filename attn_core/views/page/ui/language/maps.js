@@ -72,9 +72,15 @@ const madeOf = () =>
       return `${layer.replace(/\D/g, "")}.${head}`;
     }
 
-    // Each map once: weights have the same colours in all of them.
     paint() {
       if (!this.maps) return;
+      this.paintMaps();
+      const hint = this.sort === "layer" ? "mapsHint" : "mapsSorted";
+      this.caption.textContent = this.maps.length ? say(hint, { count: this.names.length }) : "";
+    }
+
+    // Each map once: weights have the same colours in all of them.
+    paintMaps() {
       const colours = this.colours();
       for (const h of this.maps.keys()) {
         if (!this.maps[h] || this.painted[h] === this.maps[h]) continue;
@@ -85,8 +91,6 @@ const madeOf = () =>
         if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows });
         paint(this.canvases[h].getContext("2d"), numbers, columns, 1, colours);
       }
-      const hint = this.sort === "layer" ? "mapsHint" : "mapsSorted";
-      this.caption.textContent = this.maps.length ? say(hint, { count: this.names.length }) : "";
     }
 
     /** To ask for them takes a layout: only once, until it turns light or dark. */
@@ -154,7 +158,7 @@ const madeOf = () =>
       }
       // Painted as they are derived, so that the time of both is counted.
       for (const step of super.pending()) {
-        this.paint();
+        this.paintMaps();
         yield step;
       }
     }
