@@ -281,6 +281,26 @@ def test_the_slider_is_moved_by_keys(page):
     says(page, "Step 0: the weights are random.")
 
 
+def test_a_run_counts_as_ended_once_its_end_is_painted(visit):
+    page = visit()
+    page.evaluate(
+        """() => {
+          window.held = [];
+          window.requestAnimationFrame = act => window.held.push(act);
+          document.querySelector(".at-run").click();
+        }"""
+    )
+    expect(page.locator(".at-runs")).to_have_count(1)
+    page.wait_for_function("document.querySelector('.at-run').textContent === 'pause'")
+    page.locator(".at-run").click()
+    expect(page.locator(".at-said")).to_contain_text("Paused at step")
+    expect(page.locator(".at-runs")).to_have_count(1)
+    page.evaluate("window.held.forEach(act => act())")
+    expect(page.locator(".at-runs")).to_have_count(0)
+    count = page.locator(".at-slider").input_value()
+    expect(page.locator(".at-said")).to_contain_text(f"Paused at step {count}")
+
+
 def test_a_rate_is_changed_and_one_too_large_is_said_and_mended(page):
     step(page)
     rate = page.get_by_role("textbox", name="learning rate")

@@ -258,6 +258,7 @@ export class TrainingView {
   runTo(until) {
     const { stamp } = this;
     this.isRunning = true;
+    this.root.classList.add("at-runs"); // until what its end left is painted
     this.notice([]);
     this.tell(say("tr_saidRunning"));
     this.controls.render(false);
