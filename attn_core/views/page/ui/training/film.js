@@ -21,6 +21,7 @@ export class Film {
       type: "range",
       class: "at-slider",
       min: 0,
+      max: 0, // until it is painted; without it the knob would be in the middle
       step: 1,
       "aria-label": say("tr_showStep"),
       oninput: () => this.look(Number(this.slider.value)),
