@@ -49,11 +49,17 @@ GRADED := $(GRADING) -m pytest -n 2 --dist loadfile -o addopts= --strict-markers
 # What checks.run_tests reads of a group; its target has the group's name.
 REPORT = --junit-xml=.tests/$@.xml
 QUICK := test-code test-pages test-notebooks test-grading
+GATE := gate-code gate-pages gate-notebooks gate-grading
 SLOW := slow-code slow-pages slow-plain slow-exercises slow-triton slow-grading
 DEEP := deep-code deep-processors deep-pages deep-chinese deep-triton deep-grading
 # Seconds on two quiet processors: what a group should take. The table says which took longer.
 BUDGETS := book=60 test-code=100 test-pages=180 test-notebooks=80 test-grading=60 \
+  gate-code=120 gate-pages=300 gate-notebooks=100 gate-grading=60 \
   slow-code=250 slow-pages=400 slow-plain=250 slow-exercises=100 slow-triton=100 slow-grading=300
+# Which tests a group runs, by their marks; pyproject.toml says what these mean.
+DAILY := -m "not gate and not slow and not deep"
+GATED := -m "gate and not slow and not deep"
+SLOWER := -m "slow and not deep"
 GROUPS = BUDGETS="$(BUDGETS)" $(BIN)/python -m checks.run_tests $(if $(LOAD),--load)
 # Shapes are checked at run time in the modules that name some, by the tests of the library alone; `make
 # test-library` checks all modules.
@@ -87,7 +93,7 @@ SITES = $(if $(filter zh,$(LANGUAGE)),,site-en) $(if $(filter en,$(LANGUAGE)),,s
   $(if $(MODEL),,$(WEIGHTS)/index.json $(WEIGHTS)/light/index.json.js)
 
 .DELETE_ON_ERROR:
-.PHONY: help book site-en site-zh serve lab pdf quick test slow test-all deep test-table $(QUICK) $(SLOW) $(DEEP) test-library test-models test-prose test-script script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
+.PHONY: help book site-en site-zh serve lab pdf quick test gate slow test-all deep test-table $(QUICK) $(GATE) $(SLOW) $(DEEP) test-library test-models test-prose test-script script exercise notebooks numbers translations sync train bench bench-gpu test-gpu test-devices mutants course grade class-300 release lint lint-python format clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -126,16 +132,19 @@ lab: .venv/book  ## open the chapters in JupyterLab
 	@$(BIN)/jupyter lab chapters
 
 quick: .venv/test  ## in a minute: the library and the core of the page's script, no browser and no notebook
-	@$(PYTEST) -q -m "not slow and not deep" tests/attn_core tests/errors tests/test_architecture.py tests/test_page_core.py tests/test_model_vectors.py attn_core
+	@$(PYTEST) -q $(DAILY) tests/attn_core tests/errors tests/test_architecture.py tests/test_page_core.py tests/test_model_vectors.py attn_core
 
-test: .venv/test  ## all tests but the slow ones (LOAD=1: while all processors are busy)
+test: .venv/test  ## what a change may break, in some minutes (LOAD=1: while all processors are busy)
 	@$(GROUPS) book $(QUICK)
+
+gate: .venv/test  ## what `.ci/run` adds to `make test`
+	@$(GROUPS) book $(GATE) slow-code
 
 slow: .venv/test  ## the tests that take longer
 	@$(GROUPS) book $(SLOW)
 
-test-all: .venv/test  ## both
-	@$(GROUPS) book $(QUICK) $(SLOW)
+test-all: .venv/test  ## all three
+	@$(GROUPS) book $(QUICK) $(GATE) $(SLOW)
 
 deep: .venv/test  ## what test-all takes a part of, in full: an hour, before a release
 	@$(GROUPS) $(DEEP)
@@ -145,10 +154,10 @@ test-table: .venv/test  ## the table of the last run, once more
 
 # The groups do not ask for the book: if it does not build, what has nothing to do with it is still tested.
 test-code: .venv/test
-	@$(PYTEST) $(REPORT) $(SHAPES) -m "not slow and not deep" $(patsubst %,--ignore %,$(PLAIN) $(PAGES) $(TRITON))
+	@$(PYTEST) $(REPORT) $(SHAPES) $(DAILY) $(patsubst %,--ignore %,$(PLAIN) $(PAGES) $(TRITON))
 
 test-pages: .venv/test
-	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) -m "not slow and not deep" $(PAGES)
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(DAILY) $(PAGES)
 
 test-script: .venv/test  ## the page's core alone, by node: a second
 	@$(NODE) npm test --silent
@@ -157,20 +166,32 @@ test-prose: .venv/test  ## what decides about a sentence: its numbers, its trans
 	@$(PYTEST) -q -m "not slow and not deep" tests/sources/test_prose.py tests/test_translation.py tests/test_chinese_notebooks.py
 
 test-notebooks: .venv/test
-	@$(PYTEST) $(REPORT) -m "not slow and not deep" --nbval --nbval-current-env --ignore-glob "*/zh/*" chapters book $(PLAIN)
+	@$(PYTEST) $(REPORT) $(DAILY) --nbval --nbval-current-env --ignore-glob "*/zh/*" chapters book $(PLAIN)
 
 test-grading: .venv-grading/made
-	@$(GRADED) $(REPORT) -m "not slow and not deep"
+	@$(GRADED) $(REPORT) $(DAILY)
+
+gate-code: .venv/test
+	@$(PYTEST) $(REPORT) $(SHAPES) $(GATED) $(patsubst %,--ignore %,$(PLAIN) $(PAGES) $(TRITON))
+
+gate-pages: .venv/test
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) $(GATED) $(PAGES)
+
+gate-notebooks: .venv/test
+	@$(PYTEST) $(REPORT) $(GATED) $(PLAIN)
+
+gate-grading: .venv-grading/made
+	@$(GRADED) $(REPORT) $(GATED)
 
 slow-code: .venv/test
-	@$(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup -m "slow and not deep" $(patsubst %,--ignore %,$(PLAIN) $(PAGES) $(TRITON))
+	@$(PYTEST) $(REPORT) $(SHAPES) --dist loadgroup $(SLOWER) $(patsubst %,--ignore %,$(PLAIN) $(PAGES) $(TRITON))
 
 slow-pages: .venv/test
 	@$(BIN)/python -m machine.browser firefox webkit
-	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) --dist loadgroup -m "slow and not deep" $(PAGES)
+	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) --dist loadgroup $(SLOWER) $(PAGES)
 
 slow-plain: .venv/test
-	@$(PYTEST) $(REPORT) --dist loadgroup -m "slow and not deep" $(PLAIN)
+	@$(PYTEST) $(REPORT) --dist loadgroup $(SLOWER) $(PLAIN)
 
 # A kernel for each notebook; test-notebooks runs the solutions without one.
 slow-exercises: .venv/test
@@ -180,7 +201,7 @@ slow-triton: .venv/triton
 	@$(PYTEST) $(REPORT) --dist loadgroup -m "not deep" $(TRITON)
 
 slow-grading: .venv-grading/made
-	@$(GRADED) $(REPORT) -m "slow and not deep"
+	@$(GRADED) $(REPORT) $(SLOWER)
 
 deep-pages: .venv/test
 	@$(WITH_BROWSER) && $(PYTEST) $(REPORT) --dist loadgroup -m deep $(PAGES)

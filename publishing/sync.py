@@ -6,7 +6,8 @@
 
 It does what `make notebooks`, `make numbers` and `make translations` do, and says what is left for
 a person. A notebook is run only if its code is not that of the last commit, or attn_core is not, or
-the words of one of its plots: no other output follows from a sentence.
+the words of one of its plots: no other output follows from a sentence. A Chinese one is run if its
+code is another one than when it was stored, or the English one prints something else.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 import nbformat
 
 from publishing import ROOT
-from publishing.notebooks import chapters, chinese, exercises, plots
+from publishing.notebooks import chapters, chinese, exercises, plots, printed
 from publishing.notebooks.chapters import NOTEBOOKS, beside, docname_of
 from publishing.prose import __main__ as numbers
 from publishing.prose import origins
@@ -62,6 +63,12 @@ def needs_run(path: Path, notebook) -> bool:
     return bool(plots.stale(notebook, stored, docname_of(path)))
 
 
+def texts_of(path: Path) -> list[str]:
+    """What a notebook has printed."""
+    cells = nbformat.read(path, as_version=4).cells
+    return [output.text for cell in cells for output in printed.printed(cell)]
+
+
 def has_changed() -> bool:
     """Whether what every notebook imports is not that of the last commit."""
     return git("status", "--porcelain", "--", *COMPUTES) != ""
@@ -70,6 +77,7 @@ def has_changed() -> bool:
 def main() -> None:
     paths = chapters.chosen(sys.argv[1:], pages(), "page")
     with_code = [path for path in paths if path in NOTEBOOKS]
+    before = {path: texts_of(path) for path in with_code}
     ran = chapters.store(with_code, (lambda *_: True) if has_changed() else needs_run)
     for path in with_code:
         if path not in ran:
@@ -83,7 +91,8 @@ def main() -> None:
         left += [f"{file}: {text}" for text in wrong]
     messages = catalogues.all_messages()
     catalogues.store(messages)
-    chinese.store(with_code, [docname_of(path) for path in paths])
+    other = [path for path in with_code if texts_of(path) != before[path]]
+    chinese.store(with_code, [docname_of(path) for path in paths], again=other)
     for name in (*map(docname_of, paths), *catalogues.OTHERS):
         left += checking.faults(name, [message for message, _ in messages[name]])
     say(left)

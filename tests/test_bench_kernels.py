@@ -14,6 +14,8 @@ from benchmarks import every_mask, gpu, kernels, peers, report, threads, timing,
 from tests.conftest import ROOT
 from tests.processes import ran
 
+pytestmark = pytest.mark.gate
+
 SHAPE = (2, 3, 7, 4)
 
 

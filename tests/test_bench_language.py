@@ -7,6 +7,8 @@ import torch
 
 from benchmarks import driver, language, language_graph, language_page, language_peers, report, tab
 
+pytestmark = pytest.mark.gate
+
 OURS = {"read": [100.0, 120.0, 110.0], "next": [60.0, 80.0, 75.0], "said": [" Paris"] * 3}
 OTHER = {
     "read": [300.0, 120.0, 440.0],

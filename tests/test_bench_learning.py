@@ -5,6 +5,8 @@ import pytest
 from benchmarks import learning, report
 from benchmarks.timing import NOT_TIMED
 
+pytestmark = pytest.mark.gate
+
 
 def test_each_side_does_its_steps(browser, monkeypatch):
     monkeypatch.setattr(learning, "ROUNDS", 2)

@@ -4,6 +4,8 @@ import pytest
 
 from benchmarks import driver, model_pages, report, visits
 
+pytestmark = pytest.mark.gate
+
 ASKS_OTHERS = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <link rel="stylesheet" href="https://fonts.invalid/style.css"><script src="own.js"></script>
 <script>fetch("model.json").then((reply) => reply.json()).then((word) => {

@@ -5,6 +5,8 @@ import pytest
 from benchmarks import notebook as bench
 from benchmarks import report
 
+pytestmark = pytest.mark.gate
+
 
 def test_showing_and_drawing_are_timed_apart(monkeypatch):
     monkeypatch.setattr(bench, "ROUNDS", 1)

@@ -8,6 +8,8 @@ from benchmarks import model as whole
 from benchmarks import page as bench
 from benchmarks.viewers import made_up_model, names
 
+pytestmark = pytest.mark.gate
+
 
 @pytest.fixture
 def opened(tmp_path, monkeypatch, browser):

@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks import plot, report
 
+pytestmark = pytest.mark.gate
+
 ROW = {
     "section": "toy",
     "what": "a thing",

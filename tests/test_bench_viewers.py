@@ -11,6 +11,8 @@ import pytest
 from benchmarks import opening, viewers
 from tests.patience import TO_START
 
+pytestmark = pytest.mark.gate
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

@@ -10,6 +10,8 @@ from benchmarks import page as bench_page
 from benchmarks import visits as bench
 from benchmarks.viewers import made_up_model, names
 
+pytestmark = pytest.mark.gate
+
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):

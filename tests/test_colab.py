@@ -24,6 +24,8 @@ from publishing.notebooks.chapters import NOTEBOOKS, repository_url, setup_cell
 from tests.notebooks.execution import EXECUTE, PLAINEST, wrong_cells
 from tests.processes import ran
 
+pytestmark = pytest.mark.gate
+
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 OURS = ("attn_core", "__editable__")
 

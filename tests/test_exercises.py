@@ -42,7 +42,7 @@ from exercises.functions import RecordedFunction
 from exercises.recognise import holds, observe, observed, recognise
 from publishing.prose.numbers import WORDS
 
-pytestmark = pytest.mark.usefixtures("translated_once")
+pytestmark = [pytest.mark.gate, pytest.mark.usefixtures("translated_once")]
 
 ROOT = Path(__file__).parents[1]
 ALL = exercises.load(Path(os.environ.get("EXERCISES", exercises.HERE)))

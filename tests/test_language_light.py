@@ -18,6 +18,8 @@ from attn_core.views.light import MOST
 from publishing.site import language_light
 from publishing.site.language_light import TEXTS
 
+pytestmark = pytest.mark.gate
+
 HEAD_DIM = WIDTH // HEADS
 # How far a weight of the page may be from the model's; 2.6e-4 was the largest of all four texts.
 OF_A_WEIGHT = 3e-4

@@ -49,6 +49,7 @@ def page(shards):
     return json.loads(done.stdout)
 
 
+@pytest.mark.gate
 @pytest.mark.trained_model
 def test_its_tokens_are_llama_cpps(page):
     wanted = json.loads(TOKENS.read_text(encoding="utf-8"))

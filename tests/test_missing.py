@@ -12,6 +12,8 @@ from tests import missing
 from tests.conftest import ROOT
 from tests.processes import ran
 
+pytestmark = pytest.mark.gate
+
 HIDE = """
 import importlib.machinery, os, sys
 

@@ -17,6 +17,8 @@ from checks import run_tests
 from tests.conftest import ROOT
 from tests.processes import ran
 
+pytestmark = pytest.mark.gate
+
 # What a group of tests may come to, each a file that pytest runs.
 PLANTED = {
     "green": "import time\ndef test_one(): time.sleep(0.02)\ndef test_two(): pass\n",
@@ -155,14 +157,19 @@ def test_green_is_green(folder, done):
     assert (again.returncode, again.stderr) == (0, "")
 
 
-QUICK, SLOW, DEEP = (
+QUICK, GATE, SLOW, DEEP = (
     re.search(rf"^{name} := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)[1].split()
-    for name in ("QUICK", "SLOW", "DEEP")
+    for name in ("QUICK", "GATE", "SLOW", "DEEP")
 )
 
 
-MARKED = {"test": "not slow and not deep", "slow": "slow and not deep", "deep": "deep"}
-MARKED["deep-processors"] = MARKED["test"]
+MARKED = {
+    "test": "not gate and not slow and not deep",
+    "gate": "gate and not slow and not deep",
+    "slow": "slow and not deep",
+    "deep": "deep",
+}
+MARKED["deep-processors"] = "not slow and not deep"
 MARKED["slow-triton"] = "not deep"  # all tests of the kernels, as no other group installs Triton
 MARKED["slow-exercises"] = MARKED["deep-chinese"] = "not deep"  # notebooks have no marks
 
@@ -178,7 +185,7 @@ def words(group: str) -> list[str]:
     return shlex.split(done.stdout.replace("\\\n", " "))
 
 
-@pytest.mark.parametrize("group", QUICK + SLOW + DEEP)
+@pytest.mark.parametrize("group", QUICK + GATE + SLOW + DEEP)
 def test_each_group_writes_its_report(group):
     command = words(group)
     assert f"--junit-xml=.tests/{group}.xml" in command
@@ -215,7 +222,7 @@ def asks_for_a_browser(path: Path) -> bool:
 def test_who_asks_for_a_browser_is_run_where_one_is_got():
     asking = set(filter(asks_for_a_browser, (ROOT / "tests").rglob("test_*.py")))
     assert asking
-    for group in QUICK + SLOW + DEEP:
+    for group in QUICK + GATE + SLOW + DEEP:
         if "machine.browser" not in " ".join(words(group)):
             assert not asking & reached(group), group
 

@@ -64,7 +64,7 @@ def test_a_workflow(path):
 
 def test_a_push_runs_every_group():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    groups = re.findall(r"^(?:QUICK|SLOW) := (.*)$", makefile, re.MULTILINE)
+    groups = re.findall(r"^(?:QUICK|GATE|SLOW) := (.*)$", makefile, re.MULTILINE)
     workflow = yaml.safe_load((FOLDER / "test.yml").read_text(encoding="utf-8"))
     assert workflow[True].keys() == {"push", "pull_request"}, "YAML reads `on` as True"
     job = workflow["jobs"]["test"]

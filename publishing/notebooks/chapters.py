@@ -187,8 +187,11 @@ def generate(notebook, path: Path, url: str, known: dict[str, Exercise]) -> None
     notebook.cells = cells
 
 
-def run(notebook, path: Path) -> None:
-    """Execute all cells in a fresh kernel, telling how far it is."""
+def run(notebook, path: Path, docname: str | None = None) -> None:
+    """Execute all cells in a fresh kernel, telling how far it is.
+
+    path: where the notebook lies; docname: the page that it is, if it is a Chinese one.
+    """
     name = path.stem
     total = sum(cell.cell_type == "code" for cell in notebook.cells)
     done = 0
@@ -214,7 +217,7 @@ def run(notebook, path: Path) -> None:
         on_cell_executed=tell,
         extra_arguments=[
             "--log-level=ERROR",  # each kernel warns that its TCP is not encrypted
-            f"--IPKernelApp.exec_lines={plots.first_line(docname_of(path))}",
+            f"--IPKernelApp.exec_lines={plots.first_line(docname or docname_of(path))}",
         ],
     )
     client.execute(env=os.environ | {"PYTHONPATH": str(ROOT)})

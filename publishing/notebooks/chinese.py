@@ -1,7 +1,8 @@
 """Write the notebooks in Chinese beside the English ones, as chapters/zh/03_self_attention.ipynb.
 
-Each is made of the stored English notebook and of the catalogues: code and outputs are the same. A
-page whose catalogue is still being translated has none yet.
+Each is made of the stored English notebook and of the catalogues: code and outputs are the same
+but for their words. What it prints, and its plots, only a run can make: they are kept from the last
+one. A page whose catalogue is still being translated has none yet.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from nbformat.v4 import new_notebook
 import exercises
 from attn_core.views.pixels import drawn
 from publishing import ROOT
-from publishing.notebooks import plots
-from publishing.notebooks.chapters import NOTEBOOKS, ZH, beside, docname_of, exercise_cells
+from publishing.notebooks import plots, printed
+from publishing.notebooks.chapters import NOTEBOOKS, ZH, beside, docname_of, exercise_cells, run
 from publishing.notebooks.exercises import FOLDER, chapters, localized, stored
 from publishing.translation.checking import underway
 from publishing.translation.exercises import chinese as chinese_exercise
@@ -57,14 +58,38 @@ def notebook_in_chinese(notebook, docname: str):
         return exercise_cells(chinese_exercise(known[name]), number, say)
 
     made = chinese(notebook, docname, cells)
-    give_pixels(made, docname)
+    stored = stored_of(docname)
+    if not printed.is_stale(made, stored):
+        printed.give(made, stored)
+    give_pixels(made, stored, docname)
     return made
 
 
-def give_pixels(made, docname: str) -> None:
-    """Give a Chinese notebook the pixels of the stored one, where these show the same words."""
+def stored_of(docname: str):
+    """The Chinese notebook as it is stored; an empty one where there is none."""
     path = beside(ROOT / f"{docname}.ipynb")
-    stored = nbformat.read(path, as_version=4) if path.is_file() else new_notebook()
+    return nbformat.read(path, as_version=4) if path.is_file() else new_notebook()
+
+
+def is_stale(path: Path) -> bool:
+    """Whether the Chinese notebook of a page must be run again for what it prints."""
+    stored = stored_of(docname_of(path))
+    return printed.is_stale(of_page(path), stored)
+
+
+def run_again(path: Path) -> None:
+    """Run the Chinese notebook of a page, and store what it prints."""
+    made = of_page(path)
+    done = deepcopy(made)
+    run(done, beside(path), docname_of(path))
+    if wrong := [*printed.others(made, done)]:
+        sys.exit(f"{docname_of(path)}: in Chinese, cell {wrong[0]} prints other numbers")
+    printed.give(made, done)
+    write(beside(path), nbformat.writes(made) + "\n")
+
+
+def give_pixels(made, stored, docname: str) -> None:
+    """Give a Chinese notebook the pixels of the stored one, where these show the same words."""
     plots.exchange(made, stored, docname)
     known = drawings(stored)
     for place, data in drawings(made).items():
@@ -129,13 +154,22 @@ def readme() -> str:
     return translated(text, partial(in_chinese, catalogue=README))
 
 
-def store(paths: list[Path], pages: Collection[str] = ()) -> None:
-    """Write what differs: of these notebooks, and of the README if it is among these pages."""
+def store(paths: list[Path], pages: Collection[str] = (), again: Collection[Path] = ()) -> None:
+    """Write what differs: of these notebooks, and of the README if it is among these pages. Those
+    that would print something else are run first, and those that are to be run again."""
+    for path in paths:
+        if docname_of(path) not in underway() and (path in again or is_stale(path)):
+            run_again(path)
     for path, text in (all_made(paths) | (made_readme() if README in pages else {})).items():
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-            print(f"{path.relative_to(ROOT)}: stored", file=sys.stderr)
+        write(path, text)
+
+
+def write(path: Path, text: str) -> None:
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    print(f"{path.relative_to(ROOT)}: stored", file=sys.stderr)
 
 
 if __name__ == "__main__":

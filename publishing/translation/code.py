@@ -1,8 +1,8 @@
 """The words in a notebook's code, as messages: its comments, what it prints and what it writes into
 a plot. Names and data stay as they are.
 
-A printed message is written as in the code, with its placeholders: `sum {total:.4f}`. In what a
-cell has printed the same words are exchanged, so that the Chinese code prints what is stored.
+A printed message is written as in the code, with its placeholders: `sum {total:.4f}`. Words that
+the code keeps before it prints them are in `labels.py`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import ast
 import io
 import re
 import tokenize
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -38,24 +37,48 @@ class Said:
     start: int
     end: int
     message: str
-    is_printed: bool
 
 
-def said_in(source: str) -> list[Said]:
+def said_in(source: str, labels: Collection[str] = ()) -> list[Said]:
     """What a reader of this code is told in words, in its order.
+
+    labels: strings that are words wherever they are found.
 
     >>> code = 'print("sum", f"{x:.2f} of {name}")  # of the row'
     >>> [said.message for said in said_in(code)]
     ['sum', '{x:.2f} of {name}', 'of the row']
     >>> [said.message for said in said_in('axes.set(xlabel="key", ylim=(0, 1), color="red")')]
     ['key']
+    >>> [said.message for said in said_in('for name in ("all", "k"): print(name)', {"all"})]
+    ['all']
     """
-    python = MAGIC.sub(lambda line: line[1] + "0".ljust(len(line[2])), source)
+    python = without_magic(source)
     tree = ast.parse(python)
-    printed = literals_at(shown(tree), python, is_printed=True)
-    in_plots = literals_at(plotted(tree), python, is_printed=False)
-    found = sorted((*comments(python), *printed, *in_plots), key=lambda said: said.start)
+    spoken = literals_at((*shown(tree), *plotted(tree)), python)
+    kept = (said for said in literals_at(strings(tree), python) if said.message in labels)
+    found = sorted({*comments(python), *spoken, *kept}, key=lambda said: said.start)
     return [said for said in found if has_words(PLACEHOLDER.sub(" ", said.message))]
+
+
+def without_magic(source: str) -> str:
+    """The same, of the same length, with a number in the place of each line that is no Python."""
+    return MAGIC.sub(lambda line: line[1] + "0".ljust(len(line[2])), source)
+
+
+def strings(tree: ast.AST) -> Iterator[ast.expr]:
+    """All literals but the parts of an f-string, which have no place of their own."""
+    parts = {id(part) for node in ast.walk(tree) if is_filled(node) for part in ast.walk(node)}
+    for node in ast.walk(tree):
+        if is_filled(node) or (is_string(node) and id(node) not in parts):
+            yield node
+
+
+def is_filled(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr)
+
+
+def is_string(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def comments(source: str) -> Iterator[Said]:
@@ -64,10 +87,10 @@ def comments(source: str) -> Iterator[Said]:
         if token.type == tokenize.COMMENT and not TOOLS.match(token.string):
             bare = token.string.lstrip("# ")
             end = starts[token.end[0] - 1] + token.end[1]
-            yield Said(end - len(bare), end, bare, is_printed=False)
+            yield Said(end - len(bare), end, bare)
 
 
-def literals_at(nodes: Iterable[ast.expr], source: str, is_printed: bool) -> Iterator[Said]:
+def literals_at(nodes: Iterable[ast.expr], source: str) -> Iterator[Said]:
     starts, lines = starts_of(source), source.split("\n")
 
     def place(line: int, column: int) -> int:
@@ -80,7 +103,7 @@ def literals_at(nodes: Iterable[ast.expr], source: str, is_printed: bool) -> Ite
         literal = LITERAL.fullmatch(source, start, end)
         # Neighbouring literals are one string; none of our cells prints such a one.
         if literal and literal["quote"] not in literal["body"]:
-            yield Said(*literal.span("body"), literal["body"], is_printed)
+            yield Said(*literal.span("body"), literal["body"])
 
 
 def starts_of(source: str) -> list[int]:
@@ -115,9 +138,7 @@ def named(call: ast.Call, names: set[str]) -> Iterator[ast.expr]:
 
 def literals(node: ast.AST) -> Iterator[ast.expr]:
     """Those of an argument that come out as they are, not those that another call is given."""
-    if isinstance(node, ast.JoinedStr) or (
-        isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ):
+    if is_filled(node) or is_string(node):
         yield node
     elif isinstance(node, ast.Starred):
         yield from literals(node.value)
@@ -136,63 +157,23 @@ def called(call: ast.Call) -> str:
     return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
 
 
-def exchanged(source: str, lookup: Lookup) -> str:
+def exchanged(source: str, lookup: Lookup, labels: Collection[str] = ()) -> str:
     """Code with its words in another language.
 
     >>> exchanged('print("sum", x)  # of a row', {"sum": "和", "of a row": "一行的"}.get)
     'print("和", x)  # 一行的'
     """
-    for said in reversed(said_in(source)):
+    for said in reversed(said_in(source, labels)):
         source = source[: said.start] + lookup(said.message) + source[said.end :]
     return source
 
 
-def translate(cell, lookup: Lookup) -> None:
-    """Exchange the words of a cell's code, and of what it has printed."""
-    for output in cell.outputs:
-        if output.output_type == "stream":
-            output.text = printed(output.text, cell.source, lookup)
-    cell.source = exchanged(cell.source, lookup)
+def without_comments(source: str) -> list[str]:
+    """The tokens of code that decide what it does.
 
-
-def printed(text: str, source: str, lookup: Lookup) -> str:
-    """What a cell has printed, as its code prints it in another language.
-
-    >>> words = {"rows": "行", "sum {x:.2f} of {n}": "{n} 个的和 {x:.2f}"}
-    >>> printed("rows 3 sum 0.50 of 2", 'print("rows", 3, f"sum {x:.2f} of {n}")', words.get)
-    '行 3 2 个的和 0.50'
+    >>> without_comments("print(1)  # a row")
+    ['print', '(', '1', ')']
     """
-    messages = {said.message for said in said_in(source) if said.is_printed}
-    # Those with the most words first: they may contain others.
-    for message in sorted(messages, key=lambda message: -len(PLACEHOLDER.sub("", message))):
-        text = exchange(text, message, lookup(message))
-    return text
-
-
-def exchange(text: str, english: str, chinese: str) -> str:
-    """A printed text with what one message printed in it exchanged."""
-    # A value at an edge stays where it is: nothing would say where it ends.
-    for edge in (rf"^{PLACEHOLDER.pattern}", rf"{PLACEHOLDER.pattern}$"):
-        own, other = re.search(edge, english), re.search(edge, chinese)
-        if own and other and own[0] == other[0]:
-            english, chinese = re.sub(edge, "", english), re.sub(edge, "", chinese)
-    between = [re.escape(unescaped(part)) for part in PLACEHOLDER.split(english)]
-    words = "(.*?)".join(between)
-    if not between[0]:
-        words = r"(\S+)" + words.removeprefix("(.*?)")
-    if not between[-1]:
-        words = words.removesuffix("(.*?)") + r"(\S+)"
-    before = r"(?<![A-Za-z])" if english[0].isalpha() else ""
-    after = "(?![A-Za-z])" if english[-1].isalpha() else ""
-
-    def filled(match: re.Match) -> str:
-        values = defaultdict(list)
-        for name, value in zip(PLACEHOLDER.findall(english), match.groups(), strict=True):
-            values[name].append(value)
-        return PLACEHOLDER.sub(lambda place: values[place[0]].pop(0), unescaped(chinese))
-
-    return re.sub(before + words + after, filled, text)
-
-
-def unescaped(literal: str) -> str:
-    return literal.replace("\\n", "\n").replace("{{", "{").replace("}}", "}")
+    tokens = tokenize.generate_tokens(io.StringIO(without_magic(source)).readline)
+    left_out = {tokenize.COMMENT, tokenize.NL}
+    return [token.string for token in tokens if token.type not in left_out and token.string.strip()]

@@ -1,4 +1,7 @@
-"""A notebook in another language: its Markdown exchanged, and the words in its code and outputs."""
+"""A notebook in another language: its Markdown exchanged, and the words in its code and outputs.
+
+What its code prints in that language only a run can say: see `publishing/notebooks/printed.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable
 from copy import deepcopy
 
 from publishing.translation import code
+from publishing.translation.labels import labels_of
 from publishing.translation.language import in_chinese
 from publishing.translation.markdown import pieces, translated
 from publishing.translation.outputs import alt, in_output
@@ -34,7 +38,7 @@ def chinese(notebook, docname: str, exercise_cells: Callable[[str, int], list]):
         if cell.cell_type == "markdown":
             cell.source = translated(cell.source, lookup)
         else:
-            code.translate(cell, lookup)
+            cell.source = code.exchanged(cell.source, lookup, labels_of(docname))
         for output in cell.get("outputs", []):
             in_output(output)
         shown = cell.metadata.get("mystnb", {}).get("image", {})

@@ -11,6 +11,7 @@ import yaml
 
 from publishing import ROOT
 from publishing.translation import code
+from publishing.translation.labels import labels_of
 from publishing.translation.markdown import Piece, pieces
 
 INCLUDE = re.compile(r"^```\{include\} (\S+)\n```$", re.MULTILINE)
@@ -81,7 +82,7 @@ def sources(path: Path, kind: str) -> list[str]:
 def words_of_code(docname: str) -> list[str]:
     path = path_of(docname)
     codes = sources(path, "code") if path.suffix == ".ipynb" else []
-    return [said.message for source in codes for said in code.said_in(source)]
+    return [said.message for source in codes for said in code.said_in(source, labels_of(docname))]
 
 
 def measured(docname: str) -> list[str]:

@@ -175,6 +175,7 @@ def asked(made_once):
     return [question.trace() for question in classes.questions()]
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("name", [replayed.name for replayed in REPLAYED])
 def test_a_mistake_is_named_wherever_it_shows(name, asked):
     shown, mistake = 0, MISTAKES[name]

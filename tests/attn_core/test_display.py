@@ -36,6 +36,7 @@ TOKENS = [
 ]
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("token", TOKENS, ids=ascii)
 def test_no_token_makes_a_picture_write_into_the_notebook(token, caplog):
     """Warnings are errors here; matplotlib says of fonts what it has to say in its log."""

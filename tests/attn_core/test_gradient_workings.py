@@ -94,6 +94,7 @@ def assert_lines(term, draw):
         term = draw.choice(term.parts)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("seed", range(20))
 def test_a_thousand_random_gradients(seed):
     draw = random.Random(seed)

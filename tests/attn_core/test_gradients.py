@@ -161,6 +161,7 @@ def test_equals_autograd(size, keep, added, heads_of_keys, dropout):
     assert_all_same(record, drawn(9, 2, 4, L, 2))
 
 
+@pytest.mark.gate
 @settings(max_examples=100)
 @given(cases(dtypes=(torch.float64,), most=5, with_added=True))
 def test_equals_autograd_in_every_rank(case):
@@ -364,6 +365,7 @@ class TestChangedInPlace:
                 ask()
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     "copied",
     [copy.copy, copy.deepcopy, lambda grads: pickle.loads(pickle.dumps(grads))],

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.gate
+
 ROOT = Path(__file__).parents[2]
 T = 4096
 MAP = 4 * T * T  # bytes of one head's map in float32: 67 MB

@@ -44,6 +44,7 @@ def test_vocabularies_have_no_word_twice():
     assert len(set(CHINESE)) == len(CHINESE)
 
 
+@pytest.mark.gate
 def test_dice_are_fair():
     faces = torch.tensor([Dice(endless_words(0, n)).below(6) for n in range(3000)]).bincount()
     assert faces.min() > 420

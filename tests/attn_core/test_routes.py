@@ -156,6 +156,7 @@ def backward():
         yield pytest.param(route, size, name, marks=pytest.mark.deep if is_more else ())
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(("route", "size", "name"), [*backward()], ids=str)
 def test_gradients_are_those_of_the_formulas(route, size, name):
     engine, dropout = ROUTES[route]
@@ -193,6 +194,7 @@ def call_of(qkv, added, keep, dropout=None):
     return Call.of(*qkv, keep, 0.7, dropout, **settings)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     "keep", [None, causal(), causal() & padding([290, 0]), window(7, 2)], ids=str
 )

@@ -62,6 +62,7 @@ def test_attention_and_trace_are_one(case):
     assert torch.equal(output, case.trace().output)
 
 
+@pytest.mark.gate
 @pytest.mark.skipif("PRETEND_PROCESSOR" in os.environ, reason="torch's own error is not pretended")
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("keep", [None, causal(), window(9, 4)], ids=str)

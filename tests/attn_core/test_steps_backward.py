@@ -342,6 +342,7 @@ OFF = {
 }
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("change", OFF)
 @pytest.mark.parametrize("name", ["transformer", "norm first"])
 def test_what_is_switched_off(name, change):
@@ -635,6 +636,7 @@ def translated():
     return backward(steps.with_loss(targets))
 
 
+@pytest.mark.gate
 def test_a_thousand_gradients_of_the_translator_opened_down_to_words_and_weights():
     done = translated()
     places = some_of_backward_pass(done, 1000)

@@ -126,6 +126,7 @@ def test_numbers_under_a_change(changes):
         check(done, *place)
 
 
+@pytest.mark.gate
 def test_a_thousand_numbers_of_the_translator():
     words = ["the", "big", "cat", "sees", "Spike", "in", "the", "garden"]
     done = exact(

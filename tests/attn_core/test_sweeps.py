@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from attn_core import Dropout, causal, padding, sweep, sweeps, trace, window
 from tests.attn_core.reference import DTYPES, drawn
 
+pytestmark = pytest.mark.gate
+
 SCALES = [None, 0.3, -1.0, 0.3]
 DROPOUTS = [None, Dropout(0.5, 7), Dropout(0.2, 7), Dropout(0.5, 8), Dropout(0.5, 7)]
 

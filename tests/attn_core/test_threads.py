@@ -16,6 +16,8 @@ from attn_core.threads import FEW, parallel_map
 from tests.attn_core.reference import drawn
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.gate
+
 T = 2100
 
 

@@ -27,7 +27,7 @@ BACKENDS = [
     pytest.param("inductor", marks=[pytest.mark.slow, needs_a_compiler]),
 ]
 # What torch says of its own while it follows a call.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.gate, pytest.mark.filterwarnings("ignore")]
 
 
 def qkv(T):

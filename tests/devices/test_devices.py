@@ -9,6 +9,8 @@ import torch
 from attn_core.devices import On, put_tensors_on
 from tests.processes import ran
 
+pytestmark = pytest.mark.gate
+
 
 def test_what_is_made_without_a_device_is_made_there():
     with On("meta"):

@@ -10,6 +10,8 @@ from attn_core import causal, trace
 from attn_core.views import explore
 from publishing.site import payload_files
 
+pytestmark = pytest.mark.gate
+
 
 @pytest.fixture(scope="module")
 def large():

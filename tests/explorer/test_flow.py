@@ -246,6 +246,7 @@ def on_page(element):
     return element.evaluate("(e) => e.getBoundingClientRect().top + scrollY")
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("size", SIZES, ids=["phone", "book", "wide"])
 @pytest.mark.parametrize("select", [None, (2, 1)], ids=["idle", "selected"])
 def test_nothing_below_moves_whatever_is_chosen(bare, size, select):

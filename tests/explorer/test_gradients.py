@@ -204,6 +204,7 @@ def test_in_chinese(bare):
     assert not re.search("[a-z]{5}", page.locator(".ax-formula").inner_text())
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_has_no_fault_and_fits(bare, theme, width):

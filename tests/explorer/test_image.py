@@ -16,6 +16,8 @@ from attn_core.views.image import grid_of, picture_of
 from tests.attn_core.reference import drawn
 from tests.explorer.conftest import faults
 
+pytestmark = pytest.mark.gate
+
 SIDE = 64
 WHITE = np.full((SIDE, SIDE, 3), 255, dtype=np.uint8)
 

@@ -17,6 +17,8 @@ from tests.explorer.conftest import ROOT
 from tests.patience import PATIENCE, TO_START
 from tests.processes import free_port, running, wait_until_it_answers
 
+pytestmark = pytest.mark.gate
+
 SETUP = """
 import ipywidgets
 from attn_core import toy, trace

@@ -700,6 +700,7 @@ def test_pointing_at_a_print_lights_its_row_in_the_prints_of_the_record(bare, jo
     assert scores.locator(".ax-mate").count() == 0
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1000])
 def test_axe_finds_nothing_with_all_controls(bare, theme, width):

@@ -12,6 +12,8 @@ from playwright.sync_api import expect
 
 from attn_core import views
 
+pytestmark = pytest.mark.gate
+
 EXPLORE = """
 import sys
 from attn_core import toy, trace

@@ -56,6 +56,7 @@ def light(shade):
     return [int(c) for c in shade.split("rgb(")[1].split(")")[0].split()]
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("stage", ["weights", "masked"])
 @pytest.mark.parametrize("how", ["max", "mean"])
 def test_each_pixel_has_the_colour_of_its_cells(inside, stage, how):

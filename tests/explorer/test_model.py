@@ -613,6 +613,7 @@ def test_a_finger_finds_every_target_and_an_eye_every_letter(play, width):
     assert tiny == []
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(play, theme):
     page = play(f"#x-translator?at={NORM}&select=1,5&off=norms_off:{NORM}", theme=theme)

@@ -81,6 +81,7 @@ CASES = {  # the station, what is chosen before and after, whether the explorer'
 }
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_other_numbers_in_the_elements_that_are_there_are_those_of_new_ones(play, case):
     at, before, after, stays = case

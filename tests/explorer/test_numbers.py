@@ -194,6 +194,7 @@ def compare(rows, wanted, where):
             assert text == fixed(page), where
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("dropout", [None, Dropout(0.4, 2**40 + 9)])
 def test_the_torch_stages_are_within_a_millionth(inside, dropout):
     """Of numbers of the book's size, in float32 as a chapter prints them."""

@@ -741,6 +741,7 @@ def test_explorers_start_by_their_link_and_are_walked_to(bare, explorer, masked)
     assert page.evaluate("document.activeElement.closest('[name=masked] .ax-root') !== null")
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(bare, masked, theme):
     views = masked, show(masked.record, "weights", name="printed"), explore(projected_record(1))

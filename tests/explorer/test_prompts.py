@@ -248,6 +248,7 @@ def test_words_are_reached_by_keys_and_keep_the_focus(page):
     expect(page.locator(".ax-word").nth(4)).to_be_focused()
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
 def test_axe_and_width(bare, shown, theme, width):

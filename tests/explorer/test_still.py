@@ -14,6 +14,8 @@ from attn_core.views import explore, figure
 from attn_core.views.heat import MORE, hex_of, legend_ends, long_ends
 from attn_core.views.picture import SHARP
 
+pytestmark = pytest.mark.gate
+
 
 def pixels(picture):
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(picture.png()))).convert("RGB"))

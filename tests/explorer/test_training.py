@@ -427,6 +427,7 @@ def test_a_phone_scrolls_no_page_sideways(visit):
     assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_barrier_is_found(page, theme):
     page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)

@@ -148,6 +148,7 @@ def test_what_is_open_stays_open_when_a_number_changes(bare, explorer):
     expect(page.locator(".ax-tree > details > .ax-parts > details[open]")).to_have_count(0)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing(bare, theme):
     page = opened(bare, projected_record(3), "select=2,1&edits=x.0.2.1:-0.5", theme=theme)

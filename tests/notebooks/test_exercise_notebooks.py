@@ -19,7 +19,7 @@ from publishing.notebooks.exercises import FOLDER, chapters, notebook, stored
 from tests.conftest import ROOT
 from tests.processes import ran
 
-pytestmark = pytest.mark.usefixtures("translated_once")
+pytestmark = [pytest.mark.gate, pytest.mark.usefixtures("translated_once")]
 
 ALL = exercises.load()
 TEXTS = {name for name, exercise in ALL.items() if exercise.kind == "text"}

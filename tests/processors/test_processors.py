@@ -23,6 +23,8 @@ from publishing.notebooks.outputs import vectors_differ
 from tests.notebooks.execution import AVX2_AND_THREADS, PLAINEST, execute, wrong_cells
 from tests.processors.pretend import RULES, Processor
 
+pytestmark = pytest.mark.gate
+
 STARTUP = """
 from tests.processors import pretend
 pretend.enter()

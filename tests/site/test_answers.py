@@ -66,6 +66,7 @@ def plain(markdown):
     return html.replace("&gt;", ">").replace("&lt;", "<").replace("&quot;", '"')
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("exercise", ASKING.values(), ids=ASKING.keys())
 def test_right_and_known_mistakes(chapter, exercise):
     """And the page holds no answer, neither in the element's data nor in what it shows."""
@@ -209,6 +210,7 @@ def test_by_keyboard(chapter):
     assert box.locator("xpath=ancestor::form").get_attribute("data-verdict") == "unread"
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     ("scheme", "phone"),
     [

@@ -42,6 +42,7 @@ def both(name: str) -> tuple[BeautifulSoup, BeautifulSoup]:
     return article(f"{name}.html"), article(f"zh/{name}.html")
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("name", PAGES)
 def test_ids_links_code_outputs_and_formulas_are_the_english_ones(name):
     found = []
@@ -125,6 +126,7 @@ FOUND = [
 ]
 
 
+@pytest.mark.gate
 def test_chinese_words_are_found(open_page, site):
     page = open_page(f"{site}/zh/search.html")
     for query, wanted in FOUND:

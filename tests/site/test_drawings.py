@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 
 from tests.conftest import HTML
 
+pytestmark = pytest.mark.gate
+
 DRAWN = sorted(
     path.relative_to(HTML).as_posix()
     for folder in ("book", "chapters", "zh/book", "zh/chapters")

@@ -17,6 +17,8 @@ import pytest
 import exercises
 from tests.conftest import HTML, ROOT
 
+pytestmark = pytest.mark.gate
+
 ALL = exercises.load()
 SOLUTION = re.compile(r"exercise-(?P<id>[\w-]+)-solution")
 WORD = re.compile(r"[a-z_]\w*", re.IGNORECASE)

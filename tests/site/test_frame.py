@@ -11,6 +11,8 @@ from playwright.sync_api import expect
 
 from tests.site.conftest import STILL
 
+pytestmark = pytest.mark.gate
+
 SIZES = [(320, 640), (390, 760), (768, 900), (1024, 800), (1400, 900), (1920, 1000)]
 # A button shows its name while it has the focus, over what is beside it.
 NO_NAMES = ".tooltip { display: none !important; }"

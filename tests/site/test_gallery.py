@@ -11,6 +11,8 @@ from attn_core.mistakes.training import TRAINING
 from publishing.translation.language import in_chinese
 from tests.site.conftest import ENGLISH_FIRST
 
+pytestmark = pytest.mark.gate
+
 GALLERY = "chapters/14_mistakes.html"
 # It has more words than the right one, so they can't stand side by side.
 OF_ANOTHER_SIZE = {"heads-along-tokens"}

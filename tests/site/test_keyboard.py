@@ -7,6 +7,8 @@ from collections import Counter
 import pytest
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.gate
+
 STOPS = """() => [...document.querySelectorAll("button.copybtn")].map((button) => [
   button.closest("section").id, button.tabIndex])"""
 FIGURE = "document.activeElement.closest('attention-explorer')?.getAttribute('name')"

@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 from publishing.site.data_beside import MOST
 from tests.conftest import HTML
 
+pytestmark = pytest.mark.gate
+
 PAGE = "chapters/11_cost.html"
 LARGE = "attention-explorer[name=twelve-habits]"
 

@@ -11,6 +11,8 @@ from playwright.sync_api import expect
 
 from tests.conftest import HTML, ROOT
 
+pytestmark = pytest.mark.gate
+
 PAGE = (ROOT / "book" / "lesson_links.md").read_text(encoding="utf-8")
 WHOLE = "chapters/10_whole_model.html"
 INTO_THE_MACHINE = [

@@ -46,6 +46,7 @@ def test_scripts_off_leaves_numbers(open_page, site, kinds):
     assert seen == explorers_in(kinds) > 0
 
 
+@pytest.mark.gate
 @ENGLISH_FIRST
 def test_every_chapter_has_explorers(open_page, site, all_pages, edition):
     chapters = [name for name in all_pages if name.startswith(f"{edition}chapters/")]
@@ -171,6 +172,7 @@ def test_no_line_begins_with_the_sign_that_closes_a_formula(open_page, site, edi
     assert page.locator("article math").evaluate_all(below) == []
 
 
+@pytest.mark.gate
 def test_a_search_shows_a_sentence_with_the_word(open_page, site, edition):
     page = open_page(f"{site}/{edition}search.html?q=softmax")
     for address, excerpt in page.wait_for_function(FOUND).json_value():

@@ -8,6 +8,8 @@ import pytest
 
 from tests.site.conftest import ENGLISH_FIRST
 
+pytestmark = pytest.mark.gate
+
 PAPER = {"width": 718, "height": 1000}  # A4 between its margins, in CSS pixels
 CHAPTERS = ("02_three_stages", "06_masking", "08_multi_head", "10_whole_model", "11_cost")
 

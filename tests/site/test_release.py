@@ -17,6 +17,8 @@ from publishing.paper.contents import NAME
 from tests.site.listening import Listener, path_of
 from tests.test_colab import environment_without_attn_core
 
+pytestmark = pytest.mark.gate
+
 LEADS_ON, LANDING = "index.html", "book/index.html"
 
 

@@ -12,6 +12,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from publishing.site.slides import slides as find
 from tests.conftest import HTML, ROOT
 
+pytestmark = pytest.mark.gate
+
 DECK = HTML / "slides" / "index.html"
 CHAPTERS = sorted(ROOT.glob("chapters/*.ipynb"))
 OPENING = 'class="opening"'

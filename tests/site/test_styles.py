@@ -14,6 +14,8 @@ from playwright.sync_api import expect
 
 from publishing import ROOT
 
+pytestmark = pytest.mark.gate
+
 THEMES = "theme/pydata_sphinx_theme/static/styles", "theme/sphinx_book_theme/static/styles"
 # As the packages have them: the part of a name by which a page asks for them, and where they lie.
 WHOLE = {

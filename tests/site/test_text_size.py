@@ -6,6 +6,8 @@ from playwright.sync_api import expect
 from machine.browser import ARGUMENTS, present
 from tests.patience import PATIENCE, TO_START
 
+pytestmark = pytest.mark.gate
+
 LARGE = "--blink-settings=defaultFontSize=32"
 KINDS = ":is(attention-explorer, attention-training, language-model)"
 PAGES = ["book/index.html", "book/language_model.html", "chapters/03_self_attention.html",

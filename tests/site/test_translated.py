@@ -14,6 +14,8 @@ from publishing.translation.__main__ import all_messages
 from publishing.translation.markdown import has_words, parser
 from tests.conftest import HTML
 
+pytestmark = pytest.mark.gate
+
 # What is no prose of a page: code, formulas, what runs, what a cell has printed; and what is made
 # of messages with numbers and names put in: the boxes of exercises, the entries of the reference.
 APART = (

@@ -9,6 +9,8 @@ import pytest
 from benchmarks.visits import asked_for
 from tests.conftest import HTML
 
+pytestmark = pytest.mark.gate
+
 LARGE = "chapters/11_cost.html", "chapters/10_whole_model.html"
 
 

@@ -15,6 +15,8 @@ from attn_core.engines.formulas import FORMULAS
 from attn_core.engines.tiled import TILED
 from attn_core.masks import Keep
 
+pytestmark = pytest.mark.gate
+
 GPU = torch.device("cuda", 0)
 
 
