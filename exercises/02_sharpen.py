@@ -29,7 +29,7 @@ def checks(names, parameters):
             "a query of zeros, t = 0, gives equal weights; t = 1 leaves them as they are",
             same(answer(weights, 0.0), even) and same(answer(weights, 1.0), weights),
         ),
-        ("they are the weights of a query t times as long", same(got, right)),
+        ("the weights are those of a query t times as long", same(got, right)),
     ]
 
 

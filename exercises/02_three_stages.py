@@ -34,7 +34,7 @@ def checks(names, parameters):
             same(answer(0 * query, keys, values), values.mean(0)) and not same(got, values.mean(0)),
         ),
         (
-            "it is the sum of the values, each times the weight of its key",
+            "the result is the sum of the values, each times the weight of its key",
             same(got, torch.softmax(keys @ query, 0) @ values)
             and same(
                 answer(ask, other_keys, other_values),

@@ -20,7 +20,8 @@ def checks(names, parameters):
     louder, elsewhere = given and bool(word @ other > word @ word), given and bool(cosine < 0.8)
     return [
         Clue(
-            "its dot product with `one_word` is larger than that of `one_word` with itself", louder
+            "your word's dot product with `one_word` is larger than that of `one_word` with itself",
+            louder,
         ),
         Clue("yet it is less similar: the cosine is below 0.8", elsewhere),
         ("both at once", louder and elsewhere),

@@ -29,7 +29,10 @@ def checks(names, parameters):
         ("`exact_row` is right to two decimals", near(names.get("exact_row"), weights @ values)),
         # What three rounded weights add up to is 0.9 or 1.1: a guess is right every other time.
         Clue("`rounded_sum` is what the rounded weights add up to", has_sum),
-        ("`rounded_row` is the output they give, and `rounded_sum` is right", has_sum and has_row),
+        (
+            "`rounded_row` is the output that the rounded weights give, and `rounded_sum` is right",
+            has_sum and has_row,
+        ),
     ]
 
 
@@ -42,8 +45,8 @@ EXERCISE = Exercise(
     text="""\
 Find what is wrong, and show it: "For easy reading, the weights are rounded to one decimal; then the
 output is worked out from them." Here are the scores of one query, `score_row`, which are used
-without scaling, and `value_rows`, with a row for each key. Work out the query's output with the
-exact weights, `exact_row`. Then round the three weights to one decimal: what do they add up to
+without scaling, and `value_rows`, with a row for each key. Work out `exact_row`, the query's
+output with the exact weights. Then round the three weights to one decimal: what do they add up to
 (`rounded_sum`), and which output do they give (`rounded_row`)? Give the rows as lists, to two
 decimals or more. *Expected: half a page on paper, or four lines in Python.*""",
     starter="exact_row = ...\nrounded_sum = ...\nrounded_row = ...",

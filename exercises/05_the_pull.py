@@ -28,7 +28,7 @@ def checks(names, parameters):
             "the target's number is below 0, so its score will grow; the others are above 0",
             shaped and bool((got[is_target] < 0).all() and (got[~is_target] > 0).all()),
         ),
-        ("they are the gradients of the loss", same(got, right)),
+        ("the numbers are the gradients of the loss", same(got, right)),
     ]
 
 

@@ -21,7 +21,7 @@ def checks(names, parameters):
     return [
         Clue("`divisor(scores, weights)` is one positive number", positive),
         (
-            "dividing by it and taking softmax gives the weights",
+            "dividing the scores by it and taking softmax gives the weights",
             positive and same(got, spread),
         ),
     ]

@@ -58,14 +58,23 @@ def checks(names, parameters):
 
     return [
         Clue("a causal attention does not leak", causal),
-        Clue("one in which each word sees only itself does not leak", alone),
-        ("it tells both apart from one without a mask", finds(last + 1)),
-        ("it tells both apart from one that sees one word ahead", finds(2)),
-        ("it tells both apart from one whose first word sees the second", finds(1, [(0, 1)])),
-        ("it tells both apart from one whose first word sees the last", finds(1, [(0, last)])),
-        ("it tells both apart from one whose second word sees the third", finds(1, [(1, 2)])),
+        Clue("an attention in which each word sees only itself does not leak", alone),
+        ("the function tells both from an attention without a mask", finds(last + 1)),
+        ("the function tells both from an attention that sees one word ahead", finds(2)),
         (
-            "it tells both apart from one whose last word but one sees the last",
+            "the function tells both from an attention whose first word sees the second",
+            finds(1, [(0, 1)]),
+        ),
+        (
+            "the function tells both from an attention whose first word sees the last",
+            finds(1, [(0, last)]),
+        ),
+        (
+            "the function tells both from an attention whose second word sees the third",
+            finds(1, [(1, 2)]),
+        ),
+        (
+            "the function tells both from an attention whose last word but one sees the last",
             finds(1, [(last - 1, last)]),
         ),
     ]
@@ -111,7 +120,7 @@ def leaks(attend, x):
     other = x.clone()
     other[-1] += 1
     return not torch.allclose(attend(other)[:-1], attend(x)[:-1])""",
-            "You changed only the last word, so you miss a first word that sees the second.",
+            "You changed only the last word, so you miss a leak from the second word to the first.",
         ),
         change(
             "attend(other)[:t], output[:t]",

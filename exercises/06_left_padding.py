@@ -25,7 +25,10 @@ def checks(names, parameters):
     return [
         Clue("`keep_left(lengths, T)` has the shape [B, T, T]", mask is not None),
         Clue("its numbers are True and False", is_bool),
-        ("some query sees a key, and none a later one", keeps and not bool((got & future).any())),
+        (
+            "some query sees a key, and none sees a later one",
+            keeps and not bool((got & future).any()),
+        ),
         (
             "some query sees a key, and none sees padding",
             keeps and not bool((got & ~is_word).any()),

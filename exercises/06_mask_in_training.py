@@ -11,7 +11,7 @@ WORD = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
 def checks(names, parameters):
     answer = names.get("in_training")
     words = WORD.findall(answer) if isinstance(answer, str) else []
-    return [("`in_training` is a text of twenty words or more", len(words) >= 20)]
+    return [("`in_training` has twenty words or more", len(words) >= 20)]
 
 
 EXERCISE = Exercise(

@@ -43,7 +43,7 @@ EXERCISE = Exercise(
     points=1,
     text="""\
 Write `causal_weights(scaled)`, which computes the weights under a causal mask from the table of
-scaled scores of any sentence. You need only torch. It must work for {% if chapter -%}
+scaled scores of any sentence. You need only torch. The function must work for {% if chapter -%}
 `scaled = torch.tensor([[0.0, 200.0, 1.0], [0.0, 1.0, 200.0], [2.0, 1.0, 0.0]])`{% else -%}
 `scaled`, too, where one score is far above the others: try `causal_weights(scaled)`{% endif %}.
 *Expected: two lines in the function.*""",

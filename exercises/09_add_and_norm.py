@@ -41,7 +41,7 @@ EXERCISE = Exercise(
     text="""\
 A token goes through a sublayer and its residual in the order of the paper: LayerNorm(x +
 Sublayer(x)). `one_token` is x, and `from_sublayer` is the output of the sublayer. Give the input of
-the norm, `sum_row`, and its output, `normed_row`, without gain, bias and eps, as lists, to two
+the norm, `sum_row`, and its output, `normed_row`, without gain, bias or eps, as lists, to two
 decimals or more. *Expected: two or three lines; on paper the first row takes a minute.*""",
     starter="sum_row = ...\nnormed_row = ...",
     solution="""\

@@ -66,7 +66,10 @@ def checks(names, parameters):
 
     return [
         ("the first word is the most likely one after the start mark", writes(never, 1)),
-        ("it stops at the end mark, which is the last word of the list", writes(soon, 20)),
+        (
+            "the function stops at the end mark, which is the last word of the list",
+            writes(soon, 20),
+        ),
         ("without an end mark it stops at `longest` words", writes(never, 6)),
     ]
 

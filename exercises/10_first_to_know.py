@@ -40,7 +40,10 @@ def checks(names, parameters):
     is_right = whole(first(rows, score, word)) == wanted
     later = torch.cat([rows[1:wanted], rows[wanted + 1 :]])
     return [
-        Clue("it returns the number of a row", whole(first(rows, score, word)) in range(len(rows))),
+        Clue(
+            "the function returns the number of a row",
+            whole(first(rows, score, word)) in range(len(rows)),
+        ),
         ("every row from that one on says the word, and the row before it does not", is_right),
         (
             "it is also right without the first row, and without the row that it returned",

@@ -49,7 +49,7 @@ def checks(names, parameters):
     return [
         Clue("`least_missed` returns a list of parts, none of them twice", given),
         ("enough sentences stay right without them", given and count_right(got) >= least),
-        ("each next part is the one that is least missed", given and got == wanted),
+        ("each further part is the one that is least missed", given and got == wanted),
         (
             "if more sentences have to stay right, one part fewer is switched off",
             given and got == wanted and fewer == wanted[:-1],

@@ -42,7 +42,7 @@ def checks(names, parameters):
         lost = [new for new, right in pairs if new != right]
     return [
         Clue("`step` and `head` name a head of the model", without is not None),
-        ("without it one word is different, and the others are the same", len(lost) == 1),
+        ("without that head one word is different, and the others are the same", len(lost) == 1),
         (
             "`written` is the word that replaces it",
             len(lost) == 1 and isinstance(names.get("written"), str) and names["written"] in lost,

@@ -23,7 +23,7 @@ def checks(names, parameters):
     wider = {(m, w): whole(answer(m, w)) for m in (48, 49, 50, 101) for w in (5, 7)}
     return [
         (
-            "it is right for kernels of three, for 6, 7, 12, 24 and 48 words",
+            "the function is right for kernels of three, for 6, 7, 12, 24 and 48 words",
             all(layers == right(m, 3) for m, layers in threes.items()),
         ),
         ("it is right for wider kernels", all(wider[m, w] == right(m, w) for m, w in wider)),

@@ -40,7 +40,7 @@ def checks(names, parameters):
             whole(answer(*sizes, tokens, bytes_each)) is not None,
         ),
         (
-            "it is right for one token of a small model and of a large one",
+            "the function is right for one token of a small model and of a large one",
             is_right((*small, 1, 2), (*large, 1, 2)),
         ),
         (

@@ -47,7 +47,7 @@ def checks(names, parameters):
             is_right((start, slopes, lr, 0.0), (start, slopes[::-1], lr / 2, 0.0)),
         ),
         (
-            "they are right with decay, too",
+            "later steps are right with decay, too",
             is_right((start, slopes, lr, decay), (-start, slopes, lr, 2 * decay)),
         ),
     ]

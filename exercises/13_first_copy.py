@@ -72,13 +72,13 @@ def checks(names, parameters):
 
     later = [step + 1000 for step in steps]
     return [
-        Clue("it returns one of the steps", whole(answer(film, steps, letters)) in steps),
+        Clue("the function returns one of the steps", whole(answer(film, steps, letters)) in steps),
         (
             "it is the first step at which all repeated letters are copied",
             is_right((film, steps, letters), (film[1:], later[1:], letters)),
         ),
         (
-            "it is also right if that frame is removed, or comes first",
+            "it is also right if the frame of that step is removed, or comes first",
             is_right(
                 (
                     torch.cat([film[:place], film[place + 1 :], film[-1:]]),
@@ -99,9 +99,10 @@ EXERCISE = Exercise(
     points=2,
     text="""\
 Write `first_copy(film, steps, letters)`. `film` [frames, T, T] has the map of one head at each of
-the `steps`, and `letters` is the text that it reads. A row *copies* if its letter has occurred
-before and the row's largest weight is on a letter that came right after such an occurrence. Return
-the first step at which every row whose letter has occurred before copies. There is such a step.
+the `steps`, and `letters` is the text that it reads. A row is a repeat if its letter has occurred
+before. A repeat *copies* if its largest weight is on a letter that came right after an earlier
+occurrence of its own letter. Return the first step at which every repeat copies. There is such a
+step.
 {% if chapter %}Try it with
 `first_copy(torch.stack([frames[step][1] for step in frames]), list(frames), text)`, where `text` is
 `"".join(task.vocabulary[i] for i in longest.ids[0].tolist())`. {% else %}Try it with

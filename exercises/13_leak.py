@@ -57,12 +57,12 @@ def checks(names, parameters):
     fair = {"fair": [2 * possible(count, size), 1.01 * possible(count, size)]}
     return [
         Clue(
-            "it is a list of names of `runs`",
+            "the result is a list of names from `runs`",
             isinstance(got, list) and len(got) > 0 and all(name in [*runs] for name in got),
         ),
         ("it names the runs that leak, and no others", is_right((runs, count, size))),
         (
-            "it is right for other runs: in another order, longer ones, and one that is fair",
+            "it is right for other runs: the same in another order, longer ones, and a fair one",
             is_right((turned, count, size), ({**runs, **fair}, count, size))
             and is_right(({name: [*c, 3.0] for name, c in runs.items()}, count, size)),
         ),
@@ -80,8 +80,8 @@ Each text begins with `segment` different letters out of `letters`, all equally 
 trained several models and shows a curve for each: the mean loss (with natural logarithms) over the
 places that predict the second letter, the third, and so on to the last letter of the segment.
 `runs` is a dict from the name of a model to its curve. Write `leaking(runs, letters, segment)`,
-which returns the names of the models whose curve at any point drops below what is possible, in the
-order of `runs`. Try it with
+which returns, in the order of `runs`, the names of the models whose curve drops below what is
+possible at any point. Try it with
 {% if chapter %}`leaking({"a": [2.2, 2.31, 2.05, 1.93], "b": [2.19, 1.5, 0.62, 0.04]}, 8, 5)`
 {%- else %}`leaking(runs, count, size)`{% endif %}. *Expected: two lines in the function. How many
 letters are left after one, after two, …?*""",
@@ -119,7 +119,7 @@ def leaking(runs, letters, segment):
         change(
             "if min(losses) < possible",
             "if min(losses) > possible",
-            hint="These are the fair models. The ones that are too good leak.",
+            hint="These are the fair models. The models that leak are those that are too good.",
         ),
     ),
     probes=lambda parameters: [

@@ -53,8 +53,8 @@ EXERCISE = Exercise(
 Find what is wrong, and show it. A layer norm normalises a row `X` of n numbers like this:
 `(X - X.mean(-1, keepdim=True)) / X.std(-1, keepdim=True)`. But torch's `std` divides by n − 1. Take
 the row `features`. What is the first number of this result (`std_first`), and what should it be,
-without the small eps (`right_first`)? Then show where this mistake is hard to notice: at
-least how many numbers must a row have for the result to be too small by no more than the share
+without the small eps (`right_first`)? Then show where this mistake is hard to notice: how
+many numbers must a row have, at least, for the result to be too small by no more than the share
 `largest_error` (`wide_enough`, a whole number)? *Expected: about seven lines, or a pencil. The
 ratio of the two depends only on n.*""",
     starter="std_first = ...\nright_first = ...\nwide_enough = ...",

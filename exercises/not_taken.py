@@ -14,8 +14,10 @@ from exercises.plain import plain
 def not_taken(value: Any, wants_text: bool = False) -> str:
     """Why a value is in no form that is taken, in one sentence; "" if nothing is wrong with it.
 
-    >>> not_taken({0.5, 0.2}), not_taken([0.5, "0.2"])
-    ('a set has no order: make it a list', 'a text is not a number: leave out the quotation marks')
+    >>> not_taken({0.5, 0.2})
+    'a set has no order: make it a list'
+    >>> not_taken([0.5, "0.2"])
+    'a string is not a number: leave out the quotation marks'
     >>> not_taken([0.5, 0.2]), not_taken("0.2", wants_text=True)
     ('', '')
 
@@ -29,7 +31,7 @@ def not_taken(value: Any, wants_text: bool = False) -> str:
     if isinstance(value, torch.Tensor) and value.is_meta:
         return sentence("a tensor on the meta device has no numbers")
     if isinstance(value, str | bytes) and not wants_text and is_number(value):
-        return sentence("a text is not a number: leave out the quotation marks")
+        return sentence("a string is not a number: leave out the quotation marks")
     if isinstance(value, set | frozenset):
         return sentence("a set has no order: make it a list")
     if isinstance(value, complex | torch.Tensor) and torch.is_complex(torch.as_tensor(value)):

@@ -48,8 +48,8 @@ def check(name: str, names: Names | None = None) -> None:
       ✗ each head gets some numbers of every word, in order
       ✗ it is also right for 4 words and 3 heads of 5 numbers
     It looks like heads split by view alone. This is the wrong view for three words: head 1 begins
-    in the middle of the sentence. From word to word it is `heads * width` places, from head to head
-    only `width`.
+    in the middle of the sentence. The next word is `heads * width` places away, the next head only
+    `width`.
 
     name: the id of the exercise.
     names: where the answer stands; if it is not given, among the names of the cell that calls.
@@ -72,7 +72,7 @@ def feedback(exercise: Exercise, names: Names, _: Messages = ENGLISH) -> str:
             lines.append(_("Not taken: {why}.").format(why=_(why)))
         return "\n".join(lines + hint(recognise(exercise, seen), _))
     if exercise.kind == "text":
-        return _("{id}: written. A person reads it.").format(id=exercise.id)
+        return _("{id}: a written answer, which a person reads.").format(id=exercise.id)
     for seed in (0, *OTHERS) if exercise.functions else ():
         other = seen if seed == 0 else observe(exercise, names, seed)
         if not (other.is_right and holds(exercise, other, seed)):
@@ -80,7 +80,7 @@ def feedback(exercise: Exercise, names: Names, _: Messages = ENGLISH) -> str:
             return "\n".join([first, *hint(recognise(exercise, other, seed), _)])
     lines = [_("{id}: right.").format(id=exercise.id)]
     if seen.changed:
-        lines.append(_("It changes its input, which the caller may still need."))
+        lines.append(_("Your function changes its input, which the caller may still need."))
     return "\n".join(lines)
 
 

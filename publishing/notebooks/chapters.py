@@ -32,7 +32,7 @@ ZH = "zh"
 NOTEBOOKS = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("book/*.ipynb")])
 
 SETUP = """\
-# Where attn_core is missing, as on Colab, this installs it. Else it does nothing.
+# Where attn_core is missing, as on Colab, this installs it. Otherwise it does nothing.
 import importlib.util
 
 if importlib.util.find_spec("attn_core") is None:

@@ -39,9 +39,9 @@ def top_of(chapter: str, title: str, url: str, _: Say = str) -> str:
     """What an exercise notebook begins with; `url`: where its chapter lies."""
     heading = _("Exercises of chapter {chapter}: {title}").format(chapter=chapter, title=title)
     text = _(
-        "Write your answer where the dots stand, run the cell, then run the `check` below it. It "
-        "says what is right, and which mistake a wrong answer looks like. “Above” and names that "
-        "are not given here are those of [the chapter]({url})."
+        "Write your answer where the dots are, run the cell, and then run the `check` below it, "
+        "which says what is right and which mistake a wrong answer looks like. “Above” and any "
+        "names that are not given here refer to [the chapter]({url})."
     )
     return f"# {heading}\n\n{text.format(url=url)}"
 

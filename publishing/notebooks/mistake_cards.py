@@ -27,7 +27,7 @@ CARD = """\
 - **Caught by** `{check}`
 - **Hides** {invisible}
 - **Begins** {where}.
-- **Met in** {seen}.
+- **Seen in** {seen}.
 """
 
 
@@ -36,7 +36,7 @@ def card(mistake: Mistake) -> str:
 
     >>> from attn_core.mistakes import MISTAKES
     >>> print(card(MISTAKES["rounded-weights"]).splitlines()[-1])
-    - **Met in** [errata: the textbook chapter](../book/errata.md#the-textbook-chapter).
+    - **Seen in** [errata: the textbook chapter](../book/errata.md#the-textbook-chapter).
     """
     where = f"at the stage *{mistake.where}*"
     if mistake.where not in STAGES:

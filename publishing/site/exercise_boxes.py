@@ -84,7 +84,7 @@ def key_of_instructor(exercise: Exercise) -> str:
     sentences = [sentence for sentence, _ in exercise.answer(exercise.solution)]
     if exercise.probes:
         asked = len(exercise.probes(exercise.parameters(0)))
-        more = _("it is right for {count} more inputs that stand nowhere in the exercise")
+        more = _("it is right for {count} more inputs that appear nowhere in the exercise")
         sentences.append(more.format(count=asked))
     head = _("For instructors")
     lines = [
@@ -92,12 +92,12 @@ def key_of_instructor(exercise: Exercise) -> str:
         f"```python\n{exercise.solution.strip()}\n```",
     ]
     if exercise.rubric:
-        reads = _("A person reads it, for {count} points:").format(count=exercise.points)
+        reads = _("A person reads the answer, for {count} points:").format(count=exercise.points)
         lines += [reads, exercise.rubric.strip()]
     else:
         shares = _(
-            "What each check is worth in grading, of {count}; a clue says where to look, and earns "
-            "nothing:"
+            "What each check is worth in grading, out of {count}; a clue says where to look, and "
+            "earns nothing:"
         )
         lines.append(shares.format(count=exercise.points))
         lines.append(worth(exercise, sentences))

@@ -25,7 +25,7 @@ VIEW = {"text": TEXTS["capital"], "layer": 23, "head": 4}
 def filled(name: str) -> str:
     """
     >>> filled("smollm2").splitlines()[1]
-    '<p>The model is alive on the site, in a browser with JavaScript.</p>'
+    '<p>The model runs live on the site, in a browser with JavaScript.</p>'
     """
     payload = {
         "lang": tag(),
@@ -34,7 +34,7 @@ def filled(name: str) -> str:
         "view": VIEW,
     }
     data = f'<script type="application/json">{inline_json(payload)}</script>'
-    without = escape(_("The model is alive on the site, in a browser with JavaScript."))
+    without = escape(_("The model runs live on the site, in a browser with JavaScript."))
     return f'<language-model name="{name}">\n<p>{without}</p>\n{data}\n</language-model>'
 
 
