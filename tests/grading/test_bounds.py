@@ -29,6 +29,8 @@ from grading.terminal import harmless
 from tests.grading.hostile import LINKS
 from tests.grading.test_run import BRIEF, asked, run
 
+pytestmark = pytest.mark.gate
+
 ROOT = Path(__file__).parents[2]
 RAN = '{"is":"ran","error":""}'
 MOST = 100  # MiB of memory for a submission

@@ -16,6 +16,8 @@ import pytest
 from grading import sandbox
 from grading.sandbox import PYTHON, CannotGrade, Limits, Sandbox
 
+pytestmark = pytest.mark.gate
+
 ROOT = Path(__file__).parents[2]
 
 

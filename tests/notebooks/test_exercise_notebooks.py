@@ -90,7 +90,7 @@ def test_solved_notebooks_run_and_are_right(of, tmp_path):
     for chapter in of:
         made = with_outputs(
             notebook(chapter, solved=True),
-            lambda name: "written. A person reads it." if name in TEXTS else RIGHT,
+            lambda name: "a written answer, which a person reads." if name in TEXTS else RIGHT,
         )
         (tmp_path / f"{chapter}_solved.ipynb").write_text(nbformat.writes(made), encoding="utf-8")
     run_by_nbval(tmp_path)
@@ -116,7 +116,7 @@ def said(exercise, code):
 
 @pytest.mark.parametrize("exercise", ALL.values(), ids=ALL.keys())
 def test_check_says_right_and_not_answered(exercise):
-    right = "written. A person reads it." if exercise.kind == "text" else RIGHT
+    right = "a written answer, which a person reads." if exercise.kind == "text" else RIGHT
     assert said(exercise, exercise.solution) == f"{exercise.id}: {right}"
     assert said(exercise, exercise.starter) == f"{exercise.id}: {BLANK}"
     assert feedback(exercise, {}) == f"{exercise.id}: {BLANK}"
@@ -179,7 +179,7 @@ def test_check_prints_in_chinese_for_the_cell_that_calls(capsys):
     ("code", "why"),
     [
         ("place = lambda *_: {1, 2}", "a set has no order: make it a list"),
-        ("place = lambda *_: '12'", "a text is not a number: leave out the quotation marks"),
+        ("place = lambda *_: '12'", "a string is not a number: leave out the quotation marks"),
     ],
 )
 def test_check_says_in_chinese_what_it_cannot_take(code, why):

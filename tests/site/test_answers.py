@@ -115,7 +115,7 @@ UNREAD = [
     (ROW, 2, "0,1 0,6 0,3", "This should be a row of 3 numbers; yours has 6 numbers. "
      "Write 0.5 with a point, not 0,5."),
     (TABLE, 0, "1 2 3 4\n1 2\n1 2 3", "This should be a table of 3 rows with 3 numbers each: "
-     "one row a line. Yours are not equally long."),
+     "one row per line. Your rows are not equally long."),
     ("08-place", 0, "1 2", "This should be one number; yours has 2 numbers."),
     ("01-same-influence", 1, "0,128", "This should be one number; yours has 2 numbers. "
      "Write 0.5 with a point, not 0,5."),
@@ -180,7 +180,7 @@ def test_what_is_no_known_mistake(chapter):
     said, verdict = ask(chapter("04"), ROW, 1, "1 4 5")
     assert (said, verdict) == (
         "Not yet. 2 of 3 are right; number 3 is not. "
-        "It is none of the mistakes that are known here.",
+        "This is none of the mistakes that are known here.",
         "wrong",
     )
     assert "row 2" in ask(chapter("06"), TABLE, 0, "1 0 0\n0.5 0.5 0\n0.665 0.245 0.09")[0]
