@@ -48,8 +48,8 @@ def check(name: str, names: Names | None = None) -> None:
       ✗ each head gets some numbers of every word, in order
       ✗ it is also right for 4 words and 3 heads of 5 numbers
     It looks like heads split by view alone. This is the wrong view for three words: head 1 begins
-    in the middle of the sentence. The next word is `heads * width` places away, the next head only
-    `width`.
+    in the middle of the sentence. From word to word it is `heads * width` places, from head to head
+    only `width`.
 
     name: the id of the exercise.
     names: where the answer stands; if it is not given, among the names of the cell that calls.

@@ -278,5 +278,5 @@ def test_it_speaks_chinese(bare, shown):
     page = bare.open(shown.html, html='lang="zh-CN"')
     del shown.payload["lang"]
     expect(page.locator(".ax-prompts .ax-hint")).to_contain_text("，dog 取来的有 ")
-    page.get_by_label("第 1 层的头 2，共 12 个头").uncheck()
+    page.get_by_label("层 1 的头 2，共 12 个头").uncheck()
     expect(page.locator(".ax-heard")).to_contain_text("没有这个头")

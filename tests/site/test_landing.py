@@ -75,6 +75,6 @@ def test_it_asks_for_what_it_begins_with_at_once(open_page, site):
 
 def test_the_way_to_ones_own_text(open_page, site):
     page = open_page(f"{site}/book/index.html")
-    page.locator("article").get_by_role("link", name="write a text of your own").click()
+    page.locator("article").get_by_role("link", name="type some text of your own").click()
     page.wait_for_url("**/book/language_model.html")
     expect(page.locator("language-model .lm-root")).to_be_visible()

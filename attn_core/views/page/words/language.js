@@ -37,7 +37,7 @@ export const LANGUAGE_WORDS = {
 export const LANGUAGE_CHINESE = {
   tooLittleMemory: "模型需要 {megabytes} MB 内存，浏览器给不了这么多：请关掉别的页面再试",
   wrongBytes: "{name}必须是 {wanted} 个字节，得到的是 {count} 个：请重新加载",
-  noLayerOf: "模型有第 0 到 {last} 层，得到的是 {layer}",
+  noLayerOf: "模型有层 0 到层 {last}，得到的是 {layer}",
   noRowsOf: "行必须属于编号小于 {count} 的词元，每行 {width} 个字节，得到的是从词元 {first} 起的 {got} 个字节",
   noTokens: "文本里至少要有一个词元",
   noTokenOf: "词元的编号必须是小于 {count} 的非负整数，得到的是 {id}",
@@ -45,7 +45,7 @@ export const LANGUAGE_CHINESE = {
   cannotCut: "保留的词元数必须是 0 到 {most} 的整数，得到的是 {count}",
   notThereYet: "模型的{name}还没有到：请等它加载完",
   rowOfToken: "词元 {id} 的行",
-  theLayer: "第 {layer} 层",
+  theLayer: "层 {layer}",
   theNorm: "最后的归一化",
   theRows: "嵌入的某一行",
   noHeadOf: "一个头由小于 {layers} 的层和小于 {heads} 的头组成，得到的是 {head}",

@@ -42,12 +42,12 @@ export const TRAINING_VIEW_CHINESE = {
   tr_curveNone: "各步的损失；还没有走过一步。",
 
   tr_film: "注意力图的回放",
-  tr_filmLayer: "第 {layer} 层",
+  tr_filmLayer: "层 {layer}",
   tr_filmNow: "现在",
   tr_filmFrame: "到第 {step} 步",
 
   tr_sentence: "一段从不用来训练的文本",
-  tr_layer: "第 {layer} 层",
+  tr_layer: "层 {layer}",
   tr_chooseLayer: "层",
   tr_takes: "前向：弧线的粗细是权重",
   tr_comesBack: "反向：弧线的粗细是得分的梯度；实线表示一步会提高得分，虚线表示会降低得分",
@@ -59,7 +59,7 @@ export const TRAINING_VIEW_CHINESE = {
   tr_wordHint: "按一个字母，只看它那一行。",
   tr_overflowedNow: "这一步的权重太大，无法显示。请回到前面的一步。",
 
-  tr_headOf: "第 {step} 步的第 {layer} 层，逐数来看",
+  tr_headOf: "第 {step} 步的层 {layer}，逐数来看",
   tr_headHint: "按一个数：它的得分、它的权重和传回来的梯度会展开。",
   tr_backOf: "传回到位置 {row} 的 {query} 对位置 {column} 的 {key} 的得分：",
   tr_backMasked: "掩码遮住了这个键：它的权重是 0，什么也传不回来。",
