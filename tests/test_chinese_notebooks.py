@@ -28,7 +28,9 @@ from publishing.notebooks.outputs import picture_differs
 from publishing.notebooks.plots import stale, words_of
 from publishing.site.exercise_boxes import ways
 from publishing.translation.checking import differences
+from publishing.translation.labels import LABELS
 from publishing.translation.outputs import HTML, PNG, SVG
+from publishing.translation.pages import words_of_code
 from tests.in_both import without_words
 
 
@@ -86,6 +88,11 @@ def numbers_in(text: str) -> list[str]:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_what_is_printed_is_of_this_code(path):
     assert not is_stale(path), "run `make sync`"
+
+
+@pytest.mark.parametrize("docname", LABELS)
+def test_each_label_is_in_the_code_of_its_page(docname):
+    assert LABELS[docname] <= {*words_of_code(docname)}
 
 
 def test_a_run_is_needed_where_code_or_numbers_are_others_and_not_for_a_comment():

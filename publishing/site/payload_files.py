@@ -9,6 +9,7 @@ too. They are made again when the notebook's code or the library changes.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -22,9 +23,10 @@ from sphinx.errors import ExtensionError
 
 import attn_core
 from attn_core.views.markup import FOLDER
-from publishing.translation.language import ENGLISH, language
+from publishing.translation.language import ENGLISH, language, said
 
 NAMED = re.compile(r'<attention-(?:explorer|model|training) name="[\w-]+" payload="([\w-]+)"')
+HEADS = re.compile(r'(?<="heads":)\["[^\]]*\]')
 LIBRARY = Path(attn_core.__file__).parent
 # No data are made of these: what they say changes often, and a notebook takes its time.
 APART = ("mistakes", "diagnosis", "views")
@@ -84,9 +86,19 @@ def run(notebook, place: Path, folder: Path) -> None:
     client.execute(env={**os.environ, FOLDER: str(folder)})
 
 
+def with_names(text: str, docname: str) -> str:
+    """The file of an explorer's data with the names of its heads in the language that is made."""
+
+    def names(match: re.Match) -> str:
+        return json.dumps([said(name, docname) for name in json.loads(match[0])])
+
+    return HEADS.sub(names, text)
+
+
 def provide(app: Sphinx, config) -> None:
     build = Path(app.doctreedir).parent
-    # They are the same in each language, and lie where the English build has them.
+    # They are the same in each language but for the names of heads, and lie where the English
+    # build has them.
     kept = build if language() == ENGLISH else build.parents[1]
     target = build / "payload_files"
     shutil.rmtree(target, ignore_errors=True)
@@ -96,7 +108,9 @@ def provide(app: Sphinx, config) -> None:
         for file in make(path, kept / "payloads"):
             if (target / "payloads" / file.name).exists():
                 raise ExtensionError(f"two explorers with large data are called {file.stem}")
-            shutil.copy(file, target / "payloads")
+            text = file.read_text(encoding="utf-8")
+            named = with_names(text, path.relative_to(root).with_suffix("").as_posix())
+            (target / "payloads" / file.name).write_text(named, encoding="utf-8")
     config.html_static_path.append(str(target))
 
 

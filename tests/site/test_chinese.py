@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import exercises
 from publishing.notebooks import plots
 from publishing.translation import pages
 from publishing.translation.checking import is_complete
+from publishing.translation.language import in_chinese
 from publishing.translation.outputs import PNG
 from tests.conftest import HTML, ROOT
 from tests.in_both import without_words
@@ -171,6 +173,15 @@ def test_chinese_letters_are_not_slanted(open_page, site):
     marks = emphasis.evaluate_all(style.format(wanted.format("textEmphasisStyle")))
     dots = {kind: {mark for name, mark in marks if name == kind} for kind, _ in marks}
     assert dots == {"dotted": {"dot"}, "told": {"none"}, "": {"none"}}
+
+
+def test_heads_in_data_beside_a_page_have_chinese_names():
+    names = {}
+    for edition in (HTML, ZH):
+        text = (edition / "_static" / "payloads" / "twelve-habits.js").read_text(encoding="utf-8")
+        names[edition] = json.loads(re.search(r'"heads":(\["[^]]*\])', text)[1])
+    assert names[ZH] == [in_chinese(name, "chapters/11_cost") for name in names[HTML]]
+    assert not {*names[ZH]} & {*names[HTML]}
 
 
 @pytest.mark.parametrize("name", ["01_bottleneck", "07_dropout", "10_whole_model"])
