@@ -11,15 +11,15 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from publishing.translation.code import without_comments
+from publishing.translation.code import tree_of
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-def code_of(notebook) -> dict[str, list[str]]:
+def code_of(notebook) -> dict[str, str]:
     """What decides what a notebook prints: the code of its cells, by their ids."""
     cells = (cell for cell in notebook.cells if cell.cell_type == "code")
-    return {cell.id: without_comments(cell.source) for cell in cells}
+    return {cell.id: tree_of(cell.source) for cell in cells}
 
 
 def printed(cell) -> list[NotebookNode]:

@@ -168,12 +168,10 @@ def exchanged(source: str, lookup: Lookup, labels: Collection[str] = ()) -> str:
     return source
 
 
-def without_comments(source: str) -> list[str]:
-    """The tokens of code that decide what it does.
+def tree_of(source: str) -> str:
+    """What code does, whatever its comments and its layout are.
 
-    >>> without_comments("print(1)  # a row")
-    ['print', '(', '1', ')']
+    >>> tree_of("print(1)  # a row") == tree_of("print( 1 )")
+    True
     """
-    tokens = tokenize.generate_tokens(io.StringIO(without_magic(source)).readline)
-    left_out = {tokenize.COMMENT, tokenize.NL}
-    return [token.string for token in tokens if token.type not in left_out and token.string.strip()]
+    return ast.dump(ast.parse(without_magic(source)))
