@@ -29,8 +29,8 @@ export const VIEW_CHINESE = {
   openChanceOf: "{word} 的概率是怎么来的",
 
   onOff: "打开或关掉",
-  on_head: "层 {layer}的头 {head}",
-  on_attention: "层 {layer}的全部注意力",
+  on_head: "层 {layer} 的头 {head}",
+  on_attention: "层 {layer} 的全部注意力",
   on_sink: "层 {layer} 看得到第一个词元",
   on_all_rotary: "位置（查询和键的旋转）",
   on_all_sink: "每一层都看得到第一个词元",
@@ -38,7 +38,7 @@ export const VIEW_CHINESE = {
   onAgain: "重新打开",
   off_rotary: "位置",
   off_sink: "第一个词元，在每一层",
-  off_a: "层 {layer}的全部注意力",
+  off_a: "层 {layer} 的全部注意力",
   off_s: "第一个词元，在层 {layer}",
 
   layerHead: "层 {layer}，头 {head}",

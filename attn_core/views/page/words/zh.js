@@ -237,7 +237,7 @@ export const CHINESE = {
   promptNext: "接下来是什么",
   promptNextAbout: "接下来可能是什么，以及它的概率",
   promptWas: "斜纹：所有头都开着时的概率。",
-  promptHead: "层 {layer}的头 {head}，共 {count} 个头",
+  promptHead: "层 {layer} 的头 {head}，共 {count} 个头",
   promptOn: "所有头都开着时，接下来是“{word}”的概率是 {chance}。关掉这个头试试。",
   promptOff: "没有这个头，“{word}”的概率从 {was} 降到 {chance}。",
   promptRises: "没有这个头，“{word}”的概率从 {was} 升到 {chance}。",
