@@ -29,10 +29,11 @@ from publishing.translation.exercises import chinese as chinese_exercise
 from publishing.translation.exercises import say
 from publishing.translation.language import in_chinese
 from publishing.translation.markdown import translated
-from publishing.translation.notebooks import chinese
+from publishing.translation.notebooks import chinese, in_english
 from publishing.translation.outputs import PNG, SVG, in_output
 from publishing.translation.pages import README
 
+PLAIN = "text/plain"
 # Where a link leads, in Markdown and in HTML; nothing with a scheme, nothing inside its own page.
 LINKED = re.compile(r'(\]\(|\b(?:href|src)=")(?!\w+:|#|/)([^)\s"#]+)')
 
@@ -103,10 +104,14 @@ def of_page(path: Path):
     return moved(made, path.parent)
 
 
-def in_chinese_too(outputs: list) -> list:
-    """What a Chinese cell gives when it is run, with its drawings, views and plots in Chinese."""
+def in_chinese_too(outputs: list, docname: str) -> list:
+    """What a Chinese cell of a page gives when it is run, with its drawings, views and plots in
+    Chinese, as they are made of the English ones."""
     made = deepcopy(outputs)
     for output in made:
+        data = output.get("data", {})
+        for kind in {SVG, PLAIN} & data.keys():
+            data[kind] = in_english(data[kind], docname)
         in_output(output)
         if {SVG, PNG} <= output.get("data", {}).keys():
             output["data"][PNG] = drawn(output["data"][SVG])

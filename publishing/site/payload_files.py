@@ -24,6 +24,7 @@ from sphinx.errors import ExtensionError
 import attn_core
 from attn_core.views.markup import FOLDER
 from publishing.translation.language import ENGLISH, language, said
+from publishing.translation.outputs import CATALOGUE
 
 NAMED = re.compile(r'<attention-(?:explorer|model|training) name="[\w-]+" payload="([\w-]+)"')
 HEADS = re.compile(r'(?<="heads":)\["[^\]]*\]')
@@ -86,11 +87,11 @@ def run(notebook, place: Path, folder: Path) -> None:
     client.execute(env={**os.environ, FOLDER: str(folder)})
 
 
-def with_names(text: str, docname: str) -> str:
+def with_names(text: str) -> str:
     """The file of an explorer's data with the names of its heads in the language that is made."""
 
     def names(match: re.Match) -> str:
-        return json.dumps([said(name, docname) for name in json.loads(match[0])])
+        return json.dumps([said(name, CATALOGUE) for name in json.loads(match[0])])
 
     return HEADS.sub(names, text)
 
@@ -109,7 +110,7 @@ def provide(app: Sphinx, config) -> None:
             if (target / "payloads" / file.name).exists():
                 raise ExtensionError(f"two explorers with large data are called {file.stem}")
             text = file.read_text(encoding="utf-8")
-            named = with_names(text, path.relative_to(root).with_suffix("").as_posix())
+            named = with_names(text)
             (target / "payloads" / file.name).write_text(named, encoding="utf-8")
     config.html_static_path.append(str(target))
 

@@ -1,7 +1,8 @@
 """Words that the code of a page keeps before it prints them: in a tuple, a dict or a variable.
 
 Nothing in the code says that they are words and not data, so they are listed here. Each is
-exchanged wherever the page's code has it as a string.
+exchanged wherever the page's code has it as a string. The names of chapter 11's twelve heads are
+not here: its explorer draws them, too, and lays its picture out by their length.
 """
 
 LABELS = {
@@ -12,20 +13,6 @@ LABELS = {
     "chapters/10_whole_model": {
         *("names", "animals", "qualities", "verbs", "places"),
         *("word", "position", "biases", "attention {}", "feed-forward {}", "+ feed-forward 2"),
-    },
-    "chapters/11_cost": {
-        "itself",
-        "the word before",
-        "512 words before",
-        "itself and 900 before",
-        "the first word",
-        "the needle",
-        "around itself",
-        "around 512 before",
-        "the same word",
-        "what followed it",
-        "every step",
-        "all alike",
     },
     "chapters/12_language_model": {
         "the token before",

@@ -49,6 +49,18 @@ def chinese(notebook, docname: str, exercise_cells: Callable[[str, int], list]):
     return made
 
 
+def in_english(text: str, docname: str) -> str:
+    """What a run of a page's Chinese code gave, with the labels of the English code.
+
+    >>> in_english("Drawing: 固定的向量 0.45", "chapters/01_bottleneck")
+    'Drawing: one fixed vector 0.45'
+    """
+    known = {in_chinese(label, docname): label for label in labels_of(docname)}
+    for chinese in sorted(known, key=len, reverse=True):
+        text = text.replace(chinese.replace("{}", ""), known[chinese].replace("{}", ""))
+    return text
+
+
 def with_outputs(cell, cells):
     """A generated cell with what the stored one of the same id has printed."""
     stored = next((other for other in cells if other.id == cell.id), None)

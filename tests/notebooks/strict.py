@@ -7,6 +7,8 @@ never run).
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from nbval import plugin
 from nbval.kernel import Empty, RunningKernel
@@ -37,6 +39,11 @@ def pytest_configure(config):
         config.option.nbval_kernel_startup_timeout = TO_START
 
 
+def page_of(path: Path) -> str:
+    """The page of a Chinese notebook."""
+    return f"{path.parents[1].name}/{path.stem}"
+
+
 class StrictCell(IPyNbCell):
     def __init__(self, *args, **how):
         super().__init__(*args, **how)
@@ -58,7 +65,7 @@ class StrictCell(IPyNbCell):
             # A plugin is imported before shapes are checked in attn_core.
             from publishing.notebooks.chinese import in_chinese_too
 
-            test = in_chinese_too(test)
+            test = in_chinese_too(test, page_of(self.parent.path))
         self.comparison_traceback = list(differences(ref, test))
         return not self.comparison_traceback
 
@@ -69,8 +76,7 @@ class StrictFile(IPyNbFile):
         if self.path.parent.name == "zh":
             from publishing.notebooks.plots import first_line
 
-            page = f"{self.path.parents[1].name}/{self.path.stem}"
-            asked = self.kernel.kc.execute(first_line(page), silent=True)
+            asked = self.kernel.kc.execute(first_line(page_of(self.path)), silent=True)
             self.kernel.await_reply(asked, timeout=TO_START)
             self.kernel.await_idle(asked, TO_START)
 

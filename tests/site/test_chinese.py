@@ -20,7 +20,7 @@ from publishing.notebooks import plots
 from publishing.translation import pages
 from publishing.translation.checking import is_complete
 from publishing.translation.language import in_chinese
-from publishing.translation.outputs import PNG
+from publishing.translation.outputs import CATALOGUE, PNG
 from tests.conftest import HTML, ROOT
 from tests.in_both import without_words
 
@@ -180,7 +180,7 @@ def test_heads_in_data_beside_a_page_have_chinese_names():
     for edition in (HTML, ZH):
         text = (edition / "_static" / "payloads" / "twelve-habits.js").read_text(encoding="utf-8")
         names[edition] = json.loads(re.search(r'"heads":(\["[^]]*\])', text)[1])
-    assert names[ZH] == [in_chinese(name, "chapters/11_cost") for name in names[HTML]]
+    assert names[ZH] == [in_chinese(name, CATALOGUE) for name in names[HTML]]
     assert not {*names[ZH]} & {*names[HTML]}
 
 
