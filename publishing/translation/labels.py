@@ -1,8 +1,8 @@
 """Words that the code of a page keeps before it prints them: in a tuple, a dict or a variable.
 
 Nothing in the code says that they are words and not data, so they are listed here. Each is
-exchanged wherever the page's code has it as a string. The names of chapter 11's twelve heads are
-not here: its explorer draws them, too, and lays its picture out by their length.
+exchanged wherever the page's code has it as a string. Not here are those that
+a picture lays out by their length, too: the parts of chapter 10 and the twelve heads of chapter 11.
 """
 
 LABELS = {
@@ -10,10 +10,7 @@ LABELS = {
     "chapters/05_trainable_weights": {"before", "separate", "shared", "undivided", "divided"},
     "chapters/08_multi_head": {"right", "wrong"},
     "chapters/09_transformer": {"no mask", "its own mask"},
-    "chapters/10_whole_model": {
-        *("names", "animals", "qualities", "verbs", "places"),
-        *("word", "position", "biases", "attention {}", "feed-forward {}", "+ feed-forward 2"),
-    },
+    "chapters/10_whole_model": {"names", "animals", "qualities", "verbs", "places"},
     "chapters/12_language_model": {
         "the token before",
         "what came next last time",
