@@ -181,7 +181,7 @@ def test_heads_in_data_beside_a_page_have_chinese_names():
         text = (edition / "_static" / "payloads" / "twelve-habits.js").read_text(encoding="utf-8")
         names[edition] = json.loads(re.search(r'"heads":(\["[^]]*\])', text)[1])
     assert names[ZH] == [in_chinese(name, CATALOGUE) for name in names[HTML]]
-    assert not {*names[ZH]} & {*names[HTML]}
+    assert names[ZH] != names[HTML]
 
 
 @pytest.mark.parametrize("name", ["01_bottleneck", "07_dropout", "10_whole_model"])
