@@ -53,17 +53,22 @@ def relinked(text: str, folder: Path) -> str:
 
 def notebook_in_chinese(notebook, docname: str):
     """A chapter in Chinese, or a page of the book that is a notebook."""
-    known = exercises.load()
-
-    def cells(name: str, number: int) -> list:
-        return exercise_cells(chinese_exercise(known[name]), number, say)
-
-    made = chinese(notebook, docname, cells)
+    made = with_words_exchanged(notebook, docname)
     stored = stored_of(docname)
     if not printed.is_stale(made, stored):
         printed.give(made, stored)
     give_pixels(made, stored, docname)
     return made
+
+
+def with_words_exchanged(notebook, docname: str):
+    """The same as far as the catalogues can make it: what it prints is English still."""
+    known = exercises.load()
+
+    def cells(name: str, number: int) -> list:
+        return exercise_cells(chinese_exercise(known[name]), number, say)
+
+    return chinese(notebook, docname, cells)
 
 
 def stored_of(docname: str):
@@ -74,8 +79,9 @@ def stored_of(docname: str):
 
 def is_stale(path: Path) -> bool:
     """Whether the Chinese notebook of a page must be run again for what it prints."""
-    stored = stored_of(docname_of(path))
-    return printed.is_stale(of_page(path), stored)
+    docname = docname_of(path)
+    made = with_words_exchanged(nbformat.read(path, as_version=4), docname)
+    return printed.is_stale(made, stored_of(docname))
 
 
 def run_again(path: Path) -> None:

@@ -48,5 +48,5 @@ def give(made, run) -> None:
     """Put into a notebook what the same code has printed in a run."""
     texts = {cell.id: [output.text for output in printed(cell)] for cell in run.cells}
     for cell in made.cells:
-        for output, text in zip(printed(cell), texts.get(cell.id, []), strict=False):
+        for output, text in zip(printed(cell), texts.get(cell.id, []), strict=True):
             output.text = text

@@ -91,7 +91,8 @@ def with_names(text: str) -> str:
     """The file of an explorer's data with the names of its heads in the language that is made."""
 
     def names(match: re.Match) -> str:
-        return json.dumps([said(name, CATALOGUE) for name in json.loads(match[0])])
+        said_names = [said(name, CATALOGUE) for name in json.loads(match[0])]
+        return json.dumps(said_names, separators=(",", ":"))
 
     return HEADS.sub(names, text)
 

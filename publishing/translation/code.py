@@ -61,12 +61,12 @@ def said_in(source: str, labels: Collection[str] = ()) -> list[Said]:
 
 
 def without_magic(source: str) -> str:
-    """The same, of the same length, with a number in the place of each line that is no Python."""
+    """The same, of the same length, with a number in the place of each line that is not Python."""
     return MAGIC.sub(lambda line: line[1] + "0".ljust(len(line[2])), source)
 
 
 def strings(tree: ast.AST) -> Iterator[ast.expr]:
-    """All literals but the parts of an f-string, which have no place of their own."""
+    """All literals but the parts of an f-string: before 3.12, Python gives these a wrong place."""
     parts = {id(part) for node in ast.walk(tree) if is_filled(node) for part in ast.walk(node)}
     for node in ast.walk(tree):
         if is_filled(node) or (is_string(node) and id(node) not in parts):

@@ -1,8 +1,8 @@
 """Words that the code of a page keeps before it prints them: in a tuple, a dict or a variable.
 
 Nothing in the code says that they are words and not data, so they are listed here. Each is
-exchanged wherever the page's code has it as a string. Not here are those that
-a picture lays out by their length, too: the parts of chapter 10 and the twelve heads of chapter 11.
+exchanged wherever the page's code has it as a string. Words whose length also decides how a picture
+is laid out are left out: the parts of chapter 10 and the twelve heads of chapter 11.
 """
 
 LABELS = {

@@ -57,7 +57,7 @@ def in_english(text: str, docname: str) -> str:
     """
     known = {in_chinese(label, docname): label for label in labels_of(docname)}
     for chinese in sorted(known, key=len, reverse=True):
-        text = text.replace(chinese.replace("{}", ""), known[chinese].replace("{}", ""))
+        text = text.replace(chinese, known[chinese])
     return text
 
 
