@@ -41,9 +41,9 @@ def attention(
     tensor([0.4419, 0.6515, 0.5683])
 
     q [*, L, D], k [*, S, D], v [*, S, Dv]: [T, D] is one sequence, [B, T, D] a batch with one head,
-        [B, H, T, D] the full form; further leading axes are batch. Floats of one dtype on one
-        device, all finite. k and v may have fewer heads, if their number divides H: each of them
-        then serves a group of neighbouring heads of q.
+        [B, H, T, D] the full form; further leading axes are batch axes. All three must be finite
+        floats of one dtype on one device. k and v may have fewer heads, if their number divides H:
+        each of them then serves a group of neighbouring heads of q.
     keep: which keys a query may see (True = keep): a bool tensor that broadcasts to [*, L, S], or
         causal(), window(), padding(), prefill(), or several of them joined by &. As always in
         torch, sizes are matched from the right: over [B, H, L, S], a table [B, L, S] is read as one
@@ -57,23 +57,25 @@ def attention(
     sinks: an additional score for each head, [H]. It has no key and no value, and takes its share
         of each row's sum, so the weights may add up to less than 1.
 
-    Returns [*, L, Dv] in the dtype of v. A query that keeps nothing gets 0. Raises ValueError or
-    TypeError with one sentence if something does not fit. Vaswani et al., "Attention Is All You
+    Returns [*, L, Dv] in the dtype of v. A query that keeps nothing gets 0. If an argument does not
+    fit, ValueError or TypeError says so in one sentence. Vaswani et al., "Attention Is All You
     Need" (2017), equation 1. Taught in chapter 03.
 
-    Which code computes depends on the call. Up to 65,536 cells, the six formulas run on whole maps.
-    Above that, torch's scaled_dot_product_attention computes, in float32 at least, if v is as wide
-    as k and there is no dropout. It serves any mask; one that torch does not know is written out
-    some rows at a time. All other calls take tiles in torch's operations. Whatever computes the
-    output also computes its gradients. On a GPU, kernels of Triton do all this. torch's attention
+    The call decides which code does the computing. Up to 65,536 cells, the six formulas run on
+    whole maps. Above that, torch's scaled_dot_product_attention does the computing, in float32 at
+    least, if v is as wide as k and there is no dropout. It can take any mask; a mask that torch
+    does not know is written out some rows at a time. All other calls are computed tile by tile in
+    torch's operations. Whatever computes the output also computes its gradients. On a GPU, Triton
+    kernels do all this. torch's attention
     replaces them, in the dtype of q, if only the output is requested, without gradients or dropout,
     and torch knows the mask; float64 and heads wider than 256 take torch's operations. All of them
     agree up to rounding. `engines.choose` has the table.
 
     Second derivatives and forward mode take whole maps, and are refused above 2**26 cells. Under
-    torch.vmap each sample is computed by itself. torch.compile runs the call as it stands, between
-    its graphs. torch.export writes down the six formulas, also for a length that varies: its Dim
-    needs a `max`, and under padding() a `min` of the longest length.
+    torch.vmap each sample is computed by itself. torch.compile does not compile the call: it runs
+    unchanged, between two compiled graphs. torch.export writes down the six formulas, even for a
+    length that varies: the Dim of that length needs a `max` and, with padding(), a `min` equal to
+    the longest length.
     """
     call = Call.of(q, k, v, keep, scale, dropout, bias=bias, softcap=softcap, sinks=sinks)
     if is_exporting():
@@ -111,8 +113,8 @@ def trace(
     source: Projection(x, w_query, w_key, w_value, biases) from which q, k and v were made, so that
         arithmetic and editing reach down to x; without it, they end at q, k and v. It may rotate
         queries and keys (rotary=). It projects one x for all three, so it is for self-attention
-        only. Under torch.autocast, the record has x and the matrices in autocast's dtype, as they
-        are multiplied.
+        only. Under torch.autocast, the record has x and the matrices in autocast's dtype, the one
+        in which they are multiplied.
     All other arguments, the errors and the paper are those of `attention`. Taught in chapter 03.
     """
     check_is("source", source, Projection)

@@ -78,8 +78,9 @@ def workings(
 
     row and col count from 0; for "output" the column is that of the values. A record with several
     heads needs `head`, and one with several sequences needs `batch`. Everything is computed in
-    float64 from the stored numbers: exact for small whole numbers up to the exponential. With a
-    `source` the tree goes on below q, k and v to x and the matrices. Taught in chapter 04.
+    float64 from the stored numbers; for small whole numbers, everything up to the scores is
+    exact. With a `source` the tree goes on below q, k and v to x and the matrices. Taught in
+    chapter 04.
     """
     if not isinstance(record, Traced):
         raise TypeError(

@@ -239,8 +239,8 @@ def alibi(slopes: Sequence[float] | Float[Tensor, "H"]) -> Bias:
              [[-1.0000, -0.5000,  0.0000]]]])
 
     slopes: one finite number for each head; for 8 heads the paper takes 1/2, 1/4, … 1/256. Some
-        models add slope · key instead, which shifts each row by one number and leaves the weights
-        as they are.
+        models add slope · key instead, which shifts each row by one number and does not change the
+        weights.
 
     Press, Smith and Lewis, "Train Short, Test Long" (2022), section 3. Taught in chapter 06.
     """
@@ -293,8 +293,8 @@ def buckets(
         raise ValueError(f"weight must have at least {least} buckets, got {by_head.shape[0]}")
     if max_distance <= count // 2:
         raise ValueError(
-            f"max_distance must be above the {count // 2} distances that have a bucket each, "
-            f"got {max_distance}"
+            f"max_distance must be above {count // 2}, the number of distances that have their own "
+            f"bucket, got {max_distance}"
         )
     places = [
         bucket(distance, count, max_distance, bidirectional)

@@ -132,7 +132,7 @@ class LayerNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Each token on its own: wider, ReLU, back to its width.
+    """Each token separately: a wider projection, ReLU, and a projection back to its width.
 
     >>> FeedForward(4, 16)(torch.zeros(1, 2, 4)).shape
     torch.Size([1, 2, 4])
@@ -229,8 +229,8 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention, cross-attention to the memory, feed-forward, each with weights of its
-    own.
+    """Causal self-attention, cross-attention to the memory, feed-forward, each with its own
+    weights.
 
     >>> layer = DecoderLayer(8, num_heads=2, hidden=32)
     >>> layer(torch.zeros(1, 3, 8), memory=torch.zeros(1, 5, 8)).shape

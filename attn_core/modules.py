@@ -32,9 +32,9 @@ class StepDropout(nn.Module):
 
     Unlike nn.Dropout it hands out the rule and not a tensor with zeros in it: the kernel applies
     the rule to the weights. Each call in training counts as a step, even one that only computes a
-    pass again. So with torch's checkpoint the gradients would be those of other bits, and no error
-    would say so. In that case, pass `same_steps` as its context_fn, or switch dropout off.
-    Taught in chapter 07.
+    pass again. So with torch's checkpoint the gradients would belong to other random bits than the
+    output, and no error would say so. In that case, pass `same_steps` as its context_fn, or switch
+    dropout off. Taught in chapter 07.
     """
 
     steps: Tensor
@@ -60,7 +60,7 @@ class StepDropout(nn.Module):
 def same_steps(
     module: nn.Module,
 ) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-    """For torch's checkpoint: its second pass drops what the first one dropped, and counts no step.
+    """For torch's checkpoint: its second pass drops the same weights, and is not counted.
 
     >>> from functools import partial
     >>> from torch.utils.checkpoint import checkpoint
@@ -70,8 +70,9 @@ def same_steps(
     >>> layer.drop.steps
     tensor(1)
 
-    module: what the checkpoint calls, or anything that holds it. torch takes a context_fn only with
-    use_reentrant=False. Why steps are counted: StepDropout, taught in chapter 07.
+    module: the module that the checkpoint calls, or one that contains it. torch takes a context_fn
+    only with use_reentrant=False. StepDropout, taught in chapter 07, explains why steps are
+    counted.
     """
     counted = [part.steps for part in module.modules() if isinstance(part, StepDropout)]
     at_first: list[int] = []
@@ -221,8 +222,9 @@ class MultiHeadAttention(nn.Module):
 
     keep: a rule such as padding(), or a bool tensor: [S] or [L, S] for all sentences alike,
         [B, 1, L, S] for one table per sentence, and [B, 1, 1, S] for one row per sentence, such as
-        a tokenizer's mask, keep[:, None, None]. A mask that can be read in two ways is refused, and
-        the error names both: one of three axes, and one of two where B = L. The mask of a call is
+        a tokenizer's mask, keep[:, None, None]. A mask that can be read in two ways is refused,
+        and the error names both readings: this concerns a mask of three axes, and one of two axes
+        if B = L. The mask of a call is
         joined by & to the module's own.
 
     Vaswani et al., "Attention Is All You Need" (2017), 3.2.2. Taught in chapters 08 and 09.

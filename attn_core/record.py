@@ -27,16 +27,17 @@ class AttentionTrace(Traced):
     tensor([[0.1385, 0.2379, 0.2333]])
 
     It costs O(T·D) memory: `row_max` and `row_sum` are the two numbers per row that turn any score
-    into its weight, exp(masked − row_max)/row_sum. Those of a long head are computed when one of
-    its weights is first asked for. The fields have 4 axes; `output`, `lse` and `stage` answer in
-    the rank that was traced. Rabe and Staats, "Self-attention Does Not Need O(n²) Memory" (2021).
+    into its weight, exp(masked − row_max)/row_sum. For a long head, these two are computed when one
+    of its weights is first requested. The fields have 4 axes; the results of `output`, `lse` and
+    `stage` have the leading axes of the inputs to `trace`. Rabe and Staats, "Self-attention Does
+    Not Need O(n²) Memory" (2021).
 
-    Each answer is a copy that you may write into. If q, k, v or the mask's cells are written into
-    after the trace, the next question raises RuntimeError. torch does not count writes into tensors
-    made under torch.inference_mode, so the record copies such tensors. The copies double the
-    memory that these tensors take and, from 512 tokens on, add less than a tenth to the trace's
-    time. Other settings need another trace: dataclasses.replace raises ValueError. Taught in
-    chapter 03.
+    Each result is a copy that you may write into. If q, k, v or the mask's cells are written into
+    after the trace, the next request to the record raises RuntimeError. torch does not count writes
+    into tensors made under torch.inference_mode, so the record copies such tensors. The copies
+    double the memory that these tensors take and, from 512 tokens on, add less than a tenth to the
+    trace's time. Other settings need another trace: dataclasses.replace raises ValueError. Taught
+    in chapter 03.
     """
 
     @property
@@ -63,7 +64,7 @@ class AttentionTrace(Traced):
     def lse(self) -> Float[Tensor, "*lead L"]:
         """log Σ exp(masked) of each row; −inf for a row that keeps nothing.
 
-        With gradients it goes through the whole map, and is refused above 2**26 cells.
+        With gradients, it is computed from the whole map, and is refused above 2**26 cells.
         """
         statistics = self.row_statistics(*self.everywhere)
         dead = dead_rows(self, *statistics)
@@ -166,8 +167,8 @@ class AttentionTrace(Traced):
         tensor([-0.0456, -0.0945,  0.1401])
 
         grad_output: the gradient of a number, such as a loss, with respect to `output`
-            [*lead, L, Dv]. All its numbers must be finite; ValueError or TypeError with one
-            sentence if it does not fit.
+            [*lead, L, Dv]. All its numbers must be finite. If it does not fit, ValueError or
+            TypeError says so in one sentence.
 
         Taught in chapter 13.
         """
@@ -183,7 +184,7 @@ class AttentionTrace(Traced):
         batch: int | None = None,
         head: int | None = None,
     ) -> Float[Tensor, "*rows cols"]:
-        """The gradient of a number with respect to the weights, from its gradient of the output.
+        """A number's gradient with respect to the weights, from that with respect to the output.
 
         >>> from attn_core import toy, trace
         >>> x = toy.notebook().x.requires_grad_()
@@ -201,7 +202,7 @@ class AttentionTrace(Traced):
 
         No map has to be made in the forward pass: the output is dropped · V, so the gradient is
         grad_output · Vᵀ, and 0 for a weight that was dropped. Mask, bias, softcap and sinks make no
-        difference to it. What torch dropped during a `watch` is not known, so call model.eval()
+        difference to it. A `watch` does not know which weights torch dropped, so call model.eval()
         first. ValueError if the shape is not that of the output. Taught in chapter 10.
         """
         return asked(self.gradients(grad_output), "grad_weights", rows, cols, batch, head)

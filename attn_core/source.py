@@ -21,7 +21,7 @@ class Projection:
     query, key and value [H·D], [H·D], [H·Dv]. Head h owns columns h·D to (h+1)·D − 1; with fewer
     heads of keys than of queries, w_key and w_value have correspondingly fewer columns.
 
-    rotary: what rotates queries and keys after the projection, if anything does.
+    rotary: a `Rotary` that rotates queries and keys after the projection, or None.
     positions: the place of each row of x, [T] or [B, T]. Defaults to 0, 1, 2, …
 
     Taught in chapters 04, 05 and 12.

@@ -34,8 +34,9 @@ def scaled(
     >>> scaled(torch.tensor([[11.0, 2.0]]), 0.5)
     tensor([[5.5000, 1.0000]])
 
-    softcap: no scaled score may pass this size: softcap · tanh(scaled / softcap). bias: what is
-    added after that. Taught in chapter 04, the reason in chapter 05, cap and bias in chapter 06.
+    softcap: no scaled score exceeds this size: it becomes softcap · tanh(scaled / softcap). bias:
+    what is added after that. Taught in chapter 04, the reason in chapter 05, cap and bias in
+    chapter 06.
     """
     cells = scores * scale
     if softcap is not None:
@@ -90,7 +91,7 @@ def weights(masked: Map, row_max: Rows, row_sum: Rows) -> Map:
 
 
 def dropped(weights: Map, survives: Bool[Tensor, "*B L S"] | None, p: float) -> Map:
-    """The weights that survive dropout, times 1/(1 − p) so that their expectation stays.
+    """The weights that survive dropout, times 1/(1 − p) so that their expectation is unchanged.
 
     >>> dropped(torch.tensor([[0.75, 0.25]]), torch.tensor([[False, True]]), 0.5)
     tensor([[0.0000, 0.5000]])
@@ -101,7 +102,7 @@ def dropped(weights: Map, survives: Bool[Tensor, "*B L S"] | None, p: float) -> 
 
 
 def output(dropped: Map, v: Float[Tensor, "*B S Dv"]) -> Float[Tensor, "*B L Dv"]:
-    """For each query the values, averaged with its weights.
+    """For each query, the average of the values, weighted by that query's weights.
 
     >>> output(torch.tensor([[0.75, 0.25]]), torch.tensor([[4.0, 0.0], [0.0, 8.0]]))
     tensor([[3., 2.]])

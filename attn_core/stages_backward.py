@@ -14,7 +14,7 @@ from attn_core.stages import Map, Rows
 
 
 def grad_v(dropped: Map, grad_output: Float[Tensor, "*B L Dv"]) -> Float[Tensor, "*B S Dv"]:
-    """What each value gets: the gradients of the outputs, summed with the weights it had in them.
+    """What each value gets: the sum of the outputs' gradients, each times the value's weight.
 
     >>> grad_v(torch.tensor([[0.25, 0.75], [0.5, 0.5]]), torch.tensor([[2.0], [-2.0]]))
     tensor([[-0.5000],
@@ -37,7 +37,7 @@ def grad_dropped(grad_output: Float[Tensor, "*B L Dv"], v: Float[Tensor, "*B S D
 
 
 def grad_weights(grad_dropped: Map, survives: Bool[Tensor, "*B L S"] | None, p: float) -> Map:
-    """The same times what dropout made of the weight: 0 if it dropped it, else 1/(1 − p).
+    """grad_dropped times dropout's factor: 0 for a dropped weight, 1/(1 − p) for any other.
 
     >>> grad_weights(torch.tensor([[3.0, 8.0]]), torch.tensor([[False, True]]), 0.5)
     tensor([[ 0., 16.]])
@@ -48,7 +48,7 @@ def grad_weights(grad_dropped: Map, survives: Bool[Tensor, "*B L S"] | None, p: 
 
 
 def row_dot(grad_output: Float[Tensor, "*B L Dv"], output: Float[Tensor, "*B L Dv"]) -> Rows:
-    """Σ weights · grad_weights of each row, without any of its weights: grad_output · output.
+    """Σ weights · grad_weights of each row, computed without weights: grad_output · output.
 
     >>> row_dot(torch.tensor([[2.0], [-2.0]]), torch.tensor([[3.0], [2.0]]))
     tensor([ 6., -4.])
@@ -72,7 +72,7 @@ def grad_masked(weights: Map, grad_weights: Map, row_dot: Rows) -> Map:
 
 
 def grad_scaled(grad_masked: Map, keep: Bool[Tensor, "*#B #L #S"] | None) -> Map:
-    """Back through the mask: the same where `keep` is True, 0 where it is not.
+    """Back through the mask: grad_masked where `keep` is True, 0 where it is not.
 
     >>> grad_scaled(torch.tensor([[0.5, 0.5]]), torch.tensor([[True, False]]))
     tensor([[0.5000, 0.0000]])
@@ -106,7 +106,7 @@ def grad_scores(grad_scaled: Map, scale: float, slope: Map | None = None) -> Map
 
 
 def grad_q(grad_scores: Map, k: Float[Tensor, "*B S D"]) -> Float[Tensor, "*B L D"]:
-    """What each query gets: the keys, summed with the gradients of its scores.
+    """What each query gets: the sum of the keys, each times the gradient of its score.
 
     >>> grad_q(torch.tensor([[-1.5, 1.5], [2.0, -2.0]]), torch.tensor([[0.0], [1.0]]))
     tensor([[ 1.5000],
@@ -118,7 +118,7 @@ def grad_q(grad_scores: Map, k: Float[Tensor, "*B S D"]) -> Float[Tensor, "*B L 
 
 
 def grad_k(grad_scores: Map, q: Float[Tensor, "*B L D"]) -> Float[Tensor, "*B S D"]:
-    """What each key gets: the queries, summed with the gradients of its scores.
+    """What each key gets: the sum of the queries, each times the gradient of its score.
 
     >>> grad_k(torch.tensor([[-1.5, 1.5], [2.0, -2.0]]), torch.tensor([[2.0], [0.0]]))
     tensor([[-3.],

@@ -41,7 +41,7 @@ def sweep(
     keep: Sequence[Tensor | Keep | None] = (None,),
     dropout: Sequence[Dropout | None] = (None,),
 ) -> Sweep:
-    """Every scale with every mask and every dropout, as `trace` gives them one by one.
+    """Attention for every combination of scale, mask and dropout, each as `trace` gives it.
 
     >>> from attn_core import causal, sweep, toy
     >>> x = toy.journey().x
@@ -55,9 +55,10 @@ def sweep(
     scale, keep, dropout: lists of what `trace` takes; all else, errors included, is as in `trace`.
 
     The scores are computed once, the weights once for each different pair of scale and mask, and
-    dropout's random words once for each different seed. Up to 65,536 cells of B·H·L·S the weights
-    equal those of `trace` bit for bit; above it, and in the output, a sum may be taken in another
-    order, which is a rounding. In all, there may be at most 2**26 weights. Taught in chapter 05.
+    dropout's random words once for each different seed. Up to B·H·L·S = 65,536 cells, the weights
+    equal those of `trace` bit for bit. Above that, and in the output, a sum may be taken in another
+    order, so results may differ by rounding. In all, there may be at most 2**26 weights. Taught in
+    chapter 05.
     """
     for name, settings in (("scale", scale), ("keep", keep), ("dropout", dropout)):
         check_settings(name, settings)

@@ -36,8 +36,9 @@ class Transformer(nn.Module):
     Each layer has its own weights from the start; with norm_first, a final norm closes each stack.
 
     source_keep, target_keep: masks that hide padding, in the shapes of `MultiHeadAttention`.
-    source_positions, target_positions: those of `PositionalEncoding`. After padding on the left
-        they must be given, ValueError otherwise: a mask hides words, but moves none.
+    source_positions, target_positions: those of `PositionalEncoding`. After padding on the left,
+        they must be passed (ValueError otherwise), because a mask hides words but does not move
+        them.
 
     Vaswani et al. (2017), 3. Taught in chapter 09.
     """

@@ -98,6 +98,6 @@ def rows(qkv: list[Tensor], rounds: int, faster: Callable, no_slower: Callable) 
             ),
         ]
     times = in_turn(dropping(qkv), rounds)
-    note = "ours: Philox by place, the same bits everywhere; theirs: drawn"
+    note = "ours: Philox, from a weight's place, the same bits everywhere; theirs: drawn at random"
     lines.append(no_slower(f"dropout, causal, {shape}", 2.5, times, "attention", "SDPA", note))
     return lines

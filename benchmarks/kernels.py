@@ -99,12 +99,15 @@ def maps(shape: tuple[int, ...], goal: float, rounds: int) -> list[dict]:
     alone = f"SDPA alone, no weights, no check: {medians[best] / medians['SDPA']:.2f}×"
     read = 4 * (q.numel() + k.numel() + v.numel()) / 1e6
     checked = (
-        f"ours reads the {read:.0f} MB of q, k and v once more, to refuse what is not finite: "
-        f"{duration(medians['check'])} alone, {medians['check'] / medians['SDPA']:.1%} of SDPA"
+        f"ours reads the {read:.0f} MB of q, k and v once more, to reject numbers that are not "
+        f"finite: {duration(medians['check'])} alone, "
+        f"{medians['check'] / medians['SDPA']:.1%} of SDPA"
     )
     note = f"theirs: {best}; {others}; {alone}; {checked}"
     return [
-        faster(f"`trace` against who gives weights, {shape}", goal, times, "trace", best, note),
+        faster(
+            f"`trace` against others that return weights, {shape}", goal, times, "trace", best, note
+        ),
         faster(f"all weights of all heads, {shape}", None, times, "all weights", best),
     ]
 
@@ -129,7 +132,7 @@ def small(rounds: int) -> list[dict]:
             f"{least['peer'] / least['trace']:.2f}×",
             least["trace"] <= 50e-6,
             f"{duration(least['trace'])} to {duration(max(times['trace']))}",
-            f"the least of {rounds} rounds; it runs {operations(calls['trace'])} operations of "
+            f"the fastest of {rounds} rounds; it runs {operations(calls['trace'])} operations of "
             f"torch, and one addition of 12 numbers takes {duration(least['add'])} here",
         )
     ]
@@ -195,14 +198,14 @@ def tile(record: AttentionTrace, rounds: int) -> list[dict]:
     medians = {name: median(each) for name, each in times.items()}
     what = f"a tile of 512 × 512 weights, T = {T:,}"
     note = (
-        f"processor time; of it the product alone {duration(medians['product'])}, the exponentials "
-        f"alone {duration(medians['exp'])}"
+        f"processor time; the product alone takes {duration(medians['product'])} of it, the "
+        f"exponentials alone {duration(medians['exp'])}"
     )
     rows = [(f"{what}, one thread", times["tile"], note)]
     try:
         torch.set_num_threads(2)
         rows.append(
-            (f"{what}, two threads", on_the_clock(calls["tile"], rounds), "time that passes")
+            (f"{what}, two threads", on_the_clock(calls["tile"], rounds), "wall-clock time")
         )
     finally:
         torch.set_num_threads(1)
@@ -228,7 +231,7 @@ def long(T: int) -> list[dict]:
     lines = [*tile(record, 101), no_slower(what, 1.0, times, "ours", "theirs", note)]
     taken = in_another_process("benchmarks.kernels", "memory", str(T))
     lines.append(
-        row(f"extra memory for it, `trace` and a tile, {T:,} tokens", f"< {MEGABYTES} MB",
+        row(f"extra memory for one head, `trace` and a tile, {T:,} tokens", f"< {MEGABYTES} MB",
             f"{taken / 1e6:.1f} MB", met=taken < MEGABYTES * 1e6,
             note=f"a whole map would take {4 * T * T / 1e9:.0f} GB")
     )  # fmt: skip

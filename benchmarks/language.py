@@ -83,7 +83,7 @@ def speeds(times: Times, sizes: dict[str, int]) -> list[dict]:
         ("next", "a further token", MOST_NEXT),
     ):
         rows.append(
-            within(f"{what}: its chances are painted after", times[OURS][of], limit, places=0)
+            within(f"{what}: the probabilities are painted after", times[OURS][of], limit, places=0)
         )
         sides = {name: each[of] for name, each in times.items()}
         for name in sides:
@@ -133,7 +133,9 @@ def visited(visits: Sequence[tuple[dict, dict]]) -> list[dict]:
     ):
         layers, chances = ([1000 * pair[n][of] for pair in visits] for of in ("layer", "painted"))
         rows.append(within(f"{visit}: the first layer is painted after", layers, limit, places=0))
-        rows.append(within(f"{visit}: the chances of a text are painted after", chances, places=0))
+        rows.append(
+            within(f"{visit}: the probabilities for a text are painted after", chances, places=0)
+        )
     return rows
 
 
@@ -149,8 +151,12 @@ def sizes(memory: dict[str, int], screen: int, layer: int) -> list[dict]:
         for when, count in memory.items()
     ]
     for what, count, most in (
-        ("before the model is asked for: all that the page loads, gzip", screen, MOST_SCREEN),
-        ("before the model is asked for: a layer more, gzip", layer, MOST_FILE),
+        (
+            "before the model is requested: everything that the page loads, gzip",
+            screen,
+            MOST_SCREEN,
+        ),
+        ("before the model is requested: one more layer, at most, gzip", layer, MOST_FILE),
     ):
         measured, goal = f"{count / 1e3:.1f} KB", f"under {most / 1e3:.0f} KB"
         rows.append(row(what, measured, goal, count < most))

@@ -137,7 +137,7 @@ def start(browser: Browser) -> dict:
     """How soon the first translation is there on a processor a quarter as fast."""
     address, phone = f"{write_page(view()).as_uri()}#x-bench", {"width": 390, "height": 800}
     times = [driver.alive_after(browser, address, TRANSLATED, viewport=phone) for _ in range(5)]
-    what = f"a whole model, {driver.SLOWER}× slower processor: the first translation is there after"
+    what = f"a whole model, {driver.SLOWER}× slower processor: the first translation appears after"
     return within(what, times, MOST_START, places=0)
 
 

@@ -158,8 +158,8 @@ def row_of(site: Site, visits: list[dict], folder: dict, is_quiet: bool) -> dict
         notes.append(NOT_TIMED)
     measured = {
         "page": f"{count / 1e6:.2f} MB",
-        "other hosts asked": ", ".join(visits[0]["hosts"]) or "none",
-        "first answer, they refused": first,
+        "requests to other hosts": ", ".join(visits[0]["hosts"]) or "none",
+        "first answer without these hosts": first,
         "from a folder": "no answer" if folder["seconds"] is None else "answers",
     }
     note = "; ".join(filter(None, notes))

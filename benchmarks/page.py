@@ -148,7 +148,7 @@ def long_map(browser) -> list[dict]:
     rows = []
     acts = [
         ("zooming in", lambda: zoom(-25)),
-        ("dragging it half way in", drag),
+        ("dragging the map, half zoomed in", drag),
         ("zooming to single cells", lambda: zoom(-60)),
         ("dragging single cells", drag),
         ("zooming out", lambda: zoom(90)),

@@ -3,7 +3,7 @@
     make bench
 
 Other tables count processor time, which doesn't show how long threads wait for one another. Here
-it is the time that passes.
+it is the wall-clock time.
 """
 
 import os

@@ -141,7 +141,8 @@ def memory_row(name: str, tokens: int) -> dict:
     """What a watched pass takes beside q, k and v."""
     taken, held = in_another_process("benchmarks.watching", "memory", name, str(tokens), **APART)
     return row(
-        f"memory of a watched pass beside its q, k and v, the shape of {name}, {tokens:,} tokens",
+        f"memory of a watched pass in addition to its q, k and v, the shape of {name}, "
+        f"{tokens:,} tokens",
         f"< {MEGABYTES} MB",
         f"{taken / 1e6:.1f} MB",
         met=taken < MEGABYTES * 1e6,

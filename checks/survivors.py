@@ -71,7 +71,7 @@ def table(stored: dict, known: dict[Survivor, str], files: Iterable[str]) -> str
             f"| all that were measured | {made} | {caught} | {made - caught} "
             f"| {per_cent(stored.values()):.1f} % | |",
             "",
-            "| in | what stands there | what the change makes of it | why no test notices |",
+            "| in | original code | changed code | why no test notices |",
             "|---|---|---|---|",
             *reasons,
             "",

@@ -105,7 +105,7 @@ def safe_softmax(table):
             "table.mean",
             hint=(
                 "The number that you subtracted from each row is not its largest score. If the "
-                "largest score is far above that number, its exp is still `inf`."
+                "largest score is far above it, the exp of the difference is still `inf`."
             ),
         ),
         change(

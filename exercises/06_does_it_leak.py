@@ -59,22 +59,28 @@ def checks(names, parameters):
     return [
         Clue("a causal attention does not leak", causal),
         Clue("an attention in which each word sees only itself does not leak", alone),
-        ("the function tells both from an attention without a mask", finds(last + 1)),
-        ("the function tells both from an attention that sees one word ahead", finds(2)),
         (
-            "the function tells both from an attention whose first word sees the second",
+            "it finds the leak where there is no mask, and none in the two above",
+            finds(last + 1),
+        ),
+        (
+            "it finds the leak where each word sees the next, and none in the two above",
+            finds(2),
+        ),
+        (
+            "it finds the leak where the first word sees the second, and none in the two above",
             finds(1, [(0, 1)]),
         ),
         (
-            "the function tells both from an attention whose first word sees the last",
+            "it finds the leak where the first word sees the last, and none in the two above",
             finds(1, [(0, last)]),
         ),
         (
-            "the function tells both from an attention whose second word sees the third",
+            "it finds the leak where the second word sees the third, and none in the two above",
             finds(1, [(1, 2)]),
         ),
         (
-            "the function tells both from an attention whose last word but one sees the last",
+            "it finds the leak where the second last word sees the last, and none in the two above",
             finds(1, [(last - 1, last)]),
         ),
     ]

@@ -98,8 +98,8 @@ def least_missed(count_right, parts, least):
             "key=lambda part: count_right([*off, part])",
             "key=lambda part: count_right([part])",
             hint=(
-                "You count with only one part off. Keep the parts that are already off switched "
-                "off, too."
+                "You count with only one part off. When you count, the parts that "
+                "you chose earlier must be off, too."
             ),
         ),
     ),

@@ -77,8 +77,8 @@ def layers_needed(n, k):
             "ceil((n - 1) / (k - 1))",
             "n - 1",
             hint=(
-                "That is the way from one end to the *other end*, and only for kernels of three. "
-                "But both ends meet in the middle."
+                "That is how many layers it takes to get from one end to the *other end*, and "
+                "only for kernels of three. But the two ends meet in the middle."
             ),
         ),
     ),

@@ -125,8 +125,8 @@ def with_sink(output, lse, sink):
             "with_sink(torch.tensor([[[10.0, 20.0]]]), torch.tensor([[4.0]]).log(), "
             "torch.zeros(1))[0]",
             label=(
-                "the output, with a sink of 0 in its head, of a row that has the scores 0 and ln 3 "
-                "and the output (10, 20) without a sink"
+                "the output of a row whose head has a sink of 0; its scores are 0 and ln 3, and "
+                "without a sink its output is (10, 20)"
             ),
         ),
     ),

@@ -48,8 +48,8 @@ def checks(names, parameters):
         Clue("`top_p(probabilities, p)` has a number for each token", shaped),
         Clue("they add up to 1", shaped and same(got.sum(), 1.0)),
         (
-            "the others are 0: as few of the most likely tokens as possible are kept, with a "
-            "sum of `p` or more",
+            "as few of the most likely tokens as possible are kept, with a sum of `p` or more; "
+            "all others are 0",
             shaped and same((got > 0).double(), (right(probabilities, p) > 0).double()),
         ),
         ("each token has its own new probability", is_right((probabilities, p))),

@@ -86,8 +86,8 @@ def adamw(w, gradients, lr, decay):
             "m / (1 - 0.9**step), v / (1 - 0.999**step)",
             "m, v",
             hint=(
-                "Both means begin at 0 and are too small at first: divide m by 1 − 0.9ᵗ, and v "
-                "likewise."
+                "Both means begin at 0 and are too close to 0 at first: divide m by 1 − 0.9ᵗ and v "
+                "by 1 − 0.999ᵗ."
             ),
         ),
         change(

@@ -22,9 +22,9 @@ def wrong_weights(scaled, keep):
     zeroed = scaled.masked_fill(~keep, 0.0)
     shares = (scaled + 1) * keep
     return [
-        ("the mask after softmax is caught", torch.softmax(scaled, dim=-1) * keep),
-        ("the mask multiplied in is caught", torch.softmax(zeroed, dim=-1)),
-        ("no mask is caught", torch.softmax(scaled, dim=-1)),
+        ("a mask after softmax is caught", torch.softmax(scaled, dim=-1) * keep),
+        ("a mask multiplied in is caught", torch.softmax(zeroed, dim=-1)),
+        ("a missing mask is caught", torch.softmax(scaled, dim=-1)),
         ("softmax over queries is caught", torch.softmax(hidden, dim=-2)),
         ("division by the sum is caught", shares / shares.sum(dim=-1, keepdim=True)),
         ("`nan` is caught", torch.full_like(scaled, torch.nan)),

@@ -75,7 +75,9 @@ def is_close(got: torch.Tensor, wanted: torch.Tensor, unit: float, atol: float) 
 
 
 def near(got: Any, wanted: Any, places: int = 2) -> bool:
-    """True if an answer holds the wanted numbers, to so many decimals at least. True is no number.
+    """True if an answer holds the wanted numbers, to so many decimals at least.
+
+    True does not count as a number.
 
     >>> near([0.31, 0.69], torch.tensor([0.3061, 0.6939])), near(..., torch.tensor(1.0))
     (True, False)

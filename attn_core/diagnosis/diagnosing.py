@@ -58,8 +58,8 @@ def diagnose(yours: Any, trace: AttentionTrace, *, stage: str | None = None) -> 
     decimals, they may also be off by half of the last decimal. Every mistake that gives these
     numbers is named, and if there are several, `tell_apart` is an input on which they differ.
     `diagnose` never guesses. Besides the mistakes of the gallery, it recognises some slips, such as
-    softmax taken twice; one head alone, the mean of the heads and their sum; and weights of which
-    dropout, left on, has removed a part. Taught in chapters 03 and 14.
+    softmax taken twice; one head alone, the mean of the heads and their sum; and weights some of
+    which were dropped because dropout was left on. Taught in chapters 03 and 14.
     """
     check_made_by_trace("trace", trace, AttentionTrace)
     trace.check_plain("trace")

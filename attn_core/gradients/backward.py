@@ -51,17 +51,17 @@ class AttentionGradients:
 
     `AttentionTrace.gradients` makes it. The stages are those of the record, in the order in which
     the gradient passes them: grad_output, grad_dropped, grad_weights, grad_masked, grad_scaled,
-    grad_scores. Each is the gradient with respect to the stage of that name. From grad_masked on, a
-    hidden key and a row that keeps nothing have exactly 0.
+    grad_scores. Each is the gradient with respect to the stage of that name. From grad_masked on,
+    the gradient is exactly 0 for a hidden key and in a row that keeps nothing.
 
     It costs O(T·D) memory at any length: on its way back a softmax needs one number for each row,
     `row_dot` = grad_output · output, and the weights are derived from q and k again. Dao,
     "FlashAttention-2" (2023), algorithm 2.
 
-    Numbers are computed in float32 at least and have the rank that was traced; each answer is a
-    copy. What the record does not have, such as sinks, has the gradient None. Second derivatives
-    are left to torch.autograd: no gradient flows through these numbers. If q, k, v or grad_output
-    is written into, the next question raises RuntimeError. Taught in chapter 13.
+    Numbers are computed in float32 at least and have the leading axes of the inputs to `trace`;
+    each result is a copy. If the record lacks something, such as sinks, its gradient is None.
+    Second derivatives are left to torch.autograd: no gradient flows through these numbers. If q, k,
+    v or grad_output is written into, the next request raises RuntimeError. Taught in chapter 13.
     """
 
     record: Traced
@@ -226,14 +226,15 @@ class AttentionGradients:
           grad_output[0] = (1, 1, 1, 1, 1)
           v[1] = (1, 1, 1, 2, 1)
 
-        name: a stage, "row_dot" (row alone), "grad_q", "grad_k" or "grad_v". With a source also
-            "grad_x", "grad_w_query", "grad_w_key" and "grad_w_value"; "grad_bias_query",
-            "grad_bias_key" and "grad_bias_value", whose row is the bias's column.
+        name: a stage, "row_dot" (row alone), "grad_q", "grad_k" or "grad_v". With a source, it can
+            also be "grad_x", "grad_w_query", "grad_w_key" or "grad_w_value", or "grad_bias_query",
+            "grad_bias_key" or "grad_bias_value", for which row is the bias's column.
         batch, head: needed if there are several; for grad_k and grad_v, `head` is a head of the
             keys.
 
-        Computed in float64 from the stored numbers. Lines of the forward pass are those of
-        `attn_core.workings`, and with a source go on to x and the matrices. Taught in chapter 13.
+        Everything is computed in float64 from the stored numbers. The lines of the forward pass are
+        those of `attn_core.workings`; with a source, they go on to x and the matrices. Taught in
+        chapter 13.
         """
         self._check_unchanged()
         self.record.check_source_unchanged()

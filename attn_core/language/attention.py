@@ -127,7 +127,7 @@ class GroupedQueryAttention(nn.Module):
     def split_heads(
         self, x: Float[Tensor, "B L E"], positions: Tensor | None = None, cached: int = 0
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """q [B, H, L, D], rotated; k [B, num_kv_heads, L, D], rotated; v as it is."""
+        """q [B, H, L, D], rotated; k [B, num_kv_heads, L, D], rotated; v not rotated."""
         check_batch("x", x, self.w_query.in_features)
         rows = self.w_query(x), self.w_key(x), self.w_value(x)
         q, k, v = (t.unflatten(-1, (-1, self.head_dim)).transpose(1, 2) for t in rows)

@@ -30,8 +30,8 @@ class LanguageModel(nn.Module):
     rotary: rotates the queries and keys of each layer. Defaults to Rotary(width // num_heads).
     keeps: a mask for each layer, such as window(127) for some and causal() for others. Defaults to
         causal() in all layers.
-    is_tied: if True, the scores are products with the embedding's rows; otherwise they have a
-        matrix.
+    is_tied: if True, the scores are products with the embedding's rows; otherwise a separate matrix
+        makes them.
 
     Touvron et al., "LLaMA" (2023), 2.2; Press and Wolf, "Using the Output Embedding to Improve
     Language Models" (2017). Taught in chapter 12.

@@ -52,8 +52,7 @@ class Sampling:
             share = getattr(self, name)
             if share is not None and not (is_number(share) and 0 <= share <= 1):
                 raise ValueError(f"{name} must be a number from 0 to 1, got {share!r}")
-        if check_whole("seed", self.seed) >= 2**53:
-            raise ValueError(f"seed must be below 2**53, got {self.seed}")
+        check_whole("seed", self.seed)
 
     def probabilities(self, scores: Float[Tensor, "*B words"]) -> Float[Tensor, "*B words"]:
         """The probability that each token is chosen, in float64; rows add up to 1."""

@@ -59,7 +59,7 @@ class Film(Mapping[int, Frame]):
         self.kept: Kept[Frame] = Kept(every, most_bytes // self.frame_bytes)
 
     def look(self, step: int) -> None:
-        """Keeps the maps of the model as it is now, if the step is a multiple of `every`."""
+        """Keeps the maps that the model has now, if the step is a multiple of `every`."""
         if self.kept.is_due(step):
             self.kept.add(step, self.seen_now())
 
@@ -141,9 +141,9 @@ def watch_training(
     most_bytes: maps are float32, 4 bytes a weight. When the film would need more, every second
         frame is dropped and `every` doubles, so that a training of any length fits.
 
-    For each frame the model runs once more, in evaluation and without gradients, and is put back
-    as it was: the film changes nothing in the training. TypeError if the optimizer is not torch's,
-    ValueError if two frames need more than most_bytes. Taught in chapter 13.
+    For each frame, the model runs once more, in evaluation mode and without gradients, and then
+    returns to its former mode: the film changes nothing in the training. TypeError if the optimizer
+    is not torch's, ValueError if two frames need more than most_bytes. Taught in chapter 13.
     """
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(

@@ -62,7 +62,7 @@ class RepeatedSegments:
     ['H E F D G B H E F D G B', 'B A C H F B A C H F B A']
 
     letters: how many different letters there are, A, B, C, …
-    places: letters of a text that the model reads.
+    places: how many letters of a text the model reads.
     shortest: the fewest letters of a segment.
     longest: the most letters. If both are the same, one layer can copy by position alone.
     has_start: whether each text begins with a start token (BOS), the last of the vocabulary.

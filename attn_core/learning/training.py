@@ -51,7 +51,8 @@ class Snapshot(NamedTuple):
 
 
 class Training:
-    """A model of attention alone learns to copy, step by step; the page computes the same numbers.
+    """A model of attention alone learns to copy, step by step; the book's pages compute the same
+    numbers in the browser.
 
     >>> training = Training()
     >>> training.step()

@@ -150,8 +150,8 @@ MASKING = (
         name="minus-1e9",
         title="−1e9 in the place of −∞",
         does=(
-            "Hidden scores become −1e9 instead of −∞, which hides them just as well as long as the "
-            "row keeps a key."
+            "Hidden scores become −1e9 instead of −∞. As long as the row keeps a key, this hides "
+            "them just as well."
         ),
         symptom=(
             "A row that keeps nothing gives equal weights to all the keys that it must not see, "

@@ -91,7 +91,7 @@ class Variant:
         return self.where if self.where in STAGES else "scores"
 
     def apply(self, record: AttentionTrace) -> dict[str, Tensor]:
-        """All six stages as this mistake makes them of a record, in the rank that was traced."""
+        """All six stages of a record with this mistake, with the leading axes of the inputs."""
         check_is_formula(self.name, self.is_replayed)
         return wrong_stages(record, self)
 
@@ -127,7 +127,8 @@ class Mistake(Variant):
     silent_from: str = "scores"  # where it is unseen: the stage from which on all are right
 
     def pair(self, *, hidden: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
-        """Of a module: the right and the wrong record, from the same x and the same weights."""
+        """For a mistake in a module: the right and the wrong record, from the same x and the same
+        weights."""
         run = check_is_formula(self.name, self.run, wanted="module")
         return run(False, hidden).record, run(True, hidden).record
 

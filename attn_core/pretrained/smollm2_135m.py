@@ -56,9 +56,10 @@ class SmolLM2(LanguageModel):
     >>> model.next_tokens("The capital of France is", 1)[0].token
     ' Paris'
 
-    Llama's architecture with 134,515,008 weights, of which the file stores four bits each, with a
-    scale and a minimum for 32 of them; here they are float32. Ben Allal et al., "SmolLM2: When Smol
-    Goes Big" (2025), Apache-2.0. Taught in chapter 12.
+    Llama's architecture with 134,515,008 weights; here they are float32. The file stores the
+    embedding in eight bits and the other matrices in four, with a scale for every 32 weights and,
+    for those of four bits, a minimum. Ben Allal et al., "SmolLM2: When Smol Goes Big" (2025),
+    Apache-2.0. Taught in chapter 12.
     """
 
     def __init__(self, tokenizer: "tokenizers.Tokenizer") -> None:
@@ -121,7 +122,8 @@ class SmolLM2(LanguageModel):
         return [NextToken(piece(self.tokenizer, token), share) for token, share in pairs]
 
     def write(self, text: str, longest: int = 20, sampling: Sampling = GREEDY) -> str:
-        """What the model writes after a text, until it ends its answer or `longest` tokens."""
+        """What the model writes after a text, until it ends its answer or reaches `longest`
+        tokens."""
         ids = self.generate(self.ids(text), longest=longest, sampling=sampling, ends=ENDS).ids
         return self.text([token for token in ids if token not in ENDS])
 

@@ -20,9 +20,9 @@ class Changes:
     heads_off: (step, head): the head's output, its columns of `merged`, is 0.
     positions_off: the words go on without their positions.
     residuals_off: the sum is only what the sublayer made.
-    norms_off: the rows go on as they are.
+    norms_off: the rows go on without being normalised.
     mask_off: every row may see everything.
-    scale_off: the scores are taken as they are, times 1.
+    scale_off: the scores are multiplied by 1, so they do not change.
 
     Taught in chapter 10.
     """
@@ -35,7 +35,7 @@ class Changes:
     scale_off: Sequence[str] = ()
 
     def to_json(self) -> dict[str, list]:
-        """The form in which a page takes them."""
+        """The form in which a page takes the changes."""
         pairs = {OF_HEADS: [[step, head] for step, head in self.heads_off]}
         return pairs | {kind: list(getattr(self, kind)) for kind in KINDS if kind != OF_HEADS}
 

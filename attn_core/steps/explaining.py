@@ -202,10 +202,11 @@ class ModuleCall:
     ) -> str:
         """One step of this module; the formula must give what the module made, within rounding.
 
-        role: what the step is called in the module; "": as the module itself.
+        role: the name of the step in the module; "" gives it the name of the module itself.
         parameters: role in the operation → name of the parameter in the module.
         settings: those that the operation takes, ValueError otherwise.
-        made: the tensor, in any rank; None where the module shows none: then it is the formula's.
+        made: the tensor that the module made, in any rank; None if the module shows none; in that
+            case, the formula's result is taken.
         """
         name = ".".join(part for part in (self.path, role) if part) or operation
         if name in self.notes.steps:

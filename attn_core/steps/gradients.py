@@ -107,7 +107,8 @@ def backward(steps: Steps | Pass, loss: Number = "loss", *, batch: int = 0) -> G
     >>> print(workings(gradients, "layer_norm.backward", (0, 1), "grad_input").text)
     layer_norm.backward.grad_input[0, 1] = (0 - 0.25 - (-0.3333)·(-0.25)) / √(9 + 0) = -0.1111
 
-    steps: what was recorded, or a pass of it that `run` gave, with what is switched off in it.
+    steps: the recorded steps, or a pass of them that `run` returned; what is switched off in that
+        pass stays off.
     loss: a step that makes one number, as `Steps.with_loss` adds it, or (name, index) of any number
         of an output.
     batch: the sentence of that number. The gradient of a weight is over all sentences.

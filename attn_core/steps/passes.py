@@ -98,8 +98,8 @@ def run(steps: Steps, changes: Changes = NOTHING, **inputs: Input) -> Pass:
     inputs: what goes in, by the names of the leaves: ids of words [T] or [B, T], rows [T, E] or
         [B, T, E]. Defaults to what was recorded.
 
-    The formulas and the numbers are those of the page. ValueError for a name that is no leaf, and
-    for an id without a row. Taught in chapter 10.
+    The formulas and the numbers are those of the page. ValueError for a name that is not a leaf,
+    and for an id without a row. Taught in chapter 10.
     """
     leaves = {step.name: step for step in steps.values() if OPERATIONS[step.operation].is_leaf}
     for name in inputs:

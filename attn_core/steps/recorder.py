@@ -33,8 +33,8 @@ def recording(
 
     It takes the model because steps have the names of the model's modules and parameters; the
     modules themselves know nothing of the recording. After each step its formula must give what the
-    model computed. RuntimeError with one sentence for a module that is not known, for one that is
-    called twice, and for dropout in training. Taught in chapter 10.
+    model computed. If a module is not known, is called twice or applies dropout in training,
+    RuntimeError says so in one sentence. Taught in chapter 10.
     """
     recorder = Recorder(model, Steps(words=words))
     handles = []

@@ -43,7 +43,7 @@ class Step:
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The arrays that it makes; the last is its output."""
+        """The arrays that the step makes; the last is its output."""
         return OPERATIONS[self.operation].stages_of(self.inputs, self.parameters)
 
     @property
@@ -97,7 +97,7 @@ class Steps(Mapping[str, Step]):
     >>> list(steps), steps["made"].inputs
     (['x', 'made'], ('x',))
 
-    weights: the parameters and buffers that they name, as the model holds them.
+    weights: the parameters and buffers that the steps name, as the model holds them.
     words: the vocabulary of each leaf of words, where it is known.
 
     `recording` makes them. Taught in chapter 10.

@@ -32,7 +32,7 @@ def workings(
     >>> print(workings(steps, "layer_norm", (0, 0), "mean").written(0))
     layer_norm.mean[0, 0] = (1 + 2 + 3 + 4) / 4 = 2.5
 
-    steps: what was recorded, or a pass of it that `run` gave.
+    steps: the recorded steps, or a pass of them that `run` returned.
     index: (row, column); for a stage of an attention (head, row, column), for words (place,).
     stage: one of the step's stages, or row_max and row_sum of an attention (head, row) or of a
         softmax (row,). Defaults to the step's output.

@@ -93,7 +93,7 @@ class Translator(nn.Module):
     def translate_all(
         self, sentences: Sequence[Sequence[str]], longest: int = 60
     ) -> list[list[str]]:
-        """Each sentence as `translate` gives it, all of them side by side."""
+        """Translates several sentences in one batch, each as `translate` does."""
         if not sentences:
             return []
         for english in sentences:

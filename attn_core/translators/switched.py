@@ -17,9 +17,10 @@ def switched(name: str) -> dict:
     {'words': 52, 'order': 0, 'endless': 0, 'example': 'Tyke follows Tom in the garden'}
 
     name: "transformer" (chapter 09), "attends" or "one vector" (chapter 01); ValueError for others.
-    words: how many get other words; order: how many the same words in another order; endless: how
-    many 60 words without an end mark; example: the shortest sentence whose translation changes.
-    `python -m benchmarks.switched` counts. Taught in chapter 10.
+    words: how many translations get other words; order: how many get the same words in another
+    order; endless: how many reach 60 words without an end mark; example: the shortest sentence
+    whose translation changes. `python -m benchmarks.switched` does the counting. Taught in chapter
+    10.
     """
     if name not in NAMES:
         raise ValueError(f"name must be one of {', '.join(NAMES)}, got {name!r}")

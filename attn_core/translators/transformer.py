@@ -49,9 +49,9 @@ def translate(
     >>> translate(stored(), ["Jerry", "chases", "Tom"], off).words
     ['泰克', '追逐', '汤姆', '<end>']
 
-    changes: what is switched off meanwhile; then it stops after 60 words at the latest, as it does
-    without. ValueError for a sentence without words, or with one that is not in ENGLISH. Taught in
-    chapters 09 and 10.
+    changes: what is switched off during the translation. With or without changes, the translation
+    stops after 60 words at the latest. ValueError for a sentence without words, or with one that is
+    not in ENGLISH. Taught in chapters 09 and 10.
     """
     check_words("english", english)
     source, start, end = ids(english, ENGLISH), CHINESE.index(START), CHINESE.index(END)

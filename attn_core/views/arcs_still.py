@@ -111,12 +111,15 @@ def bend(axes: Axes, points: list[tuple[float, float]], weight: float, color: st
 def described(read: list[str], wrote: list[str], within: list[list[float]]) -> str:
     """The picture in words."""
     most = [words_taken(read, row) for row in within]
-    pairs = ", ".join(f"{word} from {taken}" for word, taken in zip(read, most, strict=True))
+    pairs = ", ".join(
+        f"“{word}” {'from' if n else 'takes most from'} “{taken}”"
+        for n, (word, taken) in enumerate(zip(read, most, strict=True))
+    )
     return (
-        f"The sentence {' '.join(read)} under arcs, which show what each word takes from every "
-        f"word in one head; it takes most: {pairs}. Below it is the translation {' '.join(wrote)}, "
-        "each word joined to those that it was made from. Beside it are the head's weights as "
-        "numbers."
+        f"The sentence “{' '.join(read)}” is under arcs, which show what each word takes from "
+        f"every word in one head. {pairs}. Below the sentence is its "
+        f"translation “{' '.join(wrote)}”, each word joined to those that it was made from. Beside "
+        "both are the head's weights as numbers."
     )
 
 

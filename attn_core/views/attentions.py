@@ -110,7 +110,7 @@ def open_attention(
     run_names: Sequence[str] = NAMES,
     **inputs: Any,
 ) -> Attentions:
-    """Runs a model once and shows all of its attention: layers × heads, each number open.
+    """Runs a model once and shows its attention in every layer and head; any number opens.
 
     >>> from torch import nn, ones
     >>> layer = nn.TransformerEncoderLayer(8, nhead=2, dropout=0.0, batch_first=True)
@@ -120,22 +120,22 @@ def open_attention(
 
     model: a torch model, which is run under `watch` and torch.no_grad() as model(*args, **inputs);
         or what `watch` saw, with no further inputs. `watch` says which attention it records.
-    tokens: strings; or what a tokenizer gave, if it has tokens(); or a list of such, as of a
-        sentence and its translation: the rows and the columns of a map each get the list whose
-        length is theirs. A batch may have one list of strings for each of its sequences, all of
-        one length; otherwise all of its sequences have the same ones.
+    tokens: a list of strings; or the output of a tokenizer, if it has tokens(); or a list of
+        several of these, such as for a sentence and its translation: the rows and the columns of a
+        map then each get the list of matching length. A batch may have one list of strings for each
+        of its sequences, all of the same length; otherwise all of its sequences share one list.
     tokenizer: writes the ids among the inputs as strings, unless tokens are given; in a batch,
         those of each sequence.
     only: the modules to show, as for `watch`.
-    store: "float16" or "float32" sends the numbers in fewer bits, None as they are; "auto" takes
-        float16 where q, k and v have more than a megabyte and float16 can hold them.
-    all_values: True sends the values of every head, so that each has its output; by default only
-        the first head's are sent where q, k and v have more than a megabyte.
-    stage: which one is shown at first. name: its name in the address of a page.
+    store: "float16" or "float32" sends the numbers in fewer bits; None sends them unchanged; "auto"
+        uses float16 if q, k and v take more than a megabyte and float16 can hold them.
+    all_values: True sends the values of every head, so that each head's output can be shown; by
+        default, only those of the first head are sent if q, k and v take more than a megabyte.
+    stage: the stage that is shown at first. name: the name of this view in a page's address.
     run: which run is shown of a module that ran several times: 0 for the first, -1 for the last;
         None shows all.
     image, grid: the image whose patches are the keys, and their rows and columns, as for `explore`;
-        attentions over other keys do without it.
+        attentions over other keys are shown without the image.
     other: what `watch` saw of another run, or of a model whose modules have the same paths, on as
         many tokens. Each map is shown beside its counterpart and their difference; run_names: the
         names of the two runs. A map without a counterpart of its size is shown alone, with a
@@ -143,8 +143,8 @@ def open_attention(
 
     Attentions that differ only in their layer share one explorer, with a row of small maps for
     each layer, which can be sorted by what the heads do. "Lines" draws a head's weights between
-    two columns of tokens. TypeError or ValueError with one sentence for what does not fit;
-    a warning for attention that was not seen. Taught in chapter 10.
+    two columns of tokens. If something does not fit, TypeError or ValueError says so in one
+    sentence; attention that was not seen gives a warning. Taught in chapter 10.
     """
     check_inputs(model, inputs)
     seen = model if isinstance(model, Seen) else watched(model, args, inputs, only)

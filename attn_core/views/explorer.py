@@ -68,42 +68,43 @@ def explore(
     >>> explore(trace(words.x, words.x, words.x), tokens=words.tokens, select=(1, 0))
     Explorer: weights, 6 queries × 6 keys, 1 head
 
-    record: of `trace` or `watch`. Or weights alone: a tensor [L, S], [H, L, S] or [B, H, L, S], or
-        what a model gives by output_attentions, a tuple with one [B, H, L, S] a layer. Then the
-        arithmetic of each number ends at the number, and the explorer says so. It also says
-        where rows add up to less than 1; more than 1 is a ValueError, unless dropout has changed
-        the weights: stage="dropped".
+    record: a record from `trace` or `watch`, or weights alone: a tensor [L, S], [H, L, S] or [B, H,
+        L, S], or what a model returns with output_attentions, a tuple with one [B, H, L, S] for
+        each layer. With weights alone, the arithmetic of each number ends at the number, and the
+        explorer says so. It also says where rows add up to less than 1; a row that adds up to more
+        is a ValueError, unless dropout has changed the weights: stage="dropped".
     tokens: one string a query; key_tokens: one a key, by default the same as tokens. A batch may
         have a list of them for each sequence; otherwise all its sequences have the same ones.
-    name: its name in the address, of letters, digits and hyphens; unique on a page.
+    name: the explorer's name in the page's address, made of letters, digits and hyphens; it must be
+        unique on the page.
     select: (row, column) of the number whose arithmetic is open at first.
-    head: which one is shown at first; head_names: one name a head, by default "head 0" and so on;
-    names such as "layer 3, head 5" put the small maps in a row for each layer.
+    head: the head that is shown at first; head_names: one name a head, by default "head 0" and so
+    on; names such as "layer 3, head 5" put the small maps in a row for each layer.
     With more than 12 heads, or long ones, only this head's values are sent to a page, unless
     all_values is True.
-    stages: which of the six are shown; hide: which controls are left out, of strip, formula,
-    scale, mask, head, batch, legend, vectors. "All controls" opens the rest, unless hidden too
-    as "all". show: further controls that are there from the start, of heads, lines,
-    draw, dropout, compare, table, link, inputs. places: decimals.
+    stages: which of the six stages are shown. hide: the controls to leave out, from strip, formula,
+    scale, mask, head, batch, legend, vectors. The button "All controls" opens the rest, unless it
+    is hidden, too, as "all". show: further controls to show from the start, from heads, lines,
+    draw, dropout, compare, table, link, inputs. places: the number of decimals.
     store: "float16" or "float32" sends the numbers in fewer bits, and says below the figure by how
     much a weight is off at most; the arithmetic then ends at q, k and v.
     mistakes: names of attn_core.mistakes that the reader can put in place of the right formula;
     a mistake in a module is given as a pair: the name of the mistake and the record traced from
     the wrong module.
-    image: the image whose patches are the keys, after a class token if there is one: of PIL, or an
-        array or a tensor [h, w], [h, w, 3] or [3, h, w], as the model got it. The weights are laid
-        on it. grid: rows and columns of the patches; not needed if they form a square, or if the
-        patches are about as wide as high.
-    other: a second run, or another model's, of the same shape: a record, or weights if those are
-        given. The page has both maps and the first minus the second, in colours for each sign, and
-        the arithmetic of each. run_names: what the two are called.
-    grad_output: the gradient of a loss with respect to the record's output, of its shape. The page
-        then shows the way back as well as the six stages: those of `record.gradients`, and grad_q,
-        grad_k and grad_v, with the arithmetic of each number. They follow what the reader changes,
-        while grad_output stays as it is. The values of all heads are sent. `stage`, which is shown
-        first, is one of the six.
-    A notebook that a program runs, as nbconvert does, also stores a picture of the first state, for
-    paper and LaTeX; `explore(…).picture` is that picture.
+    image: the image whose patches are the keys, after a class token if there is one: a PIL image,
+        or an array or a tensor [h, w], [h, w, 3] or [3, h, w], as the model got it. The weights are
+        drawn over it. grid: rows and columns of the patches; not needed if they form a square, or
+        if the patches are about as wide as high.
+    other: a second run, of this model or another, with the same shape: a record, or weights if
+        `record` is weights. The page shows both maps, the first minus the second, with a colour for
+        each sign, and the arithmetic of each. run_names: the names of the two runs.
+    grad_output: the gradient of a loss with respect to the record's output, in the shape of that
+        output. The page then shows the way back as well as the six stages: those of
+        `record.gradients`, and grad_q, grad_k and grad_v, with the arithmetic of each number. They
+        follow what the reader changes, while grad_output stays the same. The values of all heads
+        are sent. `stage`, the stage shown first, must be one of the six.
+    When a program such as nbconvert runs the notebook, the notebook also stores a picture of the
+    first state, for paper and LaTeX; `explore(…).picture` is that picture.
     Taught in chapter 03, gradients in chapter 13, mistakes in chapter 14.
     """
     check_stage(stage)
@@ -171,7 +172,7 @@ def show(
     name: str | None = None,
     places: int = 4,
 ) -> Explorer:
-    """A stage as torch prints it, each number of which opens to its arithmetic.
+    """A stage as torch prints it; each number opens to show its arithmetic.
 
     >>> from attn_core import toy, trace
     >>> x = toy.notebook().x

@@ -18,7 +18,10 @@ from attn_core.views.labels import (
     check_places,
     check_record,
     check_select,
+    count_in_words,
     count_text,
+    head_in_words,
+    in_quotes,
     of_sequence,
     selection_text,
     token_lists,
@@ -75,6 +78,8 @@ def figure(
     if stage == "output":
         cols = [str(d) for d in range(width)]
     said = selection_text(record, stage, select, rows, cols, batch, head)
+    queries, keys = ([*map(in_quotes, labels)] for labels in (rows, cols))
+    spoken = selection_text(record, stage, select, queries, keys, batch, head)
     cells = cells_of(in_float64(record), stage, batch, head, how, MOST_DRAWN)
     n, m = len(cells), len(cells[0])
     is_pooled = (n, m) != (L, width)
@@ -96,7 +101,8 @@ def figure(
     picture.summary = f"Figure: {count_text(record, stage)}"
     name = names[head] if names else f"head {head}"
     where = shown_of(record, batch, name)
-    picture.alt = describe(record, stage, cells, rows, cols, where) + (f" {said}" if said else "")
+    picture.alt = describe(record, stage, cells, rows, cols, where)
+    picture.alt += f" {spoken}" if spoken else ""
     if said:
         picture.supxlabel(
             said.replace("$", r"\$"), fontsize=9.5, color=INK, family=font_families(said)
@@ -208,7 +214,7 @@ def draw_map(
 def shown_of(record: Numbers, batch: int, head: str) -> str:
     """The sequence and the head that a heatmap shows, where there are several."""
     B, H = record.shape[:2]
-    places = [head] * (H > 1) + [f"sequence {batch}"] * (B > 1)
+    places = [head_in_words(head)] * (H > 1) + [f"sequence {batch}"] * (B > 1)
     return f" in {' of '.join(places)}" if places else ""
 
 
@@ -224,5 +230,6 @@ def describe(
     places = [(x, i, j) for i, row in enumerate(cells) for j, x in enumerate(row)]
     x, i, j = max(places, key=lambda place: place[0])
     kind = "column" if stage == "output" else "key"
-    largest = f"The largest number{where} is {fixed(x)}, query {rows[i]}, {kind} {cols[j]}."
-    return f"Heatmap of {count_text(record, stage)}. {largest}"
+    query, key = in_quotes(rows[i]), in_quotes(cols[j])
+    largest = f"The largest number{where} is {fixed(x)}, for query {query} and {kind} {key}."
+    return f"Heatmap of {count_in_words(record, stage)}. {largest}"

@@ -11,6 +11,8 @@ from attn_core.views.given import GivenWeights, Numbers
 from attn_core.watching import Seen
 
 Names = Sequence[str] | Sequence[Sequence[str]]  # of all sequences, or of each its own
+# What a map shows, where the name of its stage alone is not a noun.
+NOUNS = {"scaled": "scaled scores", "masked": "masked scores", "dropped": "weights after dropout"}
 
 
 def token_lists(
@@ -83,6 +85,28 @@ def count_text(record: Numbers, stage: str) -> str:
     size = " × ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts)
     heads = f"{H} head{'' if H == 1 else 's'}"
     return f"{stage}, {size}, {heads}" + (f", batch of {B}" if B > 1 else "")
+
+
+def count_in_words(record: Numbers, stage: str) -> str:
+    """masked scores, 6 queries × 6 keys, 1 head"""
+    return NOUNS.get(stage, stage) + count_text(record, stage).removeprefix(stage)
+
+
+def in_quotes(label: str) -> str:
+    """A word so marked that it is not read as part of a sentence; a number as it is.
+
+    >>> in_quotes("with"), in_quotes("7")
+    ('“with”', '7')
+    """
+    return label if label.isdecimal() else f"“{label}”"
+
+
+def head_in_words(name: str) -> str:
+    """
+    >>> head_in_words("layer 0, head 3"), head_in_words("one ahead")
+    ('layer 0, head 3', 'the head “one ahead”')
+    """
+    return name if "head" in name.split() else f"the head “{name}”"
 
 
 def check_select(record: Numbers, stage: str, select: Sequence[int] | None) -> list[int] | None:

@@ -1,4 +1,4 @@
-"""An explorer in a stored output: its element, its data or their place, and what stands there
+"""An explorer in a stored output: its element, its data or their place, and original code
 without its script."""
 
 import html

@@ -39,15 +39,16 @@ CHOSEN = (
 
 
 class OpenModel(Shown):
-    """A model whose every number opens.
+    """A model on the page; any of its numbers can be opened.
 
     say: the sentence. taken: words taken instead of the likeliest, "1:猫". written: how many words
-    of the translation are written, 0 for all. off: what is switched off, as the address has it,
-    "heads_off:encoder.0.attention.2". temperature: what scores are divided by before the softmax.
+    of the translation are written, 0 for all. off: what is switched off, in the form used in the
+    page's address, "heads_off:encoder.0.attention.2". temperature: what scores are divided by
+    before the softmax.
     loss: the number whose gradients are shown instead of the numbers, "probabilities:2,7", or "".
-    at: the station that is shown, stage: which of its arrays, "" for its output, head: of an
-    attention, which head, select: the place of the number whose arithmetic is open, or None. The
-    page says what it cannot take.
+    at: the station that is shown. stage: which of the station's arrays is shown, "" for its output.
+    head: which head of an attention is shown. select: the place of the number whose arithmetic is
+    open, or None. The page says what it cannot take.
 
     Taught in chapter 10.
     """
@@ -133,37 +134,39 @@ def open_model(
     longest: int = LONGEST,
     longest_trained: int | None = None,
 ) -> OpenModel:
-    """A trained model that reads and writes on the page, every number of which opens.
+    """A trained model that reads and writes on the page; any of its numbers can be opened.
 
     >>> from attn_core.translators.grammar import CHINESE, ENGLISH
     >>> from attn_core.translators.transformer import stored
     >>> open_model(stored(), {"source": ENGLISH, "target": CHINESE}, "Tom chases Jerry")
     Model: 45,824 weights, 70 steps, Tom chases Jerry
 
-    model: called as model(source, target), or model(source, lengths, target), with ids [1, T]; its
-    weights are numbers that float16 holds, or ValueError says which are not.
+    model: called as model(source, target), or model(source, lengths, target), with ids [1, T]. Its
+    weights must be exact in float16; otherwise ValueError names one that is not.
     words: the vocabularies, "source" and "target", with a word for each row of their tables. say:
-    the sentence that it reads at first, as one may type it on the page: "tom chases Jerry." will
-    do. name: its name in the address, unique on a page.
+    the sentence that the model reads at first, in any form that a reader may type on the page: "tom
+    chases Jerry." is fine, too. name: the model's name in the page's address; it must be unique on
+    the page.
     at: the step that is shown at first, by default the last attention. stage: one of its arrays.
-    select: the place of the number whose arithmetic is open at first, [row, column] or, of a head,
-    [head, row, column]. off: what is switched off at first, as the address has it.
-    loss: (step, [row, column]) of a number that comes out of a step, whose gradients are shown at
-    first instead of the numbers, as `attn_core.steps.backward` takes it.
-    examples: sentences that the reader can press. switched: the translations when each part is
-    switched off in turn, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2":
-    {"words": 8, "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}: for the trained
-    models, `attn_core.translators.switched.switched` has it.
-    show: which of "sentence" (the field to type in; without it the sentence is plain text),
-    "translation", "likeliest" (words to take), "steps" (word by word, temperature), "plan" (the
-    drawing), "station" and "switches" there are. together: models of one page with the same name
-    here read the same sentence. explorer: what the explorer of an attention hides and shows, as
-    the view of `explore` has it: {"hide": ["head"], "stages": ["weights"]}.
-    arcs: ((step, head) within the sentence, (step, head) from the translation to it): instead
-    of the drawing of the machine, the sentence with arcs of these weights is shown.
+    select: the place of the number whose arithmetic is open at first, [row, column] or, for a head,
+    [head, row, column]. off: what is switched off at first, in the form used in the page's address.
+    loss: (step, [row, column]), a number in the output of a step, in the form that
+    `attn_core.steps.backward` takes. At first, the page shows the gradients of this number instead
+    of the numbers themselves.
+    examples: sentences that the reader can choose. switched: how many translations change when each
+    part is switched off in turn, {"sentences": 300, "counts": {"heads_off:encoder.0.attention.2":
+    {"words": 8, "order": 2, "endless": 0, "example": "Tom sees Jerry"}, …}}; for the book's trained
+    models, `attn_core.translators.switched.switched` returns this dict.
+    show: which parts the page has, from "sentence" (the field to type in; without it the sentence
+    is plain text), "translation", "likeliest" (words to take), "steps" (word by word, temperature),
+    "plan" (the drawing), "station" and "switches". together: a name; models on one page that share
+    it read the same sentence. explorer: what the explorer of an attention hides and shows, in the
+    form of `explore`'s view: {"hide": ["head"], "stages": ["weights"]}.
+    arcs: ((step, head) within the sentence, (step, head) from the translation to it): the page
+    shows the sentence with arcs for these weights instead of the drawing of the machine.
     marks: the words that mean start, end and pad. longest: how many words a sentence may have, 512
-    at most. longest_trained: how many words the longest sentence of its training had; if one is
-    longer, the page says so.
+    at most. longest_trained: how many words the longest sentence in the model's training had; if a
+    reader's sentence is longer, the page says so.
 
     The page gets the weights, the words and the steps, and computes everything else itself.
     TypeError or ValueError says what it cannot take, such as a module that is called differently or

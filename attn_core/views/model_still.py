@@ -149,7 +149,7 @@ def described(steps: Steps, labels: dict[str, list[str]]) -> str:
     """The picture in words."""
     weights = sum(weight.numel() for weight in steps.weights.values())
     return (
-        f"A model of {weights:,} weights reads {' '.join(labels['source'])} and goes on "
-        f"after {' '.join(labels['target'])}. The numbers of its {len(steps)} steps are strips of "
-        "ink, with a row for each word."
+        f"A model of {weights:,} weights reads “{' '.join(labels['source'])}” and goes on "
+        f"after “{' '.join(labels['target'])}”. The numbers of its {len(steps)} steps are drawn as "
+        "strips of ink, with a row for each word."
     )

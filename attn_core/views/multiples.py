@@ -6,7 +6,7 @@ import textwrap
 from attn_core.views.fonts import font_families
 from attn_core.views.given import Numbers
 from attn_core.views.heat import INK, MASKED, Color, mix, rgb_of
-from attn_core.views.labels import count_text
+from attn_core.views.labels import count_in_words, head_in_words
 
 MOST_ACROSS = 12
 MOST_A_SIDE = 64
@@ -65,5 +65,6 @@ def color_of(x: float, end: float) -> Color:
 def describe_heads(record: Numbers, stage: str, maps: list, names: list[str]) -> str:
     """In words: how many maps, and which head holds the largest number."""
     most = [max(x for row in cells for x in row) for cells in maps]
-    largest = names[most.index(max(most))]
-    return f"Small heatmaps of {count_text(record, stage)}. The largest number is in {largest}."
+    largest = head_in_words(names[most.index(max(most))])
+    counts = count_in_words(record, stage)
+    return f"Small heatmaps of {counts}. The largest number is in {largest}."

@@ -29,7 +29,8 @@ class Box:
         self.payload = payload
 
     def __repr__(self) -> str:
-        return f"A box for your numbers, {self.payload['sizes']}. Here: diagnose(yours, record)"
+        sizes = self.payload["sizes"]
+        return f"A box for your numbers, {sizes}. In a notebook, call diagnose(yours, record)"
 
     @property
     def html(self) -> str:
@@ -47,7 +48,7 @@ def paste(record: AttentionTrace, *, name: str = "diagnosis", example: Tensor | 
 
     >>> from attn_core import toy, trace
     >>> paste(trace(*[toy.journey().x] * 3))
-    A box for your numbers, 6 × 6 (the output 6 × 3). Here: diagnose(yours, record)
+    A box for your numbers, 6 × 6 (the output 6 × 3). In a notebook, call diagnose(yours, record)
 
     record: of at most 400 weights in all. example: an array that a button puts into the box.
     The answers are those of `diagnose`. What is pasted stays in the browser. Taught in chapter 14.

@@ -99,14 +99,15 @@ def open_prompts(
     The capital of France is Paris 77.3 %, without head 4 of layer 23 14.1 %
 
     model: a LanguageModel with a tokenizer, as `pretrained.smollm2()`, with a causal mask.
-    texts: all with the same number of tokens; a reader chooses one. head: the layer, and the head
-    of queries in it, that can be switched off. name: its name in the address, unique on a
-    page. select: (row, column) of the weight that is open at first. stages: which of the head's
-    are shown. count: how many next tokens are listed. places: decimals of the weights.
+    texts: these must all have the same number of tokens; a reader chooses one. head: the query head
+    that can be switched off, as (layer, head). name: the explorer's name in the page's address; it
+    must be unique on the page. select: (row, column) of the weight that is open at first. stages:
+    which of the head's stages are shown. count: how many next tokens are listed. places: decimals
+    of the weights.
 
     The model is computed in float64, once with the head and once without. A page gets the head's
-    q, k and v, and computes its weights and their arithmetic; the chances come as they are.
-    Taught in chapter 12.
+    q, k and v, and computes its weights and their arithmetic; the chances are sent already
+    computed. Taught in chapter 12.
     """
     if not isinstance(model, LanguageModel) or not isinstance(model, Tokenized):
         raise TypeError(

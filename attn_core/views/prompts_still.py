@@ -67,8 +67,8 @@ def described(prompts: dict, text: dict, words: list[str], row: list[float], at:
     layer, head = prompts["head"]
     best, on, off = best_of(text)
     return (
-        f"The text {text['text']}. In head {head} of layer {layer}, {words[at]} takes most from "
-        f"{words_taken(words, row)}, {fixed(max(row), 2)}. The likeliest next word is "
-        f"{best.strip()}, {percent(on)}, and without this head {percent(off)}. Beside it "
-        "the head's weights as numbers."
+        f"The text is “{text['text']}”. In head {head} of layer {layer}, “{words[at]}” takes most "
+        f"from “{words_taken(words, row)}”: {fixed(max(row), 2)}. The likeliest next word is "
+        f"“{best.strip()}”: {percent(on)}, or {percent(off)} without this head. Beside the text "
+        "are the head's weights as numbers."
     )

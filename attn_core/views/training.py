@@ -28,7 +28,7 @@ MEAN = 10  # steps whose mean loss is shown
 
 
 class OpenTraining(Shown):
-    """What `open_training` shows: a training to step, run, rewind and change on the page.
+    """What `open_training` shows: a training that a reader can step, run, rewind and change.
 
     training: the one in Python, whose film is shown on paper.
 
@@ -83,10 +83,11 @@ def open_training(training: Training | None = None, *, name: str = "training") -
     Training to play with: 2,496 weights, 2 layers
 
     training: the page starts from the same task, seed, first weights and optimiser, and computes
-        the same numbers; by default Training(). Paper gets the film of what it has learned so
-        far. Its model must be an AttentionOnly of one or two layers, with the weights that the seed
-        draws and a causal mask or Keep(); ValueError otherwise.
-    name: its name in the address, of letters, digits and hyphens; unique on a page.
+        the same numbers; by default Training(). A printed page shows the film of what the model has
+        learned so far. The model must be an AttentionOnly of one or two layers, with the weights
+        that the seed draws and a causal mask or Keep(); ValueError otherwise.
+    name: the explorer's name in the page's address, made of letters, digits and hyphens; it must be
+        unique on the page.
 
     A reader can change the learning rate, the optimiser, the seed and the number of layers, remove
     the mask, and put a start token first. Python does not see these changes.

@@ -78,7 +78,8 @@ def compare(seen: Seen, other: Seen) -> Comparison:
     (2, 0.0)
 
     seen, other: what `watch` gave, of one model on two inputs of equal size or of two models with
-        the same paths. A path has as many heads, queries and keys in both.
+        the same paths. To be compared, a path must have the same number of heads, queries and keys
+        in both.
 
     The distance is the total variation, ½ Σ |weight − other weight| over the keys, on average over
     queries and batch: the share of its weights that a head has moved to other keys. No map is made

@@ -29,9 +29,9 @@ def rollout(seen: Seen, *, only: Only = None) -> Tensor:
     Each layer mixes half of what its heads take, on average, with half of what the token had
     before, as a residual connection adds it: 0.5·A + 0.5·I. The layers are multiplied in the order
     in which they ran; row i says where the numbers at place i come from. Rows sum to 1, except with
-    sinks and for rows that see no key. ValueError if the attentions are not of one size, or if some
-    are cross-attentions by their paths; in that case, choose with `only`. Abnar and Zuidema,
-    "Quantifying Attention Flow in Transformers" (2020). Taught in chapter 10.
+    sinks and for rows that see no key. ValueError if the attentions are not all of the same size,
+    or if the paths of some say that they are cross-attentions; in that case, choose with `only`.
+    Abnar and Zuidema, "Quantifying Attention Flow in Transformers" (2020). Taught in chapter 10.
     """
     followed = self_attentions(seen, only)
     T = followed[0].at_first.shape[2]

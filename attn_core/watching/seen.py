@@ -37,7 +37,7 @@ class Seen:
     attended more often has a list of records, `seen.all("layers.0.self_attn")`. If a model
     generates with a cache that only grows, all steps of a module become one record, with a row for
     each token. `seen[0]` is the first attention of the model, `seen[-1]` the last. A record is
-    computed when it is first asked for, and refuses to answer if the model has written into its
+    computed when it is first requested, and raises RuntimeError if the model has written into its
     tensors since.
 
     unseen: what was not recorded, as tuples (path, why, what_to_do).
@@ -104,9 +104,10 @@ class Seen:
         >>> torch.equal(before, after)
         False
 
-        heads: numbers of heads, or True for all of them, by the paths of their modules. Their
-            outputs [L, Dv] become 0 before the output projection, wherever the module attends
-            inside the block. No gradient passes through what became 0.
+        heads: a dict from the path of a module to the list of its head numbers, or to True for all
+            of its heads. The outputs of these heads, [L, Dv], become 0 before the output
+            projection, wherever the module attends inside the block. No gradient passes through
+            these zeros.
 
         KeyError if a path was not seen, ValueError if a head is not there. RuntimeError after the
         block if one of the modules did not attend in it. A `watch` that is open at the same time
@@ -134,8 +135,9 @@ class Seen:
         False
 
         other: what `watch` saw of the model, or of one with the same paths, on inputs of the same
-            size. The outputs are those of its records, equal to the model's own but for rounding,
-            and constants to gradients. A module that attends several times has its outputs in turn.
+            size. The outputs come from its records: they equal the model's own except for rounding,
+            and count as constants for gradients. A module that attends several times gets them in
+            turn.
         heads: as in `ablate`, and so are the errors. ValueError if the shapes of the two runs
             differ. Vig et al., "Investigating Gender Bias in Language Models Using Causal Mediation
             Analysis" (2020). Taught in chapter 10.
@@ -160,8 +162,9 @@ class Seen:
         number: one number that was computed from the model's output, such as a logit, with
             gradients. Its graph is kept, so that you can ask about another number.
 
-        Returns, by the path of each module, a tensor [*lead, L, S], or a list of them if the module
-        attended several times; 0 where the number does not depend on an attention. Each is
+        Returns a dict from the path of each module to a tensor [*lead, L, S], or to a list of
+        tensors if the module attended several times. A tensor is 0 where the number does not depend
+        on its attention. Each tensor is
         `record.attribution` with the gradient that reached the output of the attention.
         RuntimeError if the model ran without gradients or with dropout. Chefer, Gur and Wolf,
         "Generic Attention-model Explainability for Interpreting Bi-Modal and Encoder-Decoder

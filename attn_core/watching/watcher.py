@@ -48,24 +48,24 @@ def watch(
         may come in between.
     strict: if True, an attention that could not be recorded is an error. By default it is a
         warning.
-    check: if True, every row of the model's output is compared with the record, which computes each
-        attention twice. By default, a few rows are compared. An attention whose output differs by
+    check: if True, every row of the model's output is compared with the record, so each attention
+        is computed twice. By default, a few rows are compared. An attention whose output differs by
         more than rounding is not recorded.
     only: the modules to record: a path, several paths, or a function that takes a path and says
         True or False. A path includes the modules inside it.
 
-    Returns a `Seen`: records by the path of the module that attended, and in `seen.unseen` what was
-    not recorded and why. RuntimeError with one sentence if no attention was recorded. An error of
-    the model passes through.
+    Returns a `Seen`: it holds the records by the path of the module that attended and, in
+    `seen.unseen`, what was not recorded and why. If no attention was recorded, RuntimeError says so
+    in one sentence. An error raised by the model passes through.
 
-    The memory used is that of q, k and v, in the model's own tensors. No map is made; a mask or a
-    bias that follows no rule is kept as a table. A tensor that the model writes into, such as a
-    cache, is copied, and so are k and v that repeat heads for a group, without the repetitions.
-    Under torch.no_grad() nothing else is kept. With gradients, q, k and v stay in the model's
-    graph, so torch.autograd.grad reaches its parameters through a record, and the graph lives as
-    long as `seen`. What a checkpoint computes again is recorded once. If torch applies dropout, a
-    record has the weights before it. Under autocast q, k and v have its dtype. A model compiled by
-    torch.compile runs uncompiled inside the block.
+    The memory used is that of q, k and v, which are the model's own tensors. No map is made; a
+    mask or a bias that follows no rule is kept as a table. A tensor that the model writes into,
+    such as a cache, is copied. So are k and v that repeat heads for a group, but without the
+    repetitions. Under torch.no_grad() nothing else is kept. With gradients, q, k and v stay in the
+    model's graph, so torch.autograd.grad reaches its parameters through a record, and the graph
+    lives as long as `seen`. What a checkpoint computes again is recorded once. If torch applies
+    dropout, a record has the weights before it. Under autocast q, k and v have its dtype. A model
+    compiled by torch.compile runs uncompiled inside the block.
 
     `watch` does not see a softmax written with exp and sum, products written as multiplications
     with broadcasting, linear attention, kernels of other packages, or modules that run in another

@@ -1,7 +1,7 @@
 """A deck of slides for teaching, made of the chapters when the site is built: slides/index.html.
 
-One slide asks, and the next one answers. reveal.js draws them; its files come from the pinned
-package sphinx-revealjs, so that the deck opens without a net, and from a folder.
+One slide asks a question, and the next one answers it. reveal.js draws them; its files come from
+the pinned package sphinx-revealjs, so that the deck opens without a net, and from a folder.
 """
 
 from __future__ import annotations

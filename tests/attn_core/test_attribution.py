@@ -53,8 +53,16 @@ def test_gradient_of_autograd(lead, settings):
     torch.testing.assert_close(finer, expected, rtol=0, atol=1e-5)
     torch.testing.assert_close(share, expected * weights.detach(), rtol=0, atol=1e-6)
     batch, head = record.shape[0] - 1, record.shape[1] - 1
+    cells = share.reshape(record.shape)
     tile = record.attribution(grad_output, slice(1, 3), range(6, 7), batch=batch, head=head)
-    torch.testing.assert_close(tile, share.reshape(*record.shape)[batch, head, 1:3, 6:7])
+    torch.testing.assert_close(tile, cells[batch, head, 1:3, 6:7])
+    for part, wanted in (
+        ({"rows": range(1, 3)}, cells[0, 0, 1:3]),
+        ({"cols": slice(6, 7)}, cells[0, 0, :, 6:7]),
+        ({"batch": batch}, cells[batch, 0]),
+        ({"head": head}, cells[0, head]),
+    ):
+        torch.testing.assert_close(record.attribution(grad_output, **part), wanted)
     of_head = record.grad_weights(grad_output, head=head)
     torch.testing.assert_close(of_head, got.reshape(record.shape)[0, head])
 

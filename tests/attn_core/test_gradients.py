@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 from attn_core import AttentionTrace, Dropout, alibi, causal, padding, relative, trace, window
 from attn_core.gradients.cells import STAGES
+from attn_core.gradients.inputs import unrotated
 from attn_core.rotary import Rotary
 from attn_core.source import Projection
 from tests.attn_core.reference import cases, drawn
@@ -355,6 +356,13 @@ class TestChangedInPlace:
             ask().add_(1)
             assert torch.equal(ask(), wanted)
 
+    def test_of_the_stored_output(self):
+        record = trace(*(drawn(seed, 4, 3) for seed in (1, 2, 3)))
+        grads = record.gradients(drawn(9, 4, 3))
+        record.output_4d.add_(1)
+        with pytest.raises(RuntimeError, match=r"^output must stay as it was when it was traced"):
+            grads.stage("grad_scores")
+
     def test_of_a_source(self):
         record, pull = projected()
         grads = record.gradients(pull)
@@ -436,6 +444,11 @@ def test_a_source_gets_what_autograd_gives_it(how):
     for mine, other in zip(got, wanted, strict=True):
         assert mine.shape == other.shape
         assert_same(mine, other)
+
+
+def test_places_are_made_where_the_gradient_is():
+    grad = torch.zeros(1, 5, 4, device="meta")
+    assert unrotated(grad, Projection(*[grad] * 4, rotary=Rotary(4))).device == grad.device
 
 
 def test_half_precision_of_a_source():

@@ -495,6 +495,17 @@ def test_inference_tensors_work():
     assert torch.equal(inside.lse, outside.lse)
 
 
+def test_inference_tensors_that_are_added_work():
+    with torch.inference_mode():
+        added = {"bias": drawn(4, 4, 5) + 0, "sinks": drawn(5, 3) + 0}
+        record = small(**added)
+    wanted = small(**{name: tensor.clone() for name, tensor in added.items()})
+    assert torch.equal(record.bias.table, wanted.bias.table)
+    assert torch.equal(record.sinks, wanted.sinks)
+    assert not any(tensor.is_inference() for tensor in record.added().values())
+    torch.testing.assert_close(record.stage("weights"), wanted.stage("weights"))
+
+
 def test_ordinary_tensors_in_inference_mode_work():
     q = drawn(1, 2, 3, 4, 2).requires_grad_()
     wanted = trace(q, q, q).stage("weights").detach()

@@ -23,4 +23,4 @@ def test_lines_are_as_thick_as_the_shares():
 def test_under_each_word_stands_its_largest_share():
     drawn = drawings.alignment(SHARES, ["a", "b"], ["x", "y", "z"])
     assert re.findall(r">(0\.\d\d)<", drawn.svg()) == ["0.75", "0.90"]
-    assert "a at x (0.75), b at z (0.90)" in drawn.alt
+    assert "“a” looks most at “x” (0.75), “b” at “z” (0.90)" in drawn.alt

@@ -16,10 +16,10 @@ MERGES = [("a", "t"), ("c", "at"), ("t", "o"), ("to", "m")]
     [
         ("tomcat", MERGES, "to + m: tom, cat."),
         # The pair that comes first in the list goes first, wherever it stands in the word.
-        ("tomcat", MERGES[::-1], "At first t, o, m, c, a, t. Merge t + o: to, m, c, a, t. Merge"),
+        ("tomcat", MERGES[::-1], "At first: t, o, m, c, a, t. Merge t + o: to, m, c, a, t. Merge"),
         ("aaaa", [("aa", "aa"), ("a", "a")], "a + a: aa, aa. Merge aa + aa: aaaa."),
         ("aaa", [("a", "a")], "Merge a + a: aa, a."),
-        ("dog", MERGES, "At first d, o, g."),
+        ("dog", MERGES, "At first: d, o, g."),
     ],
 )
 def test_it_says_what_each_merge_makes(word, merges, says):

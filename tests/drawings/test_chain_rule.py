@@ -35,4 +35,4 @@ def test_its_words_tell_the_same_numbers():
     drawing = drawings.chain_rule(head().source(X.double()), 4, 5, tokens=WORDS)
     for n in re.findall(r">×(−?[\d.]+)<", drawing.svg()):
         assert n in drawing.alt
-    assert "the weight that one gives to step" in drawing.alt
+    assert "the weight that “one” gives to “step”" in drawing.alt

@@ -24,5 +24,5 @@ def test_what_is_read_aloud_is_the_row_of_the_query():
     told = drawings.cross_attention(made, chinese, english, query=1).alt
     row = made.stage("weights")[1].tolist()
     for word, share in zip(english, row, strict=True):
-        assert f"{share:.2f} for {word}" in told
-    assert "The row of 追逐" in told
+        assert f"{share:.2f} for “{word}”" in told
+    assert "The row of “追逐”" in told

@@ -24,7 +24,7 @@ def counted(words: int, width: int, rows: int) -> tuple[int, int]:
 @pytest.mark.parametrize("sizes", [(4096, 64, 256), (1024, 128, 100), (64, 8, 64)])
 def test_what_moves_is_counted(sizes):
     drawing = drawings.fast_memory(*sizes)
-    told = re.findall(r"([\d,]+) numbers move\. .* it is ([\d,]+)\.", drawing.alt)
+    told = re.findall(r"([\d,]+) numbers move\. .* map, ([\d,]+) numbers move\.", drawing.alt)
     assert [tuple(int(n.replace(",", "")) for n in told[0])] == [counted(*sizes)]
     for count in counted(*sizes):
         assert f" {count:,} numbers move<" in drawing.svg()

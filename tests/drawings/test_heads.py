@@ -29,7 +29,7 @@ def test_alt_has_the_weights_of_the_row():
     alt = drawings.heads(heads, X, WORDS, query=1).alt
     for head in range(2):
         first, second = weights[head, 1, :2].tolist()
-        assert f"in head {head} {first:.2f} and {second:.2f}" in alt
+        assert f"{first:.2f} and {second:.2f} in head {head}" in alt
 
 
 def test_a_word_is_as_dark_as_its_weight():
@@ -39,7 +39,9 @@ def test_a_word_is_as_dark_as_its_weight():
         r'fill-opacity="([\d.]+)"', drawing.svg()
     )
     assert [float(n) for n in shown] == pytest.approx(row.tolist())
-    assert drawing.alt == "What it takes from each word. In a it takes most from was, 0.60."
+    assert drawing.alt == (
+        "Shading shows what “it” takes from each word. In a, “it” takes most from “was”, 0.60."
+    )
 
 
 def test_a_long_sentence_goes_on_in_the_next_line_within_the_drawing():

@@ -25,4 +25,4 @@ def test_the_first_and_the_last_number_are_written():
     drawing = drawings.influence(ROWS)
     shown = re.findall(r"<text[^>]*>(\d\.\d{3})</text>", drawing.svg())
     assert shown == ["0.000", "2.000", "0.400", "0.200"]
-    assert "trained: 0.400 on the first, 0.200 on the last." in drawing.alt
+    assert "“trained”: 0.400 on the first, 0.200 on the last." in drawing.alt

@@ -20,7 +20,7 @@ def test_each_mask_has_its_kept_and_its_hidden_cells():
         kept = int(keep.dense(4, 4).sum())
         drawing = drawings.masks({"one": keep}, WORDS)
         assert (counted(drawing, "more"), counted(drawing, "masked")) == (kept, 16 - kept)
-        assert f"one keeps {kept} cells" in drawing.alt
+        assert f"“one” keeps {kept} cells" in drawing.alt
 
 
 def test_the_sentence_asked_for_is_drawn():
@@ -32,16 +32,16 @@ def test_the_sentence_asked_for_is_drawn():
 def test_framed_rows_are_compared():
     both = causal() & padding([2])
     same = drawings.masks({"causal": causal(), "both": both}, WORDS, framed=[0, 1])
-    assert "one and step: causal and both keep the same cells" in same.alt
+    assert "“one” and “step”, the masks “causal” and “both” keep the same cells" in same.alt
     other = drawings.masks({"causal": causal(), "both": both}, WORDS, framed=[2, 3])
-    assert "pad: no two keep the same cells" in other.alt
+    assert "“pad”, no two masks keep the same cells" in other.alt
 
 
 def test_dead_rows_are_told():
     is_word = torch.tensor([False, False, True, True])
     left = causal().dense(4, 4)[0, 0] & is_word
     drawing = drawings.masks({"causal": causal(), "both": left}, WORDS, framed=[0, 1])
-    assert drawing.alt.endswith("There both keeps nothing.")
+    assert drawing.alt.endswith("There, “both” keeps nothing.")
 
 
 def test_a_word_sees_its_past_and_guesses_what_follows():
@@ -49,9 +49,8 @@ def test_a_word_sees_its_past_and_guesses_what_follows():
     written = re.findall(r">([^<>]+)</text>", drawing.svg())
     lines = "Your journey | Your journey starts | Your journey starts ?"
     assert written[2:] == lines.replace("| ", "").split()
-    assert (
-        "Your and journey, and guesses starts. The answer is in none of the lines." in drawing.alt
-    )
+    says = "“Your” and “journey”, and guesses “starts”. The answer is in none of the lines."
+    assert says in drawing.alt
 
 
 def test_without_a_mask_the_answer_is_framed():

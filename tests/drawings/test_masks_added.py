@@ -26,14 +26,14 @@ def test_a_row_that_sees_nothing_takes_what_is_hidden_once(fill):
     shares = [f">.{round(100 / int(n))}<" for n in once[:2].sum(dim=1) for _ in range(n)]
     for share in set(shares):
         assert drawing.svg().count(share) >= shares.count(share)
-    says = "pad 0 sees nothing, and gives 0.33 to pad 0, 0.33 to one 2 and 0.33 to step 3"
+    says = "“pad 0” sees nothing, and gives 0.33 to “pad 0”, 0.33 to “one 2” and 0.33 to “step 3”"
     assert says in drawing.alt
 
 
 def test_infinity_leaks_nothing_and_is_nan():
     drawing = drawings.masks_added(torch.zeros(4, 4), MASKS, TOKENS, -torch.inf)
     assert frames(drawing) == 0
-    assert drawing.alt.endswith("pad 0 sees nothing, and its weights are nan.")
+    assert drawing.alt.endswith("“pad 0” sees nothing, and its weights are nan.")
 
 
 def test_rows_that_see_something_leak_nothing():

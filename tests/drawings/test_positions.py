@@ -24,5 +24,6 @@ def test_the_turn_is_the_rate_times_the_shift(pairs, shift):
 
 def test_a_table_with_another_rate_turns_otherwise():
     told = drawings.position_waves(TABLE, (1, 3)).alt
-    assert "Pair 1: from 2 to 5 by 97 degrees and from 14 to 17 by 97 degrees" in told
+    turned = "by 97 degrees from position 2 to 5, and by 97 degrees from position 14 to 17"
+    assert f"The hand of pair 1 turns {turned}." in told
     assert "97" not in drawings.position_waves(sinusoids(25, 16), (1, 3)).alt

@@ -45,10 +45,10 @@ def test_the_whole_has_no_gap():
 
 def test_the_numbers_are_those_of_the_chapter():
     drawing = drawings.softmax_shares(SCORES, WORDS)
-    assert "journey 1.4950" in drawing.alt
-    assert "Your 0.5824" in drawing.alt
+    assert "“journey” 1.4950" in drawing.alt
+    assert "“Your” 0.5824" in drawing.alt
     assert "their sum is 4.2036" in drawing.alt
-    assert "step 0.1581" in drawing.alt
+    assert "“step” 0.1581" in drawing.alt
 
 
 def test_the_numbers_are_those_of_the_warmup():

@@ -32,7 +32,7 @@ def test_the_line_joins_the_values_and_the_box_surrounds_them():
     ("wanted", "says"),
     [
         ((8, 6), "in the box and not on the line: the nearest point of the line is (6, 4)."),
-        ((6, 4), "lies in the box and on the line."),
+        ((6, 4), "is in the box and on the line."),
         ((9, 0), "outside the box and not on the line: the nearest point of the line is (8, 2)."),
     ],
 )

@@ -197,9 +197,17 @@ ADDED_VALUES = {
     "bias must broadcast to (2, 3, 4, 6), got (2, 4, 6): "
     "pass bias[:, None] for one table a sentence": {"bias": t(2, 4, 6)},
     "bias must broadcast to (2, 3, 4, 6), got (2, 3, 5, 6)":
-        [{"bias": t(2, 3, 5, 6)}, {"bias": alibi([1.0] * 3) + t(2, 3, 5, 6)}],
+        [
+            {"bias": t(2, 3, 5, 6)},
+            {"bias": alibi([1.0] * 3) + t(2, 3, 5, 6)},
+            {"bias": alibi([1.0] * 3) + with_value(t(2, 3, 5, 6), (0, 1, 2, 3), math.inf)},
+        ],
     "bias must be finite, got -inf at (1, 2): say with keep which keys are hidden":
         {"bias": with_value(t(4, 6), (1, 2), -math.inf)},
+    "bias must be finite, got inf at (0, 2): say with keep which keys are hidden":
+        {"bias": with_value(t(1, 6), (0, 2), math.inf)},
+    "bias must be finite, got nan at (1, 2, 0, 4): say with keep which keys are hidden":
+        {"bias": with_value(t(2, 3, 1, 6), (1, 2, 0, 4), math.nan)},
     "slopes of bias must be of each of the 3 heads, got 2": {"bias": alibi([1.0, 2.0])},
     "slopes of bias must be finite, got nan at (1,): say with keep which keys are hidden":
         {"bias": alibi([1.0, math.nan, 2.0])},
@@ -310,6 +318,8 @@ def test_scores_are_judged_by_themselves_in_short_calls_and_long_ones(call, T):
 WHOLE = "must be a whole number, got"
 MAKER_TYPES = {
     "slopes must be numbers, got 'steep'": lambda: alibi("steep"),
+    "slopes must be a dense tensor, got one of layout torch.sparse_coo":
+        lambda: alibi(t(3).to_sparse()),
     "values must be a float tensor, got torch.int64": lambda: relative(whole(1, 3)),
     f"max_distance {WHOLE} 9.0": lambda: buckets(t(8, 1), max_distance=9.0),
     f"before {WHOLE} '2'": lambda: window("2"),
@@ -343,8 +353,13 @@ MAKER_VALUES = {
     "slopes must have one number a head, got (0,)": lambda: alibi([]),
     "values must have two axes, none of them empty, got (3,)": lambda: relative(t(3)),
     "values must have an odd number of columns, got 4": lambda: relative(t(1, 4)),
+    "weight must have two axes, none of them empty, got (3,)": lambda: buckets(t(3)),
     "weight must have at least 4 buckets, got 3": lambda: buckets(t(3, 1)),
-    "max_distance must be above the 4 distances that have a bucket each, got 4":
+    "weight must have at least 2 buckets, got 1": lambda: buckets(t(1, 1), bidirectional=False),
+    "max_distance must be at least 1, got 0": lambda: buckets(t(4, 1), max_distance=0),
+    "max_distance must be above 1, the number of distances that have their own bucket, got 1":
+        lambda: buckets(t(4, 1), max_distance=1),
+    "max_distance must be above 4, the number of distances that have their own bucket, got 4":
         lambda: buckets(t(8, 1), max_distance=4, bidirectional=False),
     "relative must have as many columns in both of a sum, got 3 and 5":
         lambda: relative(t(1, 3)) + relative(t(1, 5)),

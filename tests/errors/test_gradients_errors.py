@@ -37,6 +37,15 @@ def test_grad_output(given, kind, sentence):
     refused(lambda: RECORD.gradients(given), kind, sentence)
 
 
+def test_a_sample_of_vmap():
+    refused(
+        lambda: torch.vmap(RECORD.gradients)(ONES[None]),
+        ValueError,
+        "grad_output must be the same for all samples of torch.vmap, got one for each: "
+        "call it once, on the whole batch",
+    )
+
+
 STAGES = {
     ValueError: {
         f"{STAGE}'weights'": [

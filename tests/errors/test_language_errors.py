@@ -60,9 +60,13 @@ def test_what_cannot_be_rotated(call, said):
             lambda: EIGHT.rotate(torch.zeros(1, 8), [0]),
             "positions must be a torch tensor, got list",
         ),
+        (
+            lambda: Sampling().probabilities([1.0, 2.0]),
+            "scores must be a torch tensor, got list",
+        ),
     ],
 )
-def test_what_is_no_tensor_is_not_rotated(call, said):
+def test_what_is_no_tensor(call, said):
     with pytest.raises(TypeError) as error:
         call()
     assert str(error.value) == said
@@ -72,6 +76,10 @@ def test_what_is_no_tensor_is_not_rotated(call, said):
     ("call", "said"),
     [
         (lambda: Sampling(temperature=-1), "temperature must be a number of at least 0, got -1"),
+        (
+            lambda: Sampling(temperature=math.inf),
+            "temperature must be a number of at least 0, got inf",
+        ),
         (lambda: Sampling(top_k=0), "top_k must be at least 1, got 0"),
         (lambda: Sampling(top_p=1.5), "top_p must be a number from 0 to 1, got 1.5"),
         (lambda: Sampling(min_p="x"), "min_p must be a number from 0 to 1, got 'x'"),
@@ -83,6 +91,17 @@ def test_what_is_no_tensor_is_not_rotated(call, said):
         (
             lambda: Sampling().choose(torch.zeros(2, 3)),
             "scores must be those of one position, got (2, 3)",
+        ),
+        (lambda: GroupedQueryAttention(8, 0, 1), "num_heads must be at least 1, got 0"),
+        (lambda: GroupedQueryAttention(8, 4, 0), "num_kv_heads must be at least 1, got 0"),
+        (lambda: GroupedQueryAttention(8, 4, 2, head_dim=0), "head_dim must be at least 1, got 0"),
+        (
+            lambda: GroupedQueryAttention(8, 4, 2)(torch.zeros(3, 8)),
+            "x must have 3 axes [B, T, E], got (3, 8)",
+        ),
+        (
+            lambda: GroupedQueryAttention(8, 4, 2)(torch.zeros(1, 3, 6)),
+            "x must have 8 numbers a token, got (1, 3, 6)",
         ),
         (
             lambda: GroupedQueryAttention(8, 4, 3),
@@ -99,6 +118,10 @@ def test_what_is_no_tensor_is_not_rotated(call, said):
         (
             lambda: LanguageModel(9, **SIZES, keeps=[causal()]),
             "keeps must have a mask for each of 2 layers, got 1",
+        ),
+        (
+            lambda: LanguageModel(9, **SIZES | {"num_layers": 0}),
+            "num_layers must be at least 1, got 0",
         ),
         (
             lambda: MODEL(IDS[0]),

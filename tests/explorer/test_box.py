@@ -351,7 +351,7 @@ def test_a_script_that_runs_before_the_page_is_read_waits_for_its_data(bare, bar
 
 def test_without_scripts_it_says_what_to_call(bare):
     page = bare.open(paste(RECORDS["plain"]).html, scripts=False)
-    expect(page.get_by_text("Here: diagnose(yours, record)")).to_be_visible()
+    expect(page.get_by_text("In a notebook, call diagnose(yours, record)")).to_be_visible()
 
 
 def test_its_script_is_small(record_property):

@@ -70,7 +70,7 @@ def test_without_scripts_there_is_its_table_and_on_paper_its_picture():
     given = weights(4, 2, 5, 5)
     view = explore(given, tokens=WORDS, select=(2, 1), head=1)
     assert fixed(given[1, 2, 1].item()) in view.html
-    said = f"Query sat gives {fixed(given[1, 2, 1].item())} to key cat."
+    said = f"Query “sat” gives {fixed(given[1, 2, 1].item())} to key “cat”."
     assert said in view.picture.alt
     assert str(view) == "Explorer: weights, 5 queries × 5 keys, 2 heads"
 

@@ -226,8 +226,8 @@ def test_the_still_is_the_drawing():
     assert picture.width > picture.height > 400
     assert len(picture.convert("RGB").getcolors(1 << 24)) > 100
     assert metadata["image/png"]["alt"] == (
-        "A model of 45,824 weights reads Tom chases Jerry and goes on after <start> 汤姆 追逐 "
-        "杰瑞. The numbers of its 70 steps are strips of ink, with a row for each word."
+        "A model of 45,824 weights reads “Tom chases Jerry” and goes on after “<start> 汤姆 追逐 "
+        "杰瑞”. The numbers of its 70 steps are drawn as strips of ink, with a row for each word."
     )
     assert data["text/plain"] == "Model: 45,824 weights, 70 steps, Tom chases Jerry"
 
@@ -248,7 +248,7 @@ def test_the_still_of_arcs_has_a_curve_for_each_weight_that_the_page_draws():
     words = [text.get_text() for text in sentence.texts]
     assert words == ["Tom", "chases", "Jerry", "汤姆", "追逐", "杰瑞"]
     assert numbers.texts[5].get_text() == f"{within[1, 2]:.2f}"
-    assert "chases from Jerry" in still.alt
+    assert "“chases” from “Jerry”" in still.alt
 
 
 def test_a_still_without_a_font_for_its_words_is_no_warning(monkeypatch):

@@ -108,7 +108,7 @@ def test_on_paper_there_is_a_picture(shown):
     data, metadata = shown._repr_mimebundle_()
     assert "image/png" in data
     best, _ = likeliest(shown.payload["prompts"]["texts"][0], "on", 1)[0]
-    assert f"The likeliest next word is {best.strip()}, " in metadata["image/png"]["alt"]
+    assert f"The likeliest next word is “{best.strip()}”: " in metadata["image/png"]["alt"]
 
 
 class NoTokenizer(LanguageModel):

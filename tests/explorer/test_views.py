@@ -107,7 +107,7 @@ def test_blank_tokens_are_seen_in_the_figure_the_still_and_the_table():
     assert re.findall("<bdi>(.*?)</bdi>", view.html) == labels * 2
     assert [label.get_text() for label in drawn.axes[0].get_xticklabels()] == labels
     for alt in (drawn.alt, view.picture.alt):
-        assert alt.endswith("Query ␣the gives 0.2151 to key ⏎.")
+        assert alt.endswith("Query “␣the” gives 0.2151 to key “⏎”.")
     assert view.payload["tokens"]["keys"] == tokens, "the tokens themselves stay"
 
 
@@ -270,12 +270,13 @@ def test_a_picture_is_told_in_words(journey):
     record, tokens = journey
     assert figure(record, tokens=tokens).alt == (
         "Heatmap of weights, 6 queries × 6 keys, 1 head. "
-        "The largest number is 0.2070, query journey, key journey."
+        "The largest number is 0.2070, for query “journey” and key “journey”."
     )
     x = record.q.expand(2, 2, 6, 3)
     assert figure(trace(x, x, x), tokens=tokens, head=1).alt == (
         "Heatmap of weights, 6 queries × 6 keys, 2 heads, batch of 2. "
-        "The largest number in head 1 of sequence 0 is 0.2070, query journey, key journey."
+        "The largest number in head 1 of sequence 0 is 0.2070, for query “journey” and key "
+        "“journey”."
     )
 
 
@@ -283,7 +284,7 @@ def test_a_selected_number_is_framed_and_told(journey):
     record, tokens = journey
     plain, lit = (figure(record, tokens=tokens, select=s) for s in (None, (1, 0)))
     weight = fixed(record.stage("weights")[1, 0].item())
-    assert lit.alt == f"{plain.alt} Query journey gives {weight} to key Your."
+    assert lit.alt == f"{plain.alt} Query “journey” gives {weight} to key “Your”."
     assert len(lit.axes[0].patches) == len(plain.axes[0].patches) + 4
     bold = [t.get_text() for t in lit.axes[0].get_yticklabels() if t.get_fontweight() == "bold"]
     assert bold == ["journey"]

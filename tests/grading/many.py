@@ -46,15 +46,15 @@ TABLE = """\
 | sandboxes: every notebook run and marked | {sandboxes:.0f} s |
 | gradebook, feedback pages and tables | {books:.0f} s |
 | both | {whole:.0f} s |
-| of the clock, for a student | {share:.2f} s |
-| in its sandbox, a student: median | {median:.1f} s |
-| the longest, a hostile one | {longest:.1f} s |
+| wall-clock time per student | {share:.2f} s |
+| time in the sandbox per student: median | {median:.1f} s |
+| longest time in the sandbox, for a hostile submission | {longest:.1f} s |
 | memory for everything at once, at most | {memory:.2f} GiB |
 | memory of one sandbox: median | {sandbox:.0f} MiB |
-| killed when so many were graded | {killed} |
+| submissions graded when the run was killed | {killed} |
 | graded twice because of the kill | {twice} |
-| rows that are not as they should be | {wrong} |
-| other processes that wanted a processor, as it began | {others:.1f} |
+| rows with an unexpected result | {wrong} |
+| other processes that needed a processor at the start | {others:.1f} |
 
 Measured on {date} by `make class-300`: {machine}, {cores} cores, Python {python}, {versions}.
 """

@@ -179,8 +179,7 @@ def test_the_last_decimal_may_be_off_by_one_and_no_more(chapter):
 def test_what_is_no_known_mistake(chapter):
     said, verdict = ask(chapter("04"), ROW, 1, "1 4 5")
     assert (said, verdict) == (
-        "Not yet. 2 of 3 are right; number 3 is not. "
-        "This is none of the mistakes that are known here.",
+        "Not yet. 2 of 3 are right; number 3 is not. It does not look like any known mistake.",
         "wrong",
     )
     assert "row 2" in ask(chapter("06"), TABLE, 0, "1 0 0\n0.5 0.5 0\n0.665 0.245 0.09")[0]

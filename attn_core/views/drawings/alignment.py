@@ -21,9 +21,9 @@ def alignment(weights: Tensor, written: Sequence[str], read: Sequence[str]) -> D
     >>> import torch
     >>> shares = torch.tensor([[0.9, 0.1, 0.0], [0.0, 0.2, 0.8], [0.03, 0.95, 0.02]])
     >>> alignment(shares, ["Tom", "mag", "Jerry"], ["Tom", "likes", "Jerry"])
-    Drawing: Above, the words that were read: Tom likes Jerry. Below, those that are written: \
-Tom mag Jerry. Lines between them, as thick as the attention. Each looks most at: Tom at Tom \
-(0.90), mag at Jerry (0.80), Jerry at likes (0.95).
+    Drawing: Above are the words that were read: “Tom likes Jerry”. Below are those that are \
+written: “Tom mag Jerry”. The lines between them are as thick as the attention. “Tom” looks most \
+at “Tom” (0.90), “mag” at “Jerry” (0.80), “Jerry” at “likes” (0.95).
 
     Args:
         weights: [L, S], a row of shares for each written word.
@@ -37,15 +37,15 @@ Tom mag Jerry. Lines between them, as thick as the attention. Each looks most at
         raise ValueError(f"weights must be {wanted}, got {list(weights.shape)}")
     most = [int(row.argmax()) for row in weights]
     description = ", ".join(
-        f"{word} at {read[j]} ({weights[i, j]:.2f})"
+        f"“{word}” {'at' if i else 'looks most at'} “{read[j]}” ({weights[i, j]:.2f})"
         for i, (word, j) in enumerate(zip(written, most, strict=True))
     )
     sheet = Drawing(
         WIDEST,
         HIGH + 26,
-        f"Above, the words that were read: {' '.join(read)}. Below, those that are written: "
-        f"{' '.join(written)}. Lines between them, as thick as the attention. Each looks most "
-        f"at: {description}.",
+        f"Above are the words that were read: “{' '.join(read)}”. Below are those that are "
+        f"written: “{' '.join(written)}”. The lines between them are as thick as the attention. "
+        f"{description}.",
     )
     above, below = spread(len(read)), spread(len(written))
     for i, row in enumerate(weights.tolist()):

@@ -28,16 +28,17 @@ NAMES, ACROSS, DOWN, TOP = 172, 57, 27, 50
 def book_map() -> Drawing:
     """A row for each chapter, a column for each stage; what a chapter is about is filled.
 
-    >>> print(book_map().alt[:74])
-    A table of the chapters and the six stages. 01 Bottleneck has none yet. 02
+    >>> print(book_map().alt.split(". ")[1])
+    01 Bottleneck: none yet
 
     Taught in [the map](map.md).
     """
     sentences = [
-        f"{name}: {', '.join(lit.split())}." if lit else f"{name} has none yet."
+        f"{name}: {', '.join(lit.split())}." if lit else f"{name}: none yet."
         for name, lit in CHAPTERS.items()
     ]
-    alt = "A table of the chapters and the six stages. " + " ".join(sentences)
+    alt = "A table of the chapters and the six stages shows which stages each chapter is about. "
+    alt += " ".join(sentences)
     sheet = Drawing(WIDEST, TOP + DOWN * len(CHAPTERS) + 8, alt)
     for place, stage in enumerate(STAGES):
         # In two rows: one would be too narrow for their letters on a phone.

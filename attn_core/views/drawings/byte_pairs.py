@@ -16,8 +16,9 @@ def byte_pairs(word: str, merges: Sequence[tuple[str, str]]) -> Drawing:
     """A word's letters, and below them what each merge makes of the row above it.
 
     >>> byte_pairs("tomcat", [("a", "t"), ("c", "at"), ("t", "o"), ("to", "m")])
-    Drawing: tomcat as tokens, a row for each merge. At first t, o, m, c, a, t. Merge a + t: t, o, \
-m, c, at. Merge c + at: t, o, m, cat. Merge t + o: to, m, cat. Merge to + m: tom, cat.
+    Drawing: “tomcat” is cut into tokens, with a row for each merge. At first: t, o, m, c, a, t. \
+Merge a + t: t, o, m, c, at. Merge c + at: t, o, m, cat. Merge t + o: to, m, cat. Merge to + m: \
+tom, cat.
 
     The first merge of the list that finds its pair is made wherever the pair stands; then the list
     is searched from its beginning again, until no pair is left.
@@ -39,8 +40,8 @@ m, c, at. Merge c + at: t, o, m, cat. Merge t + o: to, m, cat. Merge to + m: tom
     sheet = Drawing(
         WIDEST,
         TOP + ROW * len(rows) - (ROW - HIGH) + 12,
-        f"{word} as tokens, a row for each merge. At first {', '.join(rows[0][1])}. "
-        + " ".join(said),
+        f"“{word}” is cut into tokens, with a row for each merge. At first: "
+        f"{', '.join(rows[0][1])}. " + " ".join(said),
     )
     cell = min(WIDEST_CELL, (WIDEST - LEFT - RIGHT) / len(word))
     for n, (name, of) in enumerate(rows):

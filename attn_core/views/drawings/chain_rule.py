@@ -31,10 +31,10 @@ def chain_rule(
     >>> words, x = toy.journey()
     >>> w = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     >>> chain_rule(Projection(x[:2], w, w, w), 0, 1, tokens=words[:2])
-    Drawing: How w_query[0, 0] reaches the loss, −log of the weight that Your gives to \
-journey. Number 0 of the query of Your changes 0.43 times as much. Its scaled scores change \
-0.3041, 0.3889 times as much as that (Your, journey). The loss changes 0.4718, −0.4718 times as \
-much as these.
+    Drawing: Lines lead from w_query[0, 0] to the loss, which is −log of the weight that “Your” \
+gives to “journey”. Number 0 of the query of “Your” changes 0.43 times as much as w_query[0, 0]. \
+The scaled scores of “Your” with “Your”, “journey” change 0.3041, 0.3889 times as much as that \
+number. The loss changes 0.4718, −0.4718 times as much as these scores.
 
     Args:
         source: x and its matrices, at most six words.
@@ -69,10 +69,11 @@ much as these.
     sheet = Drawing(
         WIDEST,
         LOSS + HIGH + 6,
-        f"How {name} reaches the loss, −log of the weight that {tokens[word]} gives to "
-        f"{tokens[target]}. Number {column} of the query of {tokens[word]} changes {first} times "
-        f"as much. Its scaled scores change {', '.join(factors)} times as much as that "
-        f"({', '.join(tokens)}). The loss changes {', '.join(pulled)} times as much as these.",
+        f"Lines lead from {name} to the loss, which is −log of the weight that “{tokens[word]}” "
+        f"gives to “{tokens[target]}”. Number {column} of the query of “{tokens[word]}” changes "
+        f"{first} times as much as {name}. The scaled scores of “{tokens[word]}” with "
+        f"“{'”, “'.join(tokens)}” change {', '.join(factors)} times as much as that number. The "
+        f"loss changes {', '.join(pulled)} times as much as these scores.",
     )
     begin = sheet.box(MIDDLE - 110, TOP, 220, HIGH, name, line="soft")
     query = sheet.box(

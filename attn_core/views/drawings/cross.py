@@ -25,9 +25,9 @@ def cross_attention(
     >>> from attn_core import toy, trace
     >>> chinese, queries, english, states = toy.tom_and_jerry()
     >>> cross_attention(trace(queries, states, states), chinese, english, query=2)
-    Drawing: Cross-attention as a matrix product. 4 written words ask, each with a query; Tom, \
-chases and Jerry answer, each with a key and a value. The row of 杰瑞: 0.03 for Tom, 0.10 for \
-chases, 0.87 for Jerry. Its output is a mixture of their values.
+    Drawing: Cross-attention as a matrix product. 4 written words ask, each with a query; “Tom”, \
+“chases” and “Jerry” answer, each with a key and a value. The row of “杰瑞” has the weights 0.03 \
+for “Tom”, 0.10 for “chases”, 0.87 for “Jerry”. The output of “杰瑞” is a mixture of their values.
 
     Args:
         record: the attention between two sentences; its first sentence is drawn.
@@ -49,11 +49,13 @@ chases, 0.87 for Jerry. Its output is a mixture of their values.
     weights = record.tile("weights", range(rows), range(cols), head=head).tolist()
     output = record.output.reshape(-1, heads, rows, len(v[0]))[0, head].tolist()
 
-    shares = listed([f"{w:.2f} for {word}" for w, word in zip(weights[query], read, strict=True)])
+    pairs = zip(weights[query], read, strict=True)
+    shares = listed([f"{w:.2f} for “{word}”" for w, word in pairs])
     alt = (
         f"Cross-attention as a matrix product. {rows} written words ask, each with a "
-        f"query; {listed(read, 'and')} answer, each with a key and a value. The row of "
-        f"{written[query]}: {shares}. Its output is a mixture of their values."
+        f"query; {listed([f'“{word}”' for word in read], 'and')} answer, each with a key and a "
+        f"value. The row of “{written[query]}” has the weights {shares}. The output of "
+        f"“{written[query]}” is a mixture of their values."
     )
     label = LETTER * SMALL * max(map(len, written)) if written else 0
     label = max(label, 56)

@@ -26,10 +26,10 @@ def dot_product(
     >>> from attn_core import toy
     >>> words, x = toy.journey()
     >>> dot_product(x[1], x[0], (words[1], words[0]))
-    Drawing: Two arrows, 38.7 degrees apart: journey, of length 1.2227, and Your, of length \
-0.9997. The shadow of Your on the line of journey has the length 0.7806, and 0.7806 times 1.2227 \
-is the dot product, 0.9544. If Your points elsewhere it is 1.0586 at 30 degrees, 0 at 90 and \
-−1.0586 at 150.
+    Drawing: Two arrows, 38.7 degrees apart: “journey”, of length 1.2227, and “Your”, of length \
+0.9997. The shadow of “Your” on the line of “journey” has the length 0.7806, and 0.7806 times \
+1.2227 is the dot product, 0.9544. If “Your” points elsewhere, the dot product is 1.0586 at 30 \
+degrees, 0 at 90 and −1.0586 at 150.
 
     Two arrows always lie in one plane, however many numbers they have. The drawing shows this
     plane: both lengths and the angle are true.
@@ -59,11 +59,11 @@ is the dot product, 0.9544. If Your points elsewhere it is 1.0586 at 30 degrees,
     sheet = Drawing(
         WIDEST,
         BELOW + 72,
-        f"Two arrows, {math.degrees(angle):.1f} degrees apart: {lies}, of length {fixed(long)}, "
-        f"and {stands}, of length {fixed(other)}. The shadow of {stands} on the line of {lies} has "
-        f"the length {signed(shadow)}, and {signed(shadow)} times {fixed(long)} is the dot "
-        f"product, {signed(product)}. If {stands} points elsewhere it is {ways[0]}, {ways[1]} and "
-        f"{ways[2]}.",
+        f"Two arrows, {math.degrees(angle):.1f} degrees apart: “{lies}”, of length {fixed(long)}, "
+        f"and “{stands}”, of length {fixed(other)}. The shadow of “{stands}” on the line of "
+        f"“{lies}” has the length {signed(shadow)}, and {signed(shadow)} times {fixed(long)} is "
+        f"the dot product, {signed(product)}. If “{stands}” points elsewhere, the dot product is "
+        f"{ways[0]}, {ways[1]} and {ways[2]}.",
     )
     up = other * math.sin(angle)
     left = max(0.0, -shadow)

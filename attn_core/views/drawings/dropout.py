@@ -89,8 +89,9 @@ def training_steps(
     >>> from attn_core import Dropout, toy, trace
     >>> words, x = toy.journey()
     >>> training_steps(trace(x, x, x, dropout=Dropout(0.5, seed=7)), words, query=5, steps=1)
-    Drawing: The weights of step as lines from its keys, as thick as they are large: all of them, \
-sum 1.00; in pass 1 only one survives, sum 0.25.
+    Drawing: The weights of “step” are drawn as lines from its keys, thicker for larger \
+weights. Without dropout, all of them are there, with the sum 1.00; in pass 1 only “one” survives, \
+with the sum 0.25.
 
     Args:
         record: an attention with dropout: its first sentence and head are drawn.
@@ -111,15 +112,17 @@ sum 1.00; in pass 1 only one survives, sum 0.25.
         survives = survivors(record, drop.step(step)) & kept
         row, coins = stages.dropped(weights, survives, drop.p)[query], survives[query]
         panels.append((f"pass {step + 1}", row, coins))
-        left = [tokens[j] for j in range(count) if coins[j]]
+        left = [f"“{tokens[j]}”" for j in range(count) if coins[j]]
         names = listed(left) if left else "none"
         verb = "survives" if len(left) < 2 else "survive"
-        passes.append(f"in pass {step + 1} only {names} {verb}, sum {fixed(row.sum().item(), 2)}")
+        total = fixed(row.sum().item(), 2)
+        passes.append(f"in pass {step + 1} only {names} {verb}, with the sum {total}")
     sheet = Drawing(
         WIDEST,
         40 + count * 30 + 38,
-        f"The weights of {tokens[query]} as lines from its keys, as thick as they are large: "
-        f"all of them, sum {fixed(weights[query].sum().item(), 2)}; {'; '.join(passes)}.",
+        f"The weights of “{tokens[query]}” are drawn as lines from its keys, thicker for larger "
+        "weights. Without dropout, all of them are there, with the sum "
+        f"{fixed(weights[query].sum().item(), 2)}; {'; '.join(passes)}.",
     )
     top, high, first = 40, 30, 76
     step_wide = (WIDEST - first - 4) / len(panels)

@@ -26,9 +26,9 @@ def encoder_decoder(
     >>> import torch
     >>> states = torch.tensor([[4.0, 0.0], [2.0, 2.0], [3.0, 5.0]])
     >>> encoder_decoder(states, ["Tom", "chases", "Jerry"], ["汤姆", "追逐", "杰瑞"])
-    Drawing: An encoder reads Tom, chases, Jerry, one after the other, and has a state after each. \
-Only the last state goes on: c, a vector of 2 numbers. A decoder writes 汤姆, 追逐, 杰瑞, all of \
-them from this one c.
+    Drawing: An encoder reads “Tom”, “chases”, “Jerry”, one after the other, and has a state \
+after each. Only the last state goes on: c, a vector of 2 numbers. A decoder writes “汤姆”, \
+“追逐”, “杰瑞”, all of them from this one c.
 
     Args:
         states: the encoder's state after each word, a row for each.
@@ -42,9 +42,9 @@ them from this one c.
     sheet = Drawing(
         WIDEST,
         276 + 1.5 * height_of(rows[0]),
-        f"An encoder reads {', '.join(english)}, one after the other, and has a state after each. "
-        f"Only the last state goes on: c, a vector of {width} numbers. A decoder writes "
-        f"{', '.join(chinese)}, all of them from this one c.",
+        f"An encoder reads “{'”, “'.join(english)}”, one after the other, and has a state after "
+        f"each. Only the last state goes on: c, a vector of {width} numbers. A decoder writes "
+        f"“{'”, “'.join(chinese)}”, all of them from this one c.",
     )
     last = encoder(sheet, rows, english, kept=False)
     y = last.y + last.height + 82

@@ -44,7 +44,7 @@ def explorer_parts() -> Drawing:
     chosen = fixed(float(weights[QUERY, KEY]))
     named = ", ".join(f"{n} {part}" for n, part in enumerate(PARTS, 1))
     alt = f"An explorer with seven parts: {named}. It shows the weights of six words; the one that "
-    alt += f"{words[QUERY]} gives to {words[KEY]} is chosen, {chosen}."
+    alt += f"“{words[QUERY]}” gives to “{words[KEY]}” is chosen, {chosen}."
     sheet = Drawing(WIDEST, PANEL + 142, alt)
     sheet.box(26, 0, WIDEST - 27, PANEL + 141, fill="none", line="soft")
     stages(sheet, record)

@@ -20,7 +20,7 @@ def fast_memory(words: int = 4096, width: int = 64, rows: int = 256) -> Drawing:
     Drawing: Slow and fast memory in one pass over 1,024 words, 64 numbers each, 256 rows of q at \
 a time. q is read once, and the output written once; k and v are read 4 times. Scores, the highest \
 score, the total and the mixed values stay in fast memory. 655,360 numbers move. With the whole \
-map it is 4,456,448.
+map, 4,456,448 numbers move.
 
     Args:
         words: as many queries as keys.
@@ -43,7 +43,7 @@ map it is 4,456,448.
         f"Slow and fast memory in one pass over {words:,} words, {width} numbers each, {rows} rows "
         f"of q at a time. q is read once, and the output written once; k and v are read {again}. "
         "Scores, the highest score, the total and the mixed values stay in fast memory. "
-        f"{passed:,} numbers move. With the whole map it is {whole:,}.",
+        f"{passed:,} numbers move. With the whole map, {whole:,} numbers move.",
     )
     deep = TOPS["output"] + HIGH + EDGE - 32
     for name, x, wide in (("slow memory", 2, LEFT + LONG + EDGE - 2), ("fast memory", RIGHT, ROOM)):

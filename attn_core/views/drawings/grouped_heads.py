@@ -19,8 +19,8 @@ def grouped_heads(num_heads: int, num_kv_heads: Sequence[int]) -> Drawing:
     >>> grouped_heads(9, [9, 3, 1])
     Drawing: 9 query heads, and below them the heads of keys and values that they read. \
 Multi-head: 9 heads of keys and values, one for each query head. Grouped-query: 3 heads of keys \
-and values, one for 3 query heads, a cache of 1/3. Multi-query: 1 head of keys and values, one \
-for 9 query heads, a cache of 1/9.
+and values, one for every 3 query heads, and a cache of 1/3 the size. Multi-query: 1 head of keys \
+and values, one for all 9 query heads, and a cache of 1/9 the size.
 
     Args:
         num_heads: the query heads, at most 12.
@@ -41,8 +41,9 @@ for 9 query heads, a cache of 1/9.
     for count in num_kv_heads:
         shared = num_heads // count
         heads = f"{count} head{'s' if count > 1 else ''} of keys and values"
-        each = f"{shared} query heads" if shared > 1 else "each query head"
-        cache = f", a cache of {Fraction(1, shared)}" if shared > 1 else ""
+        many = "every" if count > 1 else "all"
+        each = f"{many} {shared} query heads" if shared > 1 else "each query head"
+        cache = f", and a cache of {Fraction(1, shared)} the size" if shared > 1 else ""
         said.append(f"{named(num_heads, count).capitalize()}: {heads}, one for {each}{cache}.")
     sheet = Drawing(
         WIDEST,

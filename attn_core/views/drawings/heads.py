@@ -29,8 +29,8 @@ def heads(
     >>> _ = torch.manual_seed(123)
     >>> heads(MultiHeadAttention(3, 2, num_heads=2, keep=causal()), x, words, query=1)
     Drawing: From x come two heads, each with its own q, k, v and map of weights. The row of \
-journey: in head 0 0.48 and 0.52, in head 1 0.50 and 0.50. Their outputs are put side by \
-side, and out_proj mixes them.
+“journey” has the weights 0.48 and 0.52 in head 0, and 0.50 and 0.50 in head 1. The outputs of the \
+heads are put side by side, and out_proj mixes them.
 
     Args:
         layer: the heads, two of them.
@@ -54,13 +54,13 @@ side, and out_proj mixes them.
     sentences = []
     for head, weights in enumerate(maps):
         shares = [fixed(share, 2) for share in weights[query] if share > 0]
-        sentences.append(f"in head {head} {listed(shares)}")
+        sentences.append(f"{listed(shares)} in head {head}")
     sheet = Drawing(
         WIDEST,
         0,
         "From x come two heads, each with its own q, k, v and map of weights. The row of "
-        f"{tokens[query]}: {', '.join(sentences)}. Their outputs are put side by side, and "
-        "out_proj mixes them.",
+        f"“{tokens[query]}” has the weights {', and '.join(sentences)}. The outputs of the heads "
+        "are put side by side, and out_proj mixes them.",
     )
     count, part = len(x), len(parts[0][0][0])
     columns = len(words[0]) + 3 * part + count + part + 2 * part + len(projected[0])
@@ -117,8 +117,8 @@ def attended_words(rows: Mapping[str, Tensor], tokens: Sequence[str], *, query: 
 
     >>> rows = {"head 0": torch.tensor([0.9, 0.1]), "head 1": torch.tensor([0.2, 0.8])}
     >>> attended_words(rows, ["one", "step"], query=1)
-    Drawing: What step takes from each word. In head 0 it takes most from one, 0.90. In head 1 it \
-takes most from step, 0.80.
+    Drawing: Shading shows what “step” takes from each word. In head 0, “step” takes most from \
+“one”, 0.90. In head 1, “step” takes most from “step”, 0.80.
 
     Args:
         rows: for each head, by its name, the weights of the query.
@@ -131,12 +131,13 @@ takes most from step, 0.80.
         check_words(tokens, len(row))
     strongest = {name: int(row.argmax()) for name, row in rows.items()}
     sentences = [
-        f"In {name} it takes most from {tokens[j]}, {fixed(rows[name][j].item(), 2)}."
+        f"In {name}, “{tokens[query]}” takes most from “{tokens[j]}”, "
+        f"{fixed(rows[name][j].item(), 2)}."
         for name, j in strongest.items()
     ]
     lines = laid(tokens)
     each = 34 + 30 * (max(line for line, _, _ in lines) + 1) + 14
-    alt = f"What {tokens[query]} takes from each word. {' '.join(sentences)}"
+    alt = f"Shading shows what “{tokens[query]}” takes from each word. {' '.join(sentences)}"
     sheet = Drawing(WIDEST, len(rows) * each + 4, alt)
     for place, (name, row) in enumerate(rows.items()):
         top = place * each + 8

@@ -17,8 +17,8 @@ def influence(strengths: Mapping[str, Sequence[float]]) -> Drawing:
     """A row of bars for each reader, a bar for each word: how far c moves when the word does.
 
     >>> influence({"never trained": [0.001, 0.02, 1.8], "trained": [0.5, 0.2, 0.4]})
-    Drawing: How strongly c depends on each of 3 words, first to last. never trained: 0.001 on the \
-first, 1.800 on the last. trained: 0.500 on the first, 0.400 on the last.
+    Drawing: Bars show how strongly c depends on each of 3 words, first to last. “never trained”: \
+0.001 on the first, 1.800 on the last. “trained”: 0.500 on the first, 0.400 on the last.
 
     Args:
         strengths: of each reader its name and a number for each word, first to last.
@@ -35,13 +35,13 @@ first, 1.800 on the last. trained: 0.500 on the first, 0.400 on the last.
         raise ValueError(f"strengths must not be negative, got {min(map(min, rows.values()))}")
     [count] = counts
     description = " ".join(
-        f"{name}: {three(row[0])} on the first, {three(row[-1])} on the last."
+        f"“{name}”: {three(row[0])} on the first, {three(row[-1])} on the last."
         for name, row in rows.items()
     )
     sheet = Drawing(
         WIDEST,
         ROW * len(rows) + 30,
-        f"How strongly c depends on each of {count} words, first to last. {description}",
+        f"Bars show how strongly c depends on each of {count} words, first to last. {description}",
     )
     wide = (RIGHT - LEFT) / count
     for place, (name, row) in enumerate(rows.items()):

@@ -43,10 +43,10 @@ def two_layers(source: str = "Tom chases Jerry", target: str = "<start> 汤姆 �
     """An encoder layer and a decoder layer, as in the paper: each sublayer in its own residual.
 
     >>> two_layers()
-    Drawing: Two columns, read upward. Encoder layer: self-attention, then feed-forward. Decoder \
-layer: causal self-attention, then cross-attention, then feed-forward. Around each of these \
-five sublayers a line leads to a sum, which is then normed. The encoder's output, the memory, goes \
-as keys and values into the cross-attention; its queries come from below.
+    Drawing: Two columns, read upward. The encoder layer has self-attention, then feed-forward. \
+The decoder layer has causal self-attention, then cross-attention, then feed-forward. Around each \
+of these five sublayers, a line leads to a sum, which then goes through a norm. The encoder's \
+output, the memory, goes as keys and values into the cross-attention; its queries come from below.
 
     Args:
         source: what goes into the encoder layer.
@@ -57,11 +57,11 @@ as keys and values into the cross-attention; its queries come from below.
     sheet = Drawing(
         456,
         488,
-        "Two columns, read upward. Encoder layer: self-attention, then feed-forward. Decoder "
-        "layer: causal self-attention, then cross-attention, then feed-forward. Around each of "
-        "these five sublayers a line leads to a sum, which is then normed. The encoder's output, "
-        "the memory, goes as keys and values into the cross-attention; its queries come from "
-        "below.",
+        "Two columns, read upward. The encoder layer has self-attention, then feed-forward. The "
+        "decoder layer has causal self-attention, then cross-attention, then feed-forward. Around "
+        "each of these five sublayers, a line leads to a sum, which then goes through a norm. The "
+        "encoder's output, the memory, goes as keys and values into the cross-attention; its "
+        "queries come from below.",
     )
     left, right, bottom = 34.0, 252.0, 462.0
     y, middle = bottom, left + WIDE / 2

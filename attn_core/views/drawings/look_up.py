@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attn_core.digits import fixed, plain
 from attn_core.record import AttentionTrace
 from attn_core.views.drawings.drawing import WIDEST, Box, Drawing, minus
-from attn_core.views.drawings.strip import first_map
+from attn_core.views.drawings.strip import first_map, listed
 
 MOST = 3  # keys
 HIGH = 30
@@ -21,9 +21,9 @@ def three_stages(
     >>> from attn_core import toy, trace
     >>> chinese, queries, english, states = toy.tom_and_jerry()
     >>> three_stages(trace(queries, states, states, scale=1.0), 0, chinese, english)
-    Drawing: The query of 汤姆, (0.5, −0.5), in three stages. Compared with the keys of Tom, \
-chases, Jerry it scores 2, 0, −1. Normalised, these are the shares 0.8438, 0.1142, 0.0420. The \
-values, mixed with these shares, are the context (3.7296, 0.4384).
+    Drawing: The query of “汤姆”, (0.5, −0.5), goes through three stages. Compared with the keys \
+of “Tom”, “chases” and “Jerry”, it scores 2, 0, −1. Normalised, these scores become the shares \
+0.8438, 0.1142, 0.0420. The values, mixed with these shares, give the context (3.7296, 0.4384).
 
     Args:
         record: attention with two numbers a vector, in its first sentence and head.
@@ -37,10 +37,11 @@ values, mixed with these shares, are the context (3.7296, 0.4384).
     sheet = Drawing(
         WIDEST,
         122 + 46 * len(row.names),
-        f"The query of {row.name}, {pair(row.query)}, in three stages. Compared with the keys of "
-        f"{', '.join(row.names)} it scores {', '.join(short(n) for n in row.scores)}. Normalised, "
-        f"these are the shares {', '.join(fixed(n) for n in row.weights)}. The values, mixed with "
-        f"these shares, are the context {pair(row.output)}.",
+        f"The query of “{row.name}”, {pair(row.query)}, goes through three stages. Compared with "
+        f"the keys of {listed([f'“{name}”' for name in row.names])}, it scores "
+        f"{', '.join(short(n) for n in row.scores)}. Normalised, these scores become the shares "
+        f"{', '.join(fixed(n) for n in row.weights)}. The values, mixed with these shares, give "
+        f"the context {pair(row.output)}.",
     )
     for words, x in (("1 compare", 116), ("2 normalise", 254), ("3 mix", 408)):
         sheet.text(words, x, 16, "accent", bold=True)
@@ -94,9 +95,9 @@ def look_up(
     >>> from attn_core import toy, trace
     >>> chinese, queries, english, states = toy.tom_and_jerry()
     >>> look_up(trace(queries, states, states, scale=1.0), 1, "chases", chinese, english)
-    Drawing: Left, a dictionary: “chases” fits one key, and out comes its value, (2, 2). Right, \
-attention: 追逐 fits each key a little, Tom, chases, Jerry with the shares 0.0900, 0.6652, 0.2447, \
-and out comes a mixture of all values, (2.4248, 2.5541).
+    Drawing: On the left is a dictionary: “chases” fits one key, and its value, (2, 2), comes out. \
+On the right is attention: “追逐” fits each key a little, “Tom”, “chases” and “Jerry” with the \
+shares 0.0900, 0.6652, 0.2447, and a mixture of all values, (2.4248, 2.5541), comes out.
 
     Args:
         record: attention with two numbers a vector, in its first sentence and head.
@@ -115,10 +116,11 @@ and out comes a mixture of all values, (2.4248, 2.5541).
     sheet = Drawing(
         WIDEST,
         330,
-        f"Left, a dictionary: “{key}” fits one key, and out comes its value, {pair(value)}. Right, "
-        f"attention: {row.name} fits each key a little, {', '.join(row.names)} with the shares "
-        f"{', '.join(fixed(n) for n in row.weights)}, and out comes a mixture of all values, "
-        f"{pair(row.output)}.",
+        f"On the left is a dictionary: “{key}” fits one key, and its value, {pair(value)}, comes "
+        f"out. On the right is attention: “{row.name}” fits each key a little, "
+        f"{listed([f'“{name}”' for name in row.names])} with the shares "
+        f"{', '.join(fixed(n) for n in row.weights)}, and a mixture of all values, "
+        f"{pair(row.output)}, comes out.",
     )
     sheet.line((WIDEST / 2, 8), (WIDEST / 2, 322), width=1)
     panel(sheet, 4, "dictionary", f'"{key}"', row, hits, [short(n) for n in hits], value)

@@ -22,10 +22,11 @@ def masked_late(scores: Tensor, sees: Tensor, tokens: Sequence[str]) -> Drawing:
 
     >>> row, sees = torch.tensor([0.0, 1.0, 20.0]), torch.tensor([True, True, False])
     >>> masked_late(row, sees, ["a", "b", "c"])  # doctest: +ELLIPSIS
-    Drawing: Softmax of all: a 2.1e-09, b 5.6e-09, c 1.0000. Hidden ones set to 0: sum 7.7e-09. ...
+    Drawing: Bars show the weights of one row. Softmax of all: “a” 2.1e-09, “b” 5.6e-09, \
+“c” 1.0000. With the hidden ones set to 0, the sum is 7.7e-09. ...
     >>> masked_late(torch.tensor([0.0, 1.0, 200.0]), sees, ["a", "b", "c"])  # doctest: +ELLIPSIS
-    Drawing: ... Hidden ones set to 0: sum 0.0000. Divided by that: 0/0, nan. −∞ before softmax: \
-a 0.2689, b 0.7311.
+    Drawing: ... the sum is 0.0000. Divided by this sum: 0/0, which is nan. With −∞ before \
+softmax: “a” 0.2689, “b” 0.7311.
 
     Args:
         scores: a row, scaled.
@@ -45,13 +46,14 @@ a 0.2689, b 0.7311.
     late = zeroed / total
     early = torch.softmax(scores.masked_fill(~sees, -torch.inf), dim=0)
     is_broken = bool(late.isnan().any())
-    divided = "0/0, nan" if is_broken else in_words(late, seen, tokens)
+    divided = "0/0, which is nan" if is_broken else in_words(late, seen, tokens)
     sheet = Drawing(
         WIDEST,
         4 * STEP + 6,
-        f"Softmax of all: {in_words(shares, [True] * len(seen), tokens)}. "
-        f"Hidden ones set to 0: sum {fixed(total.item())}. Divided by that: {divided}. "
-        f"−∞ before softmax: {in_words(early, seen, tokens)}.",
+        "Bars show the weights of one row. "
+        f"Softmax of all: {in_words(shares, [True] * len(seen), tokens)}. With the hidden ones set "
+        f"to 0, the sum is {fixed(total.item())}. Divided by this sum: {divided}. "
+        f"With −∞ before softmax: {in_words(early, seen, tokens)}.",
     )
     bar(sheet, 0, "softmax of all", shares, seen, tokens, sum_of(shares))
     bar(sheet, 1, "then set what is hidden to 0", zeroed, seen, tokens, sum_of(zeroed))
@@ -92,7 +94,7 @@ def bar(
 
 def in_words(shares: Tensor, shown: Sequence[bool], tokens: Sequence[str]) -> str:
     parts = zip(tokens, shares.tolist(), shown, strict=True)
-    return ", ".join(f"{word} {fixed(share)}" for word, share, is_shown in parts if is_shown)
+    return ", ".join(f"“{word}” {fixed(share)}" for word, share, is_shown in parts if is_shown)
 
 
 def sum_of(shares: Tensor) -> str:

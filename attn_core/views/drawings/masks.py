@@ -20,8 +20,8 @@ def next_words(keep: Keep | Tensor, tokens: Sequence[str]) -> Drawing:
 
     >>> from attn_core import causal, toy
     >>> next_words(causal(), toy.journey().tokens[:3])
-    Drawing: 3 lines, each a word and what it sees; 3 of 9 cells are hidden. journey sees Your and \
-journey, and guesses starts. The answer is in none of the lines.
+    Drawing: 3 lines show what each word sees; 3 of 9 cells are hidden. “journey” sees “Your” and \
+“journey”, and guesses “starts”. The answer is in none of the lines.
 
     Where a mask lets a word see the answer, the answer is framed.
 
@@ -59,12 +59,12 @@ journey, and guesses starts. The answer is in none of the lines.
     cheats = [i for i in range(count - 1) if kept[i][i + 1]]
     for i in cheats:
         sheet.frame(Box(left + (i + 1) * wide, top + i * high, wide, high), "accent", room=-2)
-    seen = [other for other, is_seen in zip(tokens, kept[shown], strict=True) if is_seen]
-    guess = tokens[shown + 1] if shown + 1 < count else "what comes next"
+    seen = [f"“{other}”" for other, is_seen in zip(tokens, kept[shown], strict=True) if is_seen]
+    guess = f"“{tokens[shown + 1]}”" if shown + 1 < count else "what comes next"
     answers = f"in {len(cheats)} of the lines" if cheats else "in none of the lines"
     sheet.alt = (
-        f"{count} lines, each a word and what it sees; {hidden} of {count**2} cells are hidden. "
-        f"{tokens[shown]} sees {listed(seen) if seen else 'nothing'}, and guesses {guess}. "
+        f"{count} lines show what each word sees; {hidden} of {count**2} cells are hidden. "
+        f"“{tokens[shown]}” sees {listed(seen) if seen else 'nothing'}, and guesses {guess}. "
         f"The answer is {answers}."
     )
     return sheet
@@ -82,8 +82,8 @@ def masks(
     >>> from attn_core import causal, padding
     >>> both = causal() & padding([2])
     >>> masks({"causal": causal(), "both": both}, ["one", "step", "pad"], framed=[0, 1])
-    Drawing: 2 masks of 3 queries × 3 keys. causal keeps 6 cells, both keeps 5 cells. In the \
-framed rows, one and step: causal and both keep the same cells.
+    Drawing: 2 masks of 3 queries × 3 keys. “causal” keeps 6 cells, “both” keeps 5 cells. In the \
+framed rows, “one” and “step”, the masks “causal” and “both” keep the same cells.
 
     Args:
         keeps: the masks by their names, True = keep; at most three.
@@ -97,14 +97,14 @@ framed rows, one and step: causal and both keep the same cells.
         raise ValueError(f"keeps must be one to three masks, got {len(keeps)}")
     count = len(tokens)
     tables = {name: table(keep, count, batch) for name, keep in keeps.items()}
-    counts = [f"{name} keeps {sum(map(sum, kept))} cells" for name, kept in tables.items()]
+    counts = [f"“{name}” keeps {sum(map(sum, kept))} cells" for name, kept in tables.items()]
     sentences = [f"{len(keeps)} masks of {count} queries × {count} keys.", f"{', '.join(counts)}."]
     if framed:
-        names = listed(list(dict.fromkeys(tokens[i] for i in framed)))
-        sentences.append(f"In the framed rows, {names}: {alike(tables, framed)}.")
-        dead = [name for name, kept in tables.items() if not any(any(kept[i]) for i in framed)]
+        names = listed([f"“{word}”" for word in dict.fromkeys(tokens[i] for i in framed)])
+        sentences.append(f"In the framed rows, {names}, {alike(tables, framed)}.")
+        dead = [f"“{n}”" for n, kept in tables.items() if not any(any(kept[i]) for i in framed)]
         if dead:
-            sentences.append(f"There {listed(dead)} keeps nothing.")
+            sentences.append(f"There, {listed(dead)} keeps nothing.")
     label = max(across(word, LETTERS) for word in tokens)
     cell = min(CELL, (WIDEST - 2 * GAP - label - 24) / 3 / count)
     side = count * cell
@@ -141,9 +141,11 @@ def alike(tables: Mapping[str, list[list[bool]]], rows: Sequence[int]) -> str:
     """Which masks keep the same cells in these rows."""
     groups: dict[str, list[str]] = {}
     for name, kept in tables.items():
-        groups.setdefault(str([kept[i] for i in rows]), []).append(name)
+        groups.setdefault(str([kept[i] for i in rows]), []).append(f"“{name}”")
     same = [listed(names) for names in groups.values() if len(names) > 1]
-    return f"{'; '.join(same)} keep the same cells" if same else "no two keep the same cells"
+    if not same:
+        return "no two masks keep the same cells"
+    return f"the masks {'; '.join(same)} keep the same cells"
 
 
 def runs(rows: Sequence[int]) -> list[tuple[int, int]]:

@@ -28,9 +28,10 @@ def masks_added(
     >>> is_word = torch.tensor([[False, True]]).expand(2, 2)
     >>> masks = {"causal": causal(), "padding": is_word}
     >>> masks_added(torch.zeros(2, 2), masks, ["pad", "one"], -1e9)
-    Drawing: Two tables of 2 queries × 2 keys. Left, how many of causal and padding hide each \
-cell. Right, the weights when each of them adds -1e+09 where it hides. pad 0 sees nothing, and \
-gives 0.50 to pad 0 and 0.50 to one 1, all of them hidden.
+    Drawing: Two tables of 2 queries × 2 keys. The left one shows how many of the masks “causal” \
+and “padding” hide each cell. The right one shows the weights when each of these masks adds -1e+09 \
+where it hides. “pad 0” sees nothing, and gives 0.50 to “pad 0” and 0.50 to “one 1”, all of them \
+hidden.
 
     Framed is each hidden cell that gets a weight.
 
@@ -62,9 +63,10 @@ gives 0.50 to pad 0 and 0.50 to one 1, all of them hidden.
     sheet = Drawing(
         WIDEST,
         top + side + 10,
-        f"Two tables of {count} queries × {count} keys. Left, how many of "
-        f"{listed(list(keeps))} hide each cell. Right, the weights when each of them adds "
-        f"{fill:g} where it hides. {in_words(weights, times, tokens, dead)}",
+        f"Two tables of {count} queries × {count} keys. The left one shows how many of the masks "
+        f"{listed([f'“{name}”' for name in keeps])} hide each cell. The right one shows the "
+        f"weights when each of these masks adds {fill:g} where it hides. "
+        f"{in_words(weights, times, tokens, dead)}",
     )
     left = (WIDEST + label + 7 - 2 * side - GAP) / 2
     inks = ["soft" if word == "pad" else "ink" for word in tokens]
@@ -98,10 +100,10 @@ def in_words(weights: Tensor, times: Tensor, tokens: Sequence[str], dead: Sequen
         return "No row is without a key."
     row = dead[0]
     if bool(weights[row].isnan().any()):
-        return f"{tokens[row]} {row} sees nothing, and its weights are nan."
+        return f"“{tokens[row]} {row}” sees nothing, and its weights are nan."
     takes = [
-        f"{fixed(weight, 2)} to {tokens[j]} {j}"
+        f"{fixed(weight, 2)} to “{tokens[j]} {j}”"
         for j, weight in enumerate(weights[row].tolist())
         if weight
     ]
-    return f"{tokens[row]} {row} sees nothing, and gives {listed(takes)}, all of them hidden."
+    return f"“{tokens[row]} {row}” sees nothing, and gives {listed(takes)}, all of them hidden."

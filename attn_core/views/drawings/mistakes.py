@@ -33,8 +33,8 @@ def mistaken_maps(record: AttentionTrace, names: Sequence[str]) -> Drawing:
     >>> from attn_core import causal, toy, trace
     >>> x = toy.notebook().x
     >>> mistaken_maps(trace(x, x, x, keep=causal()), ["no-mask", "softmax-over-queries"])
-    Drawing: 3 maps of weights of one record, each row with its sum. Right: rows add up \
-to 1. No mask: hidden words not 0. Softmax over queries: columns add up to 1.
+    Drawing: 3 maps show the weights of one record, each row with its sum. “Right”: rows add up \
+to 1. “No mask”: hidden words not 0. “Softmax over queries”: columns add up to 1.
 
     Args:
         record: at most three words; its first sentence and head are drawn.
@@ -59,12 +59,12 @@ to 1. No mask: hidden words not 0. Softmax over queries: columns add up to 1.
         made = MISTAKES[name].apply(record)["weights"]
         weights = made.reshape(-1, rows, cols)[0]
         panels.append((MISTAKES[name].title, weights, given_away(weights, right, keep)))
-    description = " ".join(f"{title.capitalize()}: {seen.words}." for title, _, seen in panels)
+    description = " ".join(f"“{title.capitalize()}”: {seen.words}." for title, _, seen in panels)
     down = math.ceil(len(panels) / ACROSS)
     sheet = Drawing(
         WIDEST,
         down * TALL,
-        f"{len(panels)} maps of weights of one record, each row with its sum. {description}",
+        f"{len(panels)} maps show the weights of one record, each row with its sum. {description}",
     )
     for n, (title, weights, seen) in enumerate(panels):
         x, y = (n % ACROSS) * PANEL + 5, (n // ACROSS) * TALL

@@ -18,12 +18,12 @@ def one_stream(source: Sequence[str], target: Sequence[str]) -> Drawing:
     """Left, an encoder and a decoder; right, the same words as one stream, in one decoder.
 
     >>> one_stream(["Tom", "chases", "Jerry"], ["汤姆", "追逐", "杰瑞"])
-    Drawing: Two models, read upward. Left, the Transformer of 2017: an encoder, whose \
-words all read each other: Tom, chases, Jerry; a decoder, whose words read themselves and those \
-before them: 汤姆, 追逐, 杰瑞; and cross-attention, 3 × 3 arrows from the encoder to the decoder. \
-Right, a decoder-only model: the 6 words are one stream, and each reads itself and those before \
-it. The same 3 × 3 arrows are there, as part of its self-attention. Above the last word of both \
-comes the next token.
+    Drawing: Two models, read upward. On the left is the Transformer of 2017. It has an encoder, \
+whose words, “Tom”, “chases”, “Jerry”, all read each other; a decoder, whose words, “汤姆”, \
+“追逐”, “杰瑞”, read themselves and those before them; and cross-attention, 3 × 3 arrows from the \
+encoder to the decoder. On the right is a decoder-only model: the 6 words are one stream, and each \
+reads itself and those before it. The same 3 × 3 arrows are there, as part of its self-attention. \
+In both models, the next token is above the last word.
 
     An arrow goes from the word that is read to the word that reads.
 
@@ -43,12 +43,13 @@ comes the next token.
     sheet = Drawing(
         WIDEST,
         ground + HIGH / 2 + 40,
-        "Two models, read upward. Left, the Transformer of 2017: an encoder, whose words all read "
-        f"each other: {', '.join(source)}; a decoder, whose words read themselves and those "
-        f"before them: {', '.join(target)}; and cross-attention, {crossing} from the encoder "
-        f"to the decoder. Right, a decoder-only model: the {len(words)} words are one stream, and "
-        f"each reads itself and those before it. The same {crossing} are there, as part of its "
-        f"self-attention. Above the last word of both comes the next token.",
+        "Two models, read upward. On the left is the Transformer of 2017. It has an encoder, whose "
+        f"words, “{'”, “'.join(source)}”, all read each other; a decoder, whose words, "
+        f"“{'”, “'.join(target)}”, read themselves and those before them; and cross-attention, "
+        f"{crossing} from the encoder to the decoder. On the right is a decoder-only model: the "
+        f"{len(words)} words are one stream, and each reads itself and those before it. The same "
+        f"{crossing} are there, as part of its self-attention. In both models, the next token is "
+        "above the last word.",
     )
     sheet.text("Transformer, 2017", (ENCODER + DECODER + WIDE) / 2, 16, bold=True)
     sheet.text("decoder only", STREAM + WIDE / 2, 16, bold=True)

@@ -57,11 +57,11 @@ def pass_times(width: int = 768, ratio: float = 200.0, longest: int = 65536) -> 
     """What arithmetic takes and what reading takes, counted; a pass waits for the upper one.
 
     >>> pass_times(width=768, ratio=200)
-    Drawing: Two charts over the length of the text, 1 to 65,536 words: the least time for a pass \
-over a layer of width 768; 1 is the time to read its matrices. Prefill: the reading takes 1; the \
-arithmetic takes less up to 192 words, and more from there on, 4,988 at 65,536. Decode, one word: \
-the reading takes 1.0, with 4,608 words in the cache 2.0, with 65,536 it takes 15.2; the \
-arithmetic is always 200 times shorter.
+    Drawing: Two charts over the length of the text, 1 to 65,536 words, show the least time for a \
+pass over a layer of width 768; 1 is the time to read its matrices. Prefill: reading takes 1; \
+arithmetic takes less up to 192 words, and more from there on, 4,988 at 65,536 words. Decode, one \
+word: reading takes 1.0, with 4,608 words in the cache it takes 2.0, and with 65,536 words 15.2; \
+arithmetic always takes 200 times less.
 
     Args:
         width: of the layer, d. Its matrices hold 12·d² numbers.
@@ -83,13 +83,13 @@ arithmetic is always 200 times shorter.
     sheet = Drawing(
         WIDEST,
         TOP + HIGH + 56,
-        f"Two charts over the length of the text, 1 to {longest:,} words: the least time for a "
-        f"pass over a layer of width {width:,}; 1 is the time to read its matrices. Prefill: the "
-        f"reading takes 1; the arithmetic takes less up to {turn:,.0f} words, and more from there "
-        f"on, {layer.prefill(longest)[0]:,.0f} at {longest:,}. Decode, one word: the reading takes "
-        f"1.0, with {reach:,} words in the cache {layer.decode(reach)[1]:.1f}, with {longest:,} it "
-        f"takes {layer.decode(longest)[1]:.1f}; the arithmetic is always {ratio:.0f} times "
-        "shorter.",
+        f"Two charts over the length of the text, 1 to {longest:,} words, show the least time for "
+        f"a pass over a layer of width {width:,}; 1 is the time to read its matrices. Prefill: "
+        f"reading takes 1; arithmetic takes less up to {turn:,.0f} words, and more from there on, "
+        f"{layer.prefill(longest)[0]:,.0f} at {longest:,} words. Decode, one word: reading takes "
+        f"1.0, with {reach:,} words in the cache it takes {layer.decode(reach)[1]:.1f}, and with "
+        f"{longest:,} words {layer.decode(longest)[1]:.1f}; arithmetic always takes {ratio:.0f} "
+        "times less.",
     )
     sheet.text("time of a pass, 1 = all matrices read once", 6, 14, "soft", align="start")
     lefts = LEFT, LEFT + WIDE + GAP

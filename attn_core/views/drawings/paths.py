@@ -24,9 +24,9 @@ def path_lengths(nets: Mapping[str, Net], tokens: Sequence[str]) -> Drawing:
     >>> attention = {(1, t): [(0, s) for s in range(3)] for t in range(3)}
     >>> recurrent = {(1, t): [(0, t)] + [(1, t - 1)] * (t > 0) for t in range(3)}
     >>> path_lengths({"attention": attention, "recurrent": recurrent}, words)
-    Drawing: Networks over Your journey starts; in colour, the shortest paths from Your and from \
-starts to a place that both reach. The longer of the two paths: attention 1 arrow, recurrent 3 \
-arrows.
+    Drawing: Networks read “Your journey starts”; the shortest paths from “Your” and from “starts” \
+to a place that both reach are in colour. The longer of the two paths: attention 1 arrow, \
+recurrent 3 arrows.
 
     Args:
         nets: of each network what every place reads: (layer, place) → places, layer 0 are words.
@@ -50,8 +50,9 @@ arrows.
     sheet = Drawing(
         WIDEST,
         sum(HEAD + heights[name] * steps[name] + FOOT + DOT for name in nets),
-        f"Networks over {' '.join(tokens)}; in colour, the shortest paths from {tokens[0]} and "
-        f"from {tokens[-1]} to a place that both reach. The longer of the two paths: {longer}.",
+        f"Networks read “{' '.join(tokens)}”; the shortest paths from “{tokens[0]}” and from "
+        f"“{tokens[-1]}” to a place that both reach are in colour. The longer of the two paths: "
+        f"{longer}.",
     )
     top = 0.0
     for name, net in nets.items():

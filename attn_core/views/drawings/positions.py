@@ -23,10 +23,10 @@ def position_waves(
 
     >>> from attn_core.layers import sinusoids
     >>> position_waves(sinusoids(20, 32), (1, 3))
-    Drawing: Two pairs of columns, each as two waves, a sine and a cosine, and as a hand on a \
-circle. Pair 1: from 2 to 5 by 97 degrees and from 14 to 17 by 97 degrees. Pair 3, slower: from 2 \
-to 5 by 31 degrees and from 14 to 17 by 31 degrees. A shift by 3 is the same turn wherever it \
-starts.
+    Drawing: Two pairs of columns are each drawn as two waves, a sine and a cosine, and as a hand \
+on a circle. The hand of pair 1 turns by 97 degrees from position 2 to 5, and by 97 degrees from \
+position 14 to 17. The hand of pair 3, which is slower, turns by 31 degrees from position 2 to 5, \
+and by 31 degrees from position 14 to 17. A shift by 3 is the same turn wherever it starts.
 
     Args:
         table: the positional encoding [positions, width].
@@ -48,15 +48,17 @@ starts.
     ]
     ways = [(s, s + shift) for s in starts]
     spins = [
-        " and ".join(f"from {a} to {b} by {by[n]} degrees" for n, (a, b) in enumerate(ways))
+        ", and ".join(
+            f"by {by[n]} degrees from position {a} to {b}" for n, (a, b) in enumerate(ways)
+        )
         for by in turns
     ]
     sheet = Drawing(
         WIDEST,
         2 * ROW + 26,
-        f"Two pairs of columns, each as two waves, a sine and a cosine, and as a hand on a circle. "
-        f"Pair {pairs[0]}: {spins[0]}. Pair {pairs[1]}, slower: {spins[1]}. A shift by {shift} is "
-        f"the same turn wherever it starts.",
+        "Two pairs of columns are each drawn as two waves, a sine and a cosine, and as a hand on a "
+        f"circle. The hand of pair {pairs[0]} turns {spins[0]}. The hand of pair {pairs[1]}, which "
+        f"is slower, turns {spins[1]}. A shift by {shift} is the same turn wherever it starts.",
     )
     for n, hand in enumerate(hands):
         middle = 34 + n * ROW + HIGH

@@ -22,7 +22,7 @@ def query_key_value(source: Projection, token: int = 0, *, tokens: Sequence[str]
     >>> import torch
     >>> w = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
     >>> query_key_value(Projection(torch.tensor([[0.5, 1.0]]), w, 2 * w, -w), tokens=["one"])
-    Drawing: The row of one, (0.50, 1.00), goes through three matrices. w_query makes its query \
+    Drawing: The row of “one”, (0.50, 1.00), goes through three matrices. w_query makes its query \
 (0.5000, 2.0000), w_key its key (1.0000, 4.0000), w_value its value (−0.5000, −2.0000).
 
     Args:
@@ -45,6 +45,7 @@ def query_key_value(source: Projection, token: int = 0, *, tokens: Sequence[str]
         raise ValueError(f"token must be one of the {len(x)} rows of x, got {token}")
     row = x[token].detach().double()
     name = tokens[token] if tokens else f"token {token}"
+    spoken = f"“{name}”" if tokens else name
     results = [part.reshape(-1, *part.shape[-2:])[0][token] for part in source.project()]
     sentences = [
         f"w_{part} {'makes its' if part == 'query' else 'its'} {part} {vector(result.tolist())}"
@@ -53,7 +54,7 @@ def query_key_value(source: Projection, token: int = 0, *, tokens: Sequence[str]
     sheet = Drawing(
         WIDEST,
         TOP + 3 * BLOCK - (BLOCK - high * CELL) + 12,
-        f"The row of {name}, {vector(row.tolist(), 2)}, goes through three matrices. "
+        f"The row of {spoken}, {vector(row.tolist(), 2)}, goes through three matrices. "
         f"{', '.join(sentences)}.",
     )
     middle = TOP + BLOCK + high * CELL / 2

@@ -21,8 +21,8 @@ def score_spread(widths: Sequence[int] = WIDTHS) -> Drawing:
 
     >>> score_spread()
     Drawing: Two columns of histograms for keys of width 1, 4, 16 and 64. The scores spread as the \
-width grows: their typical distance from 0 is 1, 2, 4 and 8. Divided by the root of the width all \
-four have the spread 1.
+width grows: their typical distance from 0 is 1, 2, 4 and 8. Divided by the root of the width, \
+all four have the spread 1.
 
     A score is a sum of as many +1 and −1 as the key is wide. How many ways lead to each sum is
     counted exactly. All histograms of a column have the same area.
@@ -42,7 +42,7 @@ four have the spread 1.
         TOP + ROW * len(widths) + 24,
         f"Two columns of histograms for keys of width {', '.join(narrow)} and {wide}. The scores "
         f"spread as the width grows: their typical distance from 0 is {', '.join(first)} and "
-        f"{last}. Divided by the root of the width all {counted(len(widths))} have the spread 1.",
+        f"{last}. Divided by the root of the width, all {counted(len(widths))} have the spread 1.",
     )
     sheet.text("scores", LEFT_MIDDLE, 15, bold=True)
     sheet.text("scores ÷ √width", RIGHT_MIDDLE, 15, bold=True)

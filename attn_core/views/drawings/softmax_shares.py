@@ -24,9 +24,9 @@ def softmax_shares(
     """A row of scores as bars, their exps as a staircase, and the staircase pushed into one bar.
 
     >>> softmax_shares(torch.tensor([0.0, 1.0]), ["with", "one"])
-    Drawing: Bars in three groups. The scores: with 0, one 1. Exp of each score less the largest: \
-with 0.3679, one 1.0000; their sum is 1.3679. The same bars end to end make one bar of length 1, \
-cut into the weights: with 0.2689, one 0.7311.
+    Drawing: Bars in three groups. The scores: “with” 0, “one” 1. Exp of each score less the \
+largest: “with” 0.3679, “one” 1.0000; their sum is 1.3679. The same bars end to end make one bar \
+of length 1, cut into the weights: “with” 0.2689, “one” 0.7311.
 
     Each bar of the staircase is as long as its share of the bar below.
 
@@ -131,11 +131,11 @@ def ink(share: float) -> float:
 def paired(names: Sequence[str] | None, numbers: Sequence[str]) -> str:
     """
     >>> paired(["with", "one"], ["0", "1"]), paired(None, ["0", "1"])
-    ('with 0, one 1', '0, 1')
+    ('“with” 0, “one” 1', '0, 1')
     """
     if names is None:
         return ", ".join(numbers)
-    return ", ".join(f"{name} {n}" for name, n in zip(names, numbers, strict=True))
+    return ", ".join(f"“{name}” {n}" for name, n in zip(names, numbers, strict=True))
 
 
 def warmup_softmax() -> Drawing:

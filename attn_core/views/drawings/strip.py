@@ -25,8 +25,8 @@ def strip(
     >>> from attn_core import toy, trace
     >>> words, x = toy.journey()
     >>> strip(trace(x, x, x, scale=1.0), ["scores", "weights", "output"], query=1, tokens=words)
-    Drawing: Seven small matrices: x, scores, scaled, masked, weights, dropped, output. Lit are \
-scores, weights and output. A frame follows the row of journey through all of them.
+    Drawing: Seven small matrices: x, scores, scaled, masked, weights, dropped, output. \
+Highlighted: scores, weights and output. A frame follows the row of “journey” through all seven.
 
     Args:
         record: the attention that is drawn: its first sentence and head.
@@ -40,11 +40,12 @@ scores, weights and output. A frame follows the row of journey through all of th
     if unknown:
         raise ValueError(f"lit must be among {', '.join(STAGES)}, got {unknown[0]}")
     name = tokens[query] if tokens else f"query {query}"
+    spoken = f"“{name}”" if tokens else name
     sheet = Drawing(
         WIDEST,
         124,
-        f"Seven small matrices: x, {', '.join(STAGES)}. Lit are {listed(lit)}. "
-        f"A frame follows the row of {name} through all of them.",
+        f"Seven small matrices: x, {', '.join(STAGES)}. Highlighted: {listed(lit)}. "
+        f"A frame follows the row of {spoken} through all seven.",
     )
     source = record.q if record.source is None else record.source.x
     x = source.reshape(-1, *source.shape[-2:])[0].tolist()

@@ -15,24 +15,25 @@ def transformer() -> Drawing:
     """Encoder stack and decoder stack, what goes in below, and what comes out above.
 
     >>> transformer()
-    Drawing: The whole Transformer, read upward. Left, the encoder: the words that are read, as \
-embeddings, plus their positions, then n layers of self-attention and feed-forward. Right, the \
-decoder: the words so far, as embeddings, plus their positions, then n layers of causal \
-self-attention, cross-attention and feed-forward; a linear layer and softmax give the next word, \
-which joins the words so far. The encoder's output, the memory, goes as keys and values into \
-every cross-attention.
+    Drawing: The whole Transformer, read upward. On the left is the encoder: the words that are \
+read become embeddings, their positions are added, and n layers of self-attention and feed-forward \
+follow. On the right is the decoder: the words so far become embeddings, their positions are \
+added, and n layers of causal self-attention, cross-attention and feed-forward follow; a linear \
+layer and softmax give the next word, which joins the words so far. The encoder's output, the \
+memory, goes as keys and values into every cross-attention.
 
     Taught in chapter 09.
     """
     sheet = Drawing(
         460,
         458,
-        "The whole Transformer, read upward. Left, the encoder: the words that are read, as "
-        "embeddings, plus their positions, then n layers of self-attention and feed-forward. "
-        "Right, the decoder: the words so far, as embeddings, plus their positions, then n layers "
-        "of causal self-attention, cross-attention and feed-forward; a linear layer and softmax "
-        "give the next word, which joins the words so far. The encoder's output, the memory, goes "
-        "as keys and values into every cross-attention.",
+        "The whole Transformer, read upward. On the left is the encoder: the words that are read "
+        "become embeddings, their positions are added, and n layers of self-attention and "
+        "feed-forward follow. On the right is the decoder: the words so far become embeddings, "
+        "their positions are added, and n layers of causal self-attention, cross-attention and "
+        "feed-forward follow; a linear layer and softmax give the next word, which joins the words "
+        "so far. The encoder's output, the memory, goes as keys and values into every "
+        "cross-attention.",
     )
     read = column(sheet, LEFT, "Tom chases Jerry", ("self-attention", "feed-forward"))
     write = column(

@@ -26,9 +26,9 @@ def triangle(record: AttentionTrace, tokens: Sequence[str], *, without: int = 1)
     >>> tokens, x = toy.notebook()
     >>> triangle(trace(x, x, x, scale=1.0), tokens)
     Drawing: A triangle with the corners 笔, 记 and 本, in true proportion. An arrow leads from \
-each to its output, inside: 笔 moves by 1.0491, 记 by 1.2670, 本 by 0.0170. A dashed line leads \
-from 记 to the place on the opposite side where 笔 would go without it; the output of 笔 lies on \
-it, 0.0634 of the way to 记.
+each to its output inside the triangle: 笔 moves by 1.0491, 记 by 1.2670, 本 by 0.0170. A dashed \
+line leads from 记 to the place on the opposite side where 笔 would go without 记; the output of \
+笔 is on this line, 0.0634 of the way from that place to 记.
 
     However many numbers a value has, three of them lie in one plane, which is drawn.
 
@@ -61,10 +61,10 @@ it, 0.0634 of the way to 记.
         WIDEST,
         TOP + height + BOTTOM,
         f"A triangle with the corners {tokens[0]}, {tokens[1]} and {tokens[2]}, in true "
-        f"proportion. An arrow leads from each to its output, inside: {ways}. A dashed line leads "
-        f"from {tokens[without]} to the place on the opposite side where {tokens[first]} would go "
-        f"without it; the output of {tokens[first]} lies on it, {fixed(row[without].item())} of "
-        f"the way to {tokens[without]}.",
+        f"proportion. An arrow leads from each to its output inside the triangle: {ways}. A "
+        f"dashed line leads from {tokens[without]} to the place on the opposite side where "
+        f"{tokens[first]} would go without {tokens[without]}; the output of {tokens[first]} is on "
+        f"this line, {fixed(row[without].item())} of the way from that place to {tokens[without]}.",
     )
     low = min(x for x, _ in corners)
     floor = min(y for _, y in corners)

@@ -25,8 +25,8 @@ def within_reach(
     >>> import torch
     >>> values = torch.tensor([[8.0, 2.0], [4.0, 6.0]])
     >>> within_reach(values, (8, 6), ("Your", "one"), names=("whose", "how many"), query="step")
-    Drawing: Two values as points, Your at (8, 2) and one at (4, 6). One head reaches the line \
-between them, two heads reach the box around it. step wants (8, 6), which lies in the box and not \
+    Drawing: Two values as points, “Your” at (8, 2) and “one” at (4, 6). One head reaches the line \
+between them; two heads reach the box around it. “step” wants (8, 6), which is in the box and not \
 on the line: the nearest point of the line is (6, 4).
 
     Each of two heads mixes one of the two numbers, with weights of its own.
@@ -52,9 +52,7 @@ on the line: the nearest point of the line is (6, 4).
     high = tuple(map(max, first, second))
     on_line = math.dist(near, goal) < 1e-9
     in_box = all(a <= x <= b for a, x, b in zip(low, goal, high, strict=True))
-    lies = (
-        f"lies {'in' if in_box else 'outside'} the box and {'' if on_line else 'not '}on the line"
-    )
+    lies = f"is {'in' if in_box else 'outside'} the box and {'' if on_line else 'not '}on the line"
     more = "" if on_line else f": the nearest point of the line is {pair(near)}"
     ends = [math.floor(max(high[axis], goal[axis])) + 1 for axis in (0, 1)]
     unit = SIDE / max(ends)
@@ -62,9 +60,9 @@ on the line: the nearest point of the line is (6, 4).
     sheet = Drawing(
         WIDEST,
         ground + 50,
-        f"Two values as points, {tokens[0]} at {pair(first)} and {tokens[1]} at {pair(second)}. "
-        f"One head reaches the line between them, two heads reach the box around it. {query} wants "
-        f"{pair(goal)}, which {lies}{more}.",
+        f"Two values as points, “{tokens[0]}” at {pair(first)} and “{tokens[1]}” at "
+        f"{pair(second)}. One head reaches the line between them; two heads reach the box around "
+        f"it. “{query}” wants {pair(goal)}, which {lies}{more}.",
     )
 
     def at(point: Sequence[float]) -> tuple[float, float]:

@@ -4,7 +4,7 @@ const DECIMAL = "[+-]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:e[+-]?\\d+)?";
 const WRITTEN = new RegExp(`^(${DECIMAL})(?:/(${DECIMAL}))?$`, "i");
 
 /**
- * 0.5, −2, 1/3, 2e-3; NaN if it is no number.
+ * 0.5, −2, 1/3, 2e-3; NaN if it is not a number.
  *
  * @param {string} text
  */
