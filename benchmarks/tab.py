@@ -73,14 +73,24 @@ def put_together(folder: Path = FOLDER) -> Path:
     return folder
 
 
+def own_memory(pid: int) -> int:
+    """Bytes of a process: what it wrote, its part of what it shares, and none of the files that it
+    maps. Of these the browser's program is the largest; it is there once for all tabs, and the
+    browser's own task manager does not count it, either."""
+    rollup = Path(f"/proc/{pid}/smaps_rollup")
+    if not rollup.exists():  # not on Linux
+        return psutil.Process(pid).memory_full_info().uss
+    sizes = dict(re.findall(r"^(Pss_Anon|Pss_Shmem): +(\d+) kB", rollup.read_text(), re.MULTILINE))
+    return 1024 * sum(map(int, sizes.values()))
+
+
 def renderer(before: set[int]) -> int:
-    """Bytes of a new browser's largest process that draws a page; shared ones count in part."""
+    """Bytes of a new browser's largest process that draws a page."""
     sizes = [0]
     for pid in children() - before:
         if "--type=renderer" in command_of(pid):
-            with contextlib.suppress(psutil.Error):  # it has just ended
-                full = psutil.Process(pid).memory_full_info()
-                sizes.append(getattr(full, "pss", full.rss))
+            with contextlib.suppress(psutil.Error, OSError):  # it has just ended
+                sizes.append(own_memory(pid))
     return max(sizes)
 
 
