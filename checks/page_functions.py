@@ -25,7 +25,7 @@ NOTHING = ("", "undefined", "({})", "super(...arguments);")
 
 @dataclass(frozen=True)
 class Function:
-    """A function's name, where its body stands in the text, and original code once emptied."""
+    """A function's name, where its body stands in the text, and what stands there once emptied."""
 
     name: str  # "Print.static light", with what it stands in; a second of the same: "… (2)"
     start: int

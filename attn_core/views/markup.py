@@ -1,4 +1,4 @@
-"""An explorer in a stored output: its element, its data or their place, and original code
+"""An explorer in a stored output: its element, its data or their place, and what stands there
 without its script."""
 
 import html

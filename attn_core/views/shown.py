@@ -82,7 +82,7 @@ class Shown(anywidget.AnyWidget):
 
     @property
     def html(self) -> str:
-        """The first state for a page: the element, its data, and original code unscripted."""
+        """The first state for a page: the element, its data, and what stands there unscripted."""
         return self.markup(is_alone=self.is_alone)
 
     def _stored(self) -> dict[str, str]:

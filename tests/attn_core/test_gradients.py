@@ -448,7 +448,9 @@ def test_a_source_gets_what_autograd_gives_it(how):
 
 def test_places_are_made_where_the_gradient_is():
     grad = torch.zeros(1, 5, 4, device="meta")
-    assert unrotated(grad, Projection(*[grad] * 4, rotary=Rotary(4))).device == grad.device
+    matrix = grad.new_zeros(4, 4)
+    source = Projection(grad, matrix, matrix, matrix, rotary=Rotary(4))
+    assert unrotated(grad, source).device == grad.device
 
 
 def test_half_precision_of_a_source():

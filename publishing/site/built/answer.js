@@ -24,7 +24,7 @@
     ofOne: "the number",
     ofRow: (first, key) => ` of row ${Math.floor(first / key.columns) + 1}`,
     where: (good, right, column, row) => ` ${good} of ${right.length} are right; ${column}${row} is not.`,
-    wrong: (where) => `Not yet.${where} This is none of the mistakes that are known here.`,
+    wrong: (where) => `Not yet.${where} It does not look like any known mistake.`,
     heading: "Check your numbers",
     decimals: (key) => `, to ${count(key.places, "decimal")}`,
     check: "Check",

@@ -11,7 +11,7 @@ const payloads = () => {
 };
 
 // Calls act(payload) with the data of an element that starts. Without a script of the site (an untrusted notebook)
-// nothing is read, and original code stays.
+// nothing is read, and what stands there stays.
 function readBeside(name, act, fail) {
   if (payloads()[name]) return act(payloads()[name]);
   if (!ownAddress) return undefined;
