@@ -132,7 +132,7 @@ def test_a_rotary_reaches_each_attention():
 def test_rows_of_a_new_embedding_have_about_the_length_1():
     torch.manual_seed(0)
     rows = LanguageModel(1000, **SIZES).embedding.weight
-    assert rows.square().sum(1).mean().item() == pytest.approx(1, abs=0.05)
+    assert rows.square().sum(1).mean().item() == pytest.approx(1, abs=0.1)
 
 
 def test_wide_layers_are_copies():
