@@ -71,8 +71,7 @@ def same_steps(
     tensor(1)
 
     module: the module that the checkpoint calls, or one that contains it. torch takes a context_fn
-    only with use_reentrant=False. StepDropout, taught in chapter 07, explains why steps are
-    counted.
+    only with use_reentrant=False. StepDropout says why steps are counted. Taught in chapter 07.
     """
     counted = [part.steps for part in module.modules() if isinstance(part, StepDropout)]
     at_first: list[int] = []

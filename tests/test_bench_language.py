@@ -36,9 +36,9 @@ def said(rows):
 def test_a_text_and_a_further_token_have_a_goal_and_each_other_program_a_ratio():
     rows = language.speeds({language.OURS: OURS, "theirs": OTHER}, {"theirs": 98_000_000})
     assert said(rows) == {
-        "a text of 16 tokens: its chances are painted after": ("110 ms", True),
+        "a text of 16 tokens: the probabilities are painted after": ("110 ms", True),
         "a text of 16 tokens: theirs / ours": ("3.00×", True),
-        "a further token: its chances are painted after": ("75 ms", False),
+        "a further token: the probabilities are painted after": ("75 ms", False),
         "a further token: theirs / ours": ("0.80×", False),
     }
     assert [row["spread"] for row in rows] == [

@@ -67,8 +67,8 @@ def test_a_row_counts_bytes_as_they_travel_and_times_of_a_quiet_machine(site):
     files = [own_only.folder / name for name in ("page.html", "own.js")]
     assert row["measured"] == {
         "page": f"{sum(map(visits.weight, files)) / 1e6:.2f} MB",
-        "other hosts asked": "a.invalid",
-        "first answer, they refused": "2.50 s",
+        "requests to other hosts": "a.invalid",
+        "first answer without these hosts": "2.50 s",
         "from a folder": "answers",
     }
     assert set(row) == set(report.KEYS)
@@ -76,7 +76,7 @@ def test_a_row_counts_bytes_as_they_travel_and_times_of_a_quiet_machine(site):
 
 def test_a_busy_machine_gives_no_time_and_says_so(site):
     row = model_pages.row_of(site(OWN_ONLY), [VISIT], VISIT, is_quiet=False)
-    assert row["measured"]["first answer, they refused"] == "–"
+    assert row["measured"]["first answer without these hosts"] == "–"
     assert row["note"] == model_pages.NOT_TIMED
 
 
@@ -84,7 +84,7 @@ def test_no_answer_is_said_on_any_machine(site):
     silent = VISIT | {"seconds": None}
     for is_quiet in (True, False):
         row = model_pages.row_of(site(SILENT), [silent], silent, is_quiet)
-        assert row["measured"]["first answer, they refused"] == "none within 30 s"
+        assert row["measured"]["first answer without these hosts"] == "none within 30 s"
         assert row["measured"]["from a folder"] == "no answer"
 
 
