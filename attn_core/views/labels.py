@@ -77,6 +77,16 @@ def check_places(places: int) -> int:
 
 def count_text(record: Numbers, stage: str) -> str:
     """weights, 6 queries × 6 keys, 1 head"""
+    return f"{stage}, {sizes_text(record, stage)}"
+
+
+def count_in_words(record: Numbers, stage: str) -> str:
+    """masked scores, 6 queries × 6 keys, 1 head"""
+    return f"{NOUNS.get(stage, stage)}, {sizes_text(record, stage)}"
+
+
+def sizes_text(record: Numbers, stage: str) -> str:
+    """6 queries × 6 keys, 1 head"""
     B, H, L, _ = record.shape
     output = stage == "output"
     counts = [(L, "query", "queries")]
@@ -84,12 +94,7 @@ def count_text(record: Numbers, stage: str) -> str:
     counts.append((record.columns(stage), *columns))
     size = " × ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts)
     heads = f"{H} head{'' if H == 1 else 's'}"
-    return f"{stage}, {size}, {heads}" + (f", batch of {B}" if B > 1 else "")
-
-
-def count_in_words(record: Numbers, stage: str) -> str:
-    """masked scores, 6 queries × 6 keys, 1 head"""
-    return NOUNS.get(stage, stage) + count_text(record, stage).removeprefix(stage)
+    return f"{size}, {heads}" + (f", batch of {B}" if B > 1 else "")
 
 
 def in_quotes(label: str) -> str:

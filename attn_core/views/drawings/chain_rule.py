@@ -9,6 +9,7 @@ import torch
 from attn_core.digits import fixed
 from attn_core.source import Projection
 from attn_core.views.drawings.drawing import WIDEST, Drawing, minus
+from attn_core.views.drawings.strip import quoted
 
 MIDDLE = WIDEST / 2
 COLUMN = 86  # of each key
@@ -72,8 +73,8 @@ number. The loss changes 0.4718, −0.4718 times as much as these scores.
         f"Lines lead from {name} to the loss, which is −log of the weight that “{tokens[word]}” "
         f"gives to “{tokens[target]}”. Number {column} of the query of “{tokens[word]}” changes "
         f"{first} times as much as {name}. The scaled scores of “{tokens[word]}” with "
-        f"“{'”, “'.join(tokens)}” change {', '.join(factors)} times as much as that number. The "
-        f"loss changes {', '.join(pulled)} times as much as these scores.",
+        f"{', '.join(quoted(tokens))} change {', '.join(factors)} times as much as that number. "
+        f"The loss changes {', '.join(pulled)} times as much as these scores.",
     )
     begin = sheet.box(MIDDLE - 110, TOP, 220, HIGH, name, line="soft")
     query = sheet.box(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from attn_core.record import AttentionTrace
 from attn_core.views.drawings.drawing import SMALL, WIDEST, Box, Drawing
+from attn_core.views.drawings.strip import listed, quoted
 
 CELL = 11.5  # of a number of q, k and v
 ROW, COLUMN = 32, 56  # of a weight
@@ -50,10 +51,10 @@ for “Tom”, 0.10 for “chases”, 0.87 for “Jerry”. The output of “杰
     output = record.output.reshape(-1, heads, rows, len(v[0]))[0, head].tolist()
 
     pairs = zip(weights[query], read, strict=True)
-    shares = listed([f"{w:.2f} for “{word}”" for w, word in pairs])
+    shares = ", ".join(f"{w:.2f} for “{word}”" for w, word in pairs)
     alt = (
         f"Cross-attention as a matrix product. {rows} written words ask, each with a "
-        f"query; {listed([f'“{word}”' for word in read], 'and')} answer, each with a key and a "
+        f"query; {listed(quoted(read))} answer, each with a key and a "
         f"value. The row of “{written[query]}” has the weights {shares}. The output of "
         f"“{written[query]}” is a mixture of their values."
     )
@@ -102,8 +103,3 @@ for “Tom”, 0.10 for “chases”, 0.87 for “Jerry”. The output of “杰
 def check_words(name: str, words: Sequence[str], count: int) -> None:
     if len(words) != count:
         raise ValueError(f"{name} must be {count} words, got {len(words)}")
-
-
-def listed(parts: Sequence[str], word: str = "") -> str:
-    *first, last = parts
-    return ", ".join(parts) if not word or not first else f"{', '.join(first)} {word} {last}"

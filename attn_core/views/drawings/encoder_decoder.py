@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attn_core.views.drawings.drawing import GAP, WIDEST, Box, Drawing, short
 from attn_core.views.drawings.steps import Steps
+from attn_core.views.drawings.strip import quoted
 
 ACROSS = 8  # numbers in a row, at most, of a vector that is drawn without its digits
 FEW = 2  # so many numbers are written out
@@ -42,9 +43,9 @@ after each. Only the last state goes on: c, a vector of 2 numbers. A decoder wri
     sheet = Drawing(
         WIDEST,
         276 + 1.5 * height_of(rows[0]),
-        f"An encoder reads “{'”, “'.join(english)}”, one after the other, and has a state after "
-        f"each. Only the last state goes on: c, a vector of {width} numbers. A decoder writes "
-        f"“{'”, “'.join(chinese)}”, all of them from this one c.",
+        f"An encoder reads {', '.join(quoted(english))}, one after the other, and has a state "
+        f"after each. Only the last state goes on: c, a vector of {width} numbers. A decoder "
+        f"writes {', '.join(quoted(chinese))}, all of them from this one c.",
     )
     last = encoder(sheet, rows, english, kept=False)
     y = last.y + last.height + 82

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attn_core.digits import fixed, plain
 from attn_core.record import AttentionTrace
 from attn_core.views.drawings.drawing import WIDEST, Box, Drawing, minus
-from attn_core.views.drawings.strip import first_map, listed
+from attn_core.views.drawings.strip import first_map, listed, quoted
 
 MOST = 3  # keys
 HIGH = 30
@@ -38,7 +38,7 @@ of “Tom”, “chases” and “Jerry”, it scores 2, 0, −1. Normalised, th
         WIDEST,
         122 + 46 * len(row.names),
         f"The query of “{row.name}”, {pair(row.query)}, goes through three stages. Compared with "
-        f"the keys of {listed([f'“{name}”' for name in row.names])}, it scores "
+        f"the keys of {listed(quoted(row.names))}, it scores "
         f"{', '.join(short(n) for n in row.scores)}. Normalised, these scores become the shares "
         f"{', '.join(fixed(n) for n in row.weights)}. The values, mixed with these shares, give "
         f"the context {pair(row.output)}.",
@@ -118,7 +118,7 @@ shares 0.0900, 0.6652, 0.2447, and a mixture of all values, (2.4248, 2.5541), co
         330,
         f"On the left is a dictionary: “{key}” fits one key, and its value, {pair(value)}, comes "
         f"out. On the right is attention: “{row.name}” fits each key a little, "
-        f"{listed([f'“{name}”' for name in row.names])} with the shares "
+        f"{listed(quoted(row.names))} with the shares "
         f"{', '.join(fixed(n) for n in row.weights)}, and a mixture of all values, "
         f"{pair(row.output)}, comes out.",
     )

@@ -9,7 +9,7 @@ from torch import Tensor
 from attn_core.masks import Keep, of_cells
 from attn_core.views.drawings.drawing import LETTERS, WIDEST, Box, Drawing
 from attn_core.views.drawings.margins import above, across, beside
-from attn_core.views.drawings.strip import listed
+from attn_core.views.drawings.strip import listed, quoted
 
 CELL = 28.0  # the largest side
 GAP = 15
@@ -100,7 +100,7 @@ framed rows, “one” and “step”, the masks “causal” and “both” kee
     counts = [f"“{name}” keeps {sum(map(sum, kept))} cells" for name, kept in tables.items()]
     sentences = [f"{len(keeps)} masks of {count} queries × {count} keys.", f"{', '.join(counts)}."]
     if framed:
-        names = listed([f"“{word}”" for word in dict.fromkeys(tokens[i] for i in framed)])
+        names = listed(quoted(dict.fromkeys(tokens[i] for i in framed)))
         sentences.append(f"In the framed rows, {names}, {alike(tables, framed)}.")
         dead = [f"“{n}”" for n, kept in tables.items() if not any(any(kept[i]) for i in framed)]
         if dead:

@@ -13,7 +13,7 @@ from attn_core.masks import Keep
 from attn_core.views.drawings.drawing import LETTERS, WIDEST, Box, Drawing
 from attn_core.views.drawings.margins import above, across, beside, check_words
 from attn_core.views.drawings.masks import table
-from attn_core.views.drawings.strip import listed
+from attn_core.views.drawings.strip import listed, quoted
 
 CELL = 36.0
 GAP = 20
@@ -64,7 +64,7 @@ hidden.
         WIDEST,
         top + side + 10,
         f"Two tables of {count} queries × {count} keys. The left one shows how many of the masks "
-        f"{listed([f'“{name}”' for name in keeps])} hide each cell. The right one shows the "
+        f"{listed(quoted(keeps))} hide each cell. The right one shows the "
         f"weights when each of these masks adds {fill:g} where it hides. "
         f"{in_words(weights, times, tokens, dead)}",
     )

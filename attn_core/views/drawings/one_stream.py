@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attn_core.views.drawings.drawing import WIDEST, Box, Drawing
+from attn_core.views.drawings.strip import quoted
 
 MOST = 4  # words of a side
 WIDE, HIGH = 80, 28  # of a word
@@ -44,8 +45,8 @@ In both models, the next token is above the last word.
         WIDEST,
         ground + HIGH / 2 + 40,
         "Two models, read upward. On the left is the Transformer of 2017. It has an encoder, whose "
-        f"words, “{'”, “'.join(source)}”, all read each other; a decoder, whose words, "
-        f"“{'”, “'.join(target)}”, read themselves and those before them; and cross-attention, "
+        f"words, {', '.join(quoted(source))}, all read each other; a decoder, whose words, "
+        f"{', '.join(quoted(target))}, read themselves and those before them; and cross-attention, "
         f"{crossing} from the encoder to the decoder. On the right is a decoder-only model: the "
         f"{len(words)} words are one stream, and each reads itself and those before it. The same "
         f"{crossing} are there, as part of its self-attention. In both models, the next token is "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from attn_core.checks import STAGES
 from attn_core.record import AttentionTrace
@@ -84,3 +84,12 @@ def listed(names: Sequence[str]) -> str:
     """
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def quoted(words: Iterable[str]) -> list[str]:
+    """Words that are not to be read as a part of the sentence.
+
+    >>> listed(quoted(["with", "one"]))
+    '“with” and “one”'
+    """
+    return [f"“{word}”" for word in words]
