@@ -31,6 +31,7 @@ STORED = (
 )
 WIDTH, HEADS, KV_HEADS, HIDDEN, LAYERS, VOCABULARY, EPS = 64, 4, 2, 96, 2, 40, 1e-5
 HEAD_DIM, BLOCK = WIDTH // HEADS, 32
+Q4_1_BYTES = 4 + BLOCK // 2  # of a block: scale, least and its numbers
 ROTARY = Rotary(HEAD_DIM, 100.0, "interleaved")
 IDS = [7, 3, 39, 0, 3, 21]
 MATRICES = {
@@ -88,15 +89,19 @@ def mixed(error: np.ndarray, factors: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Model:
-    """Weights as they are stored, and as numbers."""
+    """Weights as they are stored, and as numbers.
+
+    leasts: of the Q4_1 matrices, of each block of a row.
+    """
 
     stored: dict[str, bytes]
     numbers: dict[str, np.ndarray]
+    leasts: dict[str, np.ndarray]
 
 
 def model() -> Model:
     draw = random.Random("a small language model")
-    stored, numbers = {}, {}
+    stored, numbers, leasts = {}, {}, {}
 
     def keep(name: str, content: bytes, values: torch.Tensor, shape: Sequence[int]) -> None:
         stored[name], numbers[name] = content, values.double().numpy().reshape(shape)
@@ -121,9 +126,12 @@ def model() -> Model:
                 continue
             outputs, inputs = MATRICES[part]
             content = b"".join(block_of_four(part) for _ in range(outputs * inputs // BLOCK))
-            keep(f"{n}.{part}", content, q4_1(tensor_of(content)), (outputs, inputs))
+            name = f"{n}.{part}"
+            keep(name, content, q4_1(tensor_of(content)), (outputs, inputs))
+            least = np.frombuffer(content, dtype="<f2")[1 :: Q4_1_BYTES // 2]
+            leasts[name] = least.astype(float).reshape(outputs, -1)
     norm("norm")
-    return Model(stored, numbers)
+    return Model(stored, numbers, leasts)
 
 
 def halves(*numbers: float) -> bytes:
@@ -134,10 +142,36 @@ def tensor_of(content: bytes) -> torch.Tensor:
     return torch.frombuffer(bytearray(content), dtype=torch.uint8)
 
 
-def product(x: Near, weight: np.ndarray) -> Near:
-    """Rows times the transpose of a matrix [outputs, inputs]."""
-    rounding = in_sum(weight.shape[1]) * (abs(x.value) @ abs(weight).T)
-    return Near(x.value @ weight.T, joined(mixed(x.error, weight.T), rounding))
+def product(x: Near, weight: np.ndarray, leasts: np.ndarray | None) -> Near:
+    """Rows times the transpose of a matrix [outputs, inputs], added as the kernels do.
+
+    Each of four lanes adds scale · number · x of its weights, then least · the sum of a block's x,
+    and the lanes are joined. A product's rounding is a part of the product, an addition's of what
+    has been added so far. The stored weight is rounded once more than its two parts, and in the sum
+    of a block's x each x takes part in at most five additions.
+
+    Sums of Q8_0 weights, which have no leasts, begin anew with each block and join the others
+    behind it: their roundings are no larger.
+    """
+    rows, (outputs, inputs) = len(x.value), weight.shape
+    order = np.arange(inputs)
+    if leasts is None:
+        leasts = np.zeros((outputs, inputs // BLOCK))
+    else:
+        order = order.reshape(-1, 4, 4).transpose(0, 2, 1).ravel()
+    parts = x.value[:, None] * (weight - leasts.repeat(BLOCK, 1))
+    blocks = x.value.reshape(rows, 1, -1, BLOCK)
+    behind = leasts * blocks.sum(-1)
+    padding = np.zeros((rows, outputs, -behind.shape[-1] % 4))
+    added = np.concatenate([parts[..., order], behind, padding], -1).reshape(rows, outputs, -1, 4)
+    so_far = added.cumsum(2)
+    pairs = so_far[:, :, -1].reshape(rows, outputs, 2, 2).sum(-1)
+    rounded = np.square(added).sum((2, 3)) + np.square(so_far).sum((2, 3))
+    rounded += np.square(x.value) @ np.square(weight).T
+    rounded += 5 * np.square(leasts * abs(blocks).sum(-1)).sum(-1)
+    rounded += np.square(pairs).sum(-1) + np.square(pairs.sum(-1))
+    value = x.value @ weight.T
+    return Near(value, joined(mixed(x.error, weight.T), ROUNDING * np.sqrt(rounded)))
 
 
 def in_sum(count: int) -> float:
@@ -215,18 +249,22 @@ def swiglu(gate: Near, up: Near) -> Near:
     return Near(value, joined(*errors, (EXP + 4 * ROUNDING) * value))
 
 
-def run(weights: dict[str, np.ndarray], ids: Sequence[int], off: dict[str, Any]) -> dict[str, Any]:
+def run(made: Model, ids: Sequence[int], off: dict[str, Any]) -> dict[str, Any]:
     """All that the page may be asked for: rows, and scores behind the last token."""
+    weights = made.numbers
     rows = weights["rows"][list(ids)]
+
+    def linear(x: Near, name: str) -> Near:
+        return product(x, weights[name], made.leasts.get(name))
+
     x = Near(rows, np.zeros_like(rows))
     layers = []
     for n in range(LAYERS):
-        of = {part: weights[f"{n}.{part}"] for part in ORDER}
         record: dict[str, Near | None] = dict.fromkeys("qkv")
         if n not in off.get("attention_off", []):
-            normed = rms_norm(x, of["attention_norm"])
+            normed = rms_norm(x, weights[f"{n}.attention_norm"])
             q, k, v = (
-                product(normed, of[name]).map(lambda part: part.reshape(len(ids), -1, HEAD_DIM))
+                linear(normed, f"{n}.{name}").map(lambda part: part.reshape(len(ids), -1, HEAD_DIM))
                 for name in ("w_query", "w_key", "w_value")
             )
             if not off.get("rotary_off"):
@@ -235,14 +273,14 @@ def run(weights: dict[str, np.ndarray], ids: Sequence[int], off: dict[str, Any])
             heads = attend(q, k, v, n in off.get("sink_off", []))
             silent = [head for layer, head in off.get("heads_off", []) if layer == n]
             on = np.repeat([head not in silent for head in range(HEADS)], HEAD_DIM)
-            x = x + product(heads.map(lambda part, on=on: part * on), of["out_proj"])
+            x = x + linear(heads.map(lambda part, on=on: part * on), f"{n}.out_proj")
         record["attended"] = x
-        normed = rms_norm(x, of["feed_forward_norm"])
-        neurons = swiglu(product(normed, of["gate"]), product(normed, of["up"]))
-        x = x + product(neurons, of["down"])
+        normed = rms_norm(x, weights[f"{n}.feed_forward_norm"])
+        neurons = swiglu(linear(normed, f"{n}.gate"), linear(normed, f"{n}.up"))
+        x = x + linear(neurons, f"{n}.down")
         layers.append(record | {"stream": x})
     last = rms_norm(x.map(lambda part: part[-1:]), weights["norm"])
-    return {"layers": layers, "scores": product(last, weights["rows"])}
+    return {"layers": layers, "scores": linear(last, "rows")}
 
 
 def sent(near: Near | None) -> dict | None:
@@ -258,7 +296,7 @@ def vectors() -> dict[str, Any]:
     made = model()
     cases = []
     for name, off in SWITCHES.items():
-        ran = run(made.numbers, IDS, off)
+        ran = run(made, IDS, off)
         case = {"name": name, "switches": off, "ids": IDS, "scores": sent(ran["scores"])}
         if name in WITH_LAYERS:
             case["layers"] = [

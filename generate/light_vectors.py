@@ -35,7 +35,7 @@ def vectors() -> dict[str, Any]:
     files = {f"{NAME}-embedding.bin": rows[IDS].tobytes()}
     maps, bounds = [], []
     sorts: dict[str, list[float]] = {}
-    for n, layer in enumerate(run(made.numbers, IDS, {})["layers"]):
+    for n, layer in enumerate(run(made, IDS, {})["layers"]):
         of = {part: torch.from_numpy(near.value) for part, near in layer.items()}
         q, k, v = of["q"], of["k"], of["v"]
         files[f"{NAME}-heads-{n:02}.bin"] = sent_heads(q, k, v)

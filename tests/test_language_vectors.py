@@ -40,6 +40,6 @@ def test_they_are_those_of_a_language_model():
     model.load_state_dict(weights)
     with torch.no_grad():
         wanted = model(torch.tensor([small.IDS]))[0, -1].numpy()
-    made = small.run(small.model().numbers, small.IDS, {})["scores"]
+    made = small.run(small.model(), small.IDS, {})["scores"]
     assert np.allclose(made.value[0], wanted, rtol=0, atol=1e-10)
     assert 0 < made.error.max() < 1e-4

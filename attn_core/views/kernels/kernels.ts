@@ -7,10 +7,10 @@
 // script.
 
 const BLOCK: usize = 32; // weights that share a scale
-const Q4_1: i32 = 4;
 const Q4_1_BYTES: usize = 20;
 const Q8_0_BYTES: usize = 34;
 const LANE_BYTES: usize = 16;
+const CACHE_LINE: usize = 64;
 const TILE: i32 = 4; // rows that share what was loaded of a matrix
 
 /** The first byte of the memory that nothing here uses. */
@@ -37,101 +37,182 @@ function total(lanes: v128): f32 {
 
 // @ts-ignore: decorator
 @inline
-function weightsQ4(numbers: v128, scale: v128, least: v128): v128 {
-  return f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(numbers), scale), least);
-}
-
-// The places of four bytes of sixteen, as whole numbers: read from memory, since a browser makes a constant anew in
-// each round of a loop.
-const SPREAD = memory.data<u8>([
-  0, 128, 128, 128, 1, 128, 128, 128, 2, 128, 128, 128, 3, 128, 128, 128,
-  4, 128, 128, 128, 5, 128, 128, 128, 6, 128, 128, 128, 7, 128, 128, 128,
-  8, 128, 128, 128, 9, 128, 128, 128, 10, 128, 128, 128, 11, 128, 128, 128,
-  12, 128, 128, 128, 13, 128, 128, 128, 14, 128, 128, 128, 15, 128, 128, 128,
-], 16);
-
-/** Four of sixteen bytes as whole numbers, by the offset of their places: one instruction, not two that extend them. */
-// @ts-ignore: decorator
-@inline
-function spread(packed: v128, offset: usize): v128 {
-  return i8x16.swizzle(packed, v128.load(SPREAD + offset));
+function put(to: usize, step: usize, first: v128, second: v128): usize {
+  store<f32>(to, total(first));
+  store<f32>(to, total(second), 4);
+  return to + step;
 }
 
 // @ts-ignore: decorator
 @inline
-function putQ4(numbers: v128, scale: v128, least: v128, into: usize): void {
-  v128.store(into, weightsQ4(spread(numbers, 0), scale, least));
-  v128.store(into, weightsQ4(spread(numbers, 16), scale, least), 16);
-  v128.store(into, weightsQ4(spread(numbers, 32), scale, least), 32);
-  v128.store(into, weightsQ4(spread(numbers, 48), scale, least), 48);
+function plus(sum: v128, numbers: v128, x: v128): v128 {
+  return f32x4.add(sum, f32x4.mul(numbers, x));
 }
 
-// @ts-ignore: decorator
-@inline
-function putQ8(numbers: v128, scale: v128, into: usize): void {
-  const low = i16x8.extend_low_i8x16_s(numbers);
-  const high = i16x8.extend_high_i8x16_s(numbers);
-  v128.store(into, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(low)), scale));
-  v128.store(into, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(low)), scale), 16);
-  v128.store(into, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(high)), scale), 32);
-  v128.store(into, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(high)), scale), 48);
-}
-
-/** Weights as numbers; gives the place behind them. kind: 4 for Q4_1, 8 for Q8_0. */
-export function dequantise(kind: i32, weights: usize, count: i32, into: usize): usize {
-  const end = into + (<usize>count << 2);
-  if (kind == Q4_1) {
-    for (; into < end; into += 4 * BLOCK) {
-      const pair = halves(v128.load32_zero(weights));
-      const scale = v128.shuffle<f32>(pair, pair, 0, 0, 0, 0);
-      const least = v128.shuffle<f32>(pair, pair, 1, 1, 1, 1);
-      const packed = v128.load(weights, 4);
-      putQ4(v128.and(packed, i8x16.splat(15)), scale, least, into);
-      putQ4(i8x16.shr_u(packed, 4), scale, least, into + 64);
-      weights += Q4_1_BYTES;
+/** Q8_0 weights as numbers: a row of the embedding. */
+export function dequantise(weights: usize, count: i32, into: usize): void {
+  for (const end = into + (<usize>count << 2); into < end; ) {
+    const scale = halves(v128.load16_splat(weights));
+    for (let half: usize = 0; half < BLOCK; half += LANE_BYTES) {
+      const packed = v128.load(weights + half, 2);
+      const low = i16x8.extend_low_i8x16_s(packed), high = i16x8.extend_high_i8x16_s(packed);
+      v128.store(into, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(low)), scale));
+      v128.store(into, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(low)), scale), 16);
+      v128.store(into, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(high)), scale), 32);
+      v128.store(into, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(high)), scale), 48);
+      into += 4 * LANE_BYTES;
     }
-  } else {
-    for (; into < end; into += 4 * BLOCK) {
-      const scale = halves(v128.load16_splat(weights));
-      putQ8(v128.load(weights, 2), scale, into);
-      putQ8(v128.load(weights, 18), scale, into + 64);
+    weights += Q8_0_BYTES;
+  }
+}
+
+/**
+ * y[o] = Σ x[i] · weight[o, i], with weights in Q8_0: the scores of a row. A block's scale is applied to its sum.
+ *
+ * Behind the weights the memory must go on for three rows more. A word of each cache line of the row after the next is
+ * read ahead, all at once: half of the time would else be spent on waiting for them, one by one.
+ */
+export function scores(x: usize, inputs: i32, weights: usize, outputs: i32, y: usize): void {
+  const end = x + (<usize>inputs << 2);
+  const length = (<usize>inputs / BLOCK) * Q8_0_BYTES;
+  for (const last = y + (<usize>outputs << 2); y < last; y += 4) {
+    for (let line = weights + 2 * length, to = line + length; line < to; line += 2 * CACHE_LINE) {
+      load<i32>(line);
+      load<i32>(line, CACHE_LINE);
+    }
+    let sum = f32x4.splat(0);
+    for (let at = x; at < end; ) {
+      let block = f32x4.splat(0);
+      for (let half: usize = 0; half < BLOCK; half += LANE_BYTES) {
+        const packed = v128.load(weights + half, 2);
+        const low = i16x8.extend_low_i8x16_s(packed), high = i16x8.extend_high_i8x16_s(packed);
+        block = plus(block, f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(low)), v128.load(at));
+        block = plus(block, f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(low)), v128.load(at, 16));
+        block = plus(block, f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(high)), v128.load(at, 32));
+        block = plus(block, f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(high)), v128.load(at, 48));
+        at += 4 * LANE_BYTES;
+      }
+      sum = plus(sum, block, halves(v128.load16_splat(weights)));
       weights += Q8_0_BYTES;
     }
+    store<f32>(y, total(sum));
   }
+}
+
+// A weight in Q4_1 is scale · number + least, so Σ weight · x is Σ scale · number · x, and for each block least · Σ x.
+// A row of 16 bytes is read as four words: a mask takes a number of four bits out of each, as a multiple of 1, 2^8, 2^16
+// or 2^24, without moving it, and x is divided by that beforehand. Both are exact. An *arranged* row has its x in this
+// order, and behind them the sum of each block's x.
+
+// Read from memory, since a browser makes a constant anew in each round of a loop.
+const MASKS = memory.data<u32>([
+  0xf, 0xf, 0xf, 0xf, 0xf00, 0xf00, 0xf00, 0xf00,
+  0xf0000, 0xf0000, 0xf0000, 0xf0000, 0xf000000, 0xf000000, 0xf000000, 0xf000000,
+], 16);
+
+/** Bytes of the sums of a row's blocks; their number is made a multiple of 4 with zeros. */
+// @ts-ignore: decorator
+@inline
+function sumsBytes(inputs: i32): usize {
+  return (<usize>(inputs / BLOCK + 3) & ~3) << 2;
+}
+
+function arrange(x: usize, rows: i32, inputs: i32, into: usize): void {
+  for (let r = 0; r < rows; r++) {
+    let sums = into + (<usize>inputs << 2);
+    const next = sums + sumsBytes(inputs);
+    for (const end = sums; into < end; ) {
+      let sum = f32x4.splat(0);
+      for (let half = 0; half < 2; half++) {
+        const a = v128.load(x), b = v128.load(x, 16), c = v128.load(x, 32), d = v128.load(x, 48);
+        const ab = v128.shuffle<f32>(a, b, 0, 4, 1, 5), cd = v128.shuffle<f32>(c, d, 0, 4, 1, 5);
+        v128.store(into, v128.shuffle<f32>(ab, cd, 0, 1, 4, 5));
+        v128.store(into, f32x4.mul(v128.shuffle<f32>(ab, cd, 2, 3, 6, 7), f32x4.splat(1.0 / 0x100)), 16);
+        const ba = v128.shuffle<f32>(a, b, 2, 6, 3, 7), dc = v128.shuffle<f32>(c, d, 2, 6, 3, 7);
+        v128.store(into, f32x4.mul(v128.shuffle<f32>(ba, dc, 0, 1, 4, 5), f32x4.splat(1.0 / 0x10000)), 32);
+        v128.store(into, f32x4.mul(v128.shuffle<f32>(ba, dc, 2, 3, 6, 7), f32x4.splat(1.0 / 0x1000000)), 48);
+        sum = f32x4.add(sum, f32x4.add(f32x4.add(a, b), f32x4.add(c, d)));
+        x += 4 * LANE_BYTES;
+        into += 4 * LANE_BYTES;
+      }
+      store<f32>(sums, total(sum));
+      sums += 4;
+    }
+    for (; sums < next; sums += 4) store<f32>(sums, 0);
+    into = next;
+  }
+}
+
+/** scale · number of a byte of each word, 0 to 3: of its low half, times what its mask says. */
+// @ts-ignore: decorator
+@inline
+function scaled(packed: v128, byte: usize, scale: v128): v128 {
+  return f32x4.mul(f32x4.convert_i32x4_s(v128.and(packed, v128.load(MASKS + byte * LANE_BYTES))), scale);
+}
+
+/** A row of weights in the order of an arranged row: scale · number, then each block's least; gives the next row. */
+function unpack(weights: usize, inputs: i32, into: usize): usize {
+  let least = into + (<usize>inputs << 2);
+  const next = least + sumsBytes(inputs);
+  for (const end = least; into < end; ) {
+    const pair = halves(v128.load32_zero(weights));
+    const scale = v128.shuffle<f32>(pair, pair, 0, 0, 0, 0);
+    let packed = v128.load(weights, 4);
+    for (let half = 0; half < 2; half++) {
+      v128.store(into, scaled(packed, 0, scale));
+      v128.store(into, scaled(packed, 1, scale), 16);
+      v128.store(into, scaled(packed, 2, scale), 32);
+      v128.store(into, scaled(packed, 3, scale), 48);
+      packed = i32x4.shr_u(packed, 4);
+      into += 4 * LANE_BYTES;
+    }
+    v128.store32_lane(least, pair, 1);
+    least += 4;
+    weights += Q4_1_BYTES;
+  }
+  for (; least < next; least += 4) store<f32>(least, 0);
   return weights;
 }
 
-/** sum + four numbers times four weights: of `packed`, which has theirs in the low half of each byte. */
-// @ts-ignore: decorator
-@inline
-function plusQ4(sum: v128, x: v128, packed: v128, offset: usize, scale: v128, least: v128): v128 {
-  return f32x4.add(sum, f32x4.mul(x, weightsQ4(spread(packed, offset), scale, least)));
-}
-
-/** What `matmul` gives of one row of Q4_1 weights, which then need not be stored as numbers: a further token. */
-function matmulOfRow(x: usize, inputs: i32, weights: usize, outputs: i32, y: usize): void {
-  const end = x + (<usize>inputs << 2);
+/** What `matmul` gives of one arranged row, without weights being stored as numbers: a further token. */
+function matmulOfRow(x: usize, inputs: i32, weights: usize, outputs: i32, spare: usize, y: usize): void {
+  const sums = x + (<usize>inputs << 2);
+  const size = sumsBytes(inputs);
   const length = (<usize>inputs / BLOCK) * Q4_1_BYTES;
+  for (let at = spare; at < spare + 2 * size; at += LANE_BYTES) v128.store(at, f32x4.splat(0));
   for (let o = 0; o < outputs; o += 2) {
     let sum0 = f32x4.splat(0), sum1 = sum0;
-    for (let at = x; at < end; at += 4 * BLOCK) {
+    let least = spare;
+    for (let at = x; at < sums; ) {
       const pairs = halves(v128.load32_lane(weights + length, v128.load32_zero(weights), 1));
-      const scale0 = v128.shuffle<f32>(pairs, pairs, 0, 0, 0, 0), least0 = v128.shuffle<f32>(pairs, pairs, 1, 1, 1, 1);
-      const scale1 = v128.shuffle<f32>(pairs, pairs, 2, 2, 2, 2), least1 = v128.shuffle<f32>(pairs, pairs, 3, 3, 3, 3);
-      const packed0 = v128.load(weights, 4), packed1 = v128.load(weights + length, 4);
-      const low0 = v128.and(packed0, i8x16.splat(15)), low1 = v128.and(packed1, i8x16.splat(15));
-      for (let offset: usize = 0; offset < 64; offset += LANE_BYTES) {
-        const numbers = v128.load(at + offset);
-        sum0 = plusQ4(sum0, numbers, low0, offset, scale0, least0);
-        sum1 = plusQ4(sum1, numbers, low1, offset, scale1, least1);
+      const scale0 = v128.shuffle<f32>(pairs, pairs, 0, 0, 0, 0), scale1 = v128.shuffle<f32>(pairs, pairs, 2, 2, 2, 2);
+      let packed0 = v128.load(weights, 4), packed1 = v128.load(weights + length, 4);
+      for (let half = 0; half < 2; half++) {
+        let numbers = v128.load(at);
+        sum0 = plus(sum0, scaled(packed0, 0, scale0), numbers);
+        sum1 = plus(sum1, scaled(packed1, 0, scale1), numbers);
+        numbers = v128.load(at, 16);
+        sum0 = plus(sum0, scaled(packed0, 1, scale0), numbers);
+        sum1 = plus(sum1, scaled(packed1, 1, scale1), numbers);
+        numbers = v128.load(at, 32);
+        sum0 = plus(sum0, scaled(packed0, 2, scale0), numbers);
+        sum1 = plus(sum1, scaled(packed1, 2, scale1), numbers);
+        numbers = v128.load(at, 48);
+        sum0 = plus(sum0, scaled(packed0, 3, scale0), numbers);
+        sum1 = plus(sum1, scaled(packed1, 3, scale1), numbers);
+        packed0 = i32x4.shr_u(packed0, 4);
+        packed1 = i32x4.shr_u(packed1, 4);
+        at += 4 * LANE_BYTES;
       }
-      const high0 = i8x16.shr_u(packed0, 4), high1 = i8x16.shr_u(packed1, 4);
-      for (let offset: usize = 0; offset < 64; offset += LANE_BYTES) {
-        const numbers = v128.load(at + offset, 64);
-        sum0 = plusQ4(sum0, numbers, high0, offset, scale0, least0);
-        sum1 = plusQ4(sum1, numbers, high1, offset, scale1, least1);
-      }
+      v128.store32_lane(least, pairs, 1);
+      v128.store32_lane(least + size, pairs, 3);
+      least += 4;
       weights += Q4_1_BYTES;
+    }
+    for (let at: usize = 0; at < size; at += LANE_BYTES) {
+      const numbers = v128.load(sums + at);
+      sum0 = plus(sum0, v128.load(spare + at), numbers);
+      sum1 = plus(sum1, v128.load(spare + size + at), numbers);
     }
     y = put(y, 8, sum0, sum1);
     weights += length;
@@ -141,19 +222,21 @@ function matmulOfRow(x: usize, inputs: i32, weights: usize, outputs: i32, y: usi
 /**
  * y[r, o] = Σ x[r, i] · weight[o, i], two outputs at a time.
  *
- * x: [rows, inputs]. weights: [outputs, inputs], stored. spare: place for 2 · inputs numbers. y: [rows, outputs].
+ * x: [rows, inputs]. weights: [outputs, inputs], in Q4_1. spare: place for rows + 2 arranged rows. y: [rows, outputs].
  * outputs must be even.
  */
 export function matmul(
-  kind: i32, x: usize, rows: i32, inputs: i32, weights: usize, outputs: i32, spare: usize, y: usize,
+  x: usize, rows: i32, inputs: i32, weights: usize, outputs: i32, spare: usize, y: usize,
 ): void {
-  if (rows == 1 && kind == Q4_1) return matmulOfRow(x, inputs, weights, outputs, y);
-  const length = <usize>inputs << 2;
-  const step = <usize>outputs << 2;
+  const length = (<usize>inputs << 2) + sumsBytes(inputs);
   const end = spare + length;
+  const arranged = end + length;
+  arrange(x, rows, inputs, arranged);
+  if (rows == 1) return matmulOfRow(arranged, inputs, weights, outputs, spare, y);
+  const step = <usize>outputs << 2;
   for (let o = 0; o < outputs; o += 2) {
-    weights = dequantise(kind, weights, inputs << 1, spare);
-    let from = x;
+    weights = unpack(unpack(weights, inputs, spare), inputs, end);
+    let from = arranged;
     let to = y + (<usize>o << 2);
     let r = 0;
     for (; r + TILE <= rows; r += TILE) {
@@ -166,17 +249,17 @@ export function matmul(
         const w0 = v128.load(w);
         const w1 = v128.load(w + length);
         let numbers = v128.load(a);
-        a0 = f32x4.add(a0, f32x4.mul(numbers, w0));
-        a1 = f32x4.add(a1, f32x4.mul(numbers, w1));
+        a0 = plus(a0, numbers, w0);
+        a1 = plus(a1, numbers, w1);
         numbers = v128.load(b);
-        b0 = f32x4.add(b0, f32x4.mul(numbers, w0));
-        b1 = f32x4.add(b1, f32x4.mul(numbers, w1));
+        b0 = plus(b0, numbers, w0);
+        b1 = plus(b1, numbers, w1);
         numbers = v128.load(c);
-        c0 = f32x4.add(c0, f32x4.mul(numbers, w0));
-        c1 = f32x4.add(c1, f32x4.mul(numbers, w1));
+        c0 = plus(c0, numbers, w0);
+        c1 = plus(c1, numbers, w1);
         numbers = v128.load(d);
-        d0 = f32x4.add(d0, f32x4.mul(numbers, w0));
-        d1 = f32x4.add(d1, f32x4.mul(numbers, w1));
+        d0 = plus(d0, numbers, w0);
+        d1 = plus(d1, numbers, w1);
         a += LANE_BYTES;
         b += LANE_BYTES;
         c += LANE_BYTES;
@@ -192,21 +275,13 @@ export function matmul(
       let a0 = f32x4.splat(0), a1 = a0;
       for (let w = spare; w < end; w += LANE_BYTES) {
         const numbers = v128.load(from);
-        a0 = f32x4.add(a0, f32x4.mul(numbers, v128.load(w)));
-        a1 = f32x4.add(a1, f32x4.mul(numbers, v128.load(w + length)));
+        a0 = plus(a0, numbers, v128.load(w));
+        a1 = plus(a1, numbers, v128.load(w + length));
         from += LANE_BYTES;
       }
       to = put(to, step, a0, a1);
     }
   }
-}
-
-// @ts-ignore: decorator
-@inline
-function put(to: usize, step: usize, first: v128, second: v128): usize {
-  store<f32>(to, total(first));
-  store<f32>(to, total(second), 4);
-  return to + step;
 }
 
 /** y = x / √(mean of x² + eps) · gain, row by row. */

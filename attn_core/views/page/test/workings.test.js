@@ -64,13 +64,13 @@ for (const [kind, compiled] of Object.entries({ SIMD: KERNELS, "plain script": "
   }
 }
 
-test("a bound that is a fiftieth of what it is does not hold", async () => {
+test("a bound that is a twentieth of what it is does not hold", async () => {
   const reading = await readingOf();
   const gaps = Array.from({ length: 64 }, (_, col) => {
     const near = reading.nearOf(reading.term("layers.1.sum", [5, col]));
     return Math.abs(near.exact - reading.output(reading.steps.step("layers.1.sum"), 5)[col]) / near.bound;
   });
-  assert.ok(Math.max(...gaps) > 0.02, "the bound is far from what happens");
+  assert.ok(Math.max(...gaps) > 0.05, "the bound is far from what happens");
 });
 
 test("every kind of number opens down to its leaves, and its line is right", async () => {

@@ -4,6 +4,7 @@
 // (Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019), and the bound is eight standard
 // deviations. The numbers above are those that the fast path kept, so only its steps since then count.
 
+import { BLOCK, Q4_1 } from "./formats.js";
 import { matrixOf } from "./stored.js";
 
 const ROUNDING = 2 ** -24 / Math.sqrt(3); // the standard deviation of one rounding, as a part of the number
@@ -24,7 +25,7 @@ const inSum = (count) => Math.sqrt(count / 4 + 4) * ROUNDING;
  * @typedef {import("../model/program.js").Step} Step
  *
  * Numbers, and the standard deviation of each.
- * @typedef {{ numbers: Float64Array, errors: Float64Array }} Near
+ * @typedef {{ numbers: Float64Array, errors: Float64Array, blocks?: { sum: number, size: number }[] }} Near
  *
  * @typedef {(reading: Reading, step: Step, t: number, col: number) => number} OfOne
  * @typedef {(reading: Reading, step: Step, t: number) => Near} OfRow
@@ -42,28 +43,69 @@ function normed(numbers) {
 }
 
 /**
- * Of a row's products with a row of weights.
+ * Of a row's products with a row of weights, added as the kernels do: each lane adds scale · number · x of its weights,
+ * then least · the sum of a block's x, and the four lanes are joined. A product's rounding is a part of the product, an
+ * addition's of what has been added so far. The weight that the page shows is rounded once more than its two parts, and
+ * in the sum of a block's x each x takes part in at most five additions.
+ *
+ * Sums of Q8_0 weights begin anew with each block and join the others behind it: their roundings are no larger.
  *
  * @param {Near} x
- * @param {Float64Array} weights
+ * @param {import("./stored.js").StoredMatrix} matrix
+ * @param {number} row
  */
-function summed({ numbers, errors }, weights) {
-  let [carried, sizes] = [0, 0];
+function summed(x, matrix, row) {
+  const { numbers, errors } = x;
+  const [weights, leasts] = [matrix.row(row), matrix.leasts(row)];
+  const isArranged = matrix.kind === Q4_1;
+  const lanes = [0, 0, 0, 0];
+  let [carried, rounded] = [0, 0];
   for (let n = 0; n < weights.length; n++) {
-    carried += (weights[n] * errors[n]) ** 2;
-    sizes += Math.abs(weights[n] * numbers[n]);
+    const at = isArranged ? arranged(n) : n;
+    const weight = weights[at];
+    const product = (weight - leasts[Math.floor(n / BLOCK)]) * numbers[at];
+    lanes[n % 4] += product;
+    rounded += product ** 2 + lanes[n % 4] ** 2 + (weight * numbers[at]) ** 2;
+    carried += (weight * errors[at]) ** 2;
   }
-  return Math.hypot(Math.sqrt(carried), inSum(weights.length) * sizes);
+  x.blocks ??= blocksOf(numbers);
+  for (const [block, { sum, size }] of x.blocks.entries()) {
+    const product = leasts[block] * sum;
+    lanes[block % 4] += product;
+    rounded += product ** 2 + lanes[block % 4] ** 2 + 5 * (leasts[block] * size) ** 2;
+  }
+  const [a, b, c, d] = lanes;
+  rounded += (a + b) ** 2 + (c + d) ** 2 + (a + b + c + d) ** 2;
+  return Math.hypot(Math.sqrt(carried), ROUNDING * Math.sqrt(rounded));
 }
 
+/**
+ * The sum of each block of a row, and that of the sizes.
+ *
+ * @param {Float64Array} numbers
+ */
+function blocksOf(numbers) {
+  return Array.from({ length: numbers.length / BLOCK }, (_, block) => {
+    const of = numbers.subarray(BLOCK * block, BLOCK * (block + 1));
+    return { sum: of.reduce((sum, x) => sum + x, 0), size: of.reduce((sum, x) => sum + Math.abs(x), 0) };
+  });
+}
+
+/**
+ * Which weight comes nth in an arranged row of kernels.ts: of 16 numbers, those of the same byte of four words.
+ *
+ * @param {number} n
+ */
+const arranged = (n) => (n & ~15) + 4 * (n & 3) + ((n >> 2) & 3);
+
 /** Of a linear step, whose input was normed just before. @type {OfOne} */
-const linear = (reading, step, t, col) => summed(normed(reading.output(step.inputs[0], t)), matrixOf(step).row(col));
+const linear = (reading, step, t, col) => summed(normed(reading.output(step.inputs[0], t)), matrixOf(step), col);
 
 /** @type {OfRow} */
 function linearRow(reading, step, t) {
   const x = normed(reading.output(step.inputs[0], t));
   const numbers = reading.output(step, t);
-  return { numbers, errors: numbers.map((_, col) => summed(x, matrixOf(step).row(col))) };
+  return { numbers, errors: numbers.map((_, col) => summed(x, matrixOf(step), col)) };
 }
 
 /** @type {OfOne} */
@@ -117,7 +159,7 @@ function behindAttention(reading, sum, t, col) {
   if (reading.isWithoutAttention(sum)) return 0;
   const out = sum.inputs[1];
   const mixed = reading.held(`heads ${sum.name} ${t}`, () => heads(reading, out.inputs[0], t));
-  return Math.hypot(summed(mixed, matrixOf(out).row(col)), ROUNDING * reading.output(sum, t)[col]);
+  return Math.hypot(summed(mixed, matrixOf(out), col), ROUNDING * reading.output(sum, t)[col]);
 }
 
 /** @type {OfOne} */
@@ -133,7 +175,7 @@ function behindFeedForward(reading, sum, t, col) {
     });
     return { numbers, errors };
   });
-  return Math.hypot(summed(product, matrixOf(down).row(col)), ROUNDING * reading.output(sum, t)[col]);
+  return Math.hypot(summed(product, matrixOf(down), col), ROUNDING * reading.output(sum, t)[col]);
 }
 
 /**

@@ -3,7 +3,6 @@
 import { brief, say } from "../../words/words.js";
 import { Problem } from "../problem.js";
 import { isWhole } from "../state.js";
-import { Q4_1, Q8_0 } from "./formats.js";
 import { loadKernels } from "./kernels.js";
 import { Shape } from "./shape.js";
 import { ALL_ON, switchesOf } from "./switches.js";
@@ -118,7 +117,7 @@ export class Engine {
     const { width, rowBytes } = this.shape;
     const { embedding, stream } = this.places;
     for (const [row, id] of ids.entries()) {
-      this.kernels.dequantise(Q8_0, embedding + id * rowBytes, width, stream + NUMBER * width * row);
+      this.kernels.dequantise(embedding + id * rowBytes, width, stream + NUMBER * width * row);
     }
     this.rows = ids.length;
     this.layer = 0;
@@ -250,9 +249,8 @@ export class Engine {
     const { kernels, places } = this;
     const { width, eps, vocabulary } = this.shape;
     kernels.rmsNorm(row, 1, width, places.norm, eps, places.normed);
-    const { embedding, spare, scores } = places;
-    kernels.matmul(Q8_0, places.normed, 1, width, embedding, vocabulary, spare, scores);
-    return new Float32Array(kernels.memory, scores, vocabulary).slice();
+    kernels.scores(places.normed, width, places.embedding, vocabulary, places.scores);
+    return new Float32Array(kernels.memory, places.scores, vocabulary).slice();
   }
 
   /**
@@ -275,7 +273,7 @@ export class Engine {
    */
   matmul(layer, part, x, inputs, y, outputs) {
     const weights = this.places.layers[layer] + this.shape.parts[part];
-    this.kernels.matmul(Q4_1, x, this.rows, inputs, weights, outputs, this.places.spare, y);
+    this.kernels.matmul(x, this.rows, inputs, weights, outputs, this.places.spare, y);
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import { half } from "../arrays.js";
 
-const BLOCK = 32; // weights that share a scale
+export const BLOCK = 32; // weights that share a scale
 
 /** The kinds of weights, by the number that the kernels know them by: the bytes of a block. */
 export const Q4_1 = 4;
@@ -37,6 +37,20 @@ export function weightAt(kind, bytes, n) {
   const packed = bytes[start + 4 + (place % 16)];
   const number = place < 16 ? packed & 15 : packed >> 4;
   return { scale, least, number, weight: Math.fround(Math.fround(scale * number) + least) };
+}
+
+/**
+ * The least of each block of a row.
+ *
+ * @param {number} kind
+ * @param {Uint8Array} bytes from the row's first weight on
+ * @param {number} count weights of the row
+ */
+export function leasts(kind, bytes, count) {
+  const least = new Float64Array(count / BLOCK);
+  if (kind === Q8_0) return least;
+  const step = BLOCK_BYTES[kind];
+  return least.map((_, block) => half(bytes[block * step + 2] + 256 * bytes[block * step + 3]));
 }
 
 /**

@@ -13,8 +13,9 @@ const PAGE_BYTES = 2 ** 16; // the unit of WebAssembly's memory
  * @typedef {object} Kernels
  * @property {ArrayBuffer} memory
  * @property {number} start the first byte that the kernels do not use themselves
- * @property {(kind: number, weights: number, count: number, into: number) => number} dequantise
- * @property {(kind: number, x: number, rows: number, inputs: number, weights: number, outputs: number, spare: number,
+ * @property {(weights: number, count: number, into: number) => void} dequantise
+ * @property {(x: number, inputs: number, weights: number, outputs: number, y: number) => void} scores
+ * @property {(x: number, rows: number, inputs: number, weights: number, outputs: number, spare: number,
  *   y: number) => void} matmul
  * @property {(x: number, rows: number, width: number, gain: number, eps: number, y: number) => void} rmsNorm
  * @property {(table: number, positions: number, headDim: number, rates: number) => void} rotaryTable

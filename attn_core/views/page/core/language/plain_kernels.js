@@ -3,7 +3,7 @@
 // Places count bytes in the memory, numbers are float32 there. Sums are float64 here, so results differ from those of
 // the other kernels by what float32 rounds away in a sum.
 
-import { bytesOfWeights, dequantise } from "./formats.js";
+import { bytesOfWeights, dequantise, Q4_1, Q8_0 } from "./formats.js";
 
 /** @typedef {import("./kernels.js").Kernels} Kernels */
 
@@ -25,15 +25,36 @@ export class PlainKernels {
   }
 
   /**
-   * @param {number} kind
    * @param {number} weights
    * @param {number} count
    * @param {number} into
    */
-  dequantise(kind, weights, count, into) {
-    const length = bytesOfWeights(kind, count);
-    dequantise(kind, new Uint8Array(this.memory, weights, length), this.row(into, count));
-    return weights + length;
+  dequantise(weights, count, into) {
+    dequantise(Q8_0, new Uint8Array(this.memory, weights), this.row(into, count));
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} inputs
+   * @param {number} weights
+   * @param {number} outputs
+   * @param {number} y
+   */
+  scores(x, inputs, weights, outputs, y) {
+    this.products(Q8_0, x, 1, inputs, weights, outputs, y);
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} rows
+   * @param {number} inputs
+   * @param {number} weights
+   * @param {number} outputs
+   * @param {number} _spare
+   * @param {number} y
+   */
+  matmul(x, rows, inputs, weights, outputs, _spare, y) {
+    this.products(Q4_1, x, rows, inputs, weights, outputs, y);
   }
 
   /**
@@ -43,16 +64,15 @@ export class PlainKernels {
    * @param {number} inputs
    * @param {number} weights
    * @param {number} outputs
-   * @param {number} spare
    * @param {number} y
    */
-  matmul(kind, x, rows, inputs, weights, outputs, spare, y) {
+  products(kind, x, rows, inputs, weights, outputs, y) {
     const numbers = this.row(x, rows * inputs);
-    const weight = this.row(spare, inputs);
+    const weight = new Float32Array(inputs);
     const made = this.row(y, rows * outputs);
-    let from = weights;
+    const length = bytesOfWeights(kind, inputs);
     for (let o = 0; o < outputs; o++) {
-      from = this.dequantise(kind, from, inputs, spare);
+      dequantise(kind, new Uint8Array(this.memory, weights + o * length, length), weight);
       for (let r = 0, at = 0; r < rows; r++, at += inputs) {
         let sum = 0;
         for (let i = 0; i < inputs; i++) sum += numbers[at + i] * weight[i];

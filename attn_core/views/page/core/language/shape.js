@@ -2,7 +2,7 @@
 
 import { brief } from "../../words/words.js";
 import { Problem } from "../problem.js";
-import { bytesOfWeights, Q4_1, Q8_0 } from "./formats.js";
+import { BLOCK, bytesOfWeights, Q4_1, Q8_0 } from "./formats.js";
 
 /**
  * As index.json of the shards has it.
@@ -30,7 +30,7 @@ const RULES = [
   ["kv_heads", "a divisor of heads", (n, { heads }) => isMultiple(heads, n)],
   ["hidden", "a multiple of 32", (hidden) => isMultiple(hidden, 32)],
   ["layers", "a whole number above 0", (layers) => isMultiple(layers, 1)],
-  ["vocabulary", "an even number above 0", (vocabulary) => isMultiple(vocabulary, 2)],
+  ["vocabulary", "a whole number above 0", (vocabulary) => isMultiple(vocabulary, 1)],
   ["eps", "a number of at least 0", (eps) => Number.isFinite(eps) && eps >= 0],
   ["base", "a number of at least 1", (base) => Number.isFinite(base) && base >= 1],
   [
@@ -75,6 +75,9 @@ function partsOf({ width, kvWidth, hidden }) {
   }
   return { parts, bytes };
 }
+
+/** Numbers of a row as the kernels arrange it: with the sum of each block behind it, and zeros up to a multiple of 4. */
+const arranged = (/** @type {number} */ inputs) => inputs + 4 * Math.ceil(inputs / BLOCK / 4);
 
 export class Shape {
   /** @param {any} settings of `Settings` */
@@ -134,7 +137,8 @@ export class Shape {
       streams: ofLayers(rows),
       rates: place(8 * (headDim / 2)),
       rotations: place(NUMBER * longest * 2 * headDim),
-      spare: place(NUMBER * Math.max(2 * width, 2 * hidden, longest + 4)),
+      // Of the kernels: rows that they arrange, and two of weights; or the scores of a row.
+      spare: place(NUMBER * Math.max((longest + 2) * arranged(Math.max(width, hidden)), longest + 4)),
       stream: place(rows),
       normed: place(rows),
       heads: place(rows),

@@ -1,6 +1,6 @@
 // Stored weights as the arrays that the operations of a model take: decoded row by row, when somebody asks.
 
-import { bytesOfWeights, dequantise, weightAt } from "./formats.js";
+import { bytesOfWeights, dequantise, leasts, weightAt } from "./formats.js";
 
 /** @typedef {import("../arrays.js").NumberArray} NumberArray */
 
@@ -35,6 +35,16 @@ export class StoredMatrix {
   /** @param {number} n */
   row(n) {
     return this.between(n * this.shape[1], (n + 1) * this.shape[1]);
+  }
+
+  /**
+   * The least of each block of a row.
+   *
+   * @param {number} n
+   */
+  leasts(n) {
+    const [, inputs] = this.shape;
+    return leasts(this.kind, this.bytes().subarray(bytesOfWeights(this.kind, n * inputs)), inputs);
   }
 
   /**
