@@ -72,12 +72,19 @@ class Loaded:
         return {name: clocks[name] - clocks["asked"] for name in ("answered", "painted")}
 
     def round(self, text: str, steps: int) -> dict:
-        """As `language_peers.round_of`, until the chances are painted; said: the first word."""
+        """As `language_peers.round_of`, until the chances are painted; said: the first word.
+
+        computed: when the chances came back from the worker, by the keys of the painted ones.
+        """
         self.page.bring_to_front()  # a page behind another one gets less time
-        prompt = self.read(text)["painted"]
+        prompt = self.read(text)
         said = self.page.locator(".lm-piece").first.text_content().replace("␣", " ")
-        later = [self.write()["painted"] for _ in range(steps)]
-        return {"prompt": prompt, "later": later, "said": said}
+        later = [self.write() for _ in range(steps)]
+        painted, computed = (
+            {"prompt": prompt[clock], "later": [clocks[clock] for clocks in later]}
+            for clock in ("painted", "answered")
+        )
+        return painted | {"said": said, "computed": computed}
 
     def tasks(self) -> list[float]:
         """Milliseconds of the tasks of 50 ms and more since the last call."""

@@ -10,6 +10,7 @@ from benchmarks import driver, language, language_graph, language_page, language
 pytestmark = pytest.mark.gate
 
 OURS = {"read": [100.0, 120.0, 110.0], "next": [60.0, 80.0, 75.0], "said": [" Paris"] * 3}
+COMPUTED = OURS | {"read": [90.0, 99.0, 95.0], "next": [50.0, 61.0, 55.0]}
 OTHER = {
     "read": [300.0, 120.0, 440.0],
     "next": [30.0, 80.0, 60.0],
@@ -34,16 +35,18 @@ def said(rows):
 
 
 def test_a_text_and_a_further_token_have_a_goal_and_each_other_program_a_ratio():
-    rows = language.speeds({language.OURS: OURS, "theirs": OTHER}, {"theirs": 98_000_000})
+    times = {language.OURS: OURS, language.COMPUTED: COMPUTED, "theirs": OTHER}
+    rows = language.speeds(times, {"theirs": 98_000_000})
     assert said(rows) == {
-        "a text of 16 tokens: the probabilities are painted after": ("110 ms", True),
+        "a text of 16 tokens: the probabilities are painted after": ("110.0 ms", True),
         "a text of 16 tokens: theirs / ours": ("3.00×", True),
-        "a further token: the probabilities are painted after": ("75 ms", False),
+        "a further token: the probabilities are painted after": ("75.0 ms", False),
         "a further token: theirs / ours": ("0.80×", False),
     }
     assert [row["spread"] for row in rows] == [
-        "100 to 120 ms", "1.00 to 4.00×", "60 to 80 ms", "0.50 to 1.00×",
+        "100.0 to 120.0 ms", "1.00 to 4.00×", "60.0 to 80.0 ms", "0.50 to 1.00×",
     ]  # fmt: skip
+    assert rows[2]["note"] == "computed after 55 ms; the rest is the next frame"
     assert rows[1]["note"] == (
         "300 ms, without painting; a model of 98 MB; another first word in 1 of 3 texts"
     )
