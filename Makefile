@@ -80,6 +80,8 @@ TRITON := tests/triton tests/devices/test_notebooks_elsewhere.py attn_core/engin
 PAGES := tests/explorer tests/site tests/test_bench_page.py tests/test_bench_visits.py tests/test_bench_model_pages.py \
   tests/test_bench_learning.py tests/test_bench_language.py tests/test_machine.py
 WITH_BROWSER = BOOK_BROWSER="$$($(BIN)/python -m machine.browser)" && export BOOK_BROWSER
+# Without compiled files each process compiles the modules and tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 # `jupyter` looks for its parts on PATH.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 

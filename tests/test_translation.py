@@ -9,26 +9,26 @@ import pytest
 import exercises
 from exercises.messages import Messages, sentence
 from publishing.translation import catalogues, checking
-from publishing.translation.__main__ import all_messages
+from publishing.translation.__main__ import messages, names
 from publishing.translation.checking import differences
 from publishing.translation.markdown import pieces, translated
 
-MESSAGES = all_messages()
+NAMES = names()
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@pytest.mark.parametrize("name", NAMES)
 def test_translation(name):
     """Nothing is missing, nothing fuzzy; numbers, code, formulas, links and terms are right."""
-    faults = list(checking.faults(name, [message for message, _ in MESSAGES[name]]))
+    faults = list(checking.faults(name, [message for message, _ in messages(name)]))
     assert not faults, "\n" + "\n".join(faults)
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@pytest.mark.parametrize("name", NAMES)
 def test_catalogue_is_up_to_date(name):
     """`make sync` would change nothing."""
     path = catalogues.path_of(name)
     stored = catalogues.load(path)
-    wanted = list(dict.fromkeys(message for message, _ in MESSAGES[name]))
+    wanted = list(dict.fromkeys(message for message, _ in messages(name)))
     assert [message.id for message in stored if message.id] == wanted, f"{name}: run `make sync`"
     assert not stored.obsolete, f"{name}: run `make sync`"
 
@@ -62,11 +62,11 @@ def test_every_sentence_of_a_check_is_translated(exercise):
 
 def test_no_catalogue_is_left_over():
     there = {path.relative_to(catalogues.path_of("x").parent) for path in catalogues.files()}
-    assert {path.with_suffix("").as_posix() for path in there} == set(MESSAGES)
+    assert {path.with_suffix("").as_posix() for path in there} == set(NAMES)
 
 
 def test_underway_names_catalogues():
-    assert checking.underway() <= set(MESSAGES)
+    assert checking.underway() <= set(NAMES)
 
 
 @pytest.mark.parametrize(

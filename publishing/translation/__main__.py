@@ -13,12 +13,20 @@ OTHERS = {
 }
 
 
+def names() -> list[str]:
+    """The catalogues: those of the pages, and the others."""
+    return [*pages.docnames(), *OTHERS]
+
+
+def messages(name: str) -> list[tuple[str, str]]:
+    """The messages of a catalogue, in their order, each with what it is."""
+    if name in OTHERS:
+        return list(OTHERS[name]())
+    return [(piece.message, piece.kind) for piece in pages.messages(name)]
+
+
 def all_messages() -> dict[str, list[tuple[str, str]]]:
-    """The messages of each catalogue, in their order, each with what it is."""
-    by_catalogue = {}
-    for docname in pages.docnames():
-        by_catalogue[docname] = [(piece.message, piece.kind) for piece in pages.messages(docname)]
-    return by_catalogue | {name: list(make()) for name, make in OTHERS.items()}
+    return {name: messages(name) for name in names()}
 
 
 def store(by_catalogue: dict[str, list[tuple[str, str]]]) -> None:

@@ -16,7 +16,6 @@ from functools import cache
 
 import torch
 from torch import Tensor
-from torch.nn.attention import bias
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_map_only
 
@@ -151,6 +150,8 @@ def written(func, given, wide) -> list[tuple[Tensor, Tensor]]:
 def enter() -> None:
     """From now on, if PRETEND_PROCESSOR is set."""
     if rule := os.environ.get("PRETEND_PROCESSOR"):
+        from torch.nn.attention import bias  # takes a second
+
         # torch makes this tensor of a class that no mode may have named before.
         bias.causal_lower_right = _disable_current_modes()(bias.causal_lower_right)
         Processor(rule).__enter__()
