@@ -40,6 +40,9 @@ class Cache:
 
     def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """All keys and values, the new ones last."""
+        if (self.k is None) != (self.v is None):
+            kept = "v" if self.k is None else "k"
+            raise ValueError(f"a cache must have both k and v or neither, got {kept} alone")
         if self.k is not None and self.v is not None:
             if len(k) != len(self.k):
                 raise ValueError(

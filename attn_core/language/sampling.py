@@ -44,7 +44,7 @@ class Sampling:
     def __post_init__(self) -> None:
         if not is_number(self.temperature) or not 0 <= self.temperature < float("inf"):
             raise ValueError(
-                f"temperature must be a number of at least 0, got {self.temperature!r}"
+                f"temperature must be a finite number of at least 0, got {self.temperature!r}"
             )
         if self.top_k is not None:
             check_whole("top_k", self.top_k, least=1)

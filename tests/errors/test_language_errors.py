@@ -75,10 +75,13 @@ def test_what_is_no_tensor(call, said):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: Sampling(temperature=-1), "temperature must be a number of at least 0, got -1"),
+        (
+            lambda: Sampling(temperature=-1),
+            "temperature must be a finite number of at least 0, got -1",
+        ),
         (
             lambda: Sampling(temperature=math.inf),
-            "temperature must be a number of at least 0, got inf",
+            "temperature must be a finite number of at least 0, got inf",
         ),
         (lambda: Sampling(top_k=0), "top_k must be at least 1, got 0"),
         (lambda: Sampling(top_p=1.5), "top_p must be a number from 0 to 1, got 1.5"),
@@ -136,6 +139,14 @@ def test_what_is_no_tensor(call, said):
                 torch.zeros(1, 1, 8), cache=Cache(torch.zeros(2, 2, 3, 2), torch.zeros(2, 2, 3, 2))
             ),
             "x must have the 2 sentences of its cache, got 1",
+        ),
+        (
+            lambda: Cache(torch.zeros(1, 2, 3, 2)).extend(*torch.zeros(2, 1, 2, 1, 2)),
+            "a cache must have both k and v or neither, got k alone",
+        ),
+        (
+            lambda: Cache(v=torch.zeros(1, 2, 3, 2)).extend(*torch.zeros(2, 1, 2, 1, 2)),
+            "a cache must have both k and v or neither, got v alone",
         ),
     ],
 )

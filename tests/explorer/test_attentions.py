@@ -152,6 +152,7 @@ def test_heads_side_by_side_are_what_they_were(settings, of_keys):
             torch.testing.assert_close(part, record.stage(stage))
 
 
+@pytest.mark.gate
 def test_numbers_of_long_maps_are_sent_in_half_precision_unless_told(model):
     long = drawn(1, 1, 6000, 8).float()
     for store, values, kind, heads in ((None, True, "float32", 4), ("auto", None, "float16", 1)):

@@ -384,6 +384,7 @@ def test_below_an_explorer_with_further_controls_but_one_head(bare):
     expect(page.get_by_role("listbox", name="heads").get_by_role("option")).to_have_count(4)
 
 
+@pytest.mark.gate
 def test_of_many_long_heads_only_maps_in_view_are_drawn(bare):
     made = torch.Generator().manual_seed(3)
     q, k = torch.randn(2, 1, 72, 513, 128, generator=made)

@@ -385,7 +385,7 @@ def test_a_link_to_a_number_arrives_at_the_number(visit):
     expect(page.locator(".ax-cell[aria-selected='true']")).to_be_in_viewport(ratio=0.9)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.gate)])
 def test_no_barrier_is_found(visit, theme):
     page = load(visit(color_scheme=theme))
     page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)

@@ -144,6 +144,7 @@ def reader_settings(seed):
     return record, settings, wanted
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("first", first_and_slow(range(0, 150, 50)))
 def test_every_cell_is_attn_cores_whatever_the_reader_sets(inside, first):
     met = Counter()

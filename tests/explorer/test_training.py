@@ -338,6 +338,7 @@ def test_a_rate_that_is_none_is_said(page, bad):
     expect(notice).to_have_text("")
 
 
+@pytest.mark.gate
 def test_without_the_mask_the_loss_falls_below_what_is_possible(page):
     page.get_by_label("causal mask").uncheck()
     expect(page.locator(".at-said")).to_have_text("A new training has begun, at step 0.")

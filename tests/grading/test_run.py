@@ -140,6 +140,7 @@ def test_what_a_cell_takes_with_it_costs_no_other(number):
         assert answer.value("y") == 2
 
 
+@pytest.mark.gate
 def test_the_time_of_a_submission_ends_and_what_was_read_is_kept():
     whole = Limits(cell=3, call=3, whole=5, memory=2**30)
     cells = ("x = 1\ndef f(n): return n", *["import time; time.sleep(2)"] * 4, "y = 2")
@@ -184,6 +185,7 @@ def test_hidden_work_ends_on_a_busy_machine_too():
             f()
 
 
+@pytest.mark.gate
 def test_a_sleeper_ends():
     cells = "import time; time.sleep(1e9)", "x = 1"
     with run(*cells, limits=BRIEF, x="x = ...") as ran, asked(ran) as answer:

@@ -91,6 +91,7 @@ def test_right_and_known_mistakes(chapter, exercise):
         assert set(key) == {"label", "rows", "columns", "places", "right", "mistakes"}
 
 
+@pytest.mark.gate
 def test_each_chapter_asks(chapter):
     for number in sorted({exercise.chapter for exercise in ALL.values()}):
         wanted = [f"answer-{e.id}-{i}" for e in ALL.values() if e.chapter == number
