@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from attn_core.pretrained.gguf import q4_1, q8_0
+from attn_core.pretrained import gguf
+from attn_core.pretrained.gguf import BLOCK
 from attn_core.rotary import Rotary
 from publishing.notebooks.outputs import vectors_differ
 
@@ -30,8 +31,7 @@ STORED = (
     Path(__file__).parents[1] / "attn_core" / "views" / "page" / "test" / "language-vectors.json"
 )
 WIDTH, HEADS, KV_HEADS, HIDDEN, LAYERS, VOCABULARY, EPS = 64, 4, 2, 96, 2, 40, 1e-5
-HEAD_DIM, BLOCK = WIDTH // HEADS, 32
-Q4_1_BYTES = 4 + BLOCK // 2  # of a block: scale, least and its numbers
+HEAD_DIM = WIDTH // HEADS
 ROTARY = Rotary(HEAD_DIM, 100.0, "interleaved")
 IDS = [7, 3, 39, 0, 3, 21]
 MATRICES = {
@@ -118,7 +118,7 @@ def model() -> Model:
         return halves(draw.randrange(8, 16) / 1024) + draw.randbytes(BLOCK)
 
     rows = b"".join(block_of_eight() for _ in range(VOCABULARY * WIDTH // BLOCK))
-    keep("rows", rows, q8_0(tensor_of(rows)), (VOCABULARY, WIDTH))
+    keep("rows", rows, gguf.q8_0(tensor_of(rows)), (VOCABULARY, WIDTH))
     for n in range(LAYERS):
         for part in ORDER:
             if part not in MATRICES:
@@ -127,9 +127,10 @@ def model() -> Model:
             outputs, inputs = MATRICES[part]
             content = b"".join(block_of_four(part) for _ in range(outputs * inputs // BLOCK))
             name = f"{n}.{part}"
-            keep(name, content, q4_1(tensor_of(content)), (outputs, inputs))
-            least = np.frombuffer(content, dtype="<f2")[1 :: Q4_1_BYTES // 2]
-            leasts[name] = least.astype(float).reshape(outputs, -1)
+            blocks = tensor_of(content)
+            keep(name, content, gguf.q4_1(blocks), (outputs, inputs))
+            _, least = gguf.halves(blocks.view(-1, 4 + BLOCK // 2)[:, :4]).unbind(1)
+            leasts[name] = least.double().numpy().reshape(outputs, -1)
     norm("norm")
     return Model(stored, numbers, leasts)
 
@@ -150,8 +151,8 @@ def product(x: Near, weight: np.ndarray, leasts: np.ndarray | None) -> Near:
     has been added so far. The stored weight is rounded once more than its two parts, and in the sum
     of a block's x each x takes part in at most five additions.
 
-    Sums of Q8_0 weights, which have no leasts, begin anew with each block and join the others
-    behind it: their roundings are no larger.
+    For Q8_0 weights, which have no leasts, the kernels start a new sum in each block and then add
+    it to the others. That rounds no more than what is assumed here.
     """
     rows, (outputs, inputs) = len(x.value), weight.shape
     order = np.arange(inputs)

@@ -100,9 +100,9 @@ export function scores(x: usize, inputs: i32, weights: usize, outputs: i32, y: u
 }
 
 // A weight in Q4_1 is scale · number + least, so Σ weight · x is Σ scale · number · x, and for each block least · Σ x.
-// The 16 bytes of a block are read as four words. A mask takes a number of four bits out of each, as a multiple of 1, 2^8,
-// 2^16 or 2^24, without moving it, and x is divided by that beforehand: both are exact, unless x is below 10^-30. An
-// *arranged* row has its x in this order, and behind them the sum of each block's x.
+// The 16 bytes of a block are read as four words. A mask takes a number of four bits out of each, as a multiple of 1,
+// 2^8, 2^16 or 2^24, without moving it, and x is divided by that beforehand: both are exact, unless x is below 10^-30.
+// An *arranged* row has its x in this order, and behind them the sum of each block's x.
 
 // Read from memory, since a browser makes a constant anew in each round of a loop.
 const MASKS = memory.data<u32>([

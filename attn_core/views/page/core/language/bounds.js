@@ -48,7 +48,8 @@ function normed(numbers) {
  * addition's of what has been added so far. The weight that the page shows is rounded once more than its two parts, and
  * in the sum of a block's x each x takes part in at most five additions.
  *
- * Sums of Q8_0 weights begin anew with each block and join the others behind it: their roundings are no larger.
+ * For Q8_0 weights the kernels start a new sum in each block and then add it to the others. That rounds no more than
+ * what is assumed here.
  *
  * @param {Near} x
  * @param {import("./stored.js").StoredMatrix} matrix

@@ -127,6 +127,7 @@ export class Shape {
     const cache = NUMBER * longest * kvWidth;
     const rows = NUMBER * longest * width;
     return {
+      // First: the kernels read up to three rows behind it.
       embedding: place(this.rowBytes * vocabulary),
       norm: place(this.normBytes),
       layers: ofLayers(this.layerBytes),
