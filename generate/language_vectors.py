@@ -146,13 +146,11 @@ def tensor_of(content: bytes) -> torch.Tensor:
 def product(x: Near, weight: np.ndarray, leasts: np.ndarray | None) -> Near:
     """Rows times the transpose of a matrix [outputs, inputs], added as the kernels do.
 
-    Each of four lanes adds scale · number · x of its weights, then least · the sum of a block's x,
-    and the lanes are joined. A product's rounding is a part of the product, an addition's of what
-    has been added so far. The stored weight is rounded once more than its two parts, and in the sum
-    of a block's x each x takes part in at most five additions.
-
-    For Q8_0 weights, which have no leasts, the kernels start a new sum in each block and then add
-    it to the others. That rounds no more than what is assumed here.
+    Each of four lanes adds the products of a block, and this sum, times the scale, to those of the
+    blocks before. Behind the blocks of weights come those of the products of a block's least and
+    its sum of x, and then the lanes are joined. A product's rounding is a part of the product, an
+    addition's of what has been added so far. The stored weight is rounded once, and in the sum of a
+    block's x each x takes part in at most five additions. Q8_0 weights have no leasts.
     """
     rows, (outputs, inputs) = len(x.value), weight.shape
     order = np.arange(inputs)
@@ -163,11 +161,14 @@ def product(x: Near, weight: np.ndarray, leasts: np.ndarray | None) -> Near:
     parts = x.value[:, None] * (weight - leasts.repeat(BLOCK, 1))
     blocks = x.value.reshape(rows, 1, -1, BLOCK)
     behind = leasts * blocks.sum(-1)
-    padding = np.zeros((rows, outputs, -behind.shape[-1] % 4))
-    added = np.concatenate([parts[..., order], behind, padding], -1).reshape(rows, outputs, -1, 4)
-    so_far = added.cumsum(2)
+    padding = np.zeros((rows, outputs, -behind.shape[-1] % BLOCK))
+    products = np.concatenate([parts[..., order], behind, padding], -1)
+    products = products.reshape(rows, outputs, -1, BLOCK // 4, 4)
+    of_block = products.cumsum(3)
+    so_far = of_block[:, :, :, -1].cumsum(2)
     pairs = so_far[:, :, -1].reshape(rows, outputs, 2, 2).sum(-1)
-    rounded = np.square(added).sum((2, 3)) + np.square(so_far).sum((2, 3))
+    rounded = np.square(products).sum((2, 3, 4)) + np.square(of_block).sum((2, 3, 4))
+    rounded += np.square(of_block[:, :, :, -1]).sum((2, 3)) + np.square(so_far).sum((2, 3))
     rounded += np.square(x.value) @ np.square(weight).T
     rounded += 5 * np.square(leasts * abs(blocks).sum(-1)).sum(-1)
     rounded += np.square(pairs).sum(-1) + np.square(pairs.sum(-1))

@@ -49,6 +49,12 @@ function plus(sum: v128, numbers: v128, x: v128): v128 {
   return f32x4.add(sum, f32x4.mul(numbers, x));
 }
 
+// @ts-ignore: decorator
+@inline
+function addTo(sum: usize, block: v128, scale: v128): void {
+  v128.store(sum, plus(v128.load(sum), block, scale));
+}
+
 /** Q8_0 weights as numbers: a row of the embedding. */
 export function dequantise(weights: usize, count: i32, into: usize): void {
   for (const end = into + (<usize>count << 2); into < end; ) {
@@ -99,22 +105,25 @@ export function scores(x: usize, inputs: i32, weights: usize, outputs: i32, y: u
   }
 }
 
-// A weight in Q4_1 is scale · number + least, so Σ weight · x is Σ scale · number · x, and for each block least · Σ x.
+// A weight in Q4_1 is scale · number + least. So each block's products number · x are added, and their sum times the
+// scale to the sums of the other blocks; behind all blocks come the products of each least with its block's Σ x.
+//
 // The 16 bytes of a block are read as four words. A mask takes a number of four bits out of each, as a multiple of 1,
 // 2^8, 2^16 or 2^24, without moving it, and x is divided by that beforehand: both are exact, unless x is below 10^-30.
-// An *arranged* row has its x in this order, and behind them the sum of each block's x.
+// An *arranged* row has its x in this order, and behind them the sum of each block's x, with zeros up to whole blocks.
 
 // Read from memory, since a browser makes a constant anew in each round of a loop.
 const MASKS = memory.data<u32>([
   0xf, 0xf, 0xf, 0xf, 0xf00, 0xf00, 0xf00, 0xf00,
   0xf0000, 0xf0000, 0xf0000, 0xf0000, 0xf000000, 0xf000000, 0xf000000, 0xf000000,
 ], 16);
+const BLOCK_BYTES: usize = 4 * BLOCK; // as float32
 
-/** Bytes of the sums of a row's blocks; their number is made a multiple of 4 with zeros. */
+/** Bytes of the sums of a row's blocks. */
 // @ts-ignore: decorator
 @inline
 function sumsBytes(inputs: i32): usize {
-  return (<usize>(inputs / BLOCK + 3) & ~3) << 2;
+  return ((<usize>inputs / BLOCK + BLOCK - 1) & ~(BLOCK - 1)) << 2;
 }
 
 function arrange(x: usize, rows: i32, inputs: i32, into: usize): void {
@@ -143,34 +152,43 @@ function arrange(x: usize, rows: i32, inputs: i32, into: usize): void {
   }
 }
 
-/** scale · number of a byte of each word, 0 to 3: of its low half, times what its mask says. */
+/** The numbers in a byte of each word, 0 to 3: of its low half, times what its mask says. */
 // @ts-ignore: decorator
 @inline
-function scaled(packed: v128, byte: usize, scale: v128): v128 {
-  return f32x4.mul(f32x4.convert_i32x4_s(v128.and(packed, v128.load(MASKS + byte * LANE_BYTES))), scale);
+function masked(packed: v128, byte: usize): v128 {
+  return f32x4.convert_i32x4_s(v128.and(packed, v128.load(MASKS + byte * LANE_BYTES)));
 }
 
-/** A row of weights in the order of an arranged row: scale · number, then each block's least; gives the next row. */
-function unpack(weights: usize, inputs: i32, into: usize): usize {
+/**
+ * The numbers of a row of weights in the order of an arranged row, then each block's least; gives the next row.
+ *
+ * scales: of the blocks that this makes; of those of leasts it is 1.
+ */
+function unpack(weights: usize, inputs: i32, into: usize, scales: usize): usize {
   let least = into + (<usize>inputs << 2);
   const next = least + sumsBytes(inputs);
   for (const end = least; into < end; ) {
     const pair = halves(v128.load32_zero(weights));
-    const scale = v128.shuffle<f32>(pair, pair, 0, 0, 0, 0);
     let packed = v128.load(weights, 4);
     for (let half = 0; half < 2; half++) {
-      v128.store(into, scaled(packed, 0, scale));
-      v128.store(into, scaled(packed, 1, scale), 16);
-      v128.store(into, scaled(packed, 2, scale), 32);
-      v128.store(into, scaled(packed, 3, scale), 48);
+      v128.store(into, masked(packed, 0));
+      v128.store(into, masked(packed, 1), 16);
+      v128.store(into, masked(packed, 2), 32);
+      v128.store(into, masked(packed, 3), 48);
       packed = i32x4.shr_u(packed, 4);
       into += 4 * LANE_BYTES;
     }
+    v128.store32_lane(scales, pair, 0);
     v128.store32_lane(least, pair, 1);
+    scales += 4;
     least += 4;
     weights += Q4_1_BYTES;
   }
   for (; least < next; least += 4) store<f32>(least, 0);
+  for (; into < next; into += BLOCK_BYTES) {
+    store<f32>(scales, 1);
+    scales += 4;
+  }
   return weights;
 }
 
@@ -185,34 +203,41 @@ function matmulOfRow(x: usize, inputs: i32, weights: usize, outputs: i32, spare:
     let least = spare;
     for (let at = x; at < sums; ) {
       const pairs = halves(v128.load32_lane(weights + length, v128.load32_zero(weights), 1));
-      const scale0 = v128.shuffle<f32>(pairs, pairs, 0, 0, 0, 0), scale1 = v128.shuffle<f32>(pairs, pairs, 2, 2, 2, 2);
       let packed0 = v128.load(weights, 4), packed1 = v128.load(weights + length, 4);
+      let block0 = f32x4.splat(0), block1 = block0;
       for (let half = 0; half < 2; half++) {
         let numbers = v128.load(at);
-        sum0 = plus(sum0, scaled(packed0, 0, scale0), numbers);
-        sum1 = plus(sum1, scaled(packed1, 0, scale1), numbers);
+        block0 = plus(block0, masked(packed0, 0), numbers);
+        block1 = plus(block1, masked(packed1, 0), numbers);
         numbers = v128.load(at, 16);
-        sum0 = plus(sum0, scaled(packed0, 1, scale0), numbers);
-        sum1 = plus(sum1, scaled(packed1, 1, scale1), numbers);
+        block0 = plus(block0, masked(packed0, 1), numbers);
+        block1 = plus(block1, masked(packed1, 1), numbers);
         numbers = v128.load(at, 32);
-        sum0 = plus(sum0, scaled(packed0, 2, scale0), numbers);
-        sum1 = plus(sum1, scaled(packed1, 2, scale1), numbers);
+        block0 = plus(block0, masked(packed0, 2), numbers);
+        block1 = plus(block1, masked(packed1, 2), numbers);
         numbers = v128.load(at, 48);
-        sum0 = plus(sum0, scaled(packed0, 3, scale0), numbers);
-        sum1 = plus(sum1, scaled(packed1, 3, scale1), numbers);
+        block0 = plus(block0, masked(packed0, 3), numbers);
+        block1 = plus(block1, masked(packed1, 3), numbers);
         packed0 = i32x4.shr_u(packed0, 4);
         packed1 = i32x4.shr_u(packed1, 4);
         at += 4 * LANE_BYTES;
       }
+      sum0 = plus(sum0, block0, v128.shuffle<f32>(pairs, pairs, 0, 0, 0, 0));
+      sum1 = plus(sum1, block1, v128.shuffle<f32>(pairs, pairs, 2, 2, 2, 2));
       v128.store32_lane(least, pairs, 1);
       v128.store32_lane(least + size, pairs, 3);
       least += 4;
       weights += Q4_1_BYTES;
     }
-    for (let at: usize = 0; at < size; at += LANE_BYTES) {
-      const numbers = v128.load(sums + at);
-      sum0 = plus(sum0, v128.load(spare + at), numbers);
-      sum1 = plus(sum1, v128.load(spare + size + at), numbers);
+    for (let at: usize = 0; at < size; ) {
+      let block0 = f32x4.splat(0), block1 = block0;
+      for (const next = at + BLOCK_BYTES; at < next; at += LANE_BYTES) {
+        const numbers = v128.load(sums + at);
+        block0 = plus(block0, v128.load(spare + at), numbers);
+        block1 = plus(block1, v128.load(spare + size + at), numbers);
+      }
+      sum0 = f32x4.add(sum0, block0);
+      sum1 = f32x4.add(sum1, block1);
     }
     y = put(y, 8, sum0, sum1);
     weights += length;
@@ -222,64 +247,84 @@ function matmulOfRow(x: usize, inputs: i32, weights: usize, outputs: i32, spare:
 /**
  * y[r, o] = Σ x[r, i] · weight[o, i], two outputs at a time.
  *
- * x: [rows, inputs]. weights: [outputs, inputs], in Q4_1. spare: place for rows + 2 arranged rows. y: [rows, outputs].
+ * x: [rows, inputs]. weights: [outputs, inputs], in Q4_1. spare: place for rows + 3 arranged rows. y: [rows, outputs].
  * outputs must be even.
  */
 export function matmul(
   x: usize, rows: i32, inputs: i32, weights: usize, outputs: i32, spare: usize, y: usize,
 ): void {
   const length = (<usize>inputs << 2) + sumsBytes(inputs);
-  const end = spare + length;
-  const arranged = end + length;
+  const second = spare + length; // of the two rows of weights
+  const sums = second + length; // of a tile, in memory: they and the blocks are more than there are registers
+  const scales = sums + 2 * TILE * LANE_BYTES;
+  const arranged = sums + length;
+  const apart = length / BLOCK; // bytes of the scales of a row
   arrange(x, rows, inputs, arranged);
   if (rows == 1) return matmulOfRow(arranged, inputs, weights, outputs, spare, y);
   const step = <usize>outputs << 2;
   for (let o = 0; o < outputs; o += 2) {
-    weights = unpack(unpack(weights, inputs, spare), inputs, end);
-    let from = arranged;
+    weights = unpack(unpack(weights, inputs, spare, scales), inputs, second, scales + apart);
+    let a = arranged;
     let to = y + (<usize>o << 2);
     let r = 0;
     for (; r + TILE <= rows; r += TILE) {
-      let a0 = f32x4.splat(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0;
-      let a = from;
-      let b = a + length;
-      let c = b + length;
-      let d = c + length;
-      for (let w = spare; w < end; w += LANE_BYTES) {
-        const w0 = v128.load(w);
-        const w1 = v128.load(w + length);
-        let numbers = v128.load(a);
-        a0 = plus(a0, numbers, w0);
-        a1 = plus(a1, numbers, w1);
-        numbers = v128.load(b);
-        b0 = plus(b0, numbers, w0);
-        b1 = plus(b1, numbers, w1);
-        numbers = v128.load(c);
-        c0 = plus(c0, numbers, w0);
-        c1 = plus(c1, numbers, w1);
-        numbers = v128.load(d);
-        d0 = plus(d0, numbers, w0);
-        d1 = plus(d1, numbers, w1);
-        a += LANE_BYTES;
-        b += LANE_BYTES;
-        c += LANE_BYTES;
-        d += LANE_BYTES;
+      for (let sum = sums; sum < scales; sum += LANE_BYTES) v128.store(sum, f32x4.splat(0));
+      const b = a + length, c = b + length, d = c + length;
+      for (let at: usize = 0, scale = scales; at < length; scale += 4) {
+        let w0 = v128.load(spare + at), w1 = v128.load(second + at);
+        let numbers = v128.load(a + at);
+        let a0 = f32x4.mul(numbers, w0), a1 = f32x4.mul(numbers, w1);
+        numbers = v128.load(b + at);
+        let b0 = f32x4.mul(numbers, w0), b1 = f32x4.mul(numbers, w1);
+        numbers = v128.load(c + at);
+        let c0 = f32x4.mul(numbers, w0), c1 = f32x4.mul(numbers, w1);
+        numbers = v128.load(d + at);
+        let d0 = f32x4.mul(numbers, w0), d1 = f32x4.mul(numbers, w1);
+        const next = at + BLOCK_BYTES;
+        for (at += LANE_BYTES; at < next; at += LANE_BYTES) {
+          w0 = v128.load(spare + at);
+          w1 = v128.load(second + at);
+          numbers = v128.load(a + at);
+          a0 = plus(a0, numbers, w0);
+          a1 = plus(a1, numbers, w1);
+          numbers = v128.load(b + at);
+          b0 = plus(b0, numbers, w0);
+          b1 = plus(b1, numbers, w1);
+          numbers = v128.load(c + at);
+          c0 = plus(c0, numbers, w0);
+          c1 = plus(c1, numbers, w1);
+          numbers = v128.load(d + at);
+          d0 = plus(d0, numbers, w0);
+          d1 = plus(d1, numbers, w1);
+        }
+        const scale0 = v128.load32_splat(scale), scale1 = v128.load32_splat(scale + apart);
+        addTo(sums, a0, scale0);
+        addTo(sums + 16, a1, scale1);
+        addTo(sums + 32, b0, scale0);
+        addTo(sums + 48, b1, scale1);
+        addTo(sums + 64, c0, scale0);
+        addTo(sums + 80, c1, scale1);
+        addTo(sums + 96, d0, scale0);
+        addTo(sums + 112, d1, scale1);
       }
-      to = put(to, step, a0, a1);
-      to = put(to, step, b0, b1);
-      to = put(to, step, c0, c1);
-      to = put(to, step, d0, d1);
-      from = d;
+      for (let sum = sums; sum < scales; sum += 2 * LANE_BYTES) to = put(to, step, v128.load(sum), v128.load(sum, 16));
+      a = d + length;
     }
     for (; r < rows; r++) {
-      let a0 = f32x4.splat(0), a1 = a0;
-      for (let w = spare; w < end; w += LANE_BYTES) {
-        const numbers = v128.load(from);
-        a0 = plus(a0, numbers, v128.load(w));
-        a1 = plus(a1, numbers, v128.load(w + length));
-        from += LANE_BYTES;
+      let sum0 = f32x4.splat(0), sum1 = sum0;
+      let w = spare;
+      for (let scale = scales; w < second; scale += 4) {
+        let block0 = f32x4.splat(0), block1 = block0;
+        for (const next = w + BLOCK_BYTES; w < next; w += LANE_BYTES) {
+          const numbers = v128.load(a);
+          block0 = plus(block0, numbers, v128.load(w));
+          block1 = plus(block1, numbers, v128.load(w + length));
+          a += LANE_BYTES;
+        }
+        sum0 = plus(sum0, block0, v128.load32_splat(scale));
+        sum1 = plus(sum1, block1, v128.load32_splat(scale + apart));
       }
-      to = put(to, step, a0, a1);
+      to = put(to, step, sum0, sum1);
     }
   }
 }

@@ -43,13 +43,11 @@ function normed(numbers) {
 }
 
 /**
- * Of a row's products with a row of weights, added as the kernels do: each lane adds scale · number · x of its weights,
- * then least · the sum of a block's x, and the four lanes are joined. A product's rounding is a part of the product, an
- * addition's of what has been added so far. The weight that the page shows is rounded once more than its two parts, and
- * in the sum of a block's x each x takes part in at most five additions.
- *
- * For Q8_0 weights the kernels start a new sum in each block and then add it to the others. That rounds no more than
- * what is assumed here.
+ * Of a row's products with a row of weights, added as the kernels do. Each of four lanes adds the products of a block,
+ * and this sum, times the scale, to those of the blocks before. Behind the blocks of weights come those of the products
+ * of a block's least and its sum of x, and then the lanes are joined. A product's rounding is a part of the product, an
+ * addition's of what has been added so far. The weight that the page shows is rounded once, and in the sum of a block's
+ * x each x takes part in at most five additions.
  *
  * @param {Near} x
  * @param {import("./stored.js").StoredMatrix} matrix
@@ -58,22 +56,30 @@ function normed(numbers) {
 function summed(x, matrix, row) {
   const { numbers, errors } = x;
   const [weights, leasts] = [matrix.row(row), matrix.leasts(row)];
-  const isArranged = matrix.kind === Q4_1;
-  const lanes = [0, 0, 0, 0];
+  const products = new Float64Array(weights.length + leasts.length);
   let [carried, rounded] = [0, 0];
   for (let n = 0; n < weights.length; n++) {
-    const at = isArranged ? arranged(n) : n;
-    const weight = weights[at];
-    const product = (weight - leasts[Math.floor(n / BLOCK)]) * numbers[at];
-    lanes[n % 4] += product;
-    rounded += product ** 2 + lanes[n % 4] ** 2 + (weight * numbers[at]) ** 2;
-    carried += (weight * errors[at]) ** 2;
+    const at = matrix.kind === Q4_1 ? arranged(n) : n;
+    products[n] = (weights[at] - leasts[Math.floor(n / BLOCK)]) * numbers[at];
+    rounded += (weights[at] * numbers[at]) ** 2;
+    carried += (weights[at] * errors[at]) ** 2;
   }
   x.blocks ??= blocksOf(numbers);
   for (const [block, { sum, size }] of x.blocks.entries()) {
-    const product = leasts[block] * sum;
-    lanes[block % 4] += product;
-    rounded += product ** 2 + lanes[block % 4] ** 2 + 5 * (leasts[block] * size) ** 2;
+    products[weights.length + block] = leasts[block] * sum;
+    rounded += 5 * (leasts[block] * size) ** 2;
+  }
+  const lanes = [0, 0, 0, 0];
+  for (let start = 0; start < products.length; start += BLOCK) {
+    const parts = [0, 0, 0, 0];
+    for (const [n, product] of products.subarray(start, start + BLOCK).entries()) {
+      parts[n % 4] += product;
+      rounded += product ** 2 + parts[n % 4] ** 2;
+    }
+    for (const [lane, part] of parts.entries()) {
+      lanes[lane] += part;
+      rounded += part ** 2 + lanes[lane] ** 2;
+    }
   }
   const [a, b, c, d] = lanes;
   rounded += (a + b) ** 2 + (c + d) ** 2 + (a + b + c + d) ** 2;

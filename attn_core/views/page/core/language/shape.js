@@ -76,8 +76,8 @@ function partsOf({ width, kvWidth, hidden }) {
   return { parts, bytes };
 }
 
-/** Numbers of a row as the kernels arrange it: with the sum of each block behind it, and zeros up to a multiple of 4. */
-const arranged = (/** @type {number} */ inputs) => inputs + 4 * Math.ceil(inputs / BLOCK / 4);
+/** Numbers of a row as the kernels arrange it: with the sum of each block behind it, and zeros up to whole blocks. */
+const arranged = (/** @type {number} */ inputs) => inputs + BLOCK * Math.ceil(inputs / BLOCK / BLOCK);
 
 export class Shape {
   /** @param {any} settings of `Settings` */
@@ -138,8 +138,8 @@ export class Shape {
       streams: ofLayers(rows),
       rates: place(8 * (headDim / 2)),
       rotations: place(NUMBER * longest * 2 * headDim),
-      // Of the kernels: rows that they arrange, and two of weights; or the scores of a row.
-      spare: place(NUMBER * Math.max((longest + 2) * arranged(Math.max(width, hidden)), longest + 4)),
+      // Of the kernels: rows that they arrange, two of weights and these ones' scales; or the scores of a row.
+      spare: place(NUMBER * Math.max((longest + 3) * arranged(Math.max(width, hidden)), longest + 4)),
       stream: place(rows),
       normed: place(rows),
       heads: place(rows),
