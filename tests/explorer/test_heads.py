@@ -28,7 +28,7 @@ DRAW = """async ([payload, state, keys]) => {
   };
   heads.draw(attentionOf, state);
   while (heads.maps.length < data.H) await new Promise(requestAnimationFrame);
-  const maps = heads.canvases.map((canvas) => {
+  const maps = heads.pictures.map((canvas) => {
     const { width, height } = canvas;
     const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
     return { width, height, data: Array.from(data) };

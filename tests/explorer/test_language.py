@@ -348,6 +348,57 @@ def test_sorted_heads_are_a_list(visit):
     expect(page.get_by_role("grid", name="heads").get_by_role("row")).to_have_count(2)
 
 
+# The colour of the canvas in the middle of each cell of each small map, by the name of its head.
+PICTURES = """() => {
+  const sheet = document.querySelector(".lm-sheet");
+  const canvas = sheet.querySelector("canvas");
+  const { left, top, width, height } = canvas.getBoundingClientRect();
+  const tokens = document.querySelectorAll(".lm-token").length;
+  const colour = (x, y) => {
+    const pixel = [(x - left) * canvas.width / width, (y - top) * canvas.height / height];
+    return canvas.getContext("2d").getImageData(...pixel.map(Math.floor), 1, 1).data.join();
+  };
+  const maps = [...sheet.querySelectorAll(".ax-small")].map((button) => {
+    const box = button.querySelector("[role=img]").getBoundingClientRect();
+    const middle = (n) => (n % tokens + 0.5) * box.width / tokens;
+    const cells = Array.from({ length: tokens ** 2 }, (_, n) =>
+      colour(box.left + middle(n), box.top + middle(Math.floor(n / tokens))));
+    return [button.title, cells];
+  });
+  return Object.fromEntries(maps);
+}"""
+
+
+@pytest.mark.parametrize("ratio", [1, 2.5])
+def test_the_small_maps_are_where_their_places_are(visit, ratio):
+    page = load(visit(device_scale_factor=ratio))
+    page.wait_for_function(f"Object.values(({PICTURES})()).flat().every((c) => c.endsWith('255'))")
+    pictures = page.evaluate(PICTURES)
+    assert len({tuple(cells) for cells in pictures.values()}) == 8
+    for cells in pictures.values():
+        # The first token sees itself alone: weight 1, then 0.
+        assert cells[:2] == ["59,31,107,255", "255,255,255,255"]
+    same = "([name, now]) => `${now}` === `${was[name]}`"
+    as_before = f"was => Object.entries(({PICTURES})()).every({same})"
+    names = page.locator(".lm-sheet .ax-small")
+    for name in ("entropy", "first", "layer"):
+        order = names.evaluate_all("all => all.map(({ title }) => title)")
+        page.get_by_label("sort by").select_option(name)
+        now = "document.querySelectorAll('.lm-sheet .ax-small')"
+        page.wait_for_function(
+            f"was => `${{[...{now}].map((each) => each.title)}}` !== `${{was}}`", arg=order
+        )
+        page.wait_for_function(as_before, arg=pictures)
+    page.set_viewport_size(NARROW)
+    page.wait_for_function(as_before, arg=pictures)
+
+
+def test_one_canvas_has_all_small_maps(visit):
+    page = load(visit())
+    expect(page.locator(".lm-sheet [role=img]")).to_have_count(8)
+    expect(page.locator(".lm-sheet canvas")).to_have_count(1)
+
+
 def test_its_parts_have_headings(visit):
     page = load(visit())
     page.locator("[data-row='4'][data-col='2']").click()

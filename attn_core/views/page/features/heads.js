@@ -105,13 +105,13 @@ export class Heads {
     this.onown = () => {};
     /** @type {(sort: string) => void} */
     this.onsort = () => {};
-    this.canvases = this.names.map(() => make("canvas", { width: 1, height: 1, role: "img" }));
+    this.pictures = this.names.map(() => this.picture());
     this.labels = this.names.map(() => make("span", { "aria-hidden": "true" }));
     this.buttons = this.names.map((name, h) =>
       make(
         "button",
         { type: "button", class: "ax-small", title: name, onclick: () => this.onpick(h) },
-        this.canvases[h],
+        this.pictures[h],
         this.labels[h],
       ),
     );
@@ -144,10 +144,15 @@ export class Heads {
     this.buttons.forEach((button, h) => {
       Object.assign(button.style, { padding: "2px", lineHeight: "1" });
       const look = { display: "block", width: "100%", imageRendering: "pixelated", marginBottom: "2px" };
-      Object.assign(this.canvases[h].style, look, { background: "var(--ax-line)" });
+      Object.assign(this.pictures[h].style, look, { background: "var(--ax-line)" });
     });
     sheet.addEventListener("keydown", (event) => this.key(event));
     onTheme(this.element, () => this.paint());
+  }
+
+  /** Where a map is painted. @returns {HTMLElement} */
+  picture() {
+    return make("canvas", { width: 1, height: 1, role: "img" });
   }
 
   // Maps are derived when they come near.
@@ -241,7 +246,13 @@ export class Heads {
     return this.sort === "layer" ? this.layers : null;
   }
 
-  // The maps in their order: in rows of layers, or sorted, each with its number. The focus stays where it is.
+  /** What the sheet holds: rows of layers, or maps. @returns {HTMLElement[]} */
+  get inside() {
+    return this.lines?.map(({ row }) => row) ?? this.order.map((h) => this.buttons[h]);
+  }
+
+  // The maps in their order: in rows of layers, or sorted, each with its number. The focus stays where it is. Whether
+  // any was moved.
   arrange() {
     const { sort, sheet, layers, lines, names, measures } = this;
     const isSorted = sort !== "layer";
@@ -264,13 +275,14 @@ export class Heads {
       this.call(h, say("sortedName", { name, sort: say(sentenceKey("sort", sort)), number }));
       this.labels[h].replaceChildren(this.shortOf(named), make("b", {}, number));
     });
-    const inside = lines?.map(({ row }) => row) ?? this.order.map((h) => this.buttons[h]);
-    if (inside.every((each, n) => each === sheet.children[n]) && inside.length === sheet.children.length) return;
+    const { inside } = this;
+    if (inside.every((each, n) => each === sheet.children[n]) && inside.length === sheet.children.length) return false;
     const focused = this.buttons.find((button) => button === document.activeElement);
     for (const { row, title, heads } of lines ?? [])
       row.replaceChildren(title, ...heads.map(({ h }) => this.buttons[h]));
     sheet.replaceChildren(...inside);
     focused?.focus({ preventScroll: true });
+    return true;
   }
 
   /**
@@ -280,7 +292,7 @@ export class Heads {
    * @param {string} name
    */
   call(h, name) {
-    for (const element of [this.buttons[h], this.canvases[h]]) element.setAttribute("aria-label", name);
+    for (const element of [this.buttons[h], this.pictures[h]]) element.setAttribute("aria-label", name);
   }
 
   /**
@@ -328,9 +340,10 @@ export class Heads {
     );
     const end = Math.max(...ends.filter(Boolean));
     maps.forEach(({ numbers, columns }, h) => {
-      Object.assign(this.canvases[h], { width: columns, height: numbers.length / columns });
-      this.canvases[h].style.aspectRatio = `${data.columns(this.stage)} / ${data.rowsIn(this.stage)}`;
-      paint(this.canvases[h].getContext("2d"), numbers, columns, (this.isOwn ? ends[h] : end) || 1, mode);
+      const canvas = /** @type {HTMLCanvasElement} */ (this.pictures[h]);
+      Object.assign(canvas, { width: columns, height: numbers.length / columns });
+      canvas.style.aspectRatio = `${data.columns(this.stage)} / ${data.rowsIn(this.stage)}`;
+      paint(canvas.getContext("2d"), numbers, columns, (this.isOwn ? ends[h] : end) || 1, mode);
     });
     this.end = end;
     const every = this.step > 1 ? say("headsEvery", { step: this.step }) : "";

@@ -77,5 +77,29 @@ export function paint(context, numbers, columns, end, shades, y = 0) {
   context.putImageData(image, 0, y);
 }
 
+/**
+ * The same in a box of a canvas, each number as large as there is place.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {ArrayLike<number>} numbers
+ * @param {number} columns
+ * @param {Shades} shades
+ * @param {{ x: number, y: number, width: number, height: number }} box whole pixels
+ */
+export function paintIn(context, numbers, columns, shades, { x, y, width, height }) {
+  const image = context.createImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const across = columns / width;
+  const down = numbers.length / columns / height;
+  for (let row = 0, n = 0; row < height; row++) {
+    const first = Math.floor(row * down) * columns;
+    for (let column = 0; column < width; column++, n++) {
+      const number = numbers[first + Math.floor(column * across)];
+      if (number !== -Infinity) pixels[n] = shades.pixels[shadeAt(number)];
+    }
+  }
+  context.putImageData(image, x, y);
+}
+
 /** @type {(width: number, height: number) => CanvasRenderingContext2D} */
 export const surface = (width, height) => make("canvas", { width, height }).getContext("2d");

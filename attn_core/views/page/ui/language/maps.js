@@ -7,7 +7,8 @@ import { parts } from "../../core/parts.js";
 import { say, sentenceKey } from "../../words/words.js";
 import { make } from "../dom.js";
 import { heading } from "../headings.js";
-import { isDark, onTheme, paint, shades } from "../pixels.js";
+import { isDark, onTheme, shades } from "../pixels.js";
+import { Painter } from "./painter.js";
 
 const MEASURES = ["previous", "induction", "first", "own", "entropy", "largest"];
 const NOTHING = Object.fromEntries(MEASURES.map((name) => [name, 0]));
@@ -38,12 +39,25 @@ const madeOf = () =>
       this.onsort = (sort) => model.choose({ sort });
       this.own.remove();
       this.element.prepend(heading("ax-unseen", say("heads")));
+      this.painter = new Painter(this.sheet, this.pictures, () => this.repaint());
       onTheme(this.element, () => {
         this.known = undefined;
-        this.painted = [];
-        this.paint();
+        this.repaint();
       });
       this.arrange();
+    }
+
+    picture() {
+      return make("span", { class: "lm-place", role: "img" });
+    }
+
+    get inside() {
+      return this.painter ? [...super.inside, this.painter.canvas] : super.inside;
+    }
+
+    repaint() {
+      this.painted = [];
+      this.paint();
     }
 
     /** The heads whose layers are there. */
@@ -64,7 +78,7 @@ const madeOf = () =>
       if (order === this.arranged && !isSorted) return;
       this.arranged = order;
       if (isSorted) for (const h of this.names.keys()) this.measures[h] ??= NOTHING;
-      super.arrange();
+      if (super.arrange()) this.painter.move();
     }
 
     /** Nine in a row leave little room. @param {import("../../core/layers.js").Named} named */
@@ -86,10 +100,7 @@ const madeOf = () =>
         if (!this.maps[h] || this.painted[h] === this.maps[h]) continue;
         this.painted[h] = this.maps[h];
         const { numbers, columns } = this.maps[h];
-        const [canvas, rows] = [this.canvases[h], numbers.length / columns];
-        // To set its size makes a canvas anew, even if that stays the same.
-        if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows });
-        paint(this.canvases[h].getContext("2d"), numbers, columns, 1, colours);
+        this.painter.paint(h, numbers, columns, colours);
       }
     }
 
@@ -110,7 +121,7 @@ const madeOf = () =>
         this.painted = [];
         // What will be painted soon keeps its picture until then.
         const soon = new Set(this.wanted);
-        for (const [h, canvas] of this.canvases.entries()) if (!soon.has(h) && canvas.width > 1) canvas.width = 1;
+        for (const h of this.names.keys()) if (!soon.has(h)) this.painter.clear(h);
       }
       for (const [h, button] of this.buttons.entries()) {
         const off = headOff(Math.floor(h / model.sizes.heads), h % model.sizes.heads);

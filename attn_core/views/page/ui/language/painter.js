@@ -1,0 +1,72 @@
+// Many small pictures on one canvas over their places: for each canvas that a page has, a browser takes time in every
+// frame, for 270 of them more than the model takes for a token.
+
+import { make } from "../dom.js";
+import { paintIn } from "../pixels.js";
+
+/** @typedef {{ x: number, y: number, width: number, height: number }} Box in pixels of the canvas */
+
+export class Painter {
+  /**
+   * @param {HTMLElement} sheet holds the places, and the canvas
+   * @param {HTMLElement[]} places
+   * @param {() => void} onlost all pictures must be painted again
+   */
+  constructor(sheet, places, onlost) {
+    this.sheet = sheet;
+    this.places = places;
+    this.onlost = onlost;
+    this.canvas = make("canvas", { class: "lm-pictures", "aria-hidden": "true" });
+    this.context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
+    /** @type {Box[] | null} */
+    this.boxes = null;
+    const observer = new ResizeObserver(() => this.move());
+    for (const element of [sheet, places[0]]) observer.observe(element);
+  }
+
+  /** The places are others now. */
+  move() {
+    this.boxes = null;
+    this.onlost();
+  }
+
+  /** @returns {Box[]} */
+  measured() {
+    const { sheet, canvas, places } = this;
+    canvas.hidden = true; // it must not make the sheet any larger
+    const { scrollWidth, scrollHeight, scrollLeft, scrollTop, clientLeft, clientTop } = sheet;
+    const { left, top } = sheet.getBoundingClientRect();
+    const boxes = places.map((place) => place.getBoundingClientRect());
+    canvas.hidden = false;
+    // On paper the places stay where they are here.
+    sheet.style.setProperty("--lm-columns", getComputedStyle(sheet).gridTemplateColumns);
+    const ratio = window.devicePixelRatio;
+    const [inX, inY] = [scrollLeft - left - clientLeft, scrollTop - top - clientTop];
+    Object.assign(canvas, { width: Math.round(scrollWidth * ratio), height: Math.round(scrollHeight * ratio) });
+    Object.assign(canvas.style, { width: `${scrollWidth}px`, height: `${scrollHeight}px` });
+    return boxes.map((box) => {
+      const [x, y] = [box.left + inX, box.top + inY].map((length) => Math.floor(length * ratio));
+      const [right, bottom] = [box.right + inX, box.bottom + inY].map((length) => Math.ceil(length * ratio));
+      return { x, y, width: right - x, height: bottom - y };
+    });
+  }
+
+  /**
+   * @param {number} n which place
+   * @param {ArrayLike<number>} numbers from 0 to 1
+   * @param {number} columns
+   * @param {import("../pixels.js").Shades} colours
+   */
+  paint(n, numbers, columns, colours) {
+    this.boxes ??= this.measured();
+    const box = this.boxes[n];
+    if (box.width && box.height) paintIn(this.context, numbers, columns, colours, box);
+  }
+
+  /** @param {number} n */
+  clear(n) {
+    if (!this.boxes) return;
+    const { x, y, width, height } = this.boxes[n];
+    this.context.clearRect(x, y, width, height);
+  }
+}
