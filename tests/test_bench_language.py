@@ -39,16 +39,17 @@ def test_a_text_and_a_further_token_have_a_goal_and_each_other_program_a_ratio()
     rows = language.speeds(times, {"theirs": 98_000_000})
     assert said(rows) == {
         "a text of 16 tokens: the probabilities are painted after": ("110.0 ms", True),
-        "a text of 16 tokens: theirs / ours": ("3.00×", True),
+        "a text of 16 tokens: theirs / ours": ("3.33×", True),
         "a further token: the probabilities are painted after": ("75.0 ms", False),
-        "a further token: theirs / ours": ("0.80×", False),
+        "a further token: theirs / ours": ("1.09×", True),
     }
     assert [row["spread"] for row in rows] == [
-        "100.0 to 120.0 ms", "1.00 to 4.00×", "60.0 to 80.0 ms", "0.50 to 1.00×",
+        "100.0 to 120.0 ms", "1.21 to 4.63×", "60.0 to 80.0 ms", "0.60 to 1.31×",
     ]  # fmt: skip
     assert rows[2]["note"] == "computed after 55 ms; the rest is the next frame"
     assert rows[1]["note"] == (
-        "300 ms, without painting; a model of 98 MB; another first word in 1 of 3 texts"
+        "300 ms, ours 95 ms, both without painting; a model of 98 MB; "
+        "another first word in 1 of 3 texts"
     )
 
 
