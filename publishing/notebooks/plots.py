@@ -1,4 +1,4 @@
-"""The words of a plot in another language: matplotlib draws it a second time with them.
+"""The words of a plot in another language: matplotlib draws a copy with them.
 
 A plot is stored as pixels, with what it says beside them. While a notebook is run, each plot is
 drawn in Chinese, too, and these pixels go into the Chinese notebook, where they stay until the
@@ -7,6 +7,7 @@ notebook is run again. `stale` says when that is needed.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,16 +38,15 @@ def listen(docname: str) -> None:
     shown = Picture._repr_png_
 
     def in_both(picture: Picture) -> tuple[str, dict[str, object]]:
+        # A copy, as it was before it was drawn: to lay a plot out again may move its parts a pixel.
+        other = pickle.loads(pickle.dumps(picture))
         png, said = shown(picture)
-        texts = [text for part in getattr(picture, "parts", [picture]) for text in written(part)]
+        texts = [text for part in getattr(other, "parts", [other]) for text in written(part)]
         if texts:
-            before = [(text, text.get_text(), text.get_fontproperties().copy()) for text in texts]
-            for text, word, _ in before:
-                text.set_text(chinese(word, docname))
-            said |= {WORDS: list(dict.fromkeys(word for _, word, _ in before))}
-            said[CHINESE] = shown(picture)
-            for text, word, font in before:  # the notebook may show it once more
-                text.set(text=word, fontproperties=font)
+            said |= {WORDS: list(dict.fromkeys(text.get_text() for text in texts))}
+            for text in texts:
+                text.set_text(chinese(text.get_text(), docname))
+            said[CHINESE] = shown(other)
         return png, said
 
     Picture._repr_png_ = in_both
