@@ -174,6 +174,16 @@ test("a later text ends the one before", async () => {
   assert.deepEqual(answers[1], await read(other, "the cat sat"));
 });
 
+test("a text that comes while layers are computed ends the one before", async () => {
+  const { session } = await whole();
+  const first = read(session, "the cat");
+  await new Promise((done) => setImmediate(done));
+  assert.equal(session.engine.layer, 1);
+  const second = read(session, "the cat sat", { reading: 2 });
+  assert.equal(await first, null);
+  assert.equal((await second).likeliest.length, 10);
+});
+
 test("what is switched off is said beside what was before", async () => {
   const { session } = await whole();
   const before = await read(session, "the cat");
