@@ -138,7 +138,7 @@ export class Shape {
       streams: ofLayers(rows),
       rates: place(8 * (headDim / 2)),
       rotations: place(NUMBER * longest * 2 * headDim),
-      // Of the kernels: rows that they arrange, two of weights and these ones' scales; or the scores of a row.
+      // Of the kernels: rows that they arrange, and two of weights with their scales; or the scores of a row.
       spare: place(NUMBER * Math.max((longest + 3) * arranged(Math.max(width, hidden)), longest + 4)),
       stream: place(rows),
       normed: place(rows),
