@@ -393,6 +393,38 @@ def test_the_small_maps_are_where_their_places_are(visit, ratio):
     page.wait_for_function(as_before, arg=pictures)
 
 
+def test_on_paper_each_small_map_has_its_own_canvas(visit):
+    page = load(visit())
+    page.wait_for_function(f"Object.values(({PICTURES})()).flat().every((c) => c.endsWith('255'))")
+    one, own = page.locator(".lm-pictures"), page.locator(".lm-place canvas")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(one).to_be_hidden()
+    expect(own).to_have_count(8)
+    corners = "(all) => all.map((c) => c.getContext('2d').getImageData(1, 1, 1, 1).data.join())"
+    assert own.evaluate_all(corners) == ["59,31,107,255"] * 8
+    boxes = [
+        [each.bounding_box() for each in page.locator(f".lm-place{of}").all()]
+        for of in ("", " canvas")
+    ]
+    assert boxes[0] == boxes[1]
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    expect(own).to_have_count(0)
+    expect(one).to_be_visible()
+
+
+def test_without_maps_their_canvas_takes_no_place(visit):
+    page = load(visit())
+    page.get_by_label("sort by").select_option("entropy")
+    expect(page.get_by_role("listbox", name="heads")).to_be_visible()
+    page.locator(".lm-input").fill("cat " * 200)
+    expect(page.get_by_role("grid", name="heads")).to_be_visible()
+    expect(page.locator(".lm-pictures")).to_be_hidden()
+    page.locator(".lm-input").fill("the cat")
+    expect(page.locator(".lm-pictures")).to_be_visible()
+
+
 def test_one_canvas_has_all_small_maps(visit):
     page = load(visit())
     expect(page.locator(".lm-sheet [role=img]")).to_have_count(8)

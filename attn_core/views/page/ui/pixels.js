@@ -92,9 +92,9 @@ export function paintIn(context, numbers, columns, shades, { x, y, width, height
   const across = columns / width;
   const down = numbers.length / columns / height;
   for (let row = 0, n = 0; row < height; row++) {
-    const first = Math.floor(row * down) * columns;
+    const first = Math.floor((row + 0.5) * down) * columns;
     for (let column = 0; column < width; column++, n++) {
-      const number = numbers[first + Math.floor(column * across)];
+      const number = numbers[first + Math.floor((column + 0.5) * across)];
       if (number !== -Infinity) pixels[n] = shades.pixels[shadeAt(number)];
     }
   }

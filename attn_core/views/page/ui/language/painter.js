@@ -22,32 +22,56 @@ export class Painter {
     this.boxes = null;
     const observer = new ResizeObserver(() => this.move());
     for (const element of [sheet, places[0]]) observer.observe(element);
+    this.move();
+    this.followRatio();
+    addEventListener("beforeprint", () => this.part());
+    addEventListener("afterprint", () => {
+      for (const place of places) place.replaceChildren();
+    });
   }
 
-  /** The places are others now. */
+  /** The places are others now. Until they are measured, the canvas must not make the sheet any larger. */
   move() {
     this.boxes = null;
+    this.canvas.hidden = true;
     this.onlost();
+  }
+
+  /** A page that is zoomed, or on another screen, has other pixels. */
+  followRatio() {
+    const changed = () => {
+      this.move();
+      this.followRatio();
+    };
+    matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", changed, { once: true });
+  }
+
+  /** For paper, where a page may end between two places, each picture goes into its own. */
+  part() {
+    for (const [n, place] of this.places.entries()) {
+      const box = this.boxes?.[n];
+      if (!box?.width) continue;
+      const { x, y, width, height } = box;
+      const canvas = make("canvas", { width, height });
+      canvas.getContext("2d").drawImage(this.canvas, x, y, width, height, 0, 0, width, height);
+      place.replaceChildren(canvas);
+    }
   }
 
   /** @returns {Box[]} */
   measured() {
     const { sheet, canvas, places } = this;
-    canvas.hidden = true; // it must not make the sheet any larger
     const { scrollWidth, scrollHeight, scrollLeft, scrollTop, clientLeft, clientTop } = sheet;
     const { left, top } = sheet.getBoundingClientRect();
     const boxes = places.map((place) => place.getBoundingClientRect());
-    canvas.hidden = false;
-    // On paper the places stay where they are here.
-    sheet.style.setProperty("--lm-columns", getComputedStyle(sheet).gridTemplateColumns);
-    const ratio = window.devicePixelRatio;
+    const ratio = devicePixelRatio;
     const [inX, inY] = [scrollLeft - left - clientLeft, scrollTop - top - clientTop];
-    Object.assign(canvas, { width: Math.round(scrollWidth * ratio), height: Math.round(scrollHeight * ratio) });
+    const pixels = (/** @type {number} */ length) => Math.round(length * ratio);
+    Object.assign(canvas, { width: pixels(scrollWidth), height: pixels(scrollHeight), hidden: false });
     Object.assign(canvas.style, { width: `${scrollWidth}px`, height: `${scrollHeight}px` });
     return boxes.map((box) => {
       const [x, y] = [box.left + inX, box.top + inY].map((length) => Math.floor(length * ratio));
-      const [right, bottom] = [box.right + inX, box.bottom + inY].map((length) => Math.ceil(length * ratio));
-      return { x, y, width: right - x, height: bottom - y };
+      return { x, y, width: pixels(box.right + inX) - x, height: pixels(box.bottom + inY) - y };
     });
   }
 
@@ -60,7 +84,7 @@ export class Painter {
   paint(n, numbers, columns, colours) {
     this.boxes ??= this.measured();
     const box = this.boxes[n];
-    if (box.width && box.height) paintIn(this.context, numbers, columns, colours, box);
+    if (box.width > 0 && box.height > 0) paintIn(this.context, numbers, columns, colours, box);
   }
 
   /** @param {number} n */
