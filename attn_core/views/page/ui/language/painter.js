@@ -66,12 +66,13 @@ export class Painter {
     const boxes = places.map((place) => place.getBoundingClientRect());
     const ratio = devicePixelRatio;
     const [inX, inY] = [scrollLeft - left - clientLeft, scrollTop - top - clientTop];
-    const pixels = (/** @type {number} */ length) => Math.round(length * ratio);
-    Object.assign(canvas, { width: pixels(scrollWidth), height: pixels(scrollHeight), hidden: false });
+    const [width, height] = [scrollWidth, scrollHeight].map((length) => Math.round(length * ratio));
+    Object.assign(canvas, { width, height, hidden: false });
     Object.assign(canvas.style, { width: `${scrollWidth}px`, height: `${scrollHeight}px` });
     return boxes.map((box) => {
       const [x, y] = [box.left + inX, box.top + inY].map((length) => Math.floor(length * ratio));
-      return { x, y, width: pixels(box.right + inX) - x, height: pixels(box.bottom + inY) - y };
+      const [right, bottom] = [box.right + inX, box.bottom + inY].map((length) => Math.ceil(length * ratio));
+      return { x, y, width: right - x, height: bottom - y };
     });
   }
 
