@@ -164,11 +164,12 @@ def product(x: Near, weight: np.ndarray, leasts: np.ndarray | None) -> Near:
     padding = np.zeros((rows, outputs, -behind.shape[-1] % BLOCK))
     products = np.concatenate([parts[..., order], behind, padding], -1)
     products = products.reshape(rows, outputs, -1, BLOCK // 4, 4)
-    of_block = products.cumsum(3)
-    so_far = of_block[:, :, :, -1].cumsum(2)
+    within = products.cumsum(3)
+    sums = within[:, :, :, -1]
+    so_far = sums.cumsum(2)
     pairs = so_far[:, :, -1].reshape(rows, outputs, 2, 2).sum(-1)
-    rounded = np.square(products).sum((2, 3, 4)) + np.square(of_block).sum((2, 3, 4))
-    rounded += np.square(of_block[:, :, :, -1]).sum((2, 3)) + np.square(so_far).sum((2, 3))
+    rounded = np.square(products).sum((2, 3, 4)) + np.square(within).sum((2, 3, 4))
+    rounded += np.square(sums).sum((2, 3)) + np.square(so_far).sum((2, 3))
     rounded += np.square(x.value) @ np.square(weight).T
     rounded += 5 * np.square(leasts * abs(blocks).sum(-1)).sum(-1)
     rounded += np.square(pairs).sum(-1) + np.square(pairs.sum(-1))

@@ -367,12 +367,13 @@ PICTURES = """() => {
   });
   return Object.fromEntries(maps);
 }"""
+PAINTED = f"Object.values(({PICTURES})()).flat().every((colour) => colour.endsWith('255'))"
 
 
 @pytest.mark.parametrize("ratio", [1, 2.5])
 def test_the_small_maps_are_where_their_places_are(visit, ratio):
     page = load(visit(device_scale_factor=ratio))
-    page.wait_for_function(f"Object.values(({PICTURES})()).flat().every((c) => c.endsWith('255'))")
+    page.wait_for_function(PAINTED)
     pictures = page.evaluate(PICTURES)
     assert len({tuple(cells) for cells in pictures.values()}) == 8
     for cells in pictures.values():
@@ -395,7 +396,7 @@ def test_the_small_maps_are_where_their_places_are(visit, ratio):
 
 def test_on_paper_each_small_map_has_its_own_canvas(visit):
     page = load(visit())
-    page.wait_for_function(f"Object.values(({PICTURES})()).flat().every((c) => c.endsWith('255'))")
+    page.wait_for_function(PAINTED)
     one, own = page.locator(".lm-pictures"), page.locator(".lm-place canvas")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

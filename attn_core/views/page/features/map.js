@@ -292,7 +292,7 @@ export class AttentionMap {
         columns = Math.ceil(columns / 2);
       }
       const numbers = counts ? cells.map((sum, n) => (counts[n] ? sum / counts[n] : -Infinity)) : cells;
-      paint(level.context, numbers, columns, this.ends.end, this.shades, from / size);
+      paint(level.context, numbers, columns, this.ends.end, this.shades, { y: from / size });
     }
     this.done = to;
   }

@@ -48,7 +48,7 @@ export class Marks {
         cells = halved(cells, columns, Math.max, -Infinity);
         columns = Math.ceil(columns / 2);
       }
-      paint(level.context, cells, columns, 1, shades("light"), from / size);
+      paint(level.context, cells, columns, 1, shades("light"), { y: from / size });
     }
   }
 

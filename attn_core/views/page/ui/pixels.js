@@ -66,37 +66,13 @@ export const shadeAt = (share) => Math.round(Math.max(-1, Math.min(1, share)) * 
  * @param {number} columns
  * @param {number} end where the colours end
  * @param {Shades} shades
- * @param {number} y
+ * @param {{ x?: number, y?: number }} at
  */
-export function paint(context, numbers, columns, end, shades, y = 0) {
+export function paint(context, numbers, columns, end, shades, { x = 0, y = 0 } = {}) {
   const image = context.createImageData(columns, numbers.length / columns);
   const pixels = new Uint32Array(image.data.buffer);
   for (let n = 0; n < numbers.length; n++) {
     if (numbers[n] !== -Infinity) pixels[n] = shades.pixels[shadeAt(numbers[n] / end)];
-  }
-  context.putImageData(image, 0, y);
-}
-
-/**
- * The same in a box of a canvas, each number as large as there is place.
- *
- * @param {CanvasRenderingContext2D} context
- * @param {ArrayLike<number>} numbers
- * @param {number} columns
- * @param {Shades} shades
- * @param {{ x: number, y: number, width: number, height: number }} box whole pixels
- */
-export function paintIn(context, numbers, columns, shades, { x, y, width, height }) {
-  const image = context.createImageData(width, height);
-  const pixels = new Uint32Array(image.data.buffer);
-  const across = columns / width;
-  const down = numbers.length / columns / height;
-  for (let row = 0, n = 0; row < height; row++) {
-    const first = Math.floor((row + 0.5) * down) * columns;
-    for (let column = 0; column < width; column++, n++) {
-      const number = numbers[first + Math.floor((column + 0.5) * across)];
-      if (number !== -Infinity) pixels[n] = shades.pixels[shadeAt(number)];
-    }
   }
   context.putImageData(image, x, y);
 }

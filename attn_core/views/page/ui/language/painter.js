@@ -2,9 +2,26 @@
 // frame, for 270 of them more than the model takes for a token.
 
 import { make } from "../dom.js";
-import { paintIn } from "../pixels.js";
+import { paint, surface } from "../pixels.js";
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box in pixels of the canvas */
+
+/**
+ * Numbers for so many pixels: each as often as there is place.
+ *
+ * @param {ArrayLike<number>} numbers
+ * @param {number} columns
+ * @param {Box} box
+ */
+function enlarged(numbers, columns, { width, height }) {
+  const cells = new Float64Array(width * height);
+  const [across, down] = [columns / width, numbers.length / columns / height];
+  for (let row = 0, n = 0; row < height; row++) {
+    const first = Math.floor((row + 0.5) * down) * columns;
+    for (let column = 0; column < width; column++, n++) cells[n] = numbers[first + Math.floor((column + 0.5) * across)];
+  }
+  return cells;
+}
 
 export class Painter {
   /**
@@ -52,9 +69,9 @@ export class Painter {
       const box = this.boxes?.[n];
       if (!box?.width) continue;
       const { x, y, width, height } = box;
-      const canvas = make("canvas", { width, height });
-      canvas.getContext("2d").drawImage(this.canvas, x, y, width, height, 0, 0, width, height);
-      place.replaceChildren(canvas);
+      const context = surface(width, height);
+      context.drawImage(this.canvas, x, y, width, height, 0, 0, width, height);
+      place.replaceChildren(context.canvas);
     }
   }
 
@@ -85,7 +102,8 @@ export class Painter {
   paint(n, numbers, columns, colours) {
     this.boxes ??= this.measured();
     const box = this.boxes[n];
-    if (box.width > 0 && box.height > 0) paintIn(this.context, numbers, columns, colours, box);
+    if (!box.width || !box.height) return;
+    paint(this.context, enlarged(numbers, columns, box), box.width, 1, colours, box);
   }
 
   /** @param {number} n */
